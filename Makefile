@@ -1,0 +1,34 @@
+# Every target sets up what it needs: a fresh machine with Python 3.11 and Java 17 is enough.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+export SPARK_LOCAL_IP ?= 127.0.0.1
+
+.PHONY: setup demo test lint unit spark-tests test-matrix clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@command -v java >/dev/null || { echo "Java 17 is needed (Debian: apt-get install openjdk-17-jre-headless)"; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed; set PYTHON=... to name yours"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: setup
+	$(BIN)/pytest -m "not spark"
+
+spark-tests: setup
+	$(BIN)/pytest -m spark
+
+test: lint
+	$(BIN)/pytest
+
+clean:
+	rm -rf $(VENV) out build dist

@@ -1,0 +1,133 @@
+"""What the agent's brain needs from Spark. `streamjob_agent.spark` implements it; tests use a fake.
+
+The brain (keeper, exporter, server, agent) never touches py4j; the Spark side never decides where a key group goes.
+Every method may raise any exception: the brain catches, counts and reports it, and the job goes on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Protocol
+
+from streamjob_agent.wire import GroupKey
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Executor:
+    """A live executor. `host` is the host string that the scheduler matches locality with."""
+
+    executor_id: str
+    host: str
+    cores: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """An active streaming query. `stores` are the state store names of each operator (one, or four for a join).
+
+    `operators` maps operatorId to its number of partitions; empty until that is known.
+    """
+
+    query_id: str
+    run_id: str
+    name: str | None
+    operators: Mapping[int, int]
+    trigger_interval_s: float | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GroupUsage:
+    """Added up over the tasks of one key group since the last drain of the probe."""
+
+    key: GroupKey
+    executor_id: str  # of the newest task
+    tasks: int
+    busy_s: float
+    cpu_s: float
+    records: int
+    local_bytes: int
+    remote_bytes: int
+    state_rows: int | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BatchEnd:
+    """One finished micro-batch of a query, from its progress."""
+
+    query_id: str
+    run_id: str
+    batch_id: int
+    ended_at_s: float
+    duration_s: float
+    input_rows: int
+    input_rps: float | None
+    processed_rps: float | None
+    lag_rows: float | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What one drain of the probe gives."""
+
+    groups: Mapping[str, tuple[GroupUsage, ...]]  # by query id
+    batches: tuple[BatchEnd, ...]
+    other_busy_s: Mapping[str, float]  # by query id: tasks of its stages without key groups
+    executor_busy_s: Mapping[str, float]  # by executor id: every task
+    failed_tasks: int
+    longest_stateful_stage_s: float | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """Bytes of one shuffle from map partition to reduce partition, heavy pairs only."""
+
+    from_key: GroupKey
+    to_key: GroupKey
+    size_bytes: int
+
+
+class SparkBridge(Protocol):
+    """Spark as the brain sees it."""
+
+    def spark_version(self) -> str:
+        """For example "4.3.0"."""
+
+    def application_id(self) -> str:
+        """Changes with each driver."""
+
+    def executors(self) -> tuple[Executor, ...]:
+        """Live executors, the driver left out, ordered by id."""
+
+    def queries(self) -> tuple[Query, ...]:
+        """Active streaming queries with state."""
+
+    def drain(self) -> Usage:
+        """What happened since the last call; never blocks the job."""
+
+    def state_bytes(self, query_id: str) -> Mapping[GroupKey, int]:
+        """Checkpoint bytes that a move of each group would load now: newest snapshot and changelogs after it."""
+
+    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> tuple[Traffic, ...]:
+        """Shuffle bytes between key groups of chained operators in the newest batch that can still be read."""
+
+    def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
+        """Register owners from now on: asserted at once and at each batch boundary until replaced."""
+
+    def wait_for_boundary(self, timeout_s: float) -> bool:
+        """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has."""
+
+    def set_locality_wait(self, seconds: float) -> None:
+        """Set spark.locality.wait.process for task sets made from now on."""
+
+    def request_executors(self, total: int) -> None:
+        """Ask the cluster for this number of executors."""
+
+    def decommission(self, executor_id: str) -> None:
+        """Take one executor away without replacement."""
+
+    def self_test(self) -> Mapping[str, str]:
+        """Each check's name and "ok" or what failed; leaves no trace in the job."""
+
+    def close(self) -> None:
+        """Detach every listener."""

@@ -1,0 +1,53 @@
+"""Names of the agent's Prometheus series: the contract with every controller, dashboard and alert.
+
+Labels: `query` is the query's id (stable over restarts from one checkpoint), `operator` Spark's operatorId,
+`partition` the state store partition; both are whole numbers as text. Counters restart at zero with the driver.
+"""
+
+from __future__ import annotations
+
+GROUP_LABELS = ("query", "operator", "partition")
+
+# Counters per key group.
+GROUP_BUSY_SECONDS = "streamjob_keygroup_busy_seconds_total"  # run time of the group's tasks
+GROUP_CPU_SECONDS = "streamjob_keygroup_cpu_seconds_total"  # CPU of the tasks' JVM threads, without Python workers
+GROUP_RECORDS = "streamjob_keygroup_records_total"  # records read by the group's tasks
+GROUP_LOCAL_BYTES = "streamjob_keygroup_shuffle_local_bytes_total"
+GROUP_REMOTE_BYTES = "streamjob_keygroup_shuffle_remote_bytes_total"
+
+# Gauges per key group.
+GROUP_STATE_BYTES = "streamjob_keygroup_state_bytes"  # checkpoint bytes that a move of the group would load
+GROUP_STATE_ROWS = "streamjob_keygroup_state_rows"
+GROUP_EXECUTOR_ID = "streamjob_keygroup_executor_id"  # the executor its newest task ran on, as a number
+
+# Counter per pair of communicating key groups, only the heavy pairs. Labels: see TRAFFIC_LABELS.
+TRAFFIC_BYTES = "streamjob_traffic_bytes_total"
+TRAFFIC_LABELS = ("query", "from_operator", "from_partition", "to_operator", "to_partition")
+
+# Per executor: label `executor`, and `host` on the cores.
+EXECUTOR_CORES = "streamjob_executor_cores"  # task slots; absent once the executor is gone
+EXECUTOR_STATE = "streamjob_executor_state"  # labels executor, state; 1 for the state it is in
+EXECUTOR_BUSY_SECONDS = "streamjob_executor_busy_seconds_total"  # every task it ran, of any stage
+
+# Per query: label `query`.
+QUERY_BATCHES = "streamjob_query_batches_total"
+QUERY_BATCH_SECONDS = "streamjob_query_batch_seconds_total"  # sum of batch durations
+QUERY_LAST_BATCH_SECONDS = "streamjob_query_last_batch_seconds"
+QUERY_LAST_BATCH_TIMESTAMP = "streamjob_query_last_batch_timestamp_seconds"
+QUERY_LAST_BATCH_ID = "streamjob_query_last_batch_id"
+QUERY_TRIGGER_SECONDS = "streamjob_query_trigger_interval_seconds"  # absent when batches follow without a pause
+QUERY_INPUT_ROWS = "streamjob_query_input_rows_total"
+QUERY_INPUT_RATE = "streamjob_query_input_rows_per_second"  # as Spark's progress reports it
+QUERY_PROCESSED_RATE = "streamjob_query_processed_rows_per_second"
+QUERY_LAG_ROWS = "streamjob_query_source_lag_rows"  # absent when no source tells its lag
+QUERY_OTHER_BUSY_SECONDS = "streamjob_query_other_busy_seconds_total"  # tasks of stages without key groups
+QUERY_INFO = "streamjob_query_info"  # labels query, name, run; 1 for each active query
+
+# The agent itself.
+AGENT_INFO = "streamjob_agent_info"  # labels agent_version, spark_version, application; 1
+AGENT_ACTUATION = "streamjob_agent_actuation"  # label reason; 1 on, 0 off
+AGENT_GENERATION = "streamjob_agent_generation_applied"
+AGENT_MOVES = "streamjob_agent_moves_total"  # label result: done, failed, guard
+AGENT_ERRORS = "streamjob_agent_errors_total"  # label place: where an error of the agent's own was caught
+AGENT_OVERHEAD_SECONDS = "streamjob_agent_overhead_seconds_total"  # time the agent's own work took in the driver
+AGENT_LOCALITY_WAIT_SECONDS = "streamjob_agent_locality_wait_seconds"

@@ -1,0 +1,221 @@
+"""What controller and agent say to each other: versioned, plain dataclasses, JSON on the wire.
+
+The controller writes an :class:`Assignment`, the agent alone writes an :class:`AgentStatus`. Only the standard
+library is used, because this module runs in the user's Spark driver.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+WIRE_VERSION = 1
+T = TypeVar("T")
+
+
+class WireError(ValueError):
+    """A message that cannot be read: the sentence names the field, the value and what is allowed."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class GroupKey:
+    """One key group: a state store partition of a stateful operator of one query."""
+
+    operator: int
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.operator}/{self.partition}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How much may move at one batch boundary; None is no limit. At least one move is always allowed."""
+
+    max_moves: int | None = None
+    max_state_bytes: int | None = None
+    max_cost_s: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """Where the controller wants every key group, and which executors should exist.
+
+    Attributes:
+        generation: grows by one with each assignment of a job; an older one is refused.
+        application_id: Spark's application id the plan was made for. Executor ids start anew with each driver, so
+            an assignment for another application is refused as stale (and used only as a hint for placement).
+        query_id: the query's id, stable over restarts from one checkpoint.
+        executors_target: executors that should exist; None leaves the number alone.
+        marked_for_removal: executors that receive no key group and are being drained.
+        remove: marked executors to decommission now; the agent refuses one that still holds key groups.
+        owners: operator -> the executor of each partition, index = partition; None leaves that group where it is.
+        move_order: key groups in the order in which they should move; the rest follow by operator and partition.
+        move_cost_s: expected extra seconds of each group's first task after its move, for pacing.
+        pace: limits for each batch boundary.
+    """
+
+    generation: int
+    application_id: str
+    query_id: str
+    executors_target: int | None = None
+    marked_for_removal: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+    owners: Mapping[int, tuple[str | None, ...]] = dataclasses.field(default_factory=dict)
+    move_order: tuple[GroupKey, ...] = ()
+    move_cost_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
+    pace: Pace = dataclasses.field(default_factory=Pace)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorStatus:
+    """One executor as the driver sees it. `state` is ready, draining (marked), leaving (decommissioned) or dead."""
+
+    executor_id: str
+    host: str
+    cores: int
+    state: str
+    groups: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class QueryStatus:
+    """One streaming query: where its key groups ran last, and the progress of the moves asked for."""
+
+    query_id: str
+    run_id: str
+    name: str | None
+    batch_id: int | None
+    owners: Mapping[int, tuple[str | None, ...]]
+    moves_pending: int = 0
+    moves_done: int = 0
+    moves_failed: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class AgentStatus:
+    """What the agent reports: read by the controller, written by the agent alone.
+
+    `actuation` is "on" or "off"; when off, `reason` is a stable code and `message` a sentence for a person.
+    `refused` tells why the newest assignment was not taken (None when it was).
+    """
+
+    agent_version: str
+    spark_version: str
+    application_id: str
+    now_s: float
+    actuation: str
+    reason: str
+    message: str
+    generation_applied: int | None
+    refused: str | None
+    executors: tuple[ExecutorStatus, ...]
+    queries: tuple[QueryStatus, ...]
+    self_test: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    errors_total: int = 0
+
+
+def pack_owners(owners: Iterable[str | None]) -> str:
+    """Owners of partitions 0.. as short text: equal neighbours are counted, ``-`` is None: ``0*3,2,-*2``.
+
+    100,000 key groups over 1,000 executors stay under half a MiB in the worst case, below etcd's object limit.
+    """
+    runs = ((owner or "-", sum(1 for _ in run)) for owner, run in itertools.groupby(owners))
+    return ",".join(owner if count == 1 else f"{owner}*{count}" for owner, count in runs)
+
+
+def unpack_owners(text: str) -> tuple[str | None, ...]:
+    """Inverse of :func:`pack_owners`; raises WireError on text that it could not have written."""
+    owners: list[str | None] = []
+    for run in text.split(",") if text else ():
+        owner, _, count = run.partition("*")
+        if not owner or (count and not count.isdigit()):
+            raise WireError(f"owners: {run!r} is not an executor id, '-' or one of these with '*COUNT'")
+        owners.extend([None if owner == "-" else owner] * int(count or 1))
+    return tuple(owners)
+
+
+def assignment_to_json(assignment: Assignment) -> str:
+    """One line of JSON."""
+    return _dump(
+        assignment,
+        owners=_pack_map(assignment.owners),
+        move_order=[str(key) for key in assignment.move_order],
+        move_cost_s={str(key): cost for key, cost in assignment.move_cost_s.items()},
+    )
+
+
+def assignment_from_json(text: str | bytes) -> Assignment:
+    """Read what :func:`assignment_to_json` wrote; raises WireError with a sentence on anything else."""
+    fields = _load(text, Assignment)
+    fields["owners"] = _unpack_map(fields.get("owners", {}))
+    fields["move_order"] = tuple(_group_key(key) for key in fields.get("move_order", ()))
+    fields["move_cost_s"] = {_group_key(key): float(cost) for key, cost in fields.get("move_cost_s", {}).items()}
+    fields["pace"] = _build(Pace, fields.get("pace", {}))
+    for name in ("marked_for_removal", "remove"):
+        fields[name] = tuple(str(executor) for executor in fields.get(name, ()))
+    return _build(Assignment, fields)
+
+
+def status_to_json(status: AgentStatus) -> str:
+    """One line of JSON."""
+    queries = [{**_plain(query), "owners": _pack_map(query.owners)} for query in status.queries]
+    return _dump(status, queries=queries)
+
+
+def status_from_json(text: str | bytes) -> AgentStatus:
+    """Read what :func:`status_to_json` wrote; raises WireError with a sentence on anything else."""
+    fields = _load(text, AgentStatus)
+    fields["executors"] = tuple(_build(ExecutorStatus, executor) for executor in fields.get("executors", ()))
+    fields["queries"] = tuple(
+        _build(QueryStatus, {**query, "owners": _unpack_map(query.get("owners", {}))})
+        for query in fields.get("queries", ())
+    )
+    return _build(AgentStatus, fields)
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _dump(value: Any, **replaced: Any) -> str:
+    document = {"version": WIRE_VERSION, **_plain(value), **replaced}
+    return json.dumps(document, separators=(",", ":"), default=_plain)
+
+
+def _load(text: str | bytes, kind: type) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise WireError(f"{kind.__name__}: not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise WireError(f"{kind.__name__}: {type(document).__name__} given, a JSON object is needed")
+    version = document.pop("version", None)
+    if version != WIRE_VERSION:
+        raise WireError(f"version: {version!r} given, this side speaks {WIRE_VERSION}")
+    return document
+
+
+def _build(kind: type[T], fields: Mapping[str, Any]) -> T:
+    try:
+        return kind(**fields)
+    except TypeError as error:
+        raise WireError(f"{kind.__name__}: {error}") from error
+
+
+def _group_key(text: str) -> GroupKey:
+    operator, _, partition = str(text).partition("/")
+    if not (operator.isdigit() and partition.isdigit()):
+        raise WireError(f"key group: {text!r} is not OPERATOR/PARTITION, two whole numbers")
+    return GroupKey(operator=int(operator), partition=int(partition))
+
+
+def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
+    return {str(operator): pack_owners(row) for operator, row in owners.items()}
+
+
+def _unpack_map(packed: Mapping[str, str]) -> dict[int, tuple[str | None, ...]]:
+    return {int(operator): unpack_owners(row) for operator, row in packed.items()}

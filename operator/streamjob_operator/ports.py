@@ -1,0 +1,46 @@
+"""What the cycle needs from the world. Adapters implement these; the simulator does too."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from streamjob_operator.values import CycleRecord, Memory, Receipt, Snapshot, Verdict
+
+
+class Unavailable(Exception):
+    """The other side did not answer; nothing is known, so nothing may be changed."""
+
+
+class Stale(Exception):
+    """The other side answered with something too old, or the world has moved on since it was read."""
+
+
+class MetricsSource(Protocol):
+    """Where measurements come from: the agent's endpoint, Prometheus, a simulated job, a recording."""
+
+    def observe(self, now_s: float, window_s: float) -> Snapshot:
+        """Measurements over the last window_s seconds; raises Unavailable or Stale."""
+
+
+class Actuator(Protocol):
+    """Where decisions go: the agent's endpoint, a PartitionMap, a simulated job, a dry run."""
+
+    def actuate(self, snapshot: Snapshot, verdict: Verdict, memory: Memory) -> Receipt:
+        """Carry the verdict out. Looks again first: a world that changed since the snapshot gives a refusal."""
+
+
+class MemoryStore(Protocol):
+    """Where the memory survives a restart."""
+
+    def load(self) -> Memory:
+        """The last saved memory, or a new one."""
+
+    def save(self, memory: Memory) -> None:
+        """Save atomically: a crash leaves the old or the new memory, never half of one."""
+
+
+class Reporter(Protocol):
+    """Who is told: the live view, the history file, Kubernetes events and conditions, telemetry."""
+
+    def report(self, record: CycleRecord) -> None:
+        """Tell; errors here are counted and never change what the cycle does."""

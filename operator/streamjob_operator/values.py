@@ -1,0 +1,177 @@
+"""Values that travel through the cycle, in the order in which they are made.
+
+Snapshot -> LoadModel -> Plan -> Violations -> Verdict -> Receipt; Memory is the only thing that returns. LoadModel and
+Plan are the planners' (`streamjob_planners.model`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Mapping
+
+from scipy import sparse
+
+from streamjob_planners.model import FloatArray, GroupId, Plan
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorView:
+    """One executor as observed. `state` is ready, draining, leaving or dead (see the agent's wire format)."""
+
+    executor_id: str
+    host: str
+    cores: int
+    state: str
+    busy_s: float  # all its tasks of any stage within the window
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class QueryRates:
+    """The query over the window. Absent figures are None: a job without triggers, a source that tells no lag."""
+
+    batches: int
+    mean_batch_s: float
+    last_batch_s: float
+    last_batch_at_s: float
+    trigger_interval_s: float | None
+    input_rps: float
+    processed_rps: float
+    lag_rows: float | None
+    other_busy_s: float  # tasks of stages without key groups, within the window
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What was measured over the window [taken_at_s - window_s, taken_at_s]. Rows are key groups.
+
+    `owners[k]` is the executor the newest task of group k ran on, None when that executor is gone.
+    """
+
+    taken_at_s: float
+    window_s: float
+    application_id: str
+    query_id: str
+    run_id: str
+    actuation_on: bool
+    actuation_reason: str
+    generation_applied: int | None
+    moves_pending: int
+    executors: tuple[ExecutorView, ...]
+    group_ids: tuple[GroupId, ...]
+    owners: tuple[str | None, ...]
+    busy_s: FloatArray  # (n_groups,), within the window
+    cpu_s: FloatArray
+    records: FloatArray
+    state_bytes: FloatArray
+    traffic_bytes: sparse.csr_array | None  # (n_groups, n_groups), bytes within the window, heavy pairs only
+    rates: QueryRates
+
+
+class Reason(enum.StrEnum):
+    """Why a cycle acted or did not: stable codes, each with a sentence in docs/reference/reasons.md."""
+
+    # Acted.
+    LOAD_DISTANCE = "LoadDistance"
+    COLLOCATION = "Collocation"
+    DRAINING = "Draining"
+    SCALE_OUT = "ScaleOut"
+    SCALE_IN = "ScaleIn"
+    EXECUTOR_REMOVED = "ExecutorRemoved"
+    # Did not act.
+    BALANCED = "Balanced"
+    GAIN_TOO_SMALL = "GainTooSmall"
+    BUDGET_TOO_SMALL = "BudgetTooSmall"
+    MOVES_PENDING = "MovesPending"
+    WAITING_FOR_EXECUTORS = "WaitingForExecutors"
+    EXECUTORS_TIMED_OUT = "ExecutorsTimedOut"
+    STABILIZING = "Stabilizing"
+    WINDOW_DENIES = "WindowDenies"
+    MODE_OFF = "ModeOff"
+    RECOMMENDED = "Recommended"
+    AWAITING_APPROVAL = "AwaitingApproval"
+    PAUSED = "Paused"
+    METRICS_UNAVAILABLE = "MetricsUnavailable"
+    METRICS_STALE = "MetricsStale"
+    METRICS_INCOMPLETE = "MetricsIncomplete"
+    WARMING_UP = "WarmingUp"
+    ACTUATION_OFF = "ActuationOff"
+    PLAN_REFUSED = "PlanRefused"
+    PLAN_STALE = "PlanStale"
+    ACTUATOR_UNAVAILABLE = "ActuatorUnavailable"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ScalingDecision:
+    """How many executors are wanted, and how that number came about.
+
+    `needed` is the raw answer of the scaling rule; `target` is after min, max, stabilisation and windows.
+    """
+
+    needed: int
+    target: int
+    reason: Reason
+    message: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the gate decided. A hold is a verdict with a reason, never None.
+
+    `plan` is the plan judged (None when none could be made); `act` says whether its moves are carried out.
+    """
+
+    act: bool
+    reason: Reason
+    message: str
+    plan: Plan | None
+    executors_target: int | None
+    marked_for_removal: tuple[str, ...]
+    remove: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What the actuator did: the generation it wrote, or the reason why it refused."""
+
+    generation: int | None
+    accepted: bool
+    reason: Reason
+    message: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """One earlier answer of the scaling rule, for stabilisation."""
+
+    at_s: float
+    executors: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """All that a cycle remembers. Frozen and versioned; survives a restart of the controller in mid-drain."""
+
+    version: int = 1
+    generation: int = 0
+    application_id: str | None = None
+    executors_target: int | None = None
+    target_since_s: float | None = None
+    marked: tuple[str, ...] = ()
+    recommendations: tuple[Recommendation, ...] = ()
+    approved_plan: str | None = None
+    predicted_distance: float | None = None
+    first_seen_s: float | None = None
+    counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CycleRecord:
+    """All that one cycle saw and did: what views, reports, the history file and telemetry are made from."""
+
+    at_s: float
+    snapshot: Snapshot | None
+    scaling: ScalingDecision | None
+    verdict: Verdict
+    receipt: Receipt | None
+    step_seconds: Mapping[str, float]

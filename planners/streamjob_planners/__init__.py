@@ -1,0 +1,1 @@
+"""Pure planners for key-group placement: values in, a plan out; no clock, network, cluster or global chance."""

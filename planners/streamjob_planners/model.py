@@ -1,0 +1,237 @@
+"""The one model of all planners: nodes, key groups, their loads, and a plan as a value.
+
+Loads are percent points of one reference node's capacity for the bottleneck resource over the statistics period.
+The utilisation of node i is ``sum of its groups' loads / capacity[i]``; the mean is the total load of all nodes over
+the total capacity of the unmarked nodes (ALBIC paper, table 2, with capacity weights of section 4.3.1 and without
+its rounding up).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+Clock = Callable[[], float]
+"""Seconds from any origin, never going back; given to planners so that deadlines are arguments."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class GroupId:
+    """A key group: the operator's id and the partition within it."""
+
+    operator: int
+    partition: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A resource beside the bottleneck one: no unmarked node may exceed its limit by a move (section 4.3.1)."""
+
+    name: str
+    use: FloatArray  # (n_groups,), any unit, >= 0
+    limit: FloatArray  # (n_nodes,), the same unit, >= 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class LoadModel:
+    """What a planner sees. Arrays are never mutated; a bad model raises ValueError with the field's name.
+
+    Attributes:
+        node_ids: executors, (n_nodes,).
+        capacity: weight of each node, 1.0 is the reference node, > 0, (n_nodes,).
+        marked: nodes marked for removal (the paper's set B), (n_nodes,).
+        group_ids: key groups, (n_groups,).
+        node_of: today's node of each group, an index into node_ids, (n_groups,).
+        load: percent points of a reference node, >= 0, (n_groups,).
+        migration_cost_s: expected pause of moving each group, >= 0 (the paper's mc_k), (n_groups,).
+        state_bytes: bytes that a move loads, >= 0, (n_groups,).
+        traffic: bytes/s from group i to group j, sparse (n_groups, n_groups), or None when nobody measured it.
+        traffic_load_ratio: percent points of load saved at EACH end per byte/s that becomes local; 0.0 when unknown.
+        pinned: groups that must stay where they are, (n_groups,).
+        forbidden: True where a group may not be, sparse (n_groups, n_nodes), or None.
+        resources: further resources with hard limits.
+    """
+
+    node_ids: tuple[str, ...]
+    capacity: FloatArray
+    marked: BoolArray
+    group_ids: tuple[GroupId, ...]
+    node_of: IntArray
+    load: FloatArray
+    migration_cost_s: FloatArray
+    state_bytes: FloatArray
+    traffic: sparse.csr_array | None = None
+    traffic_load_ratio: float = 0.0
+    pinned: BoolArray
+    forbidden: sparse.csr_array | None = None
+    resources: tuple[Resource, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_lengths(self)
+        _check_values(self)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, marked ones included."""
+        return len(self.node_ids)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of key groups."""
+        return len(self.group_ids)
+
+
+def _check_lengths(model: LoadModel) -> None:
+    per_node = {"capacity": model.capacity, "marked": model.marked}
+    per_group = {
+        "node_of": model.node_of,
+        "load": model.load,
+        "migration_cost_s": model.migration_cost_s,
+        "state_bytes": model.state_bytes,
+        "pinned": model.pinned,
+    }
+    for names, length in ((per_node, model.n_nodes), (per_group, model.n_groups)):
+        for name, array in names.items():
+            if array.shape != (length,):
+                raise ValueError(f"{name}: shape {array.shape} given, ({length},) is needed")
+    for name, matrix, shape in (
+        ("traffic", model.traffic, (model.n_groups, model.n_groups)),
+        ("forbidden", model.forbidden, (model.n_groups, model.n_nodes)),
+    ):
+        if matrix is not None and matrix.shape != shape:
+            raise ValueError(f"{name}: shape {matrix.shape} given, {shape} is needed")
+
+
+def _check_values(model: LoadModel) -> None:
+    if not model.node_ids or bool(model.marked.all()):
+        raise ValueError("marked: at least one node must be unmarked")
+    if not bool((model.capacity > 0).all() and np.isfinite(model.capacity).all()):
+        raise ValueError("capacity: every weight must be a finite number above 0")
+    for name in ("load", "migration_cost_s", "state_bytes"):
+        array = getattr(model, name)
+        if not bool(np.isfinite(array).all() and (array >= 0).all()):
+            raise ValueError(f"{name}: every value must be a finite number of 0 or more")
+    if model.n_groups and not 0 <= model.node_of.min() <= model.node_of.max() < model.n_nodes:
+        raise ValueError(f"node_of: every value must be an index from 0 to {model.n_nodes - 1}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What one plan may cost (constraint (2) of the MILP); None is no limit."""
+
+    max_cost_s: float | None = None
+    max_migrations: int | None = None
+    max_state_bytes: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PlanParams:
+    """What every planner is told beside the model.
+
+    Attributes:
+        budget: limits of this round.
+        max_load_distance: percent points (the paper's maxLD, default 10); a planner may stop improving below
+            `tolerance`, but never trades collocation for a distance above this.
+        tolerance: percent points of load distance that are not worth a move (a pure min-d solve would otherwise
+            spend its whole budget every round on polishing).
+        price_per_move: percent points of load distance that one move must gain to be worth making.
+        deadline_s: seconds after which the best plan so far is returned.
+        max_iterations: a limit that does not depend on the clock, so that a replay gives the same plan.
+    """
+
+    budget: Budget = Budget()
+    max_load_distance: float = 10.0
+    tolerance: float = 0.5
+    price_per_move: float = 0.0
+    deadline_s: float = 1.0
+    max_iterations: int | None = None
+
+
+class MoveReason(enum.StrEnum):
+    """Why one key group moves."""
+
+    DRAIN = "Drain"  # its node is marked for removal
+    RELIEVE = "Relieve"  # its node is above the mean
+    FILL = "Fill"  # its new node is below the mean
+    COLLOCATE = "Collocate"  # it joins a key group it talks to
+    SWAP = "Swap"  # makes room for another move
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One key group from one node to another, with its reason and price. Indices are those of the model."""
+
+    group: int
+    source: int
+    target: int
+    reason: MoveReason
+    cost_s: float
+    state_bytes: float
+    load: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What a placement is worth: computed by `measures.effect`, never by a planner's own bookkeeping.
+
+    `load_distance` in percent points of utilisation; `collocation_factor` and `collocation_best` in percent of the
+    traffic, None without traffic; `marked_groups` counts key groups that are still on marked nodes.
+    """
+
+    load_distance: float
+    load_index: float
+    mean: float
+    max_load: float
+    marked_groups: int
+    collocation_factor: float | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A value: it can be printed, compared, stored, replayed and refused.
+
+    Attributes:
+        planner: the registry's name of the planner that made it.
+        node_of: the new node of each group, (n_groups,).
+        moves: in the order in which they should be made: drains and reliefs that help most come first.
+        before, after: today's and the predicted effect.
+        lower_bound: proven lower bound on the load distance under this budget, percent points; None if not computed.
+        proven_optimal: True when a solver proved that no plan within the budget has a smaller load distance.
+        notes: sentences for a person: what limited the plan (skew floor, budget, deadline, fallback).
+        elapsed_s: time that solving took.
+    """
+
+    planner: str
+    node_of: IntArray
+    moves: tuple[Move, ...]
+    before: Effect
+    after: Effect
+    lower_bound: float | None
+    proven_optimal: bool
+    notes: tuple[str, ...]
+    elapsed_s: float
+
+    @property
+    def cost_s(self) -> float:
+        """Expected pause of all moves together."""
+        return sum(move.cost_s for move in self.moves)
+
+
+class Planner(Protocol):
+    """One way to plan. Same model, params and rng state: same plan (under max_iterations)."""
+
+    @property
+    def name(self) -> str:
+        """Name in the registry."""
+
+    def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock) -> Plan:
+        """Plan within params.deadline_s; never worse than changing nothing. Raises ValueError on bad input."""
