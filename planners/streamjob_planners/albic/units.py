@@ -1,0 +1,89 @@
+"""Key groups that move together, seen as one: the smaller load model that ALBIC's inner solver gets.
+
+A budget counts key groups, seconds and bytes; a unit of ten key groups is not one move. So each key group has one
+price, the greatest share that it takes of any limit, and the inner solver gets that price as its cost.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from scipy import sparse
+
+from streamjob_planners.albic.arrays import sums
+from streamjob_planners.model import Budget, FloatArray, GroupId, IntArray, LoadModel, Resource
+
+_NEVER = 1e300
+"""A finite price that no budget pays."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What moving costs: of each key group, (n_groups,), and of all together, both in one unit of any kind.
+
+    Keeping to `limit` keeps every limit of the budget: the sum of the greatest shares is no less than the greatest sum.
+    """
+
+    cost: FloatArray
+    limit: float
+
+
+def prices(model: LoadModel, budget: Budget) -> Prices:
+    """One price for a budget of several limits; with a single limit it is that limit's own unit."""
+    limits: list[tuple[FloatArray, float]] = []
+    if budget.max_migrations is not None:
+        limits.append((np.ones(model.n_groups), float(budget.max_migrations)))
+    if budget.max_cost_s is not None:
+        limits.append((model.migration_cost_s, budget.max_cost_s))
+    if budget.max_state_bytes is not None:
+        limits.append((model.state_bytes, budget.max_state_bytes))
+    if not limits:
+        return Prices(cost=np.ones(model.n_groups), limit=float("inf"))
+    if len(limits) == 1:
+        return Prices(cost=limits[0][0].astype(np.float64), limit=limits[0][1])
+    shares = np.stack([_share(amount, limit) for amount, limit in limits])
+    return Prices(cost=shares.max(axis=0), limit=1.0)
+
+
+def _share(amount: FloatArray, limit: float) -> FloatArray:
+    """Amount over limit; a limit of 0 lets only free moves through."""
+    if limit > 0.0:
+        return np.asarray(amount / limit)
+    return np.where(amount > 0.0, np.inf, 0.0)
+
+
+def contracted(model: LoadModel, unit_of: IntArray, cost: FloatArray) -> LoadModel:
+    """A load model of units. The key groups of a unit must be on one node; a unit with a pinned member is pinned.
+
+    Args:
+        unit_of: unit of each key group, from 0 without gaps, (n_groups,).
+        cost: price of moving each key group; becomes the units' migration_cost_s, (n_groups,).
+    """
+    n_units = int(unit_of.max(initial=-1)) + 1
+    first = np.unique(unit_of, return_index=True)[1]
+    price = sums(unit_of, cost, n_units)
+    return dataclasses.replace(
+        model,
+        group_ids=tuple(GroupId(operator=0, partition=unit) for unit in range(n_units)),
+        node_of=model.node_of[first],
+        load=sums(unit_of, model.load, n_units),
+        migration_cost_s=np.where(np.isfinite(price), price, _NEVER),
+        state_bytes=sums(unit_of, model.state_bytes, n_units),
+        traffic=None,
+        pinned=sums(unit_of, model.pinned, n_units) > 0,
+        forbidden=_forbidden_units(model, unit_of, n_units),
+        resources=tuple(
+            Resource(name=one.name, use=sums(unit_of, one.use, n_units), limit=one.limit) for one in model.resources
+        ),
+    )
+
+
+def _forbidden_units(model: LoadModel, unit_of: IntArray, n_units: int) -> sparse.csr_array | None:
+    if model.forbidden is None:
+        return None
+    cells = sparse.coo_array(model.forbidden)
+    barred = cells.data.astype(np.bool_)
+    place = (unit_of[cells.row[barred]], cells.col[barred])
+    table = sparse.csr_array((np.ones(int(barred.sum())), place), shape=(n_units, model.n_nodes))
+    return sparse.csr_array(table > 0)

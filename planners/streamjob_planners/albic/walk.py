@@ -1,0 +1,110 @@
+"""From today's owners towards a target, as far as the budget and the load distance allow.
+
+Greatest gain of local traffic per cost first. Key groups that are together today and have one target move together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from scipy import sparse
+
+from streamjob_planners.albic.arrays import edges_of, neighbours, sums
+from streamjob_planners.albic.graph import contract
+from streamjob_planners.albic.units import Prices
+from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Walk:
+    """The state of one walk. Units are numbered from 0; arrays are (n_units,) or (n_nodes,)."""
+
+    graph: sparse.csr_array
+    node_of: IntArray
+    target: IntArray
+    load: FloatArray
+    cost: FloatArray
+    gain: FloatArray
+    node_load: FloatArray
+    capacity: FloatArray
+    mean: float
+    kept: BoolArray
+    budget: float
+
+
+def start_walk(model: LoadModel, graph: sparse.csr_array, unit_of: IntArray, target: IntArray, prices: Prices) -> Walk:
+    """A walk of units; every unit's key groups share today's node and their target; both arrays are (n_groups,)."""
+    n_units = int(unit_of.max(initial=-1)) + 1
+    first = np.unique(unit_of, return_index=True)[1]
+    walk = Walk(
+        graph=contract(graph, unit_of, n_units),
+        node_of=model.node_of[first].copy(),
+        target=target[first],
+        load=sums(unit_of, model.load, n_units),
+        cost=sums(unit_of, prices.cost, n_units),
+        gain=np.zeros(n_units),
+        node_load=sums(model.node_of, model.load, model.n_nodes),
+        capacity=model.capacity,
+        mean=float(model.load.sum()) / float(model.capacity[~model.marked].sum()),
+        kept=~model.marked,
+        budget=prices.limit,
+    )
+    edges = edges_of(walk.graph)
+    walk.gain = sums(edges.row, _pull(walk, edges.row, walk.node_of[edges.col]) * edges.value, n_units)
+    return walk
+
+
+def _pull(walk: Walk, units: IntArray, where: IntArray) -> FloatArray:
+    """+1 where a neighbour at `where` is at the unit's target, -1 where it is at the unit's node of today."""
+    here = walk.node_of[units] == where
+    there = walk.target[units] == where
+    return np.asarray(there, dtype=np.float64) - np.asarray(here, dtype=np.float64)
+
+
+def walk_towards(walk: Walk, bands: tuple[float, ...]) -> IntArray:
+    """Moves units while the budget lasts; the load distance stays within the narrowest band that has a move left.
+
+    Returns the node of each unit, (n_units,). A node already outside the band may only come nearer to it.
+    """
+    pending = walk.node_of != walk.target
+    for band in bands:
+        while True:
+            chosen = _next_unit(walk, pending, band)
+            if chosen is None:
+                break
+            _move(walk, chosen)
+            pending[chosen] = False
+    return walk.node_of
+
+
+def _next_unit(walk: Walk, pending: BoolArray, band: float) -> int | None:
+    units = np.flatnonzero(pending & (walk.cost <= walk.budget * (1.0 + 1e-12)))
+    units = units[_within(walk, units, band)]
+    if units.size == 0:
+        return None
+    worth = walk.gain[units] / np.maximum(walk.cost[units], 1e-9)
+    use = walk.node_load / walk.capacity
+    relief = use[walk.node_of[units]] - use[walk.target[units]]
+    return int(units[np.lexsort((units, -relief, -worth))[0]])
+
+
+def _within(walk: Walk, units: IntArray, band: float) -> BoolArray:
+    """True where moving the unit keeps both nodes within the band of the mean, or nearer to it than before."""
+    source, target, load = walk.node_of[units], walk.target[units], walk.load[units]
+    low_before = walk.mean - walk.node_load[source] / walk.capacity[source]
+    low_after = low_before + load / walk.capacity[source]
+    high_after = (walk.node_load[target] + load) / walk.capacity[target] - walk.mean
+    source_fits = (low_after <= band) | ~walk.kept[source]
+    return np.asarray(source_fits & (high_after <= band), dtype=np.bool_)
+
+
+def _move(walk: Walk, unit: int) -> None:
+    source, target = int(walk.node_of[unit]), int(walk.target[unit])
+    others, weight = neighbours(walk.graph, unit)
+    arrived, left = np.full(others.size, target), np.full(others.size, source)
+    walk.gain[others] += weight * (_pull(walk, others, arrived) - _pull(walk, others, left))
+    walk.node_of[unit] = target
+    walk.node_load[source] -= walk.load[unit]
+    walk.node_load[target] += walk.load[unit]
+    walk.budget -= float(walk.cost[unit])
