@@ -1,0 +1,82 @@
+"""The judge's own arithmetic: the figures of a placement, worked out apart from `measures`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from streamjob_planners.model import FloatArray, IntArray, LoadModel
+
+CLOSE = 1e-6
+"""Difference, relative or absolute, that two ways of adding up the same floats may show."""
+
+
+def same(a: float, b: float) -> bool:
+    """Whether two figures differ by rounding only."""
+    return math.isclose(a, b, rel_tol=CLOSE, abs_tol=CLOSE)
+
+
+def mean(model: LoadModel) -> float:
+    """All load shared out over the capacity that stays, percent points."""
+    staying = [float(weight) for weight, leaves in zip(model.capacity, model.marked, strict=True) if not leaves]
+    return math.fsum(model.load) / math.fsum(staying)
+
+
+def used(model: LoadModel, node_of: IntArray) -> FloatArray:
+    """Utilisation of each node, percent points, (n_nodes,)."""
+    total = np.zeros(len(model.node_ids))
+    np.add.at(total, node_of, model.load)
+    return total / model.capacity
+
+
+def distance(model: LoadModel, node_of: IntArray) -> float:
+    """Load distance over the unmarked nodes, percent points."""
+    centre = mean(model)
+    staying = used(model, node_of)[np.logical_not(model.marked)]
+    return max(abs(float(value) - centre) for value in staying)
+
+
+def on_marked(model: LoadModel, node_of: IntArray) -> int:
+    """Groups on nodes that are to be removed."""
+    leaving = set(np.flatnonzero(model.marked).tolist())
+    return sum(1 for node in node_of.tolist() if node in leaving)
+
+
+def local_traffic(model: LoadModel, node_of: IntArray) -> float:
+    """Bytes/s between groups that share a node."""
+    return math.fsum(rate for i, j, rate in _pairs(model) if node_of[i] == node_of[j])
+
+
+def recomputed(model: LoadModel, node_of: IntArray) -> dict[str, float | None]:
+    """Every field of an Effect."""
+    total = math.fsum(rate for _, _, rate in _pairs(model))
+    today = math.fsum(model.load)
+    return {
+        "load_distance": distance(model, node_of),
+        "load_index": 100.0 * _total_load(model, node_of) / today if today > 0 else 100.0,
+        "mean": mean(model),
+        "max_load": float(np.max(used(model, node_of))),
+        "marked_groups": on_marked(model, node_of),
+        "collocation_factor": 100.0 * local_traffic(model, node_of) / total if total > 0 else None,
+    }
+
+
+def _pairs(model: LoadModel) -> list[tuple[int, int, float]]:
+    if model.traffic is None:
+        return []
+    matrix, found = model.traffic, []
+    for row in range(len(model.group_ids)):
+        start, stop = int(matrix.indptr[row]), int(matrix.indptr[row + 1])
+        found += [(row, int(matrix.indices[at]), float(matrix.data[at])) for at in range(start, stop)]
+    return found
+
+
+def _total_load(model: LoadModel, node_of: IntArray) -> float:
+    """System load: newly local traffic saves its ratio at both ends, newly remote traffic costs as much."""
+    load = [float(value) for value in model.load]
+    for i, j, rate in _pairs(model):
+        was, now = bool(model.node_of[i] == model.node_of[j]), bool(node_of[i] == node_of[j])
+        for end in (i, j):
+            load[end] -= (now - was) * rate * model.traffic_load_ratio
+    return math.fsum(max(0.0, value) for value in load)

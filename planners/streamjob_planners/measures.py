@@ -1,0 +1,117 @@
+"""What a placement is worth: load distance, load index, collocation factor, and what skew makes impossible.
+
+All figures use the loads as measured (`model.load`). What a collocation saves shows in `load_index` and in
+`planned_load` only: the load distance of a plan is then comparable with every lower bound.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_planners.model import Effect, FloatArray, IntArray, LoadModel
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SkewFloor:
+    """One key group that is so heavy that it alone decides the load distance. `sentence` says so to a person."""
+
+    load_distance: float
+    group: int
+    sentence: str
+
+
+def node_loads(model: LoadModel, node_of: IntArray) -> FloatArray:
+    """Sum of the groups' loads per node, percent points of a reference node, (n_nodes,)."""
+    return np.bincount(node_of, weights=model.load, minlength=model.n_nodes).astype(np.float64)
+
+
+def utilisation(model: LoadModel, node_of: IntArray) -> FloatArray:
+    """Load over capacity per node, percent points, (n_nodes,)."""
+    return node_loads(model, node_of) / model.capacity
+
+
+def mean_utilisation(model: LoadModel) -> float:
+    """Total load of all nodes over the capacity of the unmarked ones (ALBIC paper, table 2, not rounded)."""
+    return float(model.load.sum() / model.capacity[~model.marked].sum())
+
+
+def load_distance(model: LoadModel, node_of: IntArray) -> float:
+    """Largest difference between an unmarked node's utilisation and the mean, percent points (table 2, d)."""
+    apart = np.abs(utilisation(model, node_of) - mean_utilisation(model))
+    return float(apart[~model.marked].max())
+
+
+def collocation_factor(model: LoadModel, node_of: IntArray) -> float | None:
+    """Percent of the traffic whose two ends share a node; None without traffic."""
+    if model.traffic is None:
+        return None
+    pairs = model.traffic.tocoo()
+    total = float(pairs.data.sum())
+    if total <= 0:
+        return None
+    local = node_of[pairs.row] == node_of[pairs.col]
+    return 100.0 * float(pairs.data[local].sum()) / total
+
+
+def planned_load(model: LoadModel, node_of: IntArray) -> FloatArray:
+    """Load of each group once `node_of` holds, percent points, (n_groups,).
+
+    Traffic that becomes local saves `traffic_load_ratio` at each end, traffic that becomes remote costs as much.
+    """
+    if model.traffic is None or model.traffic_load_ratio == 0.0:
+        return model.load
+    pairs = model.traffic.tocoo()
+    was_local = model.node_of[pairs.row] == model.node_of[pairs.col]
+    is_local = node_of[pairs.row] == node_of[pairs.col]
+    saved = pairs.data * (is_local.astype(np.float64) - was_local) * model.traffic_load_ratio
+    both_ends = np.bincount(pairs.row, saved, model.n_groups) + np.bincount(pairs.col, saved, model.n_groups)
+    return np.maximum(model.load - both_ends, 0.0)
+
+
+def load_index(model: LoadModel, node_of: IntArray) -> float:
+    """Expected system load in percent of today's (section 5: load over the load at the start); 100.0 without load."""
+    today = float(model.load.sum())
+    return 100.0 * float(planned_load(model, node_of).sum()) / today if today > 0 else 100.0
+
+
+def marked_groups(model: LoadModel, node_of: IntArray) -> int:
+    """Key groups that are on marked nodes."""
+    return int(np.count_nonzero(model.marked[node_of]))
+
+
+def effect(model: LoadModel, node_of: IntArray) -> Effect:
+    """All figures of a placement. `node_of`: (n_groups,), indices of nodes."""
+    return Effect(
+        load_distance=load_distance(model, node_of),
+        load_index=load_index(model, node_of),
+        mean=mean_utilisation(model),
+        max_load=float(utilisation(model, node_of).max()),
+        marked_groups=marked_groups(model, node_of),
+        collocation_factor=collocation_factor(model, node_of),
+    )
+
+
+def skew_floor(model: LoadModel) -> SkewFloor | None:
+    """The heaviest group on unmarked nodes, when it alone keeps the load distance above 0; None otherwise.
+
+    A group that is still on a marked node is left out: no plan is obliged to move it within one round.
+    """
+    staying = np.flatnonzero(~model.marked[model.node_of])
+    if staying.size == 0:
+        return None
+    widest = float(model.capacity[~model.marked].max())
+    room = np.where(model.pinned[staying], model.capacity[model.node_of[staying]], widest)
+    alone = model.load[staying] / room
+    heaviest = int(alone.argmax())
+    floor = float(alone[heaviest]) - mean_utilisation(model)
+    if floor <= 0:
+        return None
+    group = int(staying[heaviest])
+    name = model.group_ids[group]
+    sentence = (
+        f"Key group {name.partition} of operator {name.operator} alone needs {model.load[group]:.1f} points: no plan "
+        f"can bring the load distance below {floor:.1f}."
+    )
+    return SkewFloor(load_distance=floor, group=group, sentence=sentence)

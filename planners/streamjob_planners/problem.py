@@ -1,0 +1,106 @@
+"""The model as solvers use it: what may move where, and one budget of three prices (seconds, moves, bytes)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_planners import measures
+from streamjob_planners.model import BoolArray, Budget, FloatArray, IntArray, LoadModel, PlanParams
+
+ROUNDING = 1e-9
+"""Relative slack of a budget or limit: sums of floats are not exact."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A compiled model.
+
+    Attributes:
+        mean: target utilisation of the unmarked nodes, percent points.
+        open_nodes: unmarked nodes, the only ones that may receive, (n_nodes,).
+        movable: groups that may leave their node and are affordable on their own, (n_groups,).
+        prices: what moving a group takes from each allowance: seconds, one move, bytes; (n_groups, 3).
+        allowances: limits on the sums of prices, inf where there is none, (3,).
+        barred: True where a group may not go, (n_groups, n_nodes), or None when nothing is forbidden.
+        uses: use of each further resource, (n_resources, n_groups).
+        limits: what a node may hold of it after receiving: its limit, or today's use if that is more;
+            (n_resources, n_nodes).
+    """
+
+    model: LoadModel
+    params: PlanParams
+    mean: float
+    open_nodes: BoolArray
+    movable: BoolArray
+    prices: FloatArray
+    allowances: FloatArray
+    barred: BoolArray | None
+    uses: FloatArray
+    limits: FloatArray
+
+    def spent(self, node_of: IntArray) -> FloatArray:
+        """What a placement takes from each allowance, (3,)."""
+        total: FloatArray = self.prices[node_of != self.model.node_of].sum(axis=0)
+        return total
+
+    def affordable(self, node_of: IntArray) -> bool:
+        """Whether a placement keeps the budget."""
+        return bool((self.spent(node_of) <= self.allowances).all())
+
+    def may_go(self, group: int) -> BoolArray:
+        """Nodes that may receive the group, resources left out, (n_nodes,)."""
+        return self.open_nodes if self.barred is None else self.open_nodes & ~self.barred[group]
+
+
+def compile_problem(model: LoadModel, params: PlanParams) -> Problem:
+    """The solvers' view of a model. Raises ValueError for a budget or deadline below 0."""
+    check_params(params)
+    prices = np.column_stack([model.migration_cost_s, np.ones(model.n_groups), model.state_bytes])
+    allowances = _allowances(params.budget)
+    open_nodes = ~model.marked
+    uses, limits = _resources(model)
+    return Problem(
+        model=model,
+        params=params,
+        mean=measures.mean_utilisation(model),
+        open_nodes=open_nodes,
+        movable=~model.pinned & (prices <= allowances).all(axis=1),
+        prices=prices,
+        allowances=allowances,
+        barred=None if model.forbidden is None else model.forbidden.toarray().astype(np.bool_),
+        uses=uses,
+        limits=limits,
+    )
+
+
+def check_params(params: PlanParams) -> None:
+    """Raises ValueError, naming the field, for a parameter that no planner could obey."""
+    fields = {
+        "budget.max_cost_s": params.budget.max_cost_s,
+        "budget.max_migrations": params.budget.max_migrations,
+        "budget.max_state_bytes": params.budget.max_state_bytes,
+        "tolerance": params.tolerance,
+        "price_per_move": params.price_per_move,
+        "deadline_s": params.deadline_s,
+        "max_iterations": params.max_iterations,
+    }
+    for name, value in fields.items():
+        if value is not None and not value >= 0:
+            raise ValueError(f"{name}: {value} given, a number of 0 or more is needed")
+
+
+def _allowances(budget: Budget) -> FloatArray:
+    limits = (budget.max_cost_s, budget.max_migrations, budget.max_state_bytes)
+    return np.array([np.inf if limit is None else limit * (1 + ROUNDING) for limit in limits])
+
+
+def _resources(model: LoadModel) -> tuple[FloatArray, FloatArray]:
+    uses = np.zeros((len(model.resources), model.n_groups))
+    limits = np.zeros((len(model.resources), model.n_nodes))
+    for row, resource in enumerate(model.resources):
+        uses[row] = resource.use
+        today = np.bincount(model.node_of, resource.use, model.n_nodes)
+        limits[row] = np.maximum(resource.limit, today) * (1 + ROUNDING)
+    return uses, limits

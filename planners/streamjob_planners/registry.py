@@ -1,0 +1,31 @@
+"""Planners by name. A new planner is one module (or package) and one line here; the contract suite then runs it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import cast
+
+from streamjob_planners.model import Planner
+
+_FACTORIES = {
+    "hold": "streamjob_planners.hold:HoldPlanner",
+    "greedy": "streamjob_planners.greedy:GreedyPlanner",
+}
+
+DEFAULT = "greedy"
+
+
+def names() -> tuple[str, ...]:
+    """Every planner there is, in alphabetical order."""
+    return tuple(sorted(_FACTORIES))
+
+
+def get(name: str) -> Planner:
+    """A new planner of that name, its solver loaded (so that loading is not on the clock of the first plan).
+
+    Raises ValueError with the names that exist.
+    """
+    if name not in _FACTORIES:
+        raise ValueError(f"planner: there is no planner '{name}'; choose one of {', '.join(names())}")
+    module, _, factory = _FACTORIES[name].partition(":")
+    return cast(Planner, getattr(importlib.import_module(module), factory)())

@@ -1,0 +1,152 @@
+"""The independent judge of plans. Shares no code with measures or solvers: a solver never marks its own homework."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from streamjob_planners.facts import CLOSE, distance, local_traffic, on_marked, recomputed, same
+from streamjob_planners.model import Budget, LoadModel, Plan, PlanParams
+
+
+class ViolationCode(enum.StrEnum):
+    """What can be wrong with a plan."""
+
+    SHAPE = "Shape"
+    MOVES = "Moves"
+    BUDGET_COST = "BudgetCost"
+    BUDGET_MIGRATIONS = "BudgetMigrations"
+    BUDGET_BYTES = "BudgetBytes"
+    PINNED = "Pinned"
+    FORBIDDEN = "Forbidden"
+    RESOURCE = "Resource"
+    MARKED_TARGET = "MarkedTarget"
+    WORSE_THAN_HOLD = "WorseThanHold"
+    EFFECT = "Effect"
+    BOUND = "Bound"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """One broken rule: a stable code and a sentence for a person."""
+
+    code: ViolationCode
+    sentence: str
+
+
+def verify(model: LoadModel, plan: Plan, params: PlanParams) -> tuple[Violation, ...]:
+    """Everything that is wrong with a plan; empty for a good one. Never raises for a bad plan."""
+    shape = tuple(_shape(model, plan))
+    if shape:
+        return shape
+    checks = (
+        *_moves(model, plan),
+        *_budget(model, plan, params.budget),
+        *_places(model, plan),
+        *_resources(model, plan),
+        *_worth(model, plan, params),
+        *_claims(model, plan),
+    )
+    return checks
+
+
+def _found(code: ViolationCode, sentence: str) -> Violation:
+    return Violation(code=code, sentence=sentence)
+
+
+def _shape(model: LoadModel, plan: Plan) -> Iterator[Violation]:
+    if plan.node_of.shape != (len(model.group_ids),) or plan.node_of.dtype.kind != "i":
+        yield _found(ViolationCode.SHAPE, f"node_of has shape {plan.node_of.shape}, one node per key group is needed.")
+    elif bool(((plan.node_of < 0) | (plan.node_of >= len(model.node_ids))).any()):
+        yield _found(ViolationCode.SHAPE, f"node_of names a node outside 0 to {len(model.node_ids) - 1}.")
+
+
+def _moves(model: LoadModel, plan: Plan) -> Iterator[Violation]:
+    told = {move.group: (move.source, move.target) for move in plan.moves}
+    real = {
+        group: (int(old), int(new))
+        for group, (old, new) in enumerate(zip(model.node_of, plan.node_of, strict=True))
+        if old != new
+    }
+    if len(told) != len(plan.moves):
+        yield _found(ViolationCode.MOVES, "A key group is moved more than once.")
+    if told != real:
+        differing = sorted(set(told.items()) ^ set(real.items()))[:3]
+        yield _found(ViolationCode.MOVES, f"The moves do not lead to node_of; see groups {[k for k, _ in differing]}.")
+    for move in plan.moves:
+        if move.group not in real:
+            continue
+        facts = (model.migration_cost_s[move.group], model.state_bytes[move.group], model.load[move.group])
+        if not all(same(a, float(b)) for a, b in zip((move.cost_s, move.state_bytes, move.load), facts, strict=True)):
+            yield _found(ViolationCode.MOVES, f"The move of group {move.group} states a wrong cost, size or load.")
+
+
+def _budget(model: LoadModel, plan: Plan, budget: Budget) -> Iterator[Violation]:
+    moved = plan.node_of != model.node_of
+    bills = (
+        (ViolationCode.BUDGET_COST, "seconds of pause", model.migration_cost_s[moved], budget.max_cost_s),
+        (ViolationCode.BUDGET_MIGRATIONS, "moves", np.ones(int(moved.sum())), budget.max_migrations),
+        (ViolationCode.BUDGET_BYTES, "bytes of state", model.state_bytes[moved], budget.max_state_bytes),
+    )
+    for code, unit, prices, limit in bills:
+        total = math.fsum(prices)
+        if limit is not None and total > limit * (1 + CLOSE):
+            yield _found(code, f"The moves take {total:g} {unit}, the budget is {limit:g}.")
+
+
+def _places(model: LoadModel, plan: Plan) -> Iterator[Violation]:
+    barred = set() if model.forbidden is None else set(np.argwhere(model.forbidden.toarray() != 0)[:, 0].tolist())
+    for group in np.flatnonzero(plan.node_of != model.node_of).tolist():
+        new = int(plan.node_of[group])
+        target = model.node_ids[new]
+        if model.pinned[group]:
+            yield _found(ViolationCode.PINNED, f"Group {group} is pinned but moves to {target}.")
+        if model.marked[new]:
+            yield _found(ViolationCode.MARKED_TARGET, f"Group {group} moves to {target}, which is to be removed.")
+        if group in barred and model.forbidden is not None and model.forbidden[group, new]:
+            yield _found(ViolationCode.FORBIDDEN, f"Group {group} moves to {target}, where it is forbidden.")
+
+
+def _resources(model: LoadModel, plan: Plan) -> Iterator[Violation]:
+    for resource in model.resources:
+        before, after = np.zeros(len(model.node_ids)), np.zeros(len(model.node_ids))
+        np.add.at(before, model.node_of, resource.use)
+        np.add.at(after, plan.node_of, resource.use)
+        over = after > np.maximum(resource.limit, before) * (1 + CLOSE)
+        for node in np.flatnonzero(over).tolist():
+            sentence = (
+                f"{model.node_ids[node]} would hold {after[node]:g} of {resource.name}, its limit is "
+                f"{resource.limit[node]:g}."
+            )
+            yield _found(ViolationCode.RESOURCE, sentence)
+
+
+def _worth(model: LoadModel, plan: Plan, params: PlanParams) -> Iterator[Violation]:
+    """A plan may raise the load distance only to drain, or, within max_load_distance, to collocate."""
+    before, after = distance(model, model.node_of), distance(model, plan.node_of)
+    if after <= before or same(after, before):
+        return
+    if on_marked(model, plan.node_of) < on_marked(model, model.node_of):
+        return
+    local_before, local_after = local_traffic(model, model.node_of), local_traffic(model, plan.node_of)
+    if local_after > local_before and after <= params.max_load_distance * (1 + CLOSE):
+        return
+    sentence = f"The load distance would rise from {before:.3f} to {after:.3f} points and nothing else would be won."
+    yield _found(ViolationCode.WORSE_THAN_HOLD, sentence)
+
+
+def _claims(model: LoadModel, plan: Plan) -> Iterator[Violation]:
+    for when, claimed, node_of in (("before", plan.before, model.node_of), ("after", plan.after, plan.node_of)):
+        for name, fact in recomputed(model, node_of).items():
+            told = getattr(claimed, name)
+            agree = told is fact if told is None or fact is None else same(told, fact)
+            if not agree:
+                yield _found(ViolationCode.EFFECT, f"{name} {when} is claimed to be {told}, it is {fact}.")
+    reached = distance(model, plan.node_of)
+    if plan.lower_bound is not None and plan.lower_bound > reached * (1 + CLOSE) + CLOSE:
+        sentence = f"The lower bound {plan.lower_bound:.6f} is above the load distance {reached:.6f} that is reached."
+        yield _found(ViolationCode.BOUND, sentence)
