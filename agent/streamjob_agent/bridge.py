@@ -7,7 +7,7 @@ Every method may raise any exception: the brain catches, counts and reports it, 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from streamjob_agent.wire import GroupKey
@@ -24,9 +24,11 @@ class Executor:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """An active streaming query. `stores` are the state store names of each operator (one, or four for a join).
+    """An active streaming query.
 
-    `operators` maps operatorId to its number of partitions; empty until that is known.
+    `operators` maps operatorId to its number of partitions; empty until that is known. Stateful operators that share a
+    stage run in one task and so move as one: they are one operator here, named by the one nearest to the sink, and its
+    usage, state bytes and placement cover all of them.
     """
 
     query_id: str
@@ -112,7 +114,19 @@ class SparkBridge(Protocol):
         """Shuffle bytes between key groups of chained operators in the newest batch that can still be read."""
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
-        """Register owners from now on: asserted at once and at each batch boundary until replaced."""
+        """Register owners from now on: asserted at once and at each batch boundary until replaced.
+
+        Key groups that are not named keep the owner they had. While actuation is off nothing is registered.
+        """
+
+    def mark(self, executor_ids: Collection[str]) -> None:
+        """All executors that shall get no key group from the bridge's own placement (initial, guard).
+
+        Replaces the earlier set. Decommissioned executors count as marked by themselves.
+        """
+
+    def set_actuation(self, on: bool) -> None:
+        """Allow or forbid every placement. At first it is on if the self-test that ran at start passed, else off."""
 
     def wait_for_boundary(self, timeout_s: float) -> bool:
         """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has."""
