@@ -9,6 +9,9 @@ import numpy as np
 from streamjob_planners import measures
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, Move, MoveReason, Plan
 
+PROOF_SLACK = 1e-4
+"""Percent points by which a plan may miss the lower bound and still count as proven optimal."""
+
 
 def make_plan(
     model: LoadModel,
@@ -36,7 +39,7 @@ def make_plan(
         before=measures.effect(model, model.node_of),
         after=after,
         lower_bound=lower_bound,
-        proven_optimal=lower_bound is not None and after.load_distance <= lower_bound + 1e-6,
+        proven_optimal=lower_bound is not None and after.load_distance <= lower_bound + PROOF_SLACK,
         notes=notes if floor is None else (*notes, floor.sentence),
         elapsed_s=elapsed_s,
     )

@@ -10,6 +10,7 @@ from streamjob_planners.model import Planner
 _FACTORIES = {
     "hold": "streamjob_planners.hold:HoldPlanner",
     "greedy": "streamjob_planners.greedy:GreedyPlanner",
+    "milp": "streamjob_planners.milp:MilpPlanner",
 }
 
 DEFAULT = "greedy"

@@ -1,0 +1,74 @@
+"""Emptying marked nodes: what every planner shares, so that lemma 2 of the paper holds for whole groups.
+
+A solver that only minimises the load distance leaves the last groups on marked nodes for ever: with groups as units,
+taking them can cost a little load distance. So draining comes second in a lexicographic order: as much load as
+possible leaves the marked nodes while the load distance stays within `drain_limit`. Where even that moves nothing for a
+whole round, although nothing more urgent was done, `ensure_progress` drains at any price: the nodes were marked, and a
+drain that never ends costs an executor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamjob_planners import measures
+from streamjob_planners.bookkeeping import Bookkeeping
+from streamjob_planners.model import FloatArray, IntArray
+from streamjob_planners.problem import Problem
+
+DRAIN_SLACK_RATIO = 1.1
+"""A drain may leave the load distance this much above the best that the round could reach."""
+RELIEF_RATIO = 0.05
+"""A round that lowers the load distance by this part of it did something more urgent than draining."""
+
+
+def stretch(problem: Problem, node_of: IntArray) -> float:
+    """The MILP's d: the load distance, or a marked node's utilisation above the mean if that is more."""
+    model = problem.model
+    apart = measures.utilisation(model, node_of) - problem.mean
+    return float(np.where(model.marked, apart, np.abs(apart)).max())
+
+
+def drain_limit(problem: Problem, reached: float) -> float:
+    """Load distance that draining may use, when `reached` is the best of this round."""
+    return max(DRAIN_SLACK_RATIO * reached, problem.params.tolerance)
+
+
+def drain_weights(problem: Problem) -> FloatArray:
+    """What leaving a marked node is worth per group: its load, and a little for groups without load, (n_groups,)."""
+    load = problem.model.load
+    return load + max(0.05 * float(load.mean()), 1e-6) if load.size else load
+
+
+def waiting(problem: Problem, node_of: IntArray) -> IntArray:
+    """Movable groups that are still on marked nodes, indices."""
+    return np.flatnonzero(problem.model.marked[node_of] & problem.movable)
+
+
+def drain_within(problem: Problem, node_of: IntArray, limit: float) -> IntArray:
+    """Drain what fits without lifting any node above `limit` over the mean; heaviest groups first."""
+    books = Bookkeeping(problem, node_of)
+    for group in books.heaviest_first(waiting(problem, node_of)):
+        books.move(group, books.least_used_target(group, below=problem.mean + limit))
+    return books.node_of
+
+
+def ensure_progress(problem: Problem, node_of: IntArray) -> IntArray:
+    """`node_of`, or, if it neither drains nor relieves, one that drains at least one group if any can be placed."""
+    model = problem.model
+    today = model.node_of
+    if measures.marked_groups(model, node_of) < measures.marked_groups(model, today):
+        return node_of
+    before, after = stretch(problem, today), stretch(problem, node_of)
+    if before - after > max(problem.params.tolerance, RELIEF_RATIO * before):
+        return node_of
+    forced = _drain_one(problem, node_of)
+    return _drain_one(problem, today) if (forced == node_of).all() else forced
+
+
+def _drain_one(problem: Problem, node_of: IntArray) -> IntArray:
+    books = Bookkeeping(problem, node_of)
+    for group in reversed(books.heaviest_first(waiting(problem, node_of))):
+        if books.move(group, books.least_used_target(group)):
+            break
+    return books.node_of
