@@ -1,4 +1,7 @@
-"""The load that collocation saves: serialising and reading remote data costs both ends (paper, sections 1, 4.3.2)."""
+"""The load that collocation saves enters every later step: the model as it would be measured after some moves.
+
+Serialising and reading remote data costs both ends (ALBIC paper, sections 1 and 4.3.2); what becomes local is saved.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,33 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners.albic.arrays import edges_of, sums
-from streamjob_planners.model import FloatArray, IntArray, LoadModel
-
-
-def predicted_load(model: LoadModel, node_of: IntArray) -> FloatArray:
-    """Load of each key group if it ran on `node_of`, percent points, never below 0, (n_groups,).
-
-    Traffic that becomes local saves `traffic_load_ratio` per byte/s at each end, traffic that becomes remote adds it.
-    """
-    if model.traffic is None or model.traffic_load_ratio == 0.0:
-        return model.load
-    edges = edges_of(model.traffic)
-    was_remote = model.node_of[edges.row] != model.node_of[edges.col]
-    is_remote = node_of[edges.row] != node_of[edges.col]
-    change = edges.value * (is_remote.astype(np.float64) - was_remote.astype(np.float64))
-    ends = sums(edges.row, change, model.n_groups) + sums(edges.col, change, model.n_groups)
-    return np.asarray(np.maximum(model.load + model.traffic_load_ratio * ends, 0.0))
+from streamjob_planners import measures
+from streamjob_planners.model import IntArray, LoadModel, PlanParams
 
 
 def moved_model(model: LoadModel, node_of: IntArray) -> LoadModel:
-    """The load model as it would be measured after the key groups went to `node_of`."""
-    return dataclasses.replace(model, node_of=node_of, load=predicted_load(model, node_of))
+    """The load model as it would be measured once the key groups are at `node_of`, (n_groups,)."""
+    if np.array_equal(node_of, model.node_of):
+        return model
+    return dataclasses.replace(model, node_of=node_of, load=measures.planned_load(model, node_of))
+
+
+def planned_distance(model: LoadModel, node_of: IntArray) -> float:
+    """Load distance at `node_of` with the planned loads, percent points."""
+    return measures.load_distance(moved_model(model, node_of), node_of)
+
+
+def no_worse(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
+    """Whether a placement is no worse than today's.
+
+    The load distance may rise to drain marked nodes, and within max_load_distance to make traffic local.
+    """
+    if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
+        return True
+    before = measures.load_distance(model, model.node_of)
+    after = max(measures.load_distance(model, node_of), planned_distance(model, node_of))
+    if after <= before + 1e-9:
+        return True
+    local = measures.collocation_factor(model, node_of) or 0.0
+    today = measures.collocation_factor(model, model.node_of) or 0.0
+    return local > today and after <= params.max_load_distance

@@ -55,6 +55,15 @@ def beneficial_pairs(model: LoadModel, score_factor: float) -> Pairs:
     return Pairs(first=pairs.first[order], second=pairs.second[order], value=pairs.value[order])
 
 
+def joining(model: LoadModel, node_of: IntArray, pairs: Pairs) -> BoolArray:
+    """Key groups that move to `node_of` and find a partner there from whom they were apart, (n_groups,)."""
+    won = pairs.where(pairs.collocated(node_of) & ~pairs.collocated(model.node_of))
+    joins = np.zeros(model.n_groups, dtype=np.bool_)
+    joins[won.first] = True
+    joins[won.second] = True
+    return np.asarray(joins & (node_of != model.node_of), dtype=np.bool_)
+
+
 def _mean_output(model: LoadModel, first: IntArray, second: IntArray, value: FloatArray) -> FloatArray:
     """The paper's avg(gi) of every key group in bytes/s, (n_groups,)."""
     operators, operator_of = np.unique([group.operator for group in model.group_ids], return_inverse=True)

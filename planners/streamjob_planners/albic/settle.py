@@ -18,14 +18,13 @@ from streamjob_planners.albic.graph import affinity
 from streamjob_planners.model import FloatArray, IntArray
 
 
-def relabel(parts: IntArray, overlap: FloatArray, nodes: IntArray) -> IntArray:
+def relabel(parts: IntArray, overlap: sparse.csr_array, nodes: IntArray) -> IntArray:
     """The node of each piece: parts mapped one to one on `nodes` so that the most stays where it is.
 
-    `parts` (n_pieces,) holds 0 to nodes.size - 1; `overlap` is (n_pieces, n_nodes).
+    `parts` (n_pieces,) holds 0 to nodes.size - 1; `overlap` is sparse (n_pieces, n_nodes).
     """
-    stays = np.zeros((nodes.size, overlap.shape[1]))
-    np.add.at(stays, parts, overlap)
-    rows, cols = linear_sum_assignment(-stays[:, nodes])
+    of_part = sparse.csr_array((np.ones(parts.size), (parts, np.arange(parts.size))), shape=(nodes.size, parts.size))
+    rows, cols = linear_sum_assignment(-(of_part @ overlap).toarray()[:, nodes])
     node_of_part = np.empty(nodes.size, dtype=np.int64)
     node_of_part[rows] = nodes[cols]
     return np.asarray(node_of_part[parts])
@@ -90,8 +89,7 @@ def _improve(state: Settling, piece: int) -> int:
         return 0
     alone = state.worth[piece, there] - state.worth[piece, here]
     others = np.flatnonzero(state.node_of == there)
-    link = np.asarray(state.graph[[piece]].todense()).ravel()[others]
-    gain = alone + state.worth[others, here] - state.worth[others, there] - 2.0 * link
+    gain = alone + state.worth[others, here] - state.worth[others, there] - 2.0 * _links(state, piece)[others]
     gain = np.append(np.where(_fits(state, piece, state.load[others]), gain, -np.inf), -np.inf)
     if _fits(state, piece, np.zeros(1))[0]:
         gain[-1] = alone
@@ -102,6 +100,14 @@ def _improve(state: Settling, piece: int) -> int:
     if best < others.size:
         _place(state, int(others[best]), here)
     return 1
+
+
+def _links(state: Settling, piece: int) -> FloatArray:
+    """Traffic of one piece with every other, (n_pieces,)."""
+    links = np.zeros(state.load.size)
+    others, weight = neighbours(state.graph, piece)
+    links[others] = weight
+    return links
 
 
 def _fits(state: Settling, piece: int, back: FloatArray) -> FloatArray:

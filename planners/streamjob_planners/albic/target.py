@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from streamjob_planners.albic.arrays import sums
+from streamjob_planners.albic.arrays import neighbours, sums
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel
 
 _LARGE_SHARE = 0.5
@@ -27,34 +27,32 @@ class Pieces:
     Attributes:
         of_group: piece of each key group, (n_groups,).
         load: percent points, (n_pieces,).
-        overlap: migration cost that stays unspent when the piece goes to the node, (n_pieces, n_nodes).
+        overlap: migration cost that stays unspent when the piece goes to the node, sparse (n_pieces, n_nodes).
         size: number of key groups, (n_pieces,).
     """
 
     of_group: IntArray
     load: FloatArray
-    overlap: FloatArray
+    overlap: sparse.csr_array
     size: IntArray
 
 
 def pieces_of(model: LoadModel, of_group: IntArray, cost: FloatArray) -> Pieces:
     """Pieces with what each has on each node; pinned key groups hold their piece with a weight above all others."""
     n_pieces = int(of_group.max(initial=-1)) + 1
-    weight = np.where(model.pinned, float(cost.sum()) + 1.0, np.maximum(cost, 1e-9))
-    overlap = sparse.coo_array((weight, (of_group, model.node_of)), shape=(n_pieces, model.n_nodes))
+    finite = np.where(np.isfinite(cost), np.maximum(cost, 1e-9), 1.0)
+    weight = np.where(model.pinned, float(finite.sum()) + 1.0, finite)
+    held = sparse.coo_array((weight, (of_group, model.node_of)), shape=(n_pieces, model.n_nodes))
     return Pieces(
         of_group=of_group,
         load=sums(of_group, model.load, n_pieces),
-        overlap=np.asarray(overlap.todense()),
+        overlap=sparse.csr_array(held),
         size=np.bincount(of_group, minlength=n_pieces).astype(np.int64),
     )
 
 
 def nearest_target(model: LoadModel, pieces: Pieces, load_distance: float) -> IntArray:
-    """A node for each key group: pieces whole, nodes at most `load_distance` over the mean where pieces allow it.
-
-    Pinned key groups and those for which a node is forbidden keep today's node, whatever their piece does.
-    """
+    """A node for each key group: pieces whole, nodes at most `load_distance` over the mean where pieces allow it."""
     mean = float(model.load.sum()) / float(model.capacity[~model.marked].sum())
     room = np.where(model.marked, 0.0, (mean + load_distance) * model.capacity)
     node_of_piece = np.full(pieces.load.size, -1, dtype=np.int64)
@@ -63,8 +61,7 @@ def nearest_target(model: LoadModel, pieces: Pieces, load_distance: float) -> In
     small = np.flatnonzero(~large)
     order = small[np.lexsort((small, -pieces.load[small], pieces.size[small] == 1))]
     _place_small(pieces, order, room, node_of_piece, model.marked)
-    target = node_of_piece[pieces.of_group]
-    return np.where(model.pinned | _is_forbidden(model, target), model.node_of, target)
+    return node_of_piece[pieces.of_group]
 
 
 def _place_large(pieces: Pieces, large: IntArray, room: FloatArray, node_of: IntArray, marked: BoolArray) -> None:
@@ -74,8 +71,8 @@ def _place_large(pieces: Pieces, large: IntArray, room: FloatArray, node_of: Int
     for begin in range(0, order.size, nodes.size):
         wave = order[begin : begin + nodes.size]
         over = np.maximum(pieces.load[wave][:, None] - room[nodes][None, :], 0.0)
-        penalty = 1.0 + float(pieces.overlap[wave].sum())
-        rows, cols = linear_sum_assignment(over * penalty - pieces.overlap[wave][:, nodes])
+        stays = pieces.overlap[wave].toarray()[:, nodes]
+        rows, cols = linear_sum_assignment(over * (1.0 + float(stays.sum())) - stays)
         node_of[wave[rows]] = nodes[cols]
         np.subtract.at(room, nodes[cols], pieces.load[wave[rows]])
 
@@ -83,21 +80,10 @@ def _place_large(pieces: Pieces, large: IntArray, room: FloatArray, node_of: Int
 def _place_small(pieces: Pieces, order: IntArray, room: FloatArray, node_of: IntArray, marked: BoolArray) -> None:
     """One after the other: the node that already holds the most and has room, else the one with the most room."""
     open_room = np.where(marked, -np.inf, room)
-    for piece in order:
-        holds = np.where(open_room >= pieces.load[piece], pieces.overlap[piece], -1.0)
-        best = float(holds.max())
-        if best > 0.0:
-            ties = np.flatnonzero(holds == best)
-            node = int(ties[np.argmax(open_room[ties])])
-        else:
-            node = int(np.argmax(open_room))
+    for piece in order.tolist():
+        nodes, holds = neighbours(pieces.overlap, piece)
+        fits = open_room[nodes] >= pieces.load[piece]
+        nodes, holds = nodes[fits], holds[fits]
+        node = int(nodes[np.lexsort((-open_room[nodes], -holds))[0]]) if nodes.size else int(np.argmax(open_room))
         node_of[piece] = node
         open_room[node] -= pieces.load[piece]
-
-
-def _is_forbidden(model: LoadModel, target: IntArray) -> BoolArray:
-    """True where a key group may not go to its target, (n_groups,)."""
-    if model.forbidden is None:
-        return np.zeros(target.size, dtype=np.bool_)
-    table = sparse.csr_array(model.forbidden)
-    return np.asarray(table[np.arange(target.size), target], dtype=np.bool_).ravel()

@@ -1,0 +1,62 @@
+"""Step 3 of ALBIC: pull one pair of key groups and their units to one node (algorithm 2, lines 24 to 37)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_planners.albic.arrays import sums
+from streamjob_planners.albic.hosting import Hosting, hosting_of
+from streamjob_planners.albic.scores import Pairs
+from streamjob_planners.albic.units import Prices
+from streamjob_planners.model import IntArray, LoadModel
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Pull:
+    """Two units that are to share a node, and the node."""
+
+    first: int
+    second: int
+    node: int
+
+
+def heaviest_pairs(pairs: Pairs, node_of: IntArray, rng: np.random.Generator) -> Pairs:
+    """Pairs that are not together yet, heaviest first, equals in random order (the paper's toBeColGrps)."""
+    apart = pairs.where(~pairs.collocated(node_of))
+    order = np.lexsort((rng.permutation(len(apart)), -apart.value))
+    return Pairs(first=apart.first[order], second=apart.second[order], value=apart.value[order])
+
+
+def pull_for(model: LoadModel, unit_of: IntArray, pair: tuple[int, int]) -> Pull:
+    """The paper's three cases: the node of the unit that is a set already, else the node with the smaller load."""
+    first, second = int(unit_of[pair[0]]), int(unit_of[pair[1]])
+    nodes = int(model.node_of[pair[0]]), int(model.node_of[pair[1]])
+    sizes = np.bincount(unit_of)
+    if (sizes[first] > 1) != (sizes[second] > 1):
+        chosen = nodes[0] if sizes[first] > 1 else nodes[1]
+    else:
+        use = sums(model.node_of, model.load, model.n_nodes) / model.capacity
+        chosen = nodes[0] if use[nodes[0]] <= use[nodes[1]] else nodes[1]
+    if model.marked[chosen]:
+        chosen = nodes[0] if chosen == nodes[1] else nodes[1]
+    return Pull(first=first, second=second, node=chosen)
+
+
+def pulled(model: LoadModel, unit_of: IntArray, pull: Pull, prices: Prices) -> IntArray | None:
+    """The placement after the pull, (n_groups,); None when the budget, a pin or the node does not allow it."""
+    node_of, hosting, spent = model.node_of.copy(), hosting_of(model), 0.0
+    for unit in (pull.first, pull.second):
+        members = np.flatnonzero((unit_of == unit) & (node_of != pull.node))
+        for group in members.tolist():
+            if model.pinned[group] or not _takes(hosting, group, pull.node):
+                return None
+            hosting.move(group, int(node_of[group]), pull.node)
+            node_of[group] = pull.node
+            spent += float(prices.cost[group])
+    return node_of if spent <= prices.limit else None
+
+
+def _takes(hosting: Hosting, group: int, node: int) -> bool:
+    return bool(hosting.takes(np.array([group]), np.array([node]))[0])

@@ -1,0 +1,147 @@
+"""ALBIC improved: as many pairs a round as the budget and the load distance allow, best benefit per cost first.
+
+A round is up to three steps on one budget: relief (marked nodes, or a load distance that cannot wait), a walk towards a
+target that keeps partners together, and balance with what is left. All keep sets whole as the paper does, and split
+them only where the load distance would stay above max_load_distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from streamjob_planners import measures, plans, registry
+from streamjob_planners.albic.choice import Target, choose_target
+from streamjob_planners.albic.descent import descend, unit_loads
+from streamjob_planners.albic.graph import local_traffic, undirected
+from streamjob_planners.albic.scores import Pairs, beneficial_pairs, joining
+from streamjob_planners.albic.sets import SetLimits, components, split_sets
+from streamjob_planners.albic.settings import INNER, AlbicSettings
+from streamjob_planners.albic.task import Task, start_task
+from streamjob_planners.albic.units import Prices
+from streamjob_planners.albic.walk import start_walk, walk_towards
+from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
+
+
+class AlbicPlanner:
+    """Balances, drains and collocates in one plan."""
+
+    name = "albic"
+
+    def __init__(self, settings: AlbicSettings | None = None, inner: Planner | None = None) -> None:
+        """`inner`: the planner that balances units; `settings.INNER` where None."""
+        self._settings = settings or AlbicSettings()
+        self._inner = inner or registry.get(INNER)
+
+    def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock) -> Plan:
+        """Plans one round. Raises ValueError on bad parameters."""
+        task = start_task(model, params, rng, clock, self._inner)
+        pairs = beneficial_pairs(model, self._settings.score_factor)
+        round_ = _Round(task, pairs, self._settings)
+        node_of = round_.relieved(model.node_of)
+        node_of = round_.walked(node_of)
+        node_of = round_.balanced(node_of)
+        if not task.acceptable(node_of):
+            node_of = round_.balance(model.node_of)
+        return plans.make_plan(
+            model,
+            node_of if task.acceptable(node_of) else model.node_of,
+            planner=self.name,
+            elapsed_s=clock() - task.start_s,
+            notes=tuple(round_.notes),
+            collocating=joining(model, node_of, pairs),
+        )
+
+
+class _Round:
+    """The steps of one round; each takes a placement of all key groups and returns a better one, (n_groups,)."""
+
+    def __init__(self, task: Task, pairs: Pairs, settings: AlbicSettings) -> None:
+        self._task = task
+        self._pairs = pairs
+        self._settings = settings
+        self._graph = None if task.model.traffic is None else undirected(task.model.traffic)
+        self.notes: list[str] = []
+
+    def relieved(self, node_of: IntArray) -> IntArray:
+        """Marked nodes and too large a load distance come first; below half of it collocation does."""
+        model, limit = self._task.model, self._task.params.max_load_distance
+        if measures.marked_groups(model, node_of) or measures.load_distance(model, node_of) > limit:
+            return self.balance(node_of)
+        if self._graph is not None and measures.load_distance(model, node_of) > limit / 2.0:
+            return self.balance(node_of, share=0.5)
+        return node_of
+
+    def walked(self, node_of: IntArray) -> IntArray:
+        """Towards a target with more local traffic, if one is worth its moves."""
+        left = self._task.left(node_of)
+        if self._graph is None or left.limit <= 0.0 or self._task.expired():
+            return node_of
+        model = self._task.moved(node_of)
+        target = choose_target(self._task, model, self._graph, self._pairs, self._settings)
+        if target is None:
+            return node_of
+        self.notes.append(_walk_note(model, target, left))
+        unit_of = self._walkers(model, target, left)
+        walk = start_walk(model, self._graph, unit_of, target.node_of, left)
+        widest = self._task.params.max_load_distance
+        return walk_towards(walk, (widest / 4.0, widest / 2.0, widest))[unit_of]
+
+    def balanced(self, node_of: IntArray) -> IntArray:
+        """What is left of the budget for balance, unless that would undo collocation."""
+        model = self._task.moved(node_of)
+        distance = measures.load_distance(model, node_of)
+        if distance <= self._task.params.tolerance or self._task.expired():
+            return node_of
+        better = self.balance(node_of)
+        if self._graph is None or distance > self._task.params.max_load_distance:
+            return better
+        lost = local_traffic(self._graph, node_of) - local_traffic(self._graph, better)
+        return better if lost <= self._settings.least_gain_ratio * float(self._graph.sum()) / 2.0 else node_of
+
+    def balance(self, node_of: IntArray, share: float = 1.0) -> IntArray:
+        """The inner solver with sets whole, with split sets while the load distance stays too large.
+
+        `share` is the part of the budget that it may take.
+        """
+        task = self._task
+        model = task.moved(node_of)
+        left = task.left(node_of)
+        allowance = Prices(cost=left.cost, limit=left.limit * share)
+        found = descend(
+            model,
+            self._unit_loads(),
+            lambda max_load: task.balance(model, self._units(model, max_load), allowance),
+            task.params.max_load_distance,
+            task.expired,
+        )
+        return found.node_of
+
+    def _unit_loads(self) -> Iterator[float]:
+        """Whole sets first, whatever their load; then the paper's descent."""
+        yield float("inf")
+        if len(self._pairs):
+            yield from unit_loads(self._settings)
+
+    def _units(self, model: LoadModel, max_load: float) -> IntArray:
+        together = self._pairs.where(self._pairs.collocated(model.node_of))
+        limits = SetLimits(max_load=max_load, max_cost=self._task.prices.limit)
+        sets = components(together, model.n_groups)
+        return split_sets(model, sets, together, self._task.prices.cost, limits)
+
+    def _walkers(self, model: LoadModel, target: Target, left: Prices) -> IntArray:
+        """Units of the walk: together today and together at the target; none dearer than half the budget."""
+        pairs = self._pairs
+        together = pairs.where(pairs.collocated(model.node_of) & pairs.collocated(target.node_of))
+        limits = SetLimits(max_load=float("inf"), max_cost=left.limit / 2.0)
+        return split_sets(model, components(together, model.n_groups), together, left.cost, limits)
+
+
+def _walk_note(model: LoadModel, target: Target, left: Prices) -> str:
+    away = target.node_of != model.node_of
+    rounds = float(left.cost[away].sum()) / left.limit if np.isfinite(left.limit) else 0.0
+    return (
+        f"{int(away.sum())} key groups are not yet with those they talk to; this takes about "
+        f"{max(int(np.ceil(rounds)), 1)} round(s) of this budget."
+    )

@@ -1,0 +1,80 @@
+"""ALBIC as published: one pair a round, then the inner solver with all sets whole (algorithm 2)."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+
+from streamjob_planners import plans, registry
+from streamjob_planners.albic.descent import descend, unit_loads
+from streamjob_planners.albic.improve import heaviest_pairs, pull_for, pulled
+from streamjob_planners.albic.saving import moved_model
+from streamjob_planners.albic.scores import Pairs, beneficial_pairs, joining
+from streamjob_planners.albic.sets import SetLimits, components, split_sets
+from streamjob_planners.albic.settings import INNER, AlbicSettings
+from streamjob_planners.albic.task import Task, start_task
+from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
+
+_PAIRS_TRIED = 50
+"""Pairs looked at when the heaviest ones cannot be pulled together (pins, forbidden nodes, budget)."""
+
+
+class AlbicPaperPlanner:
+    """The paper's algorithm with an inner solver of ours in place of CPLEX."""
+
+    name = "albic-paper"
+
+    def __init__(self, settings: AlbicSettings | None = None, inner: Planner | None = None) -> None:
+        """`inner`: the planner that balances units; `settings.INNER` where None."""
+        self._settings = settings or AlbicSettings()
+        self._inner = inner or registry.get(INNER)
+
+    def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock) -> Plan:
+        """Plans one round. Raises ValueError on bad parameters."""
+        task = start_task(model, params, rng, clock, self._inner)
+        pairs = beneficial_pairs(model, self._settings.score_factor)
+        apart = heaviest_pairs(pairs, model.node_of, rng)
+        found = descend(
+            model,
+            unit_loads(self._settings),
+            lambda max_load: _round(task, pairs, apart, max_load),
+            params.max_load_distance,
+            task.expired,
+        )
+        kept = task.acceptable(found.node_of)
+        node_of = found.node_of if kept else model.node_of
+        notes = (
+            []
+            if found.max_load == self._settings.max_partition_load
+            else [f"Sets of more than {found.max_load:g} points were split to keep the load distance."]
+        )
+        return plans.make_plan(
+            model,
+            node_of,
+            planner=self.name,
+            elapsed_s=clock() - task.start_s,
+            notes=tuple(notes),
+            collocating=joining(model, node_of, pairs),
+        )
+
+
+def _round(task: Task, pairs: Pairs, apart: Pairs, max_load: float) -> IntArray:
+    """Steps 2 to 4 with one largest unit; at 0 points no pair is pulled."""
+    model = task.model
+    together = pairs.where(pairs.collocated(model.node_of))
+    sets = components(together, model.n_groups)
+    limits = SetLimits(max_load=max_load, max_cost=task.prices.limit)
+    unit_of = split_sets(model, sets, together, task.prices.cost, limits)
+    if max_load <= 0.0:
+        return task.balance(model, unit_of, task.prices)
+    for pair in itertools.islice(zip(apart.first.tolist(), apart.second.tolist(), strict=True), _PAIRS_TRIED):
+        pull = pull_for(model, unit_of, pair)
+        node_of = pulled(model, unit_of, pull, task.prices)
+        if node_of is not None:
+            held = np.isin(unit_of, (pull.first, pull.second))
+            moved = moved_model(model, node_of)
+            moved = dataclasses.replace(moved, pinned=moved.pinned | held)
+            return task.balance(moved, unit_of, task.left(node_of))
+    return task.balance(model, unit_of, task.prices)

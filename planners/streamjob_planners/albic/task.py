@@ -1,0 +1,67 @@
+"""One call of a planner, while it runs: the deadline, the price of moves, and the inner solver of step 4."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_planners.albic.saving import moved_model, no_worse
+from streamjob_planners.albic.units import Prices, contracted, prices
+from streamjob_planners.model import Budget, Clock, IntArray, LoadModel, Planner, PlanParams
+from streamjob_planners.problem import check_params
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What stays the same during one call. `model` is today's; steps work on models with some key groups moved."""
+
+    model: LoadModel
+    params: PlanParams
+    rng: np.random.Generator
+    clock: Clock
+    start_s: float
+    prices: Prices
+    inner: Planner
+
+    def left_s(self) -> float:
+        """Seconds until the deadline, 0 when it has passed."""
+        return max(self.params.deadline_s - (self.clock() - self.start_s), 0.0)
+
+    def expired(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.left_s() <= 0.0
+
+    def left(self, node_of: IntArray) -> Prices:
+        """What the budget still pays when the key groups are at `node_of`."""
+        moved = node_of != self.model.node_of
+        return Prices(cost=self.prices.cost, limit=max(self.prices.limit - float(self.prices.cost[moved].sum()), 0.0))
+
+    def balance(self, model: LoadModel, unit_of: IntArray, allowance: Prices) -> IntArray:
+        """The inner solver's placement of `model`'s units within the allowance, (n_groups,)."""
+        limit = None if np.isinf(allowance.limit) else allowance.limit
+        params = dataclasses.replace(self.params, budget=Budget(max_cost_s=limit), deadline_s=self.left_s())
+        plan = self.inner.solve(contracted(model, unit_of, allowance.cost), params, self.rng, self.clock)
+        return plan.node_of[unit_of]
+
+    def acceptable(self, node_of: IntArray) -> bool:
+        """Whether a placement is no worse than today's."""
+        return no_worse(self.model, node_of, self.params)
+
+    def moved(self, node_of: IntArray) -> LoadModel:
+        """Today's model after key groups went to `node_of`."""
+        return moved_model(self.model, node_of)
+
+
+def start_task(model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock, inner: Planner) -> Task:
+    """Checks the parameters (ValueError) and starts the clock."""
+    check_params(params)
+    return Task(
+        model=model,
+        params=params,
+        rng=rng,
+        clock=clock,
+        start_s=clock(),
+        prices=prices(model, params.budget),
+        inner=inner,
+    )

@@ -1,0 +1,1 @@
+"""The rivals that the ALBIC paper compares with, as real implementations."""

@@ -1,0 +1,53 @@
+"""Scale-in as a step of its own: marked nodes first, whatever the load of the others (ALBIC paper, section 5.1)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_planners import plans, registry
+from streamjob_planners.albic.hosting import hosting_of
+from streamjob_planners.albic.settings import INNER
+from streamjob_planners.albic.units import Prices, prices
+from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
+from streamjob_planners.problem import check_params
+
+
+class NonIntegratedPlanner:
+    """Scales in first and balances only when every marked node is empty."""
+
+    name = "non-integrated"
+
+    def __init__(self, inner: Planner | None = None) -> None:
+        """`inner`: the planner that balances afterwards; the one ALBIC uses where None."""
+        self._inner = inner or registry.get(INNER)
+
+    def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock) -> Plan:
+        """Plans one round. Raises ValueError on bad parameters."""
+        start = clock()
+        check_params(params)
+        node_of = drained_evenly(model, prices(model, params.budget))
+        if np.array_equal(node_of, model.node_of):
+            plan = self._inner.solve(model, params, rng, clock)
+            return dataclasses.replace(plan, planner=self.name)
+        return plans.make_plan(model, node_of, planner=self.name, elapsed_s=clock() - start)
+
+
+def drained_evenly(model: LoadModel, allowance: Prices) -> IntArray:
+    """Key groups of marked nodes go to the node that has received the fewest and may take it, (n_groups,)."""
+    node_of, left = model.node_of.copy(), allowance.limit
+    hosting = hosting_of(model)
+    received = np.zeros(model.n_nodes, dtype=np.int64)
+    nodes = np.flatnonzero(~model.marked)
+    for group in np.flatnonzero(model.marked[model.node_of] & ~model.pinned):
+        price = float(allowance.cost[group])
+        takers = nodes[hosting.takes(np.full(nodes.size, group), nodes)]
+        if price > left or takers.size == 0:
+            continue
+        node = int(takers[np.argmin(received[takers])])
+        hosting.move(int(group), int(node_of[group]), node)
+        node_of[group] = node
+        received[node] += 1
+        left -= price
+    return node_of
