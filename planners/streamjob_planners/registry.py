@@ -11,6 +11,11 @@ _FACTORIES = {
     "hold": "streamjob_planners.hold:HoldPlanner",
     "greedy": "streamjob_planners.greedy:GreedyPlanner",
     "milp": "streamjob_planners.milp:MilpPlanner",
+    "albic": "streamjob_planners.albic.planner:AlbicPlanner",
+    "albic-paper": "streamjob_planners.albic.published:AlbicPaperPlanner",
+    "flux": "streamjob_planners.baselines.flux:FluxPlanner",
+    "cola": "streamjob_planners.baselines.cola:ColaPlanner",
+    "non-integrated": "streamjob_planners.baselines.non_integrated:NonIntegratedPlanner",
 }
 
 DEFAULT = "greedy"

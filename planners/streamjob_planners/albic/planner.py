@@ -86,7 +86,7 @@ class _Round:
         unit_of = self._walkers(model, target, left)
         walk = start_walk(model, self._graph, unit_of, target.node_of, left)
         widest = self._task.params.max_load_distance
-        return walk_towards(walk, (widest / 4.0, widest / 2.0, widest))[unit_of]
+        return walk_towards(walk, (widest / 4.0, widest / 2.0, widest), self._task.expired)[unit_of]
 
     def balanced(self, node_of: IntArray) -> IntArray:
         """What is left of the budget for balance, unless that would undo collocation."""

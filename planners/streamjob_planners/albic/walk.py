@@ -6,6 +6,7 @@ Greatest gain of local traffic per cost first. Key groups that are together toda
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
@@ -68,14 +69,14 @@ def _pull(walk: Walk, units: IntArray, where: IntArray) -> FloatArray:
     return np.asarray(there, dtype=np.float64) - np.asarray(here, dtype=np.float64)
 
 
-def walk_towards(walk: Walk, bands: tuple[float, ...]) -> IntArray:
-    """Moves units while the budget lasts; the load distance stays within the narrowest band that has a move left.
+def walk_towards(walk: Walk, bands: tuple[float, ...], expired: Callable[[], bool]) -> IntArray:
+    """Moves units while the budget and the time last; the load distance stays within the narrowest band that has a move left.
 
     Returns the node of each unit, (n_units,). A node already outside the band may only come nearer to it.
     """
     pending = walk.node_of != walk.target
     for band in bands:
-        while True:
+        while not expired():
             chosen = _next_unit(walk, pending, band)
             if chosen is None:
                 break
@@ -93,7 +94,8 @@ def _next_unit(walk: Walk, pending: BoolArray, band: float) -> int | None:
     worth = walk.gain[units] / np.maximum(walk.cost[units], 1e-9)
     use = walk.node_load / walk.capacity
     relief = use[walk.node_of[units]] - use[walk.target[units]]
-    return int(units[np.lexsort((units, -relief, -worth))[0]])
+    best = np.flatnonzero(worth == worth.max())
+    return int(units[best[np.argmax(relief[best])]])
 
 
 def _within(walk: Walk, units: IntArray, band: float) -> BoolArray:

@@ -39,13 +39,12 @@ class ColaPlanner:
         def expired() -> bool:
             return clock() - start >= params.deadline_s
 
-        graph = (
-            sparse.csr_array((model.n_groups, model.n_groups)) if model.traffic is None else undirected(model.traffic)
-        )
+        silence = sparse.csr_array((model.n_groups, model.n_groups))
+        graph = undirected(silence if model.traffic is None else model.traffic)
         target = permitted(model, cola_owners(model, graph, params.max_load_distance, 0, expired))
         walk = start_walk(model, graph, np.arange(model.n_groups), target, prices(model, params.budget))
         widest = params.max_load_distance
-        node_of = walk_towards(walk, (widest, float("inf")))
+        node_of = walk_towards(walk, (widest, float("inf")), expired)
         kept = node_of if no_worse(model, node_of, params) else model.node_of
         return plans.make_plan(model, kept, planner=self.name, elapsed_s=clock() - start)
 
