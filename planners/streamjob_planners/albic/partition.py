@@ -53,8 +53,7 @@ def _metis_parts(graph: sparse.csr_array, weight: FloatArray, n_parts: int, seed
     vertices = _whole_numbers(weight, _LARGEST_VERTEX)
     _, parts = pymetis.part_graph(
         n_parts,
-        xadj=csr.indptr.tolist(),
-        adjncy=csr.indices.tolist(),
+        adjacency=pymetis.CSRAdjacency(adj_starts=csr.indptr.tolist(), adjacent=csr.indices.tolist()),
         vweights=vertices.tolist(),
         eweights=edges.tolist(),
         options=pymetis.Options(seed=seed, ufactor=_SLACK_PER_MILLE),

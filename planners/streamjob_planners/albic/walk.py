@@ -70,9 +70,10 @@ def _pull(walk: Walk, units: IntArray, where: IntArray) -> FloatArray:
 
 
 def walk_towards(walk: Walk, bands: tuple[float, ...], expired: Callable[[], bool]) -> IntArray:
-    """Moves units while the budget and the time last; the load distance stays within the narrowest band that has a move left.
+    """Moves units while budget and time last, within the narrowest band of load distance that has a move left.
 
-    Returns the node of each unit, (n_units,). A node already outside the band may only come nearer to it.
+    Units on marked nodes go first. Returns the node of each unit, (n_units,). A node already outside the band may only
+    come nearer to it.
     """
     pending = walk.node_of != walk.target
     for band in bands:
@@ -91,6 +92,8 @@ def _next_unit(walk: Walk, pending: BoolArray, band: float) -> int | None:
     units = units[walk.hosting.takes(units, walk.target[units])]
     if units.size == 0:
         return None
+    drained = units[~walk.kept[walk.node_of[units]]]
+    units = drained if drained.size else units
     worth = walk.gain[units] / np.maximum(walk.cost[units], 1e-9)
     use = walk.node_load / walk.capacity
     relief = use[walk.node_of[units]] - use[walk.target[units]]

@@ -1,0 +1,72 @@
+"""Load models small enough to hold in the head, as fixtures that are functions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from streamjob_planners.model import GroupId, LoadModel
+
+
+def _small_model(
+    node_of: list[int],
+    load: list[float],
+    links: dict[tuple[int, int], float] | None = None,
+    *,
+    n_nodes: int,
+    operators: list[int] | None = None,
+    **changes: object,
+) -> LoadModel:
+    """A model with unit costs; `links` are bytes/s from key group to key group."""
+    n_groups = len(node_of)
+    operator_of = operators or [0] * n_groups
+    traffic = None
+    if links is not None:
+        rows, cols = [i for i, _ in links], [j for _, j in links]
+        table = sparse.coo_array(
+            (np.array(list(links.values()), dtype=float), (rows, cols)), shape=(n_groups, n_groups)
+        )
+        traffic = sparse.csr_array(table)
+    model = LoadModel(
+        node_ids=tuple(f"n{i}" for i in range(n_nodes)),
+        capacity=np.ones(n_nodes),
+        marked=np.zeros(n_nodes, dtype=np.bool_),
+        group_ids=tuple(GroupId(operator=op, partition=i) for i, op in enumerate(operator_of)),
+        node_of=np.array(node_of, dtype=np.int64),
+        load=np.array(load, dtype=np.float64),
+        migration_cost_s=np.ones(n_groups),
+        state_bytes=np.full(n_groups, 100.0),
+        traffic=traffic,
+        pinned=np.zeros(n_groups, dtype=np.bool_),
+    )
+    return dataclasses.replace(model, **changes)
+
+
+def _one_to_one(n_nodes: int, per_node: int, n_operators: int, seed: int = 0, **changes: object) -> LoadModel:
+    """A chain of operators, key group i of each sending to key group i of the next; placed evenly at random."""
+    rng = np.random.default_rng(seed)
+    n_groups = n_nodes * per_node
+    width = n_groups // n_operators
+    links = {(i, i + width): 1000.0 for i in range(n_groups - width)}
+    return _small_model(
+        rng.permutation(np.arange(n_groups) % n_nodes).tolist(),
+        (50.0 / per_node * rng.uniform(0.95, 1.05, n_groups)).tolist(),
+        links,
+        n_nodes=n_nodes,
+        operators=(np.arange(n_groups) // width).tolist(),
+        **changes,
+    )
+
+
+@pytest.fixture
+def small_model() -> Callable[..., LoadModel]:
+    return _small_model
+
+
+@pytest.fixture
+def one_to_one() -> Callable[..., LoadModel]:
+    return _one_to_one
