@@ -1,0 +1,159 @@
+"""The probe's text lines and the agent's values: the only place that knows their fields."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.wire import GroupKey
+
+_NS = 1e9
+_MS = 1e3
+
+
+def read_usage(text: str) -> Usage:
+    """What `Probe.drain` wrote. Lines: G key group, O other tasks, E executor, B batch, F counts."""
+    groups: dict[str, list[GroupUsage]] = {}
+    rows = [line.split("\t") for line in text.splitlines()]
+    for row in rows:
+        if row[0] == "G":
+            groups.setdefault(row[1], []).append(_group(row))
+    counts = next(row for row in rows if row[0] == "F")
+    return Usage(
+        groups={query: tuple(sorted(found, key=lambda usage: usage.key)) for query, found in groups.items()},
+        batches=tuple(_batch(int(row[1]), json.loads("\t".join(row[2:]))) for row in rows if row[0] == "B"),
+        other_busy_s={row[1]: int(row[2]) / _MS for row in rows if row[0] == "O"},
+        executor_busy_s={row[1]: int(row[2]) / _MS for row in rows if row[0] == "E"},
+        failed_tasks=int(counts[1]),
+        longest_stateful_stage_s=None if int(counts[2]) < 0 else int(counts[2]) / _MS,
+    )
+
+
+def _group(row: list[str]) -> GroupUsage:
+    tasks, busy_ms, cpu_ns, records, local_bytes, remote_bytes, state_rows = (int(cell) for cell in row[5:12])
+    return GroupUsage(
+        key=GroupKey(operator=int(row[2]), partition=int(row[3])),
+        executor_id=row[4],
+        tasks=tasks,
+        busy_s=busy_ms / _MS,
+        cpu_s=cpu_ns / _NS,
+        records=records,
+        local_bytes=local_bytes,
+        remote_bytes=remote_bytes,
+        state_rows=None if state_rows < 0 else state_rows,
+    )
+
+
+def _batch(now_ms: int, progress: Mapping[str, Any]) -> BatchEnd:
+    return BatchEnd(
+        query_id=progress["id"],
+        run_id=progress["runId"],
+        batch_id=progress["batchId"],
+        ended_at_s=now_ms / _MS,
+        duration_s=progress.get("batchDuration", 0) / _MS,
+        input_rows=max(0, progress.get("numInputRows", 0)),
+        input_rps=_rate(progress.get("inputRowsPerSecond")),
+        processed_rps=_rate(progress.get("processedRowsPerSecond")),
+        lag_rows=_lag(progress.get("sources", ())),
+    )
+
+
+def _rate(value: Any) -> float | None:
+    """Spark leaves a rate out, or writes it as text, where it is not a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _lag(sources: Iterable[Mapping[str, Any]]) -> float | None:
+    """Rows that the sources hold beyond the batch, None when no source tells.
+
+    Sources whose offsets are counts per topic and partition (Kafka) tell exactly: newest offset minus end of batch.
+    """
+    lags = [_offset_lag(source.get("latestOffset"), source.get("endOffset")) for source in sources]
+    known = [lag for lag in lags if lag is not None]
+    return float(sum(known)) if known else None
+
+
+def _offset_lag(latest: Any, end: Any) -> int | None:
+    newest, done = _offsets(latest), _offsets(end)
+    if newest is None or done is None:
+        return None
+    return sum(max(0, offset - done.get(key, 0)) for key, offset in newest.items())
+
+
+def _offsets(value: Any) -> dict[tuple[str, str], int] | None:
+    """Offsets {topic: {partition: offset}} made flat; None for any other shape."""
+    if not isinstance(value, dict) or not value:
+        return None
+    flat: dict[tuple[str, str], int] = {}
+    for topic, partitions in value.items():
+        if not isinstance(partitions, dict) or not all(isinstance(offset, int) for offset in partitions.values()):
+            return None
+        flat.update({(topic, partition): offset for partition, offset in partitions.items()})
+    return flat
+
+
+def read_executors(text: str) -> tuple[Executor, ...]:
+    """The N lines of `Probe.describe`, in their order."""
+    rows = [line.split("\t") for line in text.splitlines() if line.startswith("N\t")]
+    return tuple(Executor(executor_id=row[1], host=row[2], cores=int(row[3])) for row in rows)
+
+
+def read_queries(text: str) -> tuple[Query, ...]:
+    """The Q lines of `Probe.describe`; a query whose plan has no stateful operator is left out."""
+    rows = [line.split("\t") for line in text.splitlines() if line.startswith("Q\t")]
+    return tuple(_query(row) for row in rows if row[4] == "0" or row[5])
+
+
+def _query(row: list[str]) -> Query:
+    operators = (pair.split(":") for pair in row[5].split(",") if pair)
+    return Query(
+        query_id=row[1],
+        run_id=row[2],
+        name=row[6] or None,
+        operators={int(operator): int(partitions) for operator, partitions in operators},
+        trigger_interval_s=int(row[3]) / _MS if int(row[3]) > 0 else None,
+    )
+
+
+def read_state_bytes(text: str) -> dict[GroupKey, int]:
+    """What `Probe.stateBytes` wrote: operator, then bytes of partitions 0, 1, ..."""
+    rows = [[int(cell) for cell in line.split("\t")] for line in text.splitlines()]
+    return {GroupKey(operator=row[0], partition=p): size for row in rows for p, size in enumerate(row[1:])}
+
+
+def read_traffic(text: str) -> tuple[Traffic, ...]:
+    """What `Probe.traffic` wrote, heaviest first."""
+    rows = [[int(cell) for cell in line.split("\t")] for line in text.splitlines()]
+    pairs = [
+        Traffic(
+            from_key=GroupKey(operator=row[0], partition=row[1]),
+            to_key=GroupKey(operator=row[2], partition=row[3]),
+            size_bytes=row[4],
+        )
+        for row in rows
+    ]
+    return tuple(sorted(pairs, key=lambda pair: -pair.size_bytes))
+
+
+def write_owners(owners: Mapping[GroupKey, Executor]) -> str:
+    """What `Probe.place` reads: a line for each operator, executor ids by partition, empty for "leave"."""
+    rows: dict[int, dict[int, str]] = {}
+    for key, executor in owners.items():
+        rows.setdefault(key.operator, {})[key.partition] = executor.executor_id
+    return "\n".join(_owner_line(operator, row) for operator, row in sorted(rows.items()))
+
+
+def _owner_line(operator: int, row: Mapping[int, str]) -> str:
+    return "\t".join([str(operator), *(row.get(partition, "") for partition in range(max(row) + 1))])
+
+
+def read_diagnostics(text: str) -> tuple[dict[str, tuple[int, str]], dict[str, int]]:
+    """Faults caught inside the probe (place -> count, newest message), and its counters (see `Probe.diagnostics`)."""
+    rows = [line.split("\t") for line in text.splitlines()]
+    faults = {row[1]: (int(row[2]), row[3]) for row in rows if row[0] == "X"}
+    return faults, {row[1]: int(row[2]) for row in rows if row[0] == "T"}

@@ -1,0 +1,131 @@
+"""The bridge of a real driver: every call is one py4j call to the probe, whose answers are text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from streamjob_agent.bridge import Executor, Query, Traffic, Usage
+from streamjob_agent.spark import codec, selftest
+from streamjob_agent.spark.source import compile_probe
+from streamjob_agent.wire import GroupKey
+
+# A Java call that blocks cannot be interrupted from Python, so one wait is made of slices.
+_WAIT_SLICE_MS = 500
+
+
+def connect(session: Any) -> DriverBridge:
+    """Compile the probe, attach it to the driver of a pyspark SparkSession, and switch placement on if it may be.
+
+    Raises whatever the compiler or Spark raises when the probe does not fit this Spark: nothing is attached then.
+    Takes 1 to 2 s. To be called before the first query starts, so that its batch 0 is placed too.
+    """
+    context = session.sparkContext
+    probe = compile_probe(context)
+    probe.open(context._jsc.sc(), session._jsparkSession)
+    bridge = DriverBridge(context, probe)
+    checks = bridge.self_test()
+    probe.attach(session._jsparkSession)
+    bridge.set_actuation(all(answer == selftest.OK for answer in checks.values()))
+    return bridge
+
+
+class DriverBridge:
+    """Implements :class:`streamjob_agent.bridge.SparkBridge` on a driver. Made by :func:`connect`."""
+
+    def __init__(self, context: Any, probe: Any) -> None:
+        self._context = context
+        self._probe = probe
+        self._boundaries_seen = 0
+
+    def spark_version(self) -> str:
+        """For example "4.3.0"."""
+        return str(self._context.version)
+
+    def application_id(self) -> str:
+        """Changes with each driver."""
+        return str(self._context.applicationId)
+
+    def executors(self) -> tuple[Executor, ...]:
+        """Live executors, the driver left out, ordered by id; leaving ones are among them until they are gone."""
+        return codec.read_executors(self._probe.describe())
+
+    def queries(self) -> tuple[Query, ...]:
+        """Active streaming queries with state, or whose first plan is not known yet."""
+        return codec.read_queries(self._probe.describe())
+
+    def drain(self) -> Usage:
+        """What happened since the last call."""
+        return codec.read_usage(self._probe.drain())
+
+    def state_bytes(self, query_id: str) -> Mapping[GroupKey, int]:
+        """Checkpoint bytes that a move of each group would load now, from one recursive listing per operator."""
+        return codec.read_state_bytes(self._probe.stateBytes(query_id))
+
+    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> tuple[Traffic, ...]:
+        """The heaviest pairs of chained operators, each at least min_bytes, heaviest first, at most max_pairs.
+
+        Sizes are Spark's compressed ones (within some 5 %; above 2000 partitions averages).
+        """
+        return codec.read_traffic(self._probe.traffic(query_id, min_bytes, max_pairs))
+
+    def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
+        """Register owners from now on; see :meth:`streamjob_agent.bridge.SparkBridge.place`."""
+        if owners:
+            self._probe.place(query_id, codec.write_owners(owners))
+
+    def mark(self, executor_ids: Collection[str]) -> None:
+        """Executors that the bridge itself gives no key group to; replaces the earlier set."""
+        self._probe.mark(",".join(executor_ids))
+
+    def set_actuation(self, on: bool) -> None:
+        """Allow or forbid every placement."""
+        self._probe.actuate(on)
+
+    def wait_for_boundary(self, timeout_s: float) -> bool:
+        """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has."""
+        until = time.monotonic() + timeout_s
+        while True:
+            left_ms = max(0, int((until - time.monotonic()) * 1000))
+            count = int(self._probe.waitForBatch(self._boundaries_seen, min(left_ms, _WAIT_SLICE_MS)))
+            if count != self._boundaries_seen:
+                self._boundaries_seen = count
+                return True
+            if left_ms <= _WAIT_SLICE_MS:
+                return False
+
+    def set_locality_wait(self, seconds: float) -> None:
+        """Set spark.locality.wait.process for task sets made from now on."""
+        self._probe.localityWait(f"{round(seconds * 1000)}ms")
+
+    def request_executors(self, total: int) -> None:
+        """Ask the cluster for this number of executors; raises RuntimeError when it did not take the request."""
+        if not self._probe.requestExecutors(total):
+            raise RuntimeError(f"the cluster manager did not acknowledge a request for {total} executors")
+
+    def decommission(self, executor_id: str) -> None:
+        """Take one executor away without replacement; raises RuntimeError when Spark refuses."""
+        if not self._probe.decommission(executor_id):
+            raise RuntimeError(f"Spark did not decommission executor {executor_id}: it may be gone already")
+
+    def self_test(self) -> Mapping[str, str]:
+        """Each check's name and "ok" or what failed; leaves no trace in the job."""
+        conf = {key: self._context.getConf().get(key, "false") for key in _BOOLEANS}
+        return selftest.run_checks(
+            version=self.spark_version(),
+            master=str(self._context.master),
+            conf=conf,
+            round_trip=self._probe.roundTrip,
+        )
+
+    def diagnostics(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, int]]:
+        """Faults caught inside the probe (place -> count and newest message), and the probe's own counters."""
+        return codec.read_diagnostics(self._probe.diagnostics())
+
+    def close(self) -> None:
+        """Detach every listener and the planning hook."""
+        self._probe.close()
+
+
+_BOOLEANS = ("spark.dynamicAllocation.enabled", "spark.speculation")

@@ -1,0 +1,89 @@
+package io.streamjob.probe;
+
+import java.util.Properties;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorAdded;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.SparkListenerStageSubmitted;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+
+/** Spark's own events, on a queue of the probe's own. Nothing thrown here reaches Spark. */
+public final class CoreListener extends SparkListener {
+  private final Fleet fleet;
+  private final Registry registry;
+  private final Keeper keeper;
+  private final Plans plans;
+  private final Meter meter;
+  private final Faults faults;
+  final AtomicLong nanos = new AtomicLong();
+
+  CoreListener(Fleet fleet, Registry registry, Keeper keeper, Plans plans, Meter meter, Faults faults) {
+    this.fleet = fleet;
+    this.registry = registry;
+    this.keeper = keeper;
+    this.plans = plans;
+    this.meter = meter;
+    this.faults = faults;
+  }
+
+  public void onJobStart(SparkListenerJobStart event) {
+    long from = System.nanoTime();
+    try {
+      Properties properties = event.properties();
+      String id = properties == null ? null : properties.getProperty(Hook.QUERY);
+      String batch = properties == null ? null : properties.getProperty(Hook.BATCH);
+      if (id != null && batch != null) {
+        plans.capture(id, Long.parseLong(batch));
+      }
+    } catch (Throwable fault) {
+      faults.caught("plan", fault);
+    }
+    nanos.addAndGet(System.nanoTime() - from);
+  }
+
+  public void onStageSubmitted(SparkListenerStageSubmitted event) {
+    try {
+      meter.submitted(event.stageInfo(), event.properties());
+    } catch (Throwable fault) {
+      faults.caught("stage", fault);
+    }
+  }
+
+  public void onStageCompleted(SparkListenerStageCompleted event) {
+    try {
+      meter.completed(event.stageInfo(), registry);
+    } catch (Throwable fault) {
+      faults.caught("stage", fault);
+    }
+  }
+
+  public void onTaskEnd(SparkListenerTaskEnd event) {
+    long from = System.nanoTime();
+    try {
+      meter.ended(event);
+    } catch (Throwable fault) {
+      faults.caught("task", fault);
+    }
+    nanos.addAndGet(System.nanoTime() - from);
+  }
+
+  public void onExecutorAdded(SparkListenerExecutorAdded event) {
+    try {
+      fleet.added(event.executorId(), event.executorInfo().executorHost(), event.executorInfo().totalCores());
+    } catch (Throwable fault) {
+      faults.caught("executor", fault);
+    }
+  }
+
+  public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
+    try {
+      fleet.removed(event.executorId());
+      keeper.guard(event.executorId());
+    } catch (Throwable fault) {
+      faults.caught("executor", fault);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+package io.streamjob.probe;
+
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.SparkContext;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+
+/**
+ * An optimizer rule that changes nothing: Spark runs it on the query's own thread while it plans a batch, after the last task
+ * of the batch before and before the first of this one. No listener is called at that moment.
+ */
+public final class Hook extends Rule {
+  static final String QUERY = "sql.streaming.queryId";
+  static final String BATCH = "streaming.sql.batchId";
+  private final SparkContext context;
+  private final Registry registry;
+  private final Keeper keeper;
+  private final Plans plans;
+  private final Faults faults;
+  private final ConcurrentHashMap running;
+  private final ConcurrentHashMap done = new ConcurrentHashMap(); // query id -> batch seen last
+  final AtomicLong nanos = new AtomicLong();
+  final AtomicLong batches = new AtomicLong();
+  volatile boolean open = true;
+
+  Hook(SparkContext context, Registry registry, Keeper keeper, Plans plans, Faults faults, ConcurrentHashMap running) {
+    this.context = context;
+    this.registry = registry;
+    this.keeper = keeper;
+    this.plans = plans;
+    this.faults = faults;
+    this.running = running;
+  }
+
+  public TreeNode apply(TreeNode plan) {
+    try {
+      String id = open ? context.getLocalProperty(QUERY) : null;
+      if (id != null) {
+        planning(id);
+      }
+    } catch (Throwable fault) {
+      faults.caught("hook", fault);
+    }
+    return plan;
+  }
+
+  private void planning(String id) throws Exception {
+    long from = System.nanoTime();
+    Tracked query = registry.get(id);
+    Object execution = running.get(UUID.fromString(id));
+    if (query == null || execution == null) {
+      return;
+    }
+    String batch = query.runId + " " + context.getLocalProperty(BATCH);
+    if (!batch.equals(done.put(id, batch))) {
+      plans.note(query, execution);
+      keeper.spread(query);
+      keeper.boundary(query);
+      batches.incrementAndGet();
+      nanos.addAndGet(System.nanoTime() - from);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package io.streamjob.probe;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
+import org.apache.spark.sql.execution.streaming.state.StateStoreId;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
+import scala.collection.immutable.Nil$;
+
+/** Keeps key groups where they are wanted: evenly at first, then as the brain says, and never on a lost executor. */
+final class Keeper {
+  static final scala.collection.immutable.List NOTHING = (scala.collection.immutable.List) (Object) Nil$.MODULE$;
+  volatile boolean on;
+  final AtomicLong registered = new AtomicLong();
+  final AtomicLong guarded = new AtomicLong();
+  private final Fleet fleet;
+  private final Registry registry;
+  private final StateStoreCoordinatorRef coordinator;
+
+  Keeper(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator) {
+    this.fleet = fleet;
+    this.registry = registry;
+    this.coordinator = coordinator;
+  }
+
+  /** Gives every group without an owner one, so that each operator and their sum are spread evenly. */
+  void spread(Tracked query) {
+    List ids = fleet.placeable();
+    if (ids.isEmpty()) {
+      return;
+    }
+    synchronized (query) {
+      int next = 0;
+      Iterator each = query.operators.values().iterator();
+      while (each.hasNext()) {
+        Operator operator = (Operator) each.next();
+        for (int p = 0; p < operator.partitions; p++, next++) {
+          if (operator.owner(p) == null) {
+            operator.want(p, (String) ids.get(next % ids.size()));
+          }
+        }
+      }
+    }
+  }
+
+  /** Before a batch: no group on a lost executor, and every unsettled group registered. */
+  void boundary(Tracked query) {
+    if (!on) {
+      return;
+    }
+    List lost = fleet.lost();
+    for (int i = 0; i < lost.size(); i++) {
+      rescue(query, (String) lost.get(i));
+    }
+    register(query);
+  }
+
+  /** An executor is gone or going: its groups of every query get new owners at once. */
+  void guard(String executor) {
+    List queries = registry.all();
+    for (int i = 0; i < queries.size(); i++) {
+      Tracked query = (Tracked) queries.get(i);
+      if (on && rescue(query, executor) > 0 && query.active) {
+        register(query);
+      }
+    }
+  }
+
+  private int rescue(Tracked query, String executor) {
+    List ids = fleet.placeable();
+    int moved = 0;
+    if (ids.isEmpty()) {
+      return 0;
+    }
+    synchronized (query) {
+      Iterator each = query.operators.values().iterator();
+      while (each.hasNext()) {
+        Operator operator = (Operator) each.next();
+        for (int p = 0; p < operator.partitions; p++) {
+          if (executor.equals(operator.owner(p))) {
+            operator.want(p, leastLoaded(query, operator, ids));
+            moved++;
+          }
+        }
+      }
+    }
+    guarded.addAndGet(moved);
+    return moved;
+  }
+
+  /** The executor with the fewest groups of the operator, then of the query. */
+  private static String leastLoaded(Tracked query, Operator operator, List ids) {
+    HashMap load = new HashMap();
+    Iterator each = query.operators.values().iterator();
+    while (each.hasNext()) {
+      Operator other = (Operator) each.next();
+      int weight = other == operator ? 100000 : 1;
+      for (int p = 0; p < other.partitions; p++) {
+        Long before = (Long) load.get(other.owner(p));
+        load.put(other.owner(p), Long.valueOf((before == null ? 0L : before.longValue()) + weight));
+      }
+    }
+    String best = null;
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < ids.size(); i++) {
+      Long count = (Long) load.get(ids.get(i));
+      long value = count == null ? 0L : count.longValue();
+      if (value < least) {
+        least = value;
+        best = (String) ids.get(i);
+      }
+    }
+    return best;
+  }
+
+  /** Registers every unsettled group of an active query whose wanted owner is alive. */
+  void register(Tracked query) {
+    ArrayList work = new ArrayList();
+    UUID run;
+    String root;
+    synchronized (query) {
+      run = query.runId;
+      root = query.root;
+      if (!on || !query.active || root == null) {
+        return;
+      }
+      Iterator each = query.operators.values().iterator();
+      while (each.hasNext()) {
+        collect((Operator) each.next(), work);
+      }
+    }
+    // The calls go through Spark's local RPC: they are made outside the monitor, so that the listener is not held up.
+    for (int i = 0; i < work.size(); i++) {
+      Object[] item = (Object[]) work.get(i);
+      report(root, run, (Operator) item[0], ((Integer) item[1]).intValue(), (String) item[2]);
+    }
+  }
+
+  private void collect(Operator operator, List work) {
+    for (int p = 0; p < operator.partitions; p++) {
+      String wanted = operator.wanted[p];
+      if (wanted != null && !operator.settled[p] && fleet.host(wanted) != null) {
+        work.add(new Object[] {operator, Integer.valueOf(p), wanted});
+      }
+    }
+  }
+
+  private void report(String root, UUID run, Operator operator, int partition, String executor) {
+    String host = fleet.host(executor);
+    for (int i = 0; host != null && i < operator.stores.size(); i++) {
+      Object[] store = (Object[]) operator.stores.get(i);
+      long id = ((Long) store[0]).longValue();
+      StateStoreId storeId = new StateStoreId(root, id, partition, (String) store[1]);
+      coordinator.reportActiveInstance(new StateStoreProviderId(storeId, run), host, executor, NOTHING);
+      registered.incrementAndGet();
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package io.streamjob.probe;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The key groups of one stateful operator: who should own each, and where each ran last. An operator stands for every
+ * stateful operator of its stage; `stores` are the stores of all of them, as {operatorId, storeName}.
+ *
+ * A key group is settled once a task of it has ended on the executor wanted: until then every batch boundary registers it
+ * again, because a task that was already under way can have overwritten the registration.
+ */
+final class Operator {
+  final int id;
+  final int partitions;
+  List stores = new ArrayList();
+  final String[] wanted;
+  final String[] seen;
+  final boolean[] settled;
+
+  Operator(int id, int partitions) {
+    this.id = id;
+    this.partitions = partitions;
+    this.wanted = new String[partitions];
+    this.seen = new String[partitions];
+    this.settled = new boolean[partitions];
+  }
+
+  void want(int partition, String executor) {
+    if (!executor.equals(wanted[partition])) {
+      wanted[partition] = executor;
+      settled[partition] = false;
+    }
+  }
+
+  void saw(int partition, String executor) {
+    seen[partition] = executor;
+    settled[partition] = executor.equals(wanted[partition]);
+  }
+
+  /** A new run of the query starts with an empty coordinator. */
+  void restart() {
+    for (int p = 0; p < partitions; p++) {
+      if (wanted[p] == null) {
+        wanted[p] = seen[p];
+      }
+      seen[p] = null;
+      settled[p] = false;
+    }
+  }
+
+  /** Where a group is or should be, null when nobody knows. */
+  String owner(int partition) {
+    return wanted[partition] != null ? wanted[partition] : seen[partition];
+  }
+
+  void addStore(long operator, String name) {
+    for (int i = 0; i < stores.size(); i++) {
+      Object[] store = (Object[]) stores.get(i);
+      if (((Long) store[0]).longValue() == operator && name.equals(store[1])) {
+        return;
+      }
+    }
+    stores.add(new Object[] {Long.valueOf(operator), name});
+  }
+}

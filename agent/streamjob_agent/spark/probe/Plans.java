@@ -1,0 +1,202 @@
+package io.streamjob.probe;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.exchange.Exchange;
+import org.apache.spark.sql.execution.metric.SQLMetric;
+import scala.Tuple2;
+
+/**
+ * Reads the physical plan of each batch: which stateful operators it has, which of them share a stage, and which
+ * accumulators (SQL metrics) belong to each. A task names its operator by the accumulators it updates, which works on every
+ * Spark version, through foreachBatch and for several queries at once.
+ */
+final class Plans {
+  private static final int BATCHES_KEPT = 4;
+  private static final int QUERIES_KEPT = 64;
+  private final Registry registry;
+  private final Keeper keeper;
+  private final ConcurrentHashMap running;
+  private final HashMap metrics = new HashMap(); // Long accumulator id -> Metric
+  private final LinkedHashMap read = new LinkedHashMap(); // query id -> ArrayList of {Long batch, List of accumulators}
+
+  /** What one accumulator says. */
+  static final class Metric {
+    Tracked query;
+    int operator;
+    boolean rows;
+  }
+
+  Plans(Registry registry, Keeper keeper, ConcurrentHashMap running) {
+    this.registry = registry;
+    this.keeper = keeper;
+    this.running = running;
+  }
+
+  Metric metric(long accumulator) {
+    return (Metric) metrics.get(Long.valueOf(accumulator));
+  }
+
+  /** On the query's thread while the batch is being planned: its plan may not be evaluated here, only noted. */
+  void note(Tracked query, Object execution) throws Exception {
+    Object plan = Reflect.call(execution, "lastExecution");
+    if (plan != null) {
+      synchronized (query) {
+        if (query.plans.size() >= BATCHES_KEPT) {
+          query.plans.clear();
+        }
+        query.plans.put(Long.valueOf(Reflect.callLong(plan, "currentBatchId")), plan);
+      }
+    }
+  }
+
+  /** Called by the listener's thread at each job of a batch; the work is done once per batch. */
+  void capture(String queryId, long batch) throws Exception {
+    Tracked query = registry.get(queryId);
+    ArrayList known = (ArrayList) read.get(queryId);
+    for (int i = 0; known != null && i < known.size(); i++) {
+      if (((Long) ((Object[]) known.get(i))[0]).longValue() == batch) {
+        return;
+      }
+    }
+    Object plan = query == null ? null : planOf(query, batch);
+    if (plan != null) {
+      ArrayList accumulators = new ArrayList();
+      TreeMap operators = new TreeMap();
+      walk((SparkPlan) Reflect.call(plan, "executedPlan"), null, query, operators, accumulators);
+      remember(queryId, batch, accumulators);
+      adopt(query, operators);
+    }
+  }
+
+  private Object planOf(Tracked query, long batch) throws Exception {
+    synchronized (query) {
+      Object noted = query.plans.remove(Long.valueOf(batch));
+      if (noted != null) {
+        return noted;
+      }
+    }
+    Iterator executions = running.values().iterator();
+    while (executions.hasNext()) {
+      Object execution = executions.next();
+      if (query.id.equals(String.valueOf(Reflect.call(execution, "id")))) {
+        Object last = Reflect.call(execution, "lastExecution");
+        return last != null && Reflect.callLong(last, "currentBatchId") == batch ? last : null;
+      }
+    }
+    return null;
+  }
+
+  private void remember(String queryId, long batch, List accumulators) {
+    ArrayList known = (ArrayList) read.get(queryId);
+    if (known == null) {
+      known = new ArrayList();
+      read.put(queryId, known);
+      if (read.size() > QUERIES_KEPT) {
+        forgetQuery((String) read.keySet().iterator().next());
+      }
+    }
+    known.add(new Object[] {Long.valueOf(batch), accumulators});
+    if (known.size() > BATCHES_KEPT) {
+      forget((List) ((Object[]) known.remove(0))[1]);
+    }
+  }
+
+  private void forgetQuery(String queryId) {
+    ArrayList known = (ArrayList) read.remove(queryId);
+    for (int i = 0; known != null && i < known.size(); i++) {
+      forget((List) ((Object[]) known.get(i))[1]);
+    }
+  }
+
+  private void forget(List accumulators) {
+    for (int i = 0; i < accumulators.size(); i++) {
+      metrics.remove(accumulators.get(i));
+    }
+  }
+
+  /** `leader` is the first stateful operator met since the last exchange above: it names all that share its stage. */
+  private void walk(SparkPlan node, Operator leader, Tracked query, TreeMap operators, List accumulators)
+      throws Exception {
+    Operator here = node instanceof Exchange ? null : leader;
+    Object state = Reflect.has(node, "stateInfo") ? Reflect.orNull(Reflect.call(node, "stateInfo")) : null;
+    if (state != null) {
+      int id = (int) Reflect.callLong(state, "operatorId");
+      if (here == null) {
+        here = (Operator) operators.get(Integer.valueOf(id));
+      }
+      if (here == null) {
+        here = new Operator(id, width(node, (int) Reflect.callLong(state, "numPartitions")));
+        operators.put(Integer.valueOf(id), here);
+      }
+      addStores(here, node, id);
+      addMetrics(node, query, here.id, accumulators);
+    }
+    scala.collection.Iterator children = node.children().iterator();
+    while (children.hasNext()) {
+      walk((SparkPlan) children.next(), here, query, operators, accumulators);
+    }
+  }
+
+  /** An operator without grouping keys has one partition, whatever the checkpoint's number is. */
+  private static int width(SparkPlan node, int declared) {
+    int actual = node.outputPartitioning().numPartitions();
+    return actual == 1 ? 1 : declared;
+  }
+
+  private static void addStores(Operator operator, SparkPlan node, int id) throws Exception {
+    if (Reflect.has(node, "stateStoreNames")) {
+      scala.collection.Iterator names = ((scala.collection.Seq) Reflect.call(node, "stateStoreNames")).iterator();
+      while (names.hasNext()) {
+        operator.addStore(id, (String) names.next());
+      }
+    } else if (node.getClass().getSimpleName().startsWith("StreamingSymmetricHashJoin")) {
+      for (int i = 0; i < Binder.JOIN_STORES.length; i++) {
+        operator.addStore(id, Binder.JOIN_STORES[i]);
+      }
+    } else {
+      operator.addStore(id, "default");
+    }
+  }
+
+  private void addMetrics(SparkPlan node, Tracked query, int operator, List accumulators) {
+    scala.collection.Iterator all = node.metrics().iterator();
+    while (all.hasNext()) {
+      Tuple2 entry = (Tuple2) all.next();
+      Metric metric = new Metric();
+      metric.query = query;
+      metric.operator = operator;
+      metric.rows = "numTotalStateRows".equals(entry._1());
+      Long id = Long.valueOf(((SQLMetric) entry._2()).id());
+      metrics.put(id, metric);
+      accumulators.add(id);
+    }
+  }
+
+  /** Replaces the guess, or an older plan, by what this batch really runs; owners known by then are kept. */
+  private void adopt(Tracked query, TreeMap operators) {
+    synchronized (query) {
+      Iterator each = operators.values().iterator();
+      while (each.hasNext()) {
+        Operator fresh = (Operator) each.next();
+        Operator old = query.operator(fresh.id);
+        if (old != null && old.partitions == fresh.partitions) {
+          old.stores = fresh.stores;
+          operators.put(Integer.valueOf(fresh.id), old);
+        }
+      }
+      query.operators.clear();
+      query.operators.putAll(operators);
+      query.planned = true;
+    }
+    if (keeper.on) {
+      keeper.spread(query);
+    }
+  }
+}

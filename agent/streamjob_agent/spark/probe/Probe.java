@@ -1,0 +1,318 @@
+package io.streamjob.probe;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.ExecutorAllocationClient;
+import org.apache.spark.MapOutputTrackerMaster;
+import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.ExecutorDecommissionInfo;
+import org.apache.spark.sql.ExperimentalMethods;
+import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
+import org.apache.spark.sql.execution.streaming.state.StateStoreId;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
+import org.apache.spark.sql.streaming.StreamingQueryManager;
+import scala.None$;
+import scala.collection.JavaConverters$;
+
+/** What the Python side calls. Every answer is one text: a call through py4j costs more than its work. */
+public final class Probe {
+  private SparkContext context;
+  private StateStoreCoordinatorRef coordinator;
+  private ConcurrentHashMap running;
+  private Registry registry;
+  private Faults faults;
+  private Fleet fleet;
+  private Keeper keeper;
+  private Plans plans;
+  private Meter meter;
+  private Binder binder;
+  private Boundaries boundaries;
+  private StateSizes sizes;
+  private Hook hook;
+  private CoreListener core;
+  private QueryListener listener;
+  private final ArrayList sessions = new ArrayList();
+
+  /** Builds the parts; nothing is attached to Spark yet. */
+  public void open(SparkContext spark, Object session) throws Exception {
+    context = spark;
+    Configuration hadoop = spark.hadoopConfiguration();
+    Object manager = Reflect.call(Reflect.call(session, "sessionState"), "streamingQueryManager");
+    coordinator = (StateStoreCoordinatorRef) Reflect.call(manager, "stateStoreCoordinator");
+    running = (ConcurrentHashMap) Reflect.call(Reflect.call(session, "sharedState"), "activeStreamingQueries");
+    registry = new Registry();
+    faults = new Faults();
+    fleet = new Fleet(spark);
+    keeper = new Keeper(fleet, registry, coordinator);
+    plans = new Plans(registry, keeper, running);
+    meter = new Meter(plans);
+    binder = new Binder(registry, keeper, running, hadoop);
+    boundaries = new Boundaries();
+    sizes = new StateSizes(hadoop);
+    hook = new Hook(spark, registry, keeper, plans, faults, running);
+    core = new CoreListener(fleet, registry, keeper, plans, meter, faults);
+    listener = new QueryListener(binder, boundaries, meter, faults);
+  }
+
+  /** Starts listening, on an event queue of the probe's own. */
+  public void attach(Object session) throws Exception {
+    context.listenerBus().addToQueue(core, "streamjob");
+    fleet.seed();
+    join(session);
+    adoptRunning();
+  }
+
+  /** Queries that were started before, or in a session of their own. Safe to call at any time. */
+  public synchronized void adoptRunning() throws Exception {
+    Iterator all = running.values().iterator();
+    while (all.hasNext()) {
+      Object execution = all.next();
+      UUID id = (UUID) Reflect.call(execution, "id");
+      Tracked known = registry.get(id.toString());
+      if (known == null || !known.active) {
+        join(Reflect.call(execution, "sparkSession"));
+        binder.started(id, (UUID) Reflect.call(execution, "runId"), (String) Reflect.call(execution, "name"));
+        Object last = Reflect.call(execution, "lastExecution");
+        if (last != null) {
+          addHook(Reflect.call(last, "sparkSession"));
+        }
+      }
+    }
+  }
+
+  private synchronized void join(Object session) throws Exception {
+    for (int i = 0; i < sessions.size(); i++) {
+      if (sessions.get(i) == session) {
+        return;
+      }
+    }
+    sessions.add(session);
+    ((StreamingQueryManager) Reflect.call(session, "streams")).addListener(listener);
+    addHook(session);
+  }
+
+  private void addHook(Object session) throws Exception {
+    ExperimentalMethods methods = (ExperimentalMethods) Reflect.call(session, "experimental");
+    ArrayList rules = new ArrayList();
+    scala.collection.Iterator old = methods.extraOptimizations().iterator();
+    while (old.hasNext()) {
+      rules.add(old.next());
+    }
+    if (!rules.contains(hook)) {
+      rules.add(hook);
+      methods.extraOptimizations_$eq(JavaConverters$.MODULE$.asScalaBuffer(rules).toSeq());
+    }
+  }
+
+  private void dropHook(Object session) throws Exception {
+    ExperimentalMethods methods = (ExperimentalMethods) Reflect.call(session, "experimental");
+    ArrayList rules = new ArrayList();
+    scala.collection.Iterator old = methods.extraOptimizations().iterator();
+    while (old.hasNext()) {
+      Object rule = old.next();
+      if (rule != hook) {
+        rules.add(rule);
+      }
+    }
+    methods.extraOptimizations_$eq(JavaConverters$.MODULE$.asScalaBuffer(rules).toSeq());
+  }
+
+  public synchronized void close() throws Exception {
+    keeper.on = false;
+    hook.open = false;
+    listener.open = false;
+    context.listenerBus().removeListener(core);
+    for (int i = 0; i < sessions.size(); i++) {
+      ((StreamingQueryManager) Reflect.call(sessions.get(i), "streams")).removeListener(listener);
+      dropHook(sessions.get(i));
+    }
+    sessions.clear();
+  }
+
+  public void actuate(boolean on) {
+    keeper.on = on;
+    List queries = registry.all();
+    for (int i = 0; on && i < queries.size(); i++) {
+      Tracked query = (Tracked) queries.get(i);
+      keeper.spread(query);
+      keeper.boundary(query);
+    }
+  }
+
+  public String drain() {
+    StringBuilder out = new StringBuilder();
+    meter.drain(out);
+    return out.toString();
+  }
+
+  /** Live executors and active queries. */
+  public String describe() throws Exception {
+    adoptRunning();
+    StringBuilder out = new StringBuilder();
+    fleet.write(out);
+    List queries = registry.all();
+    for (int i = 0; i < queries.size(); i++) {
+      if (((Tracked) queries.get(i)).active) {
+        ((Tracked) queries.get(i)).write(out);
+      }
+    }
+    return out.toString();
+  }
+
+  /** Faults by place, and the probe's own work. */
+  public String diagnostics() {
+    StringBuilder out = new StringBuilder();
+    faults.write(out);
+    out.append("T\thook_ns\t").append(hook.nanos.get()).append("\nT\tlistener_ns\t").append(core.nanos.get());
+    out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(keeper.registered.get());
+    out.append("\nT\tguarded\t").append(keeper.guarded.get()).append('\n');
+    return out.toString();
+  }
+
+  /** Lines "operator, then executor ids of partitions 0..", separated by tabs; empty means leave. */
+  public void place(String queryId, String lines) {
+    Tracked query = registry.get(queryId);
+    if (query == null || !keeper.on) {
+      return;
+    }
+    String[] rows = lines.split("\n");
+    synchronized (query) {
+      for (int r = 0; r < rows.length; r++) {
+        String[] cells = rows[r].split("\t", -1);
+        Operator operator = query.operator(Integer.parseInt(cells[0]));
+        for (int p = 0; operator != null && p < operator.partitions && p + 1 < cells.length; p++) {
+          if (cells[p + 1].length() > 0 && fleet.host(cells[p + 1]) != null) {
+            operator.want(p, cells[p + 1]);
+          }
+        }
+      }
+    }
+    keeper.register(query);
+  }
+
+  public void mark(String ids) {
+    fleet.mark(ids.length() == 0 ? new HashSet() : new HashSet(Arrays.asList(ids.split(","))));
+  }
+
+  public long waitForBatch(long seen, long timeoutMs) throws InterruptedException {
+    return boundaries.await(seen, timeoutMs);
+  }
+
+  public void localityWait(String value) {
+    context.conf().set("spark.locality.wait.process", value);
+  }
+
+  public boolean requestExecutors(int total) {
+    return context.requestTotalExecutors(total, 0, new scala.collection.immutable.HashMap());
+  }
+
+  /** Its groups are given away first, so that nothing new starts on it. */
+  public boolean decommission(String id) {
+    fleet.leave(id);
+    keeper.guard(id);
+    ExecutorAllocationClient backend = (ExecutorAllocationClient) context.schedulerBackend();
+    ExecutorDecommissionInfo why = new ExecutorDecommissionInfo("scaled in by StreamJob", (scala.Option) None$.MODULE$);
+    return backend.decommissionExecutor(id, why, true, false);
+  }
+
+  /** Lines: operator, then the bytes of partitions 0.., separated by tabs. */
+  public String stateBytes(String queryId) throws Exception {
+    StringBuilder out = new StringBuilder();
+    Tracked query = registry.get(queryId);
+    ArrayList operators = new ArrayList();
+    if (query != null) {
+      synchronized (query) {
+        operators.addAll(query.planned ? query.operators.values() : new ArrayList());
+      }
+    }
+    for (int i = 0; i < operators.size(); i++) {
+      Operator operator = (Operator) operators.get(i);
+      long[] bytes = new long[operator.partitions];
+      HashSet done = new HashSet();
+      for (int s = 0; s < operator.stores.size(); s++) {
+        Long id = (Long) ((Object[]) operator.stores.get(s))[0];
+        long[] part = done.add(id) ? sizes.of(query.root, id.longValue(), operator.partitions) : new long[0];
+        for (int p = 0; p < part.length; p++) {
+          bytes[p] += part[p];
+        }
+      }
+      out.append(operator.id);
+      for (int p = 0; p < bytes.length; p++) {
+        out.append('\t').append(bytes[p]);
+      }
+      out.append('\n');
+    }
+    return out.toString();
+  }
+
+  /** Lines: from operator, from partition, to operator, to partition, bytes. */
+  public String traffic(String queryId, long least, int most) throws Exception {
+    StringBuilder out = new StringBuilder();
+    Tracked query = registry.get(queryId);
+    if (query != null && most > 0) {
+      PriorityQueue largest = new PriorityQueue(64, new Traffic.BySize());
+      MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) Reflect.call(context.taskScheduler(), "mapOutputTracker");
+      synchronized (query) {
+        Iterator links = query.links.keySet().iterator();
+        while (links.hasNext()) {
+          String link = (String) links.next();
+          int space = link.indexOf(' ');
+          Operator from = query.operator(Integer.parseInt(link.substring(0, space)));
+          Operator to = query.operator(Integer.parseInt(link.substring(space + 1)));
+          if (from != null && to != null) {
+            int shuffle = ((Integer) query.links.get(link)).intValue();
+            Traffic.collect(tracker, shuffle, from, to, least, most, largest);
+          }
+        }
+      }
+      Traffic.write(largest, out);
+    }
+    return out.toString();
+  }
+
+  /** Registers a store that no query has, asks for it, and takes it away again. */
+  public String roundTrip() {
+    UUID run = UUID.randomUUID();
+    StateStoreProviderId id = new StateStoreProviderId(new StateStoreId("streamjob-self-test", 0L, 0, "default"), run);
+    try {
+      coordinator.reportActiveInstance(id, "localhost", "streamjob-self-test", Keeper.NOTHING);
+      String there = String.valueOf(Reflect.orNull(coordinator.getLocation(id)));
+      if (!"executor_localhost_streamjob-self-test".equals(there)) {
+        return "the state store coordinator answered " + there + " after a registration";
+      }
+    } finally {
+      coordinator.deactivateInstances(run);
+    }
+    return Reflect.orNull(coordinator.getLocation(id)) == null ? "ok" : "a registration could not be taken back";
+  }
+
+  /** Owners as the coordinator has them, for tests and diagnosis: lines "operator partition location". */
+  public String locations(String queryId) {
+    StringBuilder out = new StringBuilder();
+    Tracked query = registry.get(queryId);
+    ArrayList operators = new ArrayList();
+    synchronized (query) {
+      operators.addAll(query.operators.values());
+    }
+    for (int i = 0; i < operators.size(); i++) {
+      Operator operator = (Operator) operators.get(i);
+      for (int p = 0; p < operator.partitions; p++) {
+        for (int s = 0; s < operator.stores.size(); s++) {
+          Object[] store = (Object[]) operator.stores.get(s);
+          StateStoreId id = new StateStoreId(query.root, ((Long) store[0]).longValue(), p, (String) store[1]);
+          Object place = Reflect.orNull(coordinator.getLocation(new StateStoreProviderId(id, query.runId)));
+          out.append(operator.id).append('\t').append(p).append('\t').append(store[0]).append('\t').append(store[1]);
+          out.append('\t').append(place).append('\n');
+        }
+      }
+    }
+    return out.toString();
+  }
+}

@@ -1,0 +1,51 @@
+package io.streamjob.probe;
+
+import org.apache.spark.sql.streaming.StreamingQueryListener;
+
+/** A session's query events: the start comes on the query's own thread, the rest later on Spark's queue. */
+public final class QueryListener extends StreamingQueryListener {
+  private final Binder binder;
+  private final Boundaries boundaries;
+  private final Meter meter;
+  private final Faults faults;
+  volatile boolean open = true;
+
+  QueryListener(Binder binder, Boundaries boundaries, Meter meter, Faults faults) {
+    this.binder = binder;
+    this.boundaries = boundaries;
+    this.meter = meter;
+    this.faults = faults;
+  }
+
+  public void onQueryStarted(StreamingQueryListener.QueryStartedEvent event) {
+    try {
+      if (open) {
+        binder.started(event.id(), event.runId(), event.name());
+      }
+    } catch (Throwable fault) {
+      faults.caught("start", fault);
+    }
+  }
+
+  public void onQueryProgress(StreamingQueryListener.QueryProgressEvent event) {
+    try {
+      if (open) {
+        meter.batch(System.currentTimeMillis(), event.progress().json());
+        boundaries.passed();
+      }
+    } catch (Throwable fault) {
+      faults.caught("progress", fault);
+    }
+  }
+
+  public void onQueryIdle(StreamingQueryListener.QueryIdleEvent event) {
+  }
+
+  public void onQueryTerminated(StreamingQueryListener.QueryTerminatedEvent event) {
+    try {
+      binder.terminated(event.id(), event.runId());
+    } catch (Throwable fault) {
+      faults.caught("end", fault);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package io.streamjob.probe;
+
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
+
+/**
+ * Bytes that an executor would load from the checkpoint for a key group: the newest snapshot, the SST files it names
+ * (RocksDB), and every change file after it.
+ */
+final class StateSizes {
+  private static final int MOST_CACHED = 50000;
+  private static final Pattern FILE =
+      Pattern.compile("(\\d{1,18})(?:_[\\w-]+)?\\.(zip|snapshot|delta|changelog)");
+  private static final Pattern SST = Pattern.compile("\"dfsSstFileName\"\\s*:\\s*\"([^\"]+)\"");
+  private final Configuration hadoop;
+  private final LinkedHashMap snapshots = new LinkedHashMap(); // zip path and time -> String[] of SST names
+
+  StateSizes(Configuration hadoop) {
+    this.hadoop = hadoop;
+  }
+
+  /** One state store's files. */
+  static final class Store {
+    final TreeMap changes = new TreeMap(); // Long version -> Long bytes
+    final HashMap tables = new HashMap(); // SST name -> Long bytes
+    long version = -1L;
+    long bytes;
+    Path zip;
+    long zipTime;
+  }
+
+  /** Bytes of each partition of one operator, from one recursive listing. */
+  synchronized long[] of(String root, long operator, int partitions) throws Exception {
+    long[] sizes = new long[partitions];
+    Path folder = new Path(root, String.valueOf(operator));
+    FileSystem files = folder.getFileSystem(hadoop);
+    if (files.exists(folder)) {
+      Iterator stores = list(files, folder).entrySet().iterator();
+      while (stores.hasNext()) {
+        Map.Entry entry = (Map.Entry) stores.next();
+        int partition = number((String) entry.getKey());
+        if (partition >= 0 && partition < partitions) {
+          sizes[partition] += size(files, (Store) entry.getValue());
+        }
+      }
+    }
+    return sizes;
+  }
+
+  /** Stores by their folder below the operator's: "3" or "3/left-keyToNumValues". */
+  private static Map list(FileSystem files, Path folder) throws Exception {
+    HashMap stores = new HashMap();
+    int skip = files.makeQualified(folder).toString().length() + 1;
+    RemoteIterator all = files.listFiles(folder, true);
+    while (all.hasNext()) {
+      LocatedFileStatus file = (LocatedFileStatus) all.next();
+      String path = file.getPath().toString();
+      int name = path.lastIndexOf('/');
+      if (name > skip) {
+        String parent = path.substring(skip, name);
+        boolean table = parent.endsWith("/SSTs");
+        String key = table ? parent.substring(0, parent.length() - 5) : parent;
+        Store store = (Store) stores.get(key);
+        if (store == null) {
+          store = new Store();
+          stores.put(key, store);
+        }
+        add(store, file, table);
+      }
+    }
+    return stores;
+  }
+
+  private static void add(Store store, LocatedFileStatus file, boolean table) {
+    String name = file.getPath().getName();
+    if (table) {
+      store.tables.put(name, Long.valueOf(file.getLen()));
+      return;
+    }
+    Matcher parts = FILE.matcher(name);
+    if (!parts.matches()) {
+      return;
+    }
+    long version = Long.parseLong(parts.group(1));
+    boolean zip = "zip".equals(parts.group(2));
+    if (zip || "snapshot".equals(parts.group(2))) {
+      if (version > store.version) {
+        store.version = version;
+        store.bytes = file.getLen();
+        store.zip = zip ? file.getPath() : null;
+        store.zipTime = file.getModificationTime();
+      }
+    } else {
+      store.changes.put(Long.valueOf(version), Long.valueOf(file.getLen()));
+    }
+  }
+
+  private long size(FileSystem files, Store store) throws Exception {
+    long total = store.version < 0L ? 0L : store.bytes;
+    Iterator later = store.changes.tailMap(Long.valueOf(store.version + 1L)).values().iterator();
+    while (later.hasNext()) {
+      total += ((Long) later.next()).longValue();
+    }
+    String[] tables = store.zip == null ? new String[0] : tables(files, store);
+    for (int i = 0; i < tables.length; i++) {
+      Long bytes = (Long) store.tables.get(tables[i]);
+      total += bytes == null ? 0L : bytes.longValue();
+    }
+    return total;
+  }
+
+  /** SST files named by a RocksDB snapshot. A snapshot never changes, so each is opened once. */
+  private String[] tables(FileSystem files, Store store) throws Exception {
+    String key = store.zip + " " + store.zipTime;
+    String[] known = (String[]) snapshots.get(key);
+    if (known == null) {
+      known = read(files, store.zip);
+      snapshots.put(key, known);
+      if (snapshots.size() > MOST_CACHED) {
+        Iterator oldest = snapshots.keySet().iterator();
+        oldest.next();
+        oldest.remove();
+      }
+    }
+    return known;
+  }
+
+  private static String[] read(FileSystem files, Path path) throws Exception {
+    ZipInputStream zip = new ZipInputStream(files.open(path));
+    try {
+      ZipEntry entry = zip.getNextEntry();
+      while (entry != null && !"metadata".equals(entry.getName())) {
+        entry = zip.getNextEntry();
+      }
+      java.util.ArrayList names = new java.util.ArrayList();
+      Matcher found = SST.matcher(entry == null ? "" : Binder.read(zip));
+      while (found.find()) {
+        names.add(found.group(1));
+      }
+      return (String[]) names.toArray(new String[0]);
+    } finally {
+      zip.close();
+    }
+  }
+
+  private static int number(String key) {
+    int slash = key.indexOf('/');
+    String first = slash < 0 ? key : key.substring(0, slash);
+    return first.matches("\\d{1,9}") ? Integer.parseInt(first) : -1;
+  }
+}

@@ -1,0 +1,53 @@
+package io.streamjob.probe;
+
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/** What the probe knows of one streaming query, over its restarts. Guarded by its own monitor. */
+final class Tracked {
+  final String id;
+  UUID runId;
+  String name;
+  String root;
+  long triggerMs;
+  boolean active;
+  boolean planned; // the operators come from an executed plan, not from a guess before batch 0
+  final TreeMap operators = new TreeMap(); // Integer -> Operator
+  final LinkedHashMap links = new LinkedHashMap(); // "from to" -> Integer shuffle id
+  final HashMap plans = new HashMap(); // Long batch id -> IncrementalExecution, not yet read
+
+  Tracked(String id) {
+    this.id = id;
+  }
+
+  Operator operator(int operator) {
+    return (Operator) operators.get(Integer.valueOf(operator));
+  }
+
+  synchronized void restart(UUID run) {
+    runId = run;
+    plans.clear();
+    links.clear();
+    Iterator each = operators.values().iterator();
+    while (each.hasNext()) {
+      ((Operator) each.next()).restart();
+    }
+  }
+
+  /** One line: Q, id, run, trigger in ms, then operator:partitions,..., then the name. */
+  synchronized void write(StringBuilder out) {
+    out.append("Q\t").append(id).append('\t').append(runId).append('\t').append(triggerMs).append('\t');
+    out.append(planned ? 1 : 0).append('\t');
+    Iterator each = planned ? operators.values().iterator() : new TreeMap().values().iterator();
+    String comma = "";
+    while (each.hasNext()) {
+      Operator operator = (Operator) each.next();
+      out.append(comma).append(operator.id).append(':').append(operator.partitions);
+      comma = ",";
+    }
+    out.append('\t').append(name == null ? "" : name.replace('\t', ' ').replace('\n', ' ')).append('\n');
+  }
+}

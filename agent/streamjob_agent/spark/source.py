@@ -1,0 +1,35 @@
+"""The probe's Java source as one compilation unit, and its compilation by the Janino that Spark ships."""
+
+from __future__ import annotations
+
+import importlib.resources
+from typing import Any
+
+PACKAGE = "io.streamjob.probe"
+_FOLDER = "probe"
+
+
+def probe_source() -> str:
+    """Every probe file merged: one package line, each import once, then the classes."""
+    folder = importlib.resources.files(__package__).joinpath(_FOLDER)
+    texts = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".java")]
+    if not texts:
+        raise FileNotFoundError(f"the probe's Java source is missing from {folder}")
+    imports: set[str] = set()
+    bodies: list[str] = []
+    for text in sorted(texts):
+        lines = text.splitlines()
+        imports.update(line for line in lines if line.startswith("import "))
+        bodies.append("\n".join(line for line in lines if not line.startswith(("import ", "package "))))
+    return "\n".join([f"package {PACKAGE};", *sorted(imports), *bodies])
+
+
+def compile_probe(context: Any) -> Any:
+    """A new `Probe` in the JVM of a pyspark SparkContext; raises Py4JJavaError when it does not compile."""
+    jvm, gateway = context._jvm, context._gateway
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook(probe_source())
+    probe = compiler.getClassLoader().loadClass(f"{PACKAGE}.Probe")
+    constructor = probe.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
+    return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))

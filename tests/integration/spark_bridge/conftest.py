@@ -1,0 +1,67 @@
+"""The bridge under test, on the shared cluster."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from streamjob_agent.bridge import Executor
+from streamjob_agent.spark import DriverBridge, connect
+from streamjob_agent.wire import GroupKey
+
+
+class Watch:
+    """A bridge and the key groups' executors as their own tasks last told them."""
+
+    def __init__(self, bridge: DriverBridge, cluster: Any) -> None:
+        self.bridge = bridge
+        self.cluster = cluster
+        self.failed_tasks = 0
+        self.seen: dict[str, dict[GroupKey, str]] = collections.defaultdict(dict)
+        self.batches: dict[str, int] = {}
+
+    def drain(self) -> None:
+        usage = self.bridge.drain()
+        self.failed_tasks += usage.failed_tasks
+        for query, groups in usage.groups.items():
+            self.seen[query].update({group.key: group.executor_id for group in groups})
+        for batch in usage.batches:
+            self.batches[batch.query_id] = batch.batch_id
+
+    def run(self, query: Any) -> dict[GroupKey, str]:
+        """Run everything available; the executor of each key group's newest task, once all events have arrived."""
+        self.seen[query.id].clear()
+        query.processAllAvailable()
+        last = query.lastProgress["batchId"]
+        self.cluster.wait_until(lambda: self._has(query.id, last), f"batch {last}")
+        return dict(self.seen[query.id])
+
+    def _has(self, query: str, batch: int) -> bool:
+        self.drain()
+        return self.batches.get(query, -1) >= batch
+
+    def executors(self) -> list[Executor]:
+        return list(self.bridge.executors())
+
+    def move_all(self, query: Any, owners: Mapping[GroupKey, Executor]) -> dict[GroupKey, str]:
+        self.bridge.place(str(query.id), owners)
+        return {key: executor.executor_id for key, executor in owners.items()}
+
+
+@pytest.fixture(scope="module")
+def bridge(spark_cluster: Any) -> Iterator[DriverBridge]:
+    """Connected for one module, detached afterwards."""
+    bridge = connect(spark_cluster.session)
+    yield bridge
+    bridge.close()
+
+
+@pytest.fixture
+def watch(bridge: DriverBridge, spark_cluster: Any) -> Watch:
+    """The bridge with everything of earlier tests drained."""
+    spark_cluster.wait_for_executors(3)
+    bridge.drain()
+    return Watch(bridge, spark_cluster)
