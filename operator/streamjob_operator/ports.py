@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Protocol
 
 from streamjob_operator.values import CycleRecord, Memory, Receipt, Snapshot, Verdict
@@ -44,3 +45,13 @@ class Reporter(Protocol):
 
     def report(self, record: CycleRecord) -> None:
         """Tell; errors here are counted and never change what the cycle does."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """The whole world, as far as the cycle can reach it."""
+
+    metrics: MetricsSource
+    actuator: Actuator
+    memory: MemoryStore
+    reporters: tuple[Reporter, ...] = ()

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from scipy import sparse
 
-from streamjob_planners.model import FloatArray, GroupId, Plan
+from streamjob_planners.model import Effect, FloatArray, GroupId, LoadModel, Plan
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +98,8 @@ class Reason(enum.StrEnum):
     ACTUATION_OFF = "ActuationOff"
     PLAN_REFUSED = "PlanRefused"
     PLAN_STALE = "PlanStale"
+    PLANNER_FAILED = "PlannerFailed"
+    WOULD_UNBALANCE = "WouldUnbalance"
     ACTUATOR_UNAVAILABLE = "ActuatorUnavailable"
 
 
@@ -118,7 +120,14 @@ class ScalingDecision:
 class Verdict:
     """What the gate decided. A hold is a verdict with a reason, never None.
 
-    `plan` is the plan judged (None when none could be made); `act` says whether its moves are carried out.
+    Attributes:
+        act: whether this is carried out; when False nothing is written.
+        plan: the plan judged (None when none could be made). When `act`, exactly its moves are carried out.
+        executors_target: executors that should exist once this is carried out: the wanted ones and those marked
+            ones that are not removed now; None leaves the number alone.
+        marked_for_removal: executors that shall receive nothing and be drained, those removed now included.
+        remove: marked executors that hold no key group and are decommissioned now.
+        plan_hash: what a person approves; changes with every detail that would be carried out.
     """
 
     act: bool
@@ -128,6 +137,7 @@ class Verdict:
     executors_target: int | None
     marked_for_removal: tuple[str, ...]
     remove: tuple[str, ...]
+    plan_hash: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,8 +159,45 @@ class Recommendation:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Lag:
+    """The source's lag at one moment; two of them tell whether the job falls behind."""
+
+    at_s: float
+    rows: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PendingPlan:
+    """A plan that waits for a person, kept so that exactly what was approved is what is carried out.
+
+    `moves` maps "operator/partition" to the executors (from, to); it is void once a group is no longer on `from`.
+    """
+
+    plan_hash: str
+    made_at_s: float
+    application_id: str
+    moves: Mapping[str, tuple[str, str]]
+    executors_wanted: int
+    marked: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """All that a cycle remembers. Frozen and versioned; survives a restart of the controller in mid-drain."""
+    """All that a cycle remembers. Frozen and versioned; survives a restart of the controller in mid-drain.
+
+    Attributes:
+        generation: the newest assignment's.
+        application_id: the driver that `marked` belongs to; executor ids start anew with each driver.
+        executors_target: executors wanted, marked ones left out.
+        target_since_s: when that number was last changed.
+        retreat_until_s: no scale-out before this, because asked-for executors did not come.
+        marked: executors that are being drained.
+        recommendations: earlier answers of the scaling rule, for stabilisation.
+        approved_plan: the newest plan that was approved and carried out.
+        predicted_distance: load distance that the newest accepted plan promised, percent points.
+        first_seen_s: when this driver was first observed, for the warm-up.
+        counters: how often each reason was given, and errors of reporters.
+    """
 
     version: int = 1
     generation: int = 0
@@ -162,12 +209,19 @@ class Memory:
     approved_plan: str | None = None
     predicted_distance: float | None = None
     first_seen_s: float | None = None
+    retreat_until_s: float | None = None
+    lag: Lag | None = None
+    pending: PendingPlan | None = None
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CycleRecord:
-    """All that one cycle saw and did: what views, reports, the history file and telemetry are made from."""
+    """All that one cycle saw and did: what views, reports, the history file and telemetry are made from.
+
+    `model` is what was measured, and the verdict's plan speaks of it; `marked` of the model includes new marks.
+    `outlook` is the effect expected once executors that were asked for have come; None when none were asked for.
+    """
 
     at_s: float
     snapshot: Snapshot | None
@@ -175,3 +229,6 @@ class CycleRecord:
     verdict: Verdict
     receipt: Receipt | None
     step_seconds: Mapping[str, float]
+    model: LoadModel | None = None
+    outlook: Effect | None = None
+    memory: Memory | None = None

@@ -1,0 +1,24 @@
+"""The StreamJob as users write it: models, units, reading, and sentences for mistakes."""
+
+from streamjob_operator.spec.application import Application, ApplicationRef, RestartPolicy
+from streamjob_operator.spec.job import Spec, StreamJob
+from streamjob_operator.spec.policies import Balancing, Denied, Executors, MigrationBudget, Mode, Scaling, Window
+from streamjob_operator.spec.reading import SpecError, parse_job, read_job
+
+__all__ = [
+    "Application",
+    "ApplicationRef",
+    "Balancing",
+    "Denied",
+    "Executors",
+    "MigrationBudget",
+    "Mode",
+    "RestartPolicy",
+    "Scaling",
+    "Spec",
+    "SpecError",
+    "StreamJob",
+    "Window",
+    "parse_job",
+    "read_job",
+]

@@ -1,0 +1,20 @@
+"""What all parts of a StreamJob share: camel-case names, unknown fields refused, frozen, no silent conversion."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+
+class Part(BaseModel):
+    """One object of the StreamJob. Every field has a description with unit, default and range."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )

@@ -1,0 +1,143 @@
+"""The StreamJob: what users write. Field names and meanings are those of the Kubernetes resource."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from streamjob_operator.spec.application import Application, ApplicationRef
+from streamjob_operator.spec.base import Part
+from streamjob_operator.spec.policies import Balancing, Executors, Scaling
+from streamjob_operator.spec.quantities import Duration
+
+API_VERSION = "streamjob.dev/v1alpha1"
+APPROVE, PAUSE = "streamjob.dev/approve", "streamjob.dev/pause"
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def _dns_label(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError("1 to 63 lower-case letters, digits and '-' are needed, with a letter or digit at both ends")
+    return name
+
+
+def _http(url: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", url):
+        raise ValueError("an address such as http://prometheus.monitoring:9090 is needed")
+    return url
+
+
+class Metadata(Part):
+    """Name and annotations."""
+
+    name: Annotated[str, AfterValidator(_dns_label)]
+    """Name of the job: lower-case letters, digits and '-', at most 63. Required."""
+
+    namespace: str | None = None
+    """Kubernetes namespace. Unused standalone."""
+
+    labels: dict[str, str] = Field(default_factory=dict)
+    """Labels. Default: none."""
+
+    annotations: dict[str, str] = Field(default_factory=dict)
+    """Annotations; streamjob.dev/approve and streamjob.dev/pause steer the loop. Default: none."""
+
+
+class SecretRef(Part):
+    """A secret of the same namespace."""
+
+    name: str = Field(min_length=1)
+    """Name of the secret. Required."""
+
+
+class Auth(Part):
+    """How to log in."""
+
+    secret_ref: SecretRef
+    """Secret with the keys username and password, or token. Required."""
+
+
+class Prometheus(Part):
+    """A Prometheus that scrapes the agent."""
+
+    url: Annotated[str, AfterValidator(_http)]
+    """Its address, http or https. Required."""
+
+    auth: Auth | None = None
+    """How to log in. Default: not at all."""
+
+
+class Metrics(Part):
+    """Where measurements come from."""
+
+    prometheus: Prometheus | None = None
+    """A Prometheus that scrapes the agent. Default: the agent is read directly."""
+
+    stale_after_s: Duration | None = Field(default=None, alias="staleAfter", ge=1, le=86400)
+    """Age from which measurements are not acted on. Duration, 1s to 1d, default: three statistics periods."""
+
+    min_coverage: float = Field(default=90.0, ge=0, le=100)
+    """Share of key groups that must have been measured before anything moves. Percent, default 90, range 0 to 100."""
+
+
+class Spec(Part):
+    """What is wanted."""
+
+    application: Application | None = None
+    """What to run. Exactly one of application and applicationRef is needed."""
+
+    application_ref: ApplicationRef | None = None
+    """What to take care of. Exactly one of application and applicationRef is needed."""
+
+    executors: Executors
+    """Bounds on the number of executors. Required."""
+
+    balancing: Balancing = Balancing()
+    """When and how key groups move between executors."""
+
+    scaling: Scaling = Scaling()
+    """When executors are added and taken away."""
+
+    metrics: Metrics = Metrics()
+    """Where measurements come from."""
+
+    @model_validator(mode="after")
+    def _one_application(self) -> Spec:
+        if (self.application is None) == (self.application_ref is None):
+            raise ValueError("exactly one of application and applicationRef is needed")
+        return self
+
+    @model_validator(mode="after")
+    def _slower_than_measured(self) -> Spec:
+        stale, period = self.metrics.stale_after_s, self.balancing.statistics_period_s
+        if stale is not None and stale < period:
+            raise ValueError("metrics.staleAfter must not be shorter than balancing.statisticsPeriod")
+        return self
+
+
+class StreamJob(Part):
+    """One streaming job under StreamJob's care."""
+
+    api_version: Literal["streamjob.dev/v1alpha1"]
+    """Always streamjob.dev/v1alpha1. Required."""
+
+    kind: Literal["StreamJob"]
+    """Always StreamJob. Required."""
+
+    metadata: Metadata
+    """Name and annotations. Required."""
+
+    spec: Spec
+    """What is wanted. Required."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether the job is annotated to be left alone."""
+        return self.metadata.annotations.get(PAUSE, "false").lower() not in ("", "false")
+
+    @property
+    def approved_plan(self) -> str | None:
+        """Hash of the plan that a person approved."""
+        return self.metadata.annotations.get(APPROVE)

@@ -1,0 +1,190 @@
+"""How to balance and how to scale."""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from croniter import croniter
+from pydantic import AfterValidator, Field, model_validator
+
+from streamjob_operator.spec.base import Part
+from streamjob_operator.spec.quantities import Duration, Size
+from streamjob_planners import registry
+
+
+class Mode(enum.StrEnum):
+    """How far StreamJob may go."""
+
+    OFF = "Off"
+    RECOMMEND = "Recommend"
+    APPROVE = "Approve"
+    AUTO = "Auto"
+
+
+class Denied(enum.StrEnum):
+    """What a window forbids."""
+
+    SCALE_UP = "ScaleUp"
+    SCALE_DOWN = "ScaleDown"
+    MOVE = "Move"
+
+
+def _planner(name: str) -> str:
+    if name not in registry.names():
+        raise ValueError(f"choose one of {', '.join(registry.names())}")
+    return name
+
+
+def _cron(text: str) -> str:
+    if len(text.split()) != 5 or not croniter.is_valid(text):
+        raise ValueError('five cron fields "minute hour day month weekday" are needed, for example "0 8 * * 1-5"')
+    return text
+
+
+def _timezone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise ValueError('a time zone of the IANA database such as "Europe/Berlin" or "UTC" is needed') from error
+    return name
+
+
+class MigrationBudget(Part):
+    """What one plan may cost. A field that is left out sets no limit."""
+
+    max_cost_s: Duration | None = Field(default=2.0, alias="maxCost", gt=0, le=3600)
+    """Sum of the expected pauses of all moves of one plan. Duration, default 2s, up to 1h."""
+
+    max_migrations: int | None = Field(default=None, ge=1, le=1_000_000)
+    """Moves of one plan. Default: no limit; range 1 to 1000000."""
+
+    max_state_bytes: Size | None = Field(default=None, ge=1)
+    """State that one plan may move. Byte size such as 2Gi, default: no limit."""
+
+    latency_objective_s: Duration | None = Field(default=None, alias="latencyObjective", gt=0, le=86400)
+    """Longest wanted batch time; moves at one batch boundary use what is left of it. Duration, default: none."""
+
+
+class Collocation(Part):
+    """Whether and how key groups that talk to each other are placed on one executor (ALBIC paper, 4.3.2)."""
+
+    enabled: bool = True
+    """Whether collocation is a goal. Default true; needs a planner that knows it, such as albic."""
+
+    max_partition_load: float = Field(default=25.0, gt=0, le=1000)
+    """Largest load of a set that moves as one. Percent points, default 25 (maxPL), up to 1000."""
+
+    step: float = Field(default=5.0, gt=0, le=100)
+    """By how much maxPartitionLoad is lowered when the load distance is too large. Percent points, default 5."""
+
+    score_factor: float = Field(default=1.5, ge=1, le=100)
+    """How many times the average a pair's traffic must be to count. Default 1.5 (sF), range 1 to 100."""
+
+    min_gain: float = Field(default=2.0, ge=0, le=100)
+    """Collocation that a plan must gain to be made for its sake alone. Percent points, default 2, range 0 to 100."""
+
+
+class Balancing(Part):
+    """When and how key groups move between executors."""
+
+    mode: Mode = Mode.RECOMMEND
+    """Off, Recommend (plan and report), Approve (wait for an approval) or Auto. Default Recommend."""
+
+    planner: Annotated[str, AfterValidator(_planner)] = registry.DEFAULT
+    """Name of the planner."""
+
+    statistics_period_s: Duration = Field(default=300.0, alias="statisticsPeriod", ge=1, le=86400)
+    """Window of measurement and time between two cycles (SPL). Duration, default 5m, range 1s to 1d."""
+
+    max_load_distance: float = Field(default=10.0, gt=0, le=1000)
+    """Load distance that is tolerated before key groups move (maxLD). Percent points, default 10, up to 1000."""
+
+    tolerance: float = Field(default=0.5, ge=0, le=100)
+    """Load distance that is not worth a move. Percent points, default 0.5, range 0 to 100."""
+
+    price_per_move: float = Field(default=0.05, ge=0, le=100)
+    """Load distance that each move must gain. Percent points, default 0.05, range 0 to 100."""
+
+    plan_deadline_s: Duration | None = Field(default=None, alias="planDeadline", gt=0, le=600)
+    """Time for one plan. Duration, up to 10m, default: a tenth of statisticsPeriod within 200ms and 10s."""
+
+    max_iterations: int | None = Field(default=None, ge=1)
+    """Limit of the planner's search that does not depend on the clock, for exact replays. Default: none."""
+
+    migration_budget: MigrationBudget = MigrationBudget()
+    """What one plan may cost."""
+
+    collocation: Collocation = Collocation()
+    """Whether key groups that talk to each other are placed together."""
+
+    @model_validator(mode="after")
+    def _deadline_within_period(self) -> Balancing:
+        if self.plan_deadline_s is not None and self.plan_deadline_s > self.statistics_period_s / 2:
+            raise ValueError("planDeadline must not be longer than half of statisticsPeriod")
+        return self
+
+
+class Executors(Part):
+    """Bounds on the number of executors."""
+
+    min: int = Field(ge=1, le=10_000)
+    """Fewest executors. Required, range 1 to 10000."""
+
+    max: int = Field(ge=1, le=10_000)
+    """Most executors. Required, range 1 to 10000, not below min."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Executors:
+        if self.min > self.max:
+            raise ValueError(f"min is {self.min} and max is {self.max}; min must not be above max")
+        return self
+
+
+class Stabilization(Part):
+    """How long a wish must last before it is followed."""
+
+    up_s: Duration = Field(default=0.0, alias="up", ge=0, le=86400)
+    """The smallest wish of this time is followed upwards. Duration, default 0s, up to 1d."""
+
+    down_s: Duration = Field(default=900.0, alias="down", ge=0, le=604800)
+    """The largest wish of this time is followed downwards. Duration, default 15m, up to 7d."""
+
+
+class Window(Part):
+    """A recurring time in which something is forbidden."""
+
+    cron: Annotated[str, AfterValidator(_cron)]
+    """When the window opens: five cron fields. Required."""
+
+    duration_s: Duration = Field(alias="duration", ge=60, le=604800)
+    """How long it stays open. Duration, required, range 1m to 7d."""
+
+    deny: tuple[Denied, ...] = Field(min_length=1)
+    """What is forbidden: ScaleUp, ScaleDown, Move. Required, at least one."""
+
+    timezone: Annotated[str, AfterValidator(_timezone)] = "UTC"
+    """Time zone of the cron fields. Default UTC."""
+
+
+class Scaling(Part):
+    """When executors are added and taken away."""
+
+    mode: Mode = Mode.RECOMMEND
+    """Off, Recommend, Approve or Auto. Default Recommend."""
+
+    target_utilization: float = Field(default=70.0, ge=10, le=95)
+    """Share of the executors' task slots that should be busy. Percent, default 70, range 10 to 95."""
+
+    catch_up_s: Duration = Field(default=600.0, alias="catchUp", ge=1, le=604800)
+    """Time in which a backlog should be worked off. Duration, default 10m, range 1s to 7d."""
+
+    executor_timeout_s: Duration = Field(default=300.0, alias="executorTimeout", ge=1, le=86400)
+    """How long requested executors may take to come before the wish is given up. Duration, default 5m."""
+
+    stabilization: Stabilization = Stabilization()
+    """How long a wish must last before it is followed."""
+
+    windows: tuple[Window, ...] = ()
+    """Recurring times in which something is forbidden. Default: none."""
