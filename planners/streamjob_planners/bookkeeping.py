@@ -56,6 +56,16 @@ class Bookkeeping:
             allowed &= room.all(axis=0)
         return np.flatnonzero(allowed)
 
+    def has_room(self, group: int, node: int) -> bool:
+        """Whether the node's further resources have room for the group."""
+        after = self._held[:, node] + self.problem.uses[:, group]
+        return bool((after <= self.problem.limits[:, node]).all())
+
+    def stretch(self) -> float:
+        """Largest distance from the mean; marked nodes count above it only."""
+        apart = self.utilisation() - self.problem.mean
+        return float(np.where(self.problem.model.marked, apart, np.abs(apart)).max())
+
     def fits(self, group: int, node: int) -> bool:
         """Whether that node may receive the group."""
         return bool((self.fitting(group) == node).any())

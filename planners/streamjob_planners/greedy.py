@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners import measures, plans
+from streamjob_planners import drain, measures, plans
 from streamjob_planners.bookkeeping import Bookkeeping
 from streamjob_planners.model import Clock, LoadModel, Plan, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
@@ -40,6 +40,7 @@ class GreedyPlanner:
         run.shed()
         run.fill()
         node_of = books.node_of if _better(problem, books) else model.node_of
+        node_of = drain.ensure_progress(problem, node_of)
         return plans.make_plan(model, node_of, planner=self.name, elapsed_s=clock() - start)
 
 

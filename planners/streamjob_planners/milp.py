@@ -11,9 +11,9 @@ import dataclasses
 import numpy as np
 
 from streamjob_planners import cpsat, drain, milp_model, plans
-from streamjob_planners.greedy import GreedyPlanner
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
+from streamjob_planners.search import SearchPlanner
 
 MAX_PAIRS = 200_000
 """Binary variables above which building the program alone eats a round; the hint's answer is used then."""
@@ -28,7 +28,7 @@ class MilpPlanner:
 
     def __init__(self, *, hint: Planner | None = None) -> None:
         """`hint`: the planner whose answer the solver starts from, and which answers for too large models."""
-        self._hint = hint or GreedyPlanner(margin_ratio=0.0)
+        self._hint = hint or SearchPlanner()
 
     def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock) -> Plan:
         """Plan; deterministic under max_iterations. Raises ValueError on bad parameters."""

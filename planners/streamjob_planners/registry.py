@@ -11,6 +11,7 @@ _FACTORIES = {
     "hold": "streamjob_planners.hold:HoldPlanner",
     "greedy": "streamjob_planners.greedy:GreedyPlanner",
     "milp": "streamjob_planners.milp:MilpPlanner",
+    "search": "streamjob_planners.search:SearchPlanner",
     "albic": "streamjob_planners.albic.planner:AlbicPlanner",
     "albic-paper": "streamjob_planners.albic.published:AlbicPaperPlanner",
     "flux": "streamjob_planners.baselines.flux:FluxPlanner",
@@ -18,7 +19,7 @@ _FACTORIES = {
     "non-integrated": "streamjob_planners.baselines.non_integrated:NonIntegratedPlanner",
 }
 
-DEFAULT = "greedy"
+DEFAULT = "search"
 
 
 def names() -> tuple[str, ...]:

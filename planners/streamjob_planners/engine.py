@@ -1,0 +1,97 @@
+"""Drives the inner loops: passes of threshold annealing towards a goal, until a deadline or a number of steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamjob_planners.drain import drain_weights
+from streamjob_planners.kernel.anneal import anneal
+from streamjob_planners.kernel.compiled import AVAILABLE
+from streamjob_planners.kernel.state import N_OFF, Fixed, fill, new_state, set_bands, waiting_weight
+from streamjob_planners.model import Clock, FloatArray, IntArray
+from streamjob_planners.problem import Problem
+
+CHUNK = 8192 if AVAILABLE else 128
+"""Steps between two looks at the clock: a few milliseconds."""
+
+
+class Limits:
+    """When to stop: a time on the clock, and a number of steps. Steps are counted across all phases."""
+
+    def __init__(self, clock: Clock, deadline: float, max_steps: int | None) -> None:
+        self.clock = clock
+        self.deadline = deadline
+        self.steps_left = np.inf if max_steps is None else float(max_steps)
+
+    def share(self, part: float) -> Limits:
+        """Limits that end after a part of what is left; the steps it takes are not taken from these."""
+        now = self.clock()
+        steps = None if np.isinf(self.steps_left) else int(self.steps_left * part)
+        return Limits(self.clock, now + part * max(0.0, self.deadline - now), steps)
+
+    def over(self) -> bool:
+        """Whether to stop now."""
+        return self.steps_left <= 0 or self.clock() >= self.deadline
+
+
+class Engine:
+    """A placement under search. Not thread-safe; deterministic for a seed as long as only steps limit it."""
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        """`seed`: 1 to 2**31 - 2."""
+        self.problem = problem
+        self.fixed = fixed_of(problem)
+        self.state = new_state(self.fixed, problem.model.node_of, seed)
+
+    def load(self, node_of: IntArray) -> None:
+        """Go on from this placement, (n_groups,)."""
+        fill(self.fixed, self.state, node_of)
+
+    def set_bands(self, low: FloatArray, high: FloatArray) -> None:
+        """Aim at loads between `low` and `high`, percent points of a reference node, (n_nodes,)."""
+        set_bands(self.fixed, self.state, low, high)
+
+    def waiting(self) -> float:
+        """Drain weight on marked nodes."""
+        return float(waiting_weight(self.state))
+
+    def waiting_of(self, node_of: IntArray) -> float:
+        """Drain weight on marked nodes under a placement."""
+        return float(self.fixed.drag[self.problem.model.marked[node_of]].sum())
+
+    def run(
+        self, limits: Limits, length: int, threshold: float, *, drain: float, price: float, waiting: float = np.inf
+    ) -> IntArray | None:
+        """One pass of at most `length` steps with a threshold falling to 0; the placement that met the goal, or None.
+
+        The goal: all nodes within their bands, at most `waiting` drain weight on marked nodes.
+        """
+        done = 0
+        while done < length and not limits.over():
+            steps = int(min(CHUNK, length - done, limits.steps_left))
+            first, last = threshold * (1 - done / length), threshold * (1 - (done + steps) / length)
+            made = int(anneal(self.fixed, self.state, (first, last, drain, price, waiting), steps))
+            limits.steps_left -= max(made, 1)
+            done += max(made, 1)
+            if self.state.counters[N_OFF] == 0 and self.waiting() <= waiting:
+                return self.state.at.copy()
+        return None
+
+
+def fixed_of(problem: Problem) -> Fixed:
+    """The problem as arrays of the inner loops."""
+    model = problem.model
+    return Fixed(
+        load=np.array(model.load, dtype=np.float64),
+        drag=drain_weights(problem),
+        prices=np.ascontiguousarray(problem.prices, dtype=np.float64),
+        allowances=problem.allowances,
+        capacity=np.array(model.capacity, dtype=np.float64),
+        marked=np.array(model.marked, dtype=np.bool_),
+        movable=np.array(problem.movable, dtype=np.bool_),
+        barred=np.zeros((0, 0), dtype=np.bool_) if problem.barred is None else np.array(problem.barred),
+        uses=problem.uses,
+        limits=problem.limits,
+        home=np.array(model.node_of, dtype=np.int64),
+        receivers=np.flatnonzero(problem.open_nodes).astype(np.int64),
+    )

@@ -1,0 +1,1 @@
+"""The inner loops of the search planner: plain functions on arrays, compiled where numba is installed."""

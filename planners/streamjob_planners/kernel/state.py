@@ -1,0 +1,204 @@
+"""The arrays that the inner loops work on, and the elementary operations on them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
+
+N_AWAY, N_FOCUS, N_OFF, SEED = 0, 1, 2, 3
+"""Where `State.counters` holds the length of `away`, of `focus`, the nodes off their band, and the chance's state."""
+EDGE = 1e-9
+"""Percent points by which a band may be missed: sums of floats are not exact."""
+MODULUS, FACTOR = 2147483647, 48271
+"""Park and Miller's generator: integers that never overflow, so compiled and interpreted code agree."""
+
+
+class Fixed(NamedTuple):
+    """What does not change while searching. Shapes as in LoadModel and Problem; `drag` is the drain's weights."""
+
+    load: FloatArray
+    drag: FloatArray
+    prices: FloatArray
+    allowances: FloatArray
+    capacity: FloatArray
+    marked: BoolArray
+    movable: BoolArray
+    barred: BoolArray  # (n_groups, n_nodes), or (0, 0) when nothing is
+    uses: FloatArray
+    limits: FloatArray
+    home: IntArray
+    receivers: IntArray  # indices of unmarked nodes
+
+
+class State(NamedTuple):
+    """What changes: a placement and everything that is kept up to date with it.
+
+    `slots[i, :filled[i]]` are the groups on node i and `slot[k]` is the place of group k there; `away` lists groups
+    that are not at home, `focus` nodes worth looking at: off their band, or marked and not empty.
+    """
+
+    at: IntArray
+    loads: FloatArray
+    dragged: FloatArray
+    spent: FloatArray
+    held: FloatArray
+    slots: IntArray
+    filled: IntArray
+    slot: IntArray
+    away: IntArray
+    away_at: IntArray
+    low: FloatArray
+    high: FloatArray
+    focus: IntArray
+    focus_at: IntArray
+    off: BoolArray  # outside its band, (n_nodes,)
+    counters: IntArray
+    groups: IntArray  # (3,): the step being tried
+    targets: IntArray  # (3,)
+    saved: FloatArray  # (3, 4): loads and drags before each piece of it
+
+
+@compiled
+def chance(state: State) -> float:
+    """The next number in [0, 1)."""
+    state.counters[SEED] = (state.counters[SEED] * FACTOR) % MODULUS
+    return float((state.counters[SEED] - 1) / (MODULUS - 1))
+
+
+@compiled
+def is_off(state: State, node: int) -> bool:
+    """Whether a node is outside its band."""
+    load = state.loads[node]
+    return bool(load > state.high[node] + EDGE or load < state.low[node] - EDGE)
+
+
+@compiled
+def put(fixed: Fixed, state: State, group: int, node: int) -> None:
+    """Enter a group in a node's slots, and in `away` if that is not its home."""
+    state.slots[node, state.filled[node]] = group
+    state.slot[group] = state.filled[node]
+    state.filled[node] += 1
+    state.at[group] = node
+    if node != fixed.home[group]:
+        state.away[state.counters[N_AWAY]] = group
+        state.away_at[group] = state.counters[N_AWAY]
+        state.counters[N_AWAY] += 1
+
+
+@compiled
+def take(fixed: Fixed, state: State, group: int) -> None:
+    """Strike a group from its node's slots, and from `away`."""
+    node = state.at[group]
+    last = state.slots[node, state.filled[node] - 1]
+    state.slots[node, state.slot[group]] = last
+    state.slot[last] = state.slot[group]
+    state.filled[node] -= 1
+    if node != fixed.home[group]:
+        last = state.away[state.counters[N_AWAY] - 1]
+        state.away[state.away_at[group]] = last
+        state.away_at[last] = state.away_at[group]
+        state.counters[N_AWAY] -= 1
+
+
+@compiled
+def refocus(fixed: Fixed, state: State, node: int) -> None:
+    """Count a node as off its band or not, and enter it in `focus` or strike it, as its load now asks."""
+    off = is_off(state, node)
+    state.counters[N_OFF] += int(off) - int(state.off[node])
+    state.off[node] = off
+    wanted = off or (fixed.marked[node] and state.filled[node] > 0)
+    place = state.focus_at[node]
+    if wanted and place < 0:
+        state.focus[state.counters[N_FOCUS]] = node
+        state.focus_at[node] = state.counters[N_FOCUS]
+        state.counters[N_FOCUS] += 1
+    elif not wanted and place >= 0:
+        last = state.focus[state.counters[N_FOCUS] - 1]
+        state.focus[place] = last
+        state.focus_at[last] = place
+        state.counters[N_FOCUS] -= 1
+        state.focus_at[node] = -1
+
+
+@compiled
+def set_bands(fixed: Fixed, state: State, low: FloatArray, high: FloatArray) -> None:
+    """New bands for all nodes."""
+    state.counters[N_FOCUS] = 0
+    state.counters[N_OFF] = 0
+    for node in range(fixed.capacity.size):
+        state.low[node], state.high[node] = low[node], high[node]
+        state.focus_at[node], state.off[node] = -1, False
+    for node in range(fixed.capacity.size):
+        refocus(fixed, state, node)
+
+
+@compiled
+def waiting_weight(state: State) -> float:
+    """Drain weight on marked nodes."""
+    total = 0.0
+    for node in range(state.dragged.size):
+        total += state.dragged[node]
+    return total
+
+
+@compiled
+def clear(state: State) -> None:
+    """Empty all nodes."""
+    state.counters[N_AWAY] = 0
+    for column in range(3):
+        state.spent[column] = 0.0
+    for node in range(state.filled.size):
+        state.filled[node], state.loads[node], state.dragged[node] = 0, 0.0, 0.0
+        for row in range(state.held.shape[0]):
+            state.held[row, node] = 0.0
+
+
+@compiled
+def fill(fixed: Fixed, state: State, node_of: IntArray) -> None:
+    """Set the state to a placement; bands are set by `set_bands` afterwards."""
+    clear(state)
+    for group in range(node_of.size):
+        node = node_of[group]
+        put(fixed, state, group, node)
+        state.loads[node] += fixed.load[group]
+        if fixed.marked[node]:
+            state.dragged[node] += fixed.drag[group]
+        for row in range(fixed.uses.shape[0]):
+            state.held[row, node] += fixed.uses[row, group]
+        if node != fixed.home[group]:
+            for column in range(3):
+                state.spent[column] += fixed.prices[group, column]
+
+
+def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
+    """A state that holds `node_of`, with bands that nothing misses. `seed`: 1 to 2**31 - 2."""
+    n_groups, n_nodes, n_resources = fixed.load.size, fixed.capacity.size, fixed.uses.shape[0]
+    width = int(np.bincount(node_of, minlength=n_nodes).max(initial=0))
+    width = min(n_groups, 2 * width + 64) + 4
+    state = State(
+        at=np.zeros(n_groups, dtype=np.int64),
+        loads=np.zeros(n_nodes),
+        dragged=np.zeros(n_nodes),
+        spent=np.zeros(3),
+        held=np.zeros((n_resources, n_nodes)),
+        slots=np.zeros((n_nodes, width), dtype=np.int64),
+        filled=np.zeros(n_nodes, dtype=np.int64),
+        slot=np.zeros(n_groups, dtype=np.int64),
+        away=np.zeros(n_groups, dtype=np.int64),
+        away_at=np.zeros(n_groups, dtype=np.int64),
+        low=np.full(n_nodes, -np.inf),
+        high=np.full(n_nodes, np.inf),
+        focus=np.zeros(n_nodes, dtype=np.int64),
+        focus_at=np.full(n_nodes, -1, dtype=np.int64),
+        off=np.zeros(n_nodes, dtype=np.bool_),
+        counters=np.array([0, 0, 0, seed], dtype=np.int64),
+        groups=np.zeros(3, dtype=np.int64),
+        targets=np.zeros(3, dtype=np.int64),
+        saved=np.zeros((3, 4)),
+    )
+    fill(fixed, state, node_of)
+    return state

@@ -1,0 +1,126 @@
+"""One step of the search: up to three groups change place at once, or none of them."""
+
+from __future__ import annotations
+
+from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.state import Fixed, State, put, refocus, take
+
+
+@compiled
+def pain(fixed: Fixed, state: State, node: int, drain: float) -> float:
+    """How far a node is off its band, percent points of utilisation, plus `drain` per weight that waits on it."""
+    load, weight = state.loads[node], fixed.capacity[node]
+    off = max(0.0, load - state.high[node], state.low[node] - load) / weight
+    if fixed.marked[node]:
+        off += drain * state.dragged[node]
+    return float(off)
+
+
+@compiled
+def shift_load(fixed: Fixed, state: State, group: int, target: int, sign: int) -> None:
+    """Everything but loads and slots that a change of place changes; `sign` -1 takes it back."""
+    home, source = fixed.home[group], state.at[group]
+    change = sign * (int(target != home) - int(source != home))
+    if change != 0:
+        for column in range(3):
+            state.spent[column] += change * fixed.prices[group, column]
+    for row in range(fixed.uses.shape[0]):
+        state.held[row, source] -= sign * fixed.uses[row, group]
+        state.held[row, target] += sign * fixed.uses[row, group]
+
+
+@compiled
+def try_piece(fixed: Fixed, state: State, piece: int, drain: float) -> float:
+    """Make one piece of a step, slots left out, and give the change of pain."""
+    group, target = state.groups[piece], state.targets[piece]
+    source = state.at[group]
+    saved = state.saved[piece]
+    saved[0], saved[1] = state.loads[source], state.loads[target]
+    saved[2], saved[3] = state.dragged[source], state.dragged[target]
+    before = pain(fixed, state, source, drain) + pain(fixed, state, target, drain)
+    state.loads[source] -= fixed.load[group]
+    state.loads[target] += fixed.load[group]
+    if fixed.marked[source]:
+        state.dragged[source] -= fixed.drag[group]
+    if fixed.marked[target]:
+        state.dragged[target] += fixed.drag[group]
+    shift_load(fixed, state, group, target, 1)
+    return pain(fixed, state, source, drain) + pain(fixed, state, target, drain) - before
+
+
+@compiled
+def take_back(fixed: Fixed, state: State, piece: int) -> None:
+    """Undo a piece; pieces are undone in reverse order."""
+    group, target = state.groups[piece], state.targets[piece]
+    source = state.at[group]
+    saved = state.saved[piece]
+    state.loads[source], state.loads[target] = saved[0], saved[1]
+    state.dragged[source], state.dragged[target] = saved[2], saved[3]
+    shift_load(fixed, state, group, target, -1)
+
+
+@compiled
+def keep(fixed: Fixed, state: State, piece: int) -> None:
+    """Make a piece that was tried final."""
+    group, target = state.groups[piece], state.targets[piece]
+    source = state.at[group]
+    take(fixed, state, group)
+    put(fixed, state, group, target)
+    for node in (source, target):
+        refocus(fixed, state, node)
+
+
+@compiled
+def possible(fixed: Fixed, state: State, pieces: int) -> bool:
+    """Whether the groups of a step may go where it sends them, budget and resources left out."""
+    for piece in range(pieces):
+        group, target = state.groups[piece], state.targets[piece]
+        if state.at[group] == target or not fixed.movable[group]:
+            return False
+        for other in range(piece):
+            if state.groups[other] == group:
+                return False
+        if target != fixed.home[group]:
+            if fixed.marked[target] or state.filled[target] + 3 >= state.slots.shape[1]:
+                return False
+            if fixed.barred.size > 0 and fixed.barred[group, target]:
+                return False
+    return True
+
+
+@compiled
+def within_limits(fixed: Fixed, state: State, pieces: int) -> bool:
+    """Whether the step that was tried keeps the budget and the resources of its targets."""
+    for column in range(3):
+        if state.spent[column] > fixed.allowances[column]:
+            return False
+    for row in range(fixed.uses.shape[0]):
+        for piece in range(pieces):
+            target = state.targets[piece]
+            if state.held[row, target] > fixed.limits[row, target]:
+                return False
+    return True
+
+
+@compiled
+def attempt(fixed: Fixed, state: State, pieces: int, knobs: tuple[float, float, float]) -> bool:
+    """Make the step in `state.groups`, `state.targets` if it costs at most a threshold; says whether it was made.
+
+    `knobs`: the threshold, the pain per drain weight, the price per move. Its cost is the change of pain, plus the
+    price of the moves that it adds.
+    """
+    threshold, drain, price = knobs
+    if not possible(fixed, state, pieces):
+        return False
+    moves_before, cost, done = state.spent[1], 0.0, 0
+    for piece in range(pieces):
+        cost += try_piece(fixed, state, piece, drain)
+        done += 1
+    cost += price * (state.spent[1] - moves_before)
+    if cost > threshold or not within_limits(fixed, state, pieces):
+        for piece in range(done - 1, -1, -1):
+            take_back(fixed, state, piece)
+        return False
+    for piece in range(pieces):
+        keep(fixed, state, piece)
+    return True

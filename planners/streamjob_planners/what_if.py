@@ -1,0 +1,87 @@
+"""The same world with other nodes: the questions that a scaling rule asks planners. Pure functions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import numpy as np
+from scipy import sparse
+
+from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, Resource
+
+EXTRA_PREFIX = "extra-"
+
+
+def with_extra_nodes(model: LoadModel, n: int, capacity: float = 1.0) -> LoadModel:
+    """The model with n more empty nodes of that capacity, named extra-1 and so on, after the others.
+
+    The new nodes are open to every group, and have the largest limit of today's nodes for each further resource.
+    Raises ValueError for n below 0 or a capacity of 0 or less.
+    """
+    if n < 0:
+        raise ValueError(f"n: {n} given, 0 or more is needed")
+    taken = set(model.node_ids)
+    fresh = (f"{EXTRA_PREFIX}{number}" for number in range(1, n + len(taken) + 1))
+    new_ids = tuple(name for name in fresh if name not in taken)[:n]
+    return dataclasses.replace(
+        model,
+        node_ids=(*model.node_ids, *new_ids),
+        capacity=np.append(model.capacity, np.full(n, float(capacity))),
+        marked=np.append(model.marked, np.zeros(n, dtype=np.bool_)),
+        forbidden=_widened(model.forbidden, n),
+        resources=tuple(_with_limits(resource, n) for resource in model.resources),
+    )
+
+
+def with_marks(model: LoadModel, node_indices: Iterable[int]) -> LoadModel:
+    """The model with these nodes marked for removal too; ValueError if no node would be left unmarked."""
+    marked = model.marked.copy()
+    marked[list(node_indices)] = True
+    return dataclasses.replace(model, marked=marked)
+
+
+def choose_marks(model: LoadModel, count: int) -> tuple[int, ...]:
+    """Which `count` further nodes to mark: the cheapest to empty, nodes that can be emptied first; indices, ascending.
+
+    The price of emptying a node is the mean of its shares in all migration cost, all state bytes and all load, each
+    per unit of capacity given up. Nodes with pinned groups come last: they cannot be emptied. Raises ValueError unless
+    at least one node stays unmarked.
+    """
+    unmarked = np.flatnonzero(~model.marked)
+    if not 0 <= count < unmarked.size:
+        raise ValueError(f"count: {count} given, 0 to {unmarked.size - 1} is needed")
+    price = _emptying_price(model)
+    stuck = _has_pinned(model)
+    order = sorted(unmarked.tolist(), key=lambda node: (bool(stuck[node]), float(price[node]), -node))
+    return tuple(sorted(order[:count]))
+
+
+def _emptying_price(model: LoadModel) -> FloatArray:
+    shares = [_shares(model, amount) for amount in (model.migration_cost_s, model.state_bytes, model.load)]
+    mean: FloatArray = np.mean(shares, axis=0) / model.capacity
+    return mean
+
+
+def _shares(model: LoadModel, amount: FloatArray) -> FloatArray:
+    held: FloatArray = np.bincount(model.node_of, amount, model.n_nodes).astype(np.float64)
+    total = float(held.sum())
+    return held / total if total > 0 else held
+
+
+def _has_pinned(model: LoadModel) -> BoolArray:
+    stuck = np.zeros(model.n_nodes, dtype=np.bool_)
+    where: IntArray = model.node_of[model.pinned]
+    stuck[where] = True
+    return stuck
+
+
+def _widened(forbidden: sparse.csr_array | None, n: int) -> sparse.csr_array | None:
+    if forbidden is None:
+        return None
+    nothing = sparse.csr_array((forbidden.shape[0], n), dtype=forbidden.dtype)
+    return sparse.csr_array(sparse.hstack([forbidden, nothing]))
+
+
+def _with_limits(resource: Resource, n: int) -> Resource:
+    return dataclasses.replace(resource, limit=np.append(resource.limit, np.full(n, resource.limit.max())))
