@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-import worlds
+from benchmarks import worlds
 
-from streamjob_planners.model import Plan, Planner, PlanParams
+from streamjob_planners.model import LoadModel, Plan, Planner, PlanParams
 from streamjob_planners.verify import verify
 
 
@@ -65,7 +65,7 @@ def run_rounds(
     return Run(rounds=tuple(done), world=world)
 
 
-def _judge(model: worlds.LoadModel, plan: Plan, params: PlanParams) -> None:
+def _judge(model: LoadModel, plan: Plan, params: PlanParams) -> None:
     violations = verify(model, plan, params)
     if violations:
         raise RuntimeError(f"{plan.planner}: " + " ".join(one.sentence for one in violations))

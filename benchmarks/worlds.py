@@ -10,6 +10,7 @@ import dataclasses
 
 import numpy as np
 from scipy import sparse
+
 from streamjob_planners.model import BoolArray, FloatArray, GroupId, IntArray, LoadModel
 
 MEAN_LOAD = 50.0

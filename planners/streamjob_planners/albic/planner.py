@@ -67,9 +67,11 @@ class _Round:
     def relieved(self, node_of: IntArray) -> IntArray:
         """Marked nodes and too large a load distance come first; below half of it collocation does."""
         model, limit = self._task.model, self._task.params.max_load_distance
+        if self._graph is None:
+            return node_of
         if measures.marked_groups(model, node_of) or measures.load_distance(model, node_of) > limit:
             return self.balance(node_of)
-        if self._graph is not None and measures.load_distance(model, node_of) > limit / 2.0:
+        if measures.load_distance(model, node_of) > limit / 2.0:
             return self.balance(node_of, share=0.5)
         return node_of
 
@@ -92,7 +94,8 @@ class _Round:
         """What is left of the budget for balance, unless that would undo collocation."""
         model = self._task.moved(node_of)
         distance = measures.load_distance(model, node_of)
-        if distance <= self._task.params.tolerance or self._task.expired():
+        balanced = distance <= self._task.params.tolerance and not measures.marked_groups(model, node_of)
+        if balanced or self._task.expired():
             return node_of
         better = self.balance(node_of)
         if self._graph is None or distance > self._task.params.max_load_distance:
@@ -108,11 +111,12 @@ class _Round:
         task = self._task
         model = task.moved(node_of)
         left = task.left(node_of)
+        time_share = 0.5 if len(self._pairs) else 0.95
         allowance = Prices(cost=left.cost, limit=left.limit * share)
         found = descend(
             model,
             self._unit_loads(),
-            lambda max_load: task.balance(model, self._units(model, max_load), allowance),
+            lambda max_load: task.balance(model, self._units(model, max_load), allowance, time_share=time_share),
             task.params.max_load_distance,
             task.expired,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-INNER = "greedy"
+INNER = "search"
 """The registry's planner that balances units."""
 
 _ABOVE_ZERO = ("score_factor", "partition_step")
@@ -20,7 +20,7 @@ class AlbicSettings:
         partition_step: how much lighter units get when the load distance is too large, > 0 (stepPL).
         least_gain_ratio: part of all traffic that a new target must make local before a walk starts, 0 to 1; also
             what balancing may cost in local traffic. Keeps a quiet job quiet. Not in the paper.
-        move_price_ratio: part of all traffic that moving every key group must gain, 0 to 1: at 0.1, moving a tenth of
+        move_price_ratio: part of all traffic that moving every key group must gain, 0 to 1: at 0.05, moving a fifth of
             the key groups must make a hundredth of the traffic local. Not in the paper.
     """
 
@@ -28,7 +28,7 @@ class AlbicSettings:
     max_partition_load: float = 25.0
     partition_step: float = 5.0
     least_gain_ratio: float = 0.01
-    move_price_ratio: float = 0.1
+    move_price_ratio: float = 0.05
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

@@ -37,10 +37,11 @@ class Task:
         moved = node_of != self.model.node_of
         return Prices(cost=self.prices.cost, limit=max(self.prices.limit - float(self.prices.cost[moved].sum()), 0.0))
 
-    def balance(self, model: LoadModel, unit_of: IntArray, allowance: Prices) -> IntArray:
-        """The inner solver's placement of `model`'s units within the allowance, (n_groups,)."""
+    def balance(self, model: LoadModel, unit_of: IntArray, allowance: Prices, *, time_share: float = 0.5) -> IntArray:
+        """The inner solver's placement of `model`'s units within the allowance and a share of the time left."""
         limit = None if np.isinf(allowance.limit) else allowance.limit
-        params = dataclasses.replace(self.params, budget=Budget(max_cost_s=limit), deadline_s=self.left_s())
+        deadline_s = time_share * self.left_s()
+        params = dataclasses.replace(self.params, budget=Budget(max_cost_s=limit), deadline_s=deadline_s)
         plan = self.inner.solve(contracted(model, unit_of, allowance.cost), params, self.rng, self.clock)
         return plan.node_of[unit_of]
 
