@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.resources
+import uuid
 from typing import Any
 
-PACKAGE = "io.streamjob.probe"
+_PACKAGE = "io.streamjob.probe"
 _FOLDER = "probe"
 
 
-def probe_source() -> str:
+def probe_source(package: str = _PACKAGE) -> str:
     """Every probe file merged: one package line, each import once, then the classes."""
     folder = importlib.resources.files(__package__).joinpath(_FOLDER)
     texts = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".java")]
@@ -21,7 +22,7 @@ def probe_source() -> str:
         lines = text.splitlines()
         imports.update(line for line in lines if line.startswith("import "))
         bodies.append("\n".join(line for line in lines if not line.startswith(("import ", "package "))))
-    return "\n".join([f"package {PACKAGE};", *sorted(imports), *bodies])
+    return "\n".join([f"package {package};", *sorted(imports), *bodies])
 
 
 def compile_probe(context: Any) -> Any:
@@ -29,7 +30,9 @@ def compile_probe(context: Any) -> Any:
     jvm, gateway = context._jvm, context._gateway
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook(probe_source())
-    probe = compiler.getClassLoader().loadClass(f"{PACKAGE}.Probe")
+    # py4j remembers methods by class name for the life of the JVM, so a second probe needs names of its own.
+    package = f"{_PACKAGE}.v{uuid.uuid4().hex}"
+    compiler.cook(probe_source(package))
+    probe = compiler.getClassLoader().loadClass(f"{package}.Probe")
     constructor = probe.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
     return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))

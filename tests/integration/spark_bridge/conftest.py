@@ -34,9 +34,15 @@ class Watch:
     def run(self, query: Any) -> dict[GroupKey, str]:
         """Run everything available; the executor of each key group's newest task, once all events have arrived."""
         self.seen[query.id].clear()
+        return self.finish(query)
+
+    def finish(self, query: Any) -> dict[GroupKey, str]:
+        """Like `run`, but what was seen before counts too."""
         query.processAllAvailable()
         last = query.lastProgress["batchId"]
         self.cluster.wait_until(lambda: self._has(query.id, last), f"batch {last}")
+        self.cluster.session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+        self.drain()
         return dict(self.seen[query.id])
 
     def _has(self, query: str, batch: int) -> bool:

@@ -3,35 +3,104 @@
 from __future__ import annotations
 
 import collections
+import itertools
 from typing import Any
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows
 
+from streamjob_agent.wire import GroupKey
+
 pytestmark = pytest.mark.spark
 
 
-def start_counts(stream: Any, sink: Any, name: str | None = None) -> Any:
-    counts = stream.read().groupBy("k").agg(F.count("*").alias("n"), F.sum("v").alias("total"))
-    writer = counts.writeStream.outputMode("update").foreachBatch(sink).option("checkpointLocation", stream.checkpoint)
-    return (writer.queryName(name) if name else writer).start()
+def counts(stream: Any) -> Any:
+    return stream.read().groupBy("k").agg(F.count("*").alias("n"), F.sum("v").alias("total"))
+
+
+def start_counts(stream: Any, sink: Any) -> Any:
+    writer = counts(stream).writeStream.outputMode("update").foreachBatch(sink)
+    return writer.option("checkpointLocation", stream.checkpoint).start()
+
+
+def rotated(watch: Any, seen: dict[GroupKey, str], step: int = 1) -> dict[GroupKey, Any]:
+    """Every key group on another executor than it is on."""
+    ring = watch.executors()
+    index = {executor.executor_id: i for i, executor in enumerate(ring)}
+    return {key: ring[(index[owner] + step) % len(ring)] for key, owner in seen.items()}
 
 
 def test_self_test_passes(bridge: Any) -> None:
     assert set(bridge.self_test().values()) == {"ok"}
+    assert bridge.spark_version().count(".") >= 2
+    assert bridge.application_id().startswith("app-")
+    assert [executor.cores for executor in bridge.executors()] == [1, 1, 1]
 
 
-def test_first_batch_is_spread_evenly_and_moves_are_obeyed(watch: Any, file_stream: Any, collected: Any) -> None:
+def test_batch_0_is_even_moves_are_obeyed_and_a_restart_keeps_them(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
     file_stream.write()
     query = start_counts(file_stream, collected)
     first = watch.run(query)
-    per_executor = collections.Counter(first.values())
-    assert len(first) == 8
-    assert sorted(per_executor.values()) == [2, 3, 3]
+    assert sorted(collections.Counter(first.values()).values()) == [2, 3, 3]
 
-    target = watch.executors()[1]
-    wanted = watch.move_all(query, dict.fromkeys(first, target))
+    wanted = watch.move_all(query, rotated(watch, first))
     file_stream.write()
     assert watch.run(query) == wanted
+
+    query.stop()
+    again = start_counts(file_stream, collected)
+    assert again.id == query.id
+    file_stream.write()
+    assert watch.run(again) == wanted
     assert collected.rows == file_stream.expected()
-    print(watch.bridge.diagnostics())
+    assert watch.failed_tasks == 0
+
+
+def test_plain_sink_obeys_each_batch_while_batches_follow_at_once(watch: Any, file_stream: Any) -> None:
+    file_stream.write(files=6)
+    writer = counts(file_stream).writeStream.outputMode("complete").format("memory").queryName("plain")
+    query = writer.option("checkpointLocation", file_stream.checkpoint).start()
+    seen = watch.run(query)
+    for step in (1, 2):
+        wanted = watch.move_all(query, rotated(watch, seen, step))
+        file_stream.write()
+        seen = watch.run(query)
+        assert seen == wanted
+    rows = {row.k: (row.n, row.total) for row in watch.cluster.session.table("plain").collect()}
+    assert rows == file_stream.expected()
+
+
+def test_chained_operators_two_queries_traffic_and_state_bytes(watch: Any, file_stream: Any, collected: Any) -> None:
+    file_stream.write(keys=40)
+    chain = counts(file_stream).groupBy("n").agg(F.count("*").alias("keys"))
+    sink = chain.writeStream.format("memory").queryName("chained").outputMode("complete")
+    query = sink.option("checkpointLocation", file_stream.checkpoint + "-chain").start()
+    other = start_counts(file_stream, collected)
+    seen = watch.run(query)
+    assert {key.operator for key in seen} == {0, 1}
+    for operator in (0, 1):
+        owners = [owner for key, owner in seen.items() if key.operator == operator]
+        assert sorted(collections.Counter(owners).values()) == [2, 3, 3]
+    assert {key.operator for key in watch.finish(other)} == {0}
+    assert collected.rows == file_stream.expected()
+
+    pairs = watch.bridge.traffic(query.id, min_bytes=1, max_pairs=5)
+    assert 0 < len(pairs) <= 5
+    assert {(pair.from_key.operator, pair.to_key.operator) for pair in pairs} == {(1, 0)}
+    assert list(pairs) == sorted(pairs, key=lambda pair: -pair.size_bytes)
+    assert watch.bridge.traffic(query.id, min_bytes=10**12, max_pairs=5) == ()
+
+    sizes = watch.bridge.state_bytes(query.id)
+    assert set(sizes) == {GroupKey(operator=o, partition=p) for o, p in itertools.product((0, 1), range(8))}
+    assert all(size > 0 for key, size in sizes.items() if key.operator == 1)
+    operators = {found.query_id: dict(found.operators) for found in watch.bridge.queries()}
+    assert operators == {query.id: {0: 8, 1: 8}, other.id: {0: 8}}
+
+    wanted = watch.move_all(query, rotated(watch, seen))
+    file_stream.write(keys=40)
+    assert watch.run(query) == wanted
+    tally = collections.Counter(n for n, _ in file_stream.expected().values())
+    rows = watch.cluster.session.table("chained").collect()
+    assert {row.n: row["keys"] for row in rows if row["keys"]} == dict(tally)

@@ -58,6 +58,14 @@ final class Binder {
     keeper.boundary(query);
   }
 
+  /** Called some milliseconds after a batch's end: too late for the next one at times, so it only backs the hook up. */
+  void progressed(UUID id) {
+    Tracked query = registry.get(id.toString());
+    if (query != null) {
+      keeper.boundary(query);
+    }
+  }
+
   void terminated(UUID id, UUID run) {
     Tracked query = registry.get(id.toString());
     if (query != null) {

@@ -31,6 +31,7 @@ public final class QueryListener extends StreamingQueryListener {
     try {
       if (open) {
         meter.batch(System.currentTimeMillis(), event.progress().json());
+        binder.progressed(event.progress().id());
         boundaries.passed();
       }
     } catch (Throwable fault) {

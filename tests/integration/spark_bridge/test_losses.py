@@ -1,0 +1,138 @@
+"""Executors that die or leave, and a probe whose own parts fail: the job goes on and stays exact."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import pytest
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows
+
+pytestmark = pytest.mark.spark
+
+
+def start_counts(stream: Any, sink: Any) -> Any:
+    counts = stream.read().groupBy("k").agg(F.count("*").alias("n"), F.sum("v").alias("total"))
+    writer = counts.writeStream.outputMode("update").foreachBatch(sink)
+    return writer.option("checkpointLocation", stream.checkpoint).start()
+
+
+def test_a_killed_executor_loses_its_groups_at_once(watch: Any, file_stream: Any, collected: Any) -> None:
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    seen = watch.run(query)
+    victim = watch.executors()[0].executor_id
+    guarded = watch.bridge.diagnostics()[1]["guarded"]
+    watch.cluster.kill(victim)
+    watch.cluster.wait_until(lambda: watch.bridge.diagnostics()[1]["guarded"] > guarded, "the guard")
+    assert victim not in {executor.executor_id for executor in watch.executors()}
+
+    file_stream.write()
+    after = watch.run(query)
+    assert victim not in after.values()
+    assert {key: owner for key, owner in after.items() if seen[key] != victim} == {
+        key: owner for key, owner in seen.items() if owner != victim
+    }
+    counts = collections.Counter(after.values())
+    assert max(counts.values()) - min(counts.values()) <= 3
+    assert collected.rows == file_stream.expected()
+
+
+def test_decommission_in_the_middle_of_a_batch_fails_no_task(watch: Any, file_stream: Any, collected: Any) -> None:
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    watch.run(query)
+    leaving = watch.executors()[-1]
+    staying = [executor for executor in watch.executors() if executor != leaving]
+
+    def leave(_: int) -> None:
+        collected.before_collect = None
+        watch.bridge.mark([leaving.executor_id])
+        watch.bridge.decommission(leaving.executor_id)
+
+    collected.before_collect = leave
+    file_stream.write()
+    during = watch.run(query)
+    file_stream.write()
+    after = watch.run(query)
+    assert set(after.values()) <= {executor.executor_id for executor in staying}
+    assert len(during) == len(after) == 8
+    watch.cluster.wait_until(lambda: leaving.executor_id not in watch.cluster.executor_ids(), "it is gone")
+    assert watch.failed_tasks == 0
+    assert collected.rows == file_stream.expected()
+
+    watch.bridge.mark([])
+    watch.bridge.request_executors(3)
+    watch.cluster.wait_for_executors(3)
+
+
+def test_marked_executors_get_no_group_at_the_start(watch: Any, file_stream: Any, collected: Any) -> None:
+    marked = watch.executors()[0].executor_id
+    watch.bridge.mark([marked])
+    file_stream.write()
+    seen = watch.run(start_counts(file_stream, collected))
+    watch.bridge.mark([])
+    assert sorted(collections.Counter(seen.values()).values()) == [4, 4]
+    assert marked not in seen.values()
+
+
+def test_waiting_for_a_boundary(watch: Any, file_stream: Any, collected: Any) -> None:
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    assert watch.bridge.wait_for_boundary(60.0)
+    watch.run(query)
+    while watch.bridge.wait_for_boundary(0.2):
+        pass
+    assert not watch.bridge.wait_for_boundary(0.6)
+    file_stream.write()
+    assert watch.bridge.wait_for_boundary(60.0)
+
+
+def test_no_fault_of_the_probe_reaches_the_job(watch: Any, file_stream: Any, collected: Any) -> None:
+    probe = watch.bridge._probe
+    parts = {"hook": ("registry",), "core": ("fleet", "keeper", "plans", "meter"), "listener": ("binder", "meter")}
+    broken = [(_read(probe, part), name) for part, names in parts.items() for name in names]
+    whole = [_swap(target, name, None) for target, name in broken]
+    try:
+        file_stream.write(files=2)
+        start_counts(file_stream, collected).processAllAvailable()
+    finally:
+        for (target, name), value in zip(broken, whole, strict=True):
+            _swap(target, name, value)
+    assert collected.rows == file_stream.expected()
+    faults, _ = watch.bridge.diagnostics()
+    assert {"hook", "start", "plan", "stage", "task"} <= set(faults)
+
+
+def test_off_means_no_registration_and_closed_means_no_trace(watch: Any, file_stream: Any, collected: Any) -> None:
+    watch.bridge.set_actuation(False)
+    before = watch.bridge.diagnostics()[1]["registered"]
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    seen = watch.run(query)
+    watch.bridge.place(query.id, dict.fromkeys(seen, watch.executors()[0]))
+    assert watch.bridge.diagnostics()[1]["registered"] == before
+    watch.bridge.close()
+    session = watch.cluster.session
+    assert session._jsparkSession.experimental().extraOptimizations().isEmpty()
+    file_stream.write()
+    query.processAllAvailable()
+    assert collected.rows == file_stream.expected()
+
+
+def _field(target: Any, name: str) -> Any:
+    field = target.getClass().getDeclaredField(name)
+    field.setAccessible(True)
+    return field
+
+
+def _read(target: Any, name: str) -> Any:
+    return _field(target, name).get(target)
+
+
+def _swap(target: Any, name: str, value: Any) -> Any:
+    """Put another value into a field of a Java object; the value it had. Final fields can be set through reflection."""
+    field = _field(target, name)
+    before = field.get(target)
+    field.set(target, value)
+    return before
