@@ -1,0 +1,102 @@
+"""Worlds and clocks for the contract that every planner of the registry keeps."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from scipy import sparse
+
+from streamjob_planners import registry
+from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams, Resource
+
+LOADS = {
+    "even": lambda rng, n: rng.uniform(4.0, 6.0, n),
+    "skewed": lambda rng, n: rng.lognormal(1.0, 1.0, n),
+    "giant": lambda rng, n: np.append(rng.uniform(1.0, 2.0, n - 1), 90.0) if n else np.zeros(0),
+    "idle": lambda rng, n: np.zeros(n),
+    "some idle": lambda rng, n: rng.uniform(0.0, 8.0, n) * (rng.random(n) < 0.6),
+}
+BUDGETS = (
+    Budget(),
+    Budget(max_migrations=0),
+    Budget(max_migrations=3),
+    Budget(max_cost_s=2.0),
+    Budget(max_state_bytes=3000.0),
+    Budget(max_cost_s=4.0, max_migrations=5, max_state_bytes=5000.0),
+)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
+    """A model and parameters: small, and with every feature of the model now and then."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_nodes, n_groups = draw(st.integers(1, 6)), draw(st.integers(0, 24))
+    marked = np.arange(n_nodes) < draw(st.integers(0, n_nodes - 1))
+    use = rng.uniform(0.0, 1.0, n_groups)
+    features = draw(st.sets(st.sampled_from(["capacities", "pinned", "forbidden", "resources", "traffic"])))
+    model = LoadModel(
+        node_ids=tuple(f"n{i}" for i in range(n_nodes)),
+        capacity=rng.uniform(0.5, 2.0, n_nodes) if "capacities" in features else np.ones(n_nodes),
+        marked=rng.permutation(marked),
+        group_ids=tuple(GroupId(operator=k % 3, partition=k) for k in range(n_groups)),
+        node_of=rng.integers(0, n_nodes, n_groups),
+        load=LOADS[draw(st.sampled_from(sorted(LOADS)))](rng, n_groups),
+        migration_cost_s=rng.uniform(0.0, 1.0, n_groups),
+        state_bytes=rng.uniform(0.0, 1000.0, n_groups),
+        traffic=sparse.random_array((n_groups, n_groups), density=0.1, rng=rng, format="csr")
+        if "traffic" in features and n_groups
+        else None,
+        traffic_load_ratio=0.01,
+        pinned=(rng.random(n_groups) < 0.2) & ("pinned" in features),
+        forbidden=sparse.csr_array(rng.random((n_groups, n_nodes)) < 0.2) if "forbidden" in features else None,
+        resources=(Resource(name="memory", use=use, limit=np.full(n_nodes, use.sum() / n_nodes * 1.3)),)
+        if "resources" in features
+        else (),
+    )
+    params = PlanParams(
+        budget=draw(st.sampled_from(BUDGETS)),
+        tolerance=draw(st.sampled_from([0.0, 0.5])),
+        price_per_move=draw(st.sampled_from([0.0, 0.05])),
+        deadline_s=0.2,
+        max_iterations=2_000,
+    )
+    return frozen(model), params
+
+
+def frozen(model: LoadModel) -> LoadModel:
+    """The model with arrays that cannot be written to."""
+    for field in dataclasses.fields(model):
+        value = getattr(model, field.name)
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+    return model
+
+
+class SteppingClock:
+    """A clock that goes on by a fixed time whenever it is read."""
+
+    def __init__(self, step_s: float = 0.001) -> None:
+        self.now_s = 0.0
+        self._step_s = step_s
+
+    def __call__(self) -> float:
+        self.now_s += self._step_s
+        return self.now_s
+
+
+@pytest.fixture(scope="session")
+def any_world() -> st.SearchStrategy[tuple[LoadModel, PlanParams]]:
+    return worlds()
+
+
+@pytest.fixture(scope="session")
+def stepping_clock() -> type[SteppingClock]:
+    return SteppingClock
+
+
+@pytest.fixture(scope="session", params=registry.names())
+def planner(request):
+    return registry.get(request.param)

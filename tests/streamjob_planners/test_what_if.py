@@ -1,0 +1,55 @@
+"""What the scaling rule asks: more nodes, marked nodes, which nodes to mark."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from streamjob_planners import measures
+from streamjob_planners.model import Resource
+from streamjob_planners.what_if import choose_marks, with_extra_nodes, with_marks
+
+
+def test_extra_nodes_are_empty_open_and_share_the_load(small_model):
+    memory = Resource(name="memory", use=np.ones(2), limit=np.array([5.0, 7.0]))
+    barred = sparse.csr_array(([1.0], ([0], [1])), shape=(2, 2))
+    model = small_model([0, 1], [30.0, 30.0], n_nodes=2, resources=(memory,), forbidden=barred)
+    wider = with_extra_nodes(model, 2, capacity=2.0)
+    assert wider.node_ids == ("n0", "n1", "extra-1", "extra-2")
+    assert measures.mean_utilisation(wider) == 10.0
+    assert wider.resources[0].limit.tolist() == [5.0, 7.0, 7.0, 7.0]
+    assert wider.forbidden is not None
+    assert wider.forbidden.shape == (2, 4)
+    assert wider.forbidden.sum() == 1
+    assert model.n_nodes == 2
+
+
+def test_names_of_extra_nodes_do_not_clash(small_model):
+    twice = with_extra_nodes(with_extra_nodes(small_model([0], [1.0], n_nodes=1), 1), 2)
+    assert twice.node_ids == ("n0", "extra-1", "extra-2", "extra-3")
+    with pytest.raises(ValueError, match="n: -1"):
+        with_extra_nodes(twice, -1)
+
+
+def test_marks_are_added_and_the_model_is_left_alone(small_model):
+    model = small_model([0, 1], [1.0, 1.0], n_nodes=3)
+    assert with_marks(model, [2]).marked.tolist() == [False, False, True]
+    assert not model.marked.any()
+    with pytest.raises(ValueError, match="unmarked"):
+        with_marks(model, [0, 1, 2])
+
+
+def test_the_cheapest_node_to_empty_is_marked_and_never_a_pinned_one_first(small_model):
+    size = np.array([100.0, 1.0, 50.0])
+    model = small_model([0, 1, 2], [10.0, 10.0, 10.0], n_nodes=3, state_bytes=size)
+    assert choose_marks(model, 1) == (1,)
+    assert choose_marks(model, 2) == (1, 2)
+    pinned = small_model([0, 1, 2], [9.0, 1.0, 9.0], n_nodes=3, pinned=np.array([False, True, False]))
+    assert 1 not in choose_marks(pinned, 2)
+    with pytest.raises(ValueError, match="0 to 2"):
+        choose_marks(model, 3)
+
+
+def test_empty_nodes_go_first(small_model):
+    assert choose_marks(small_model([0, 1, 1], [1.0, 1.0, 1.0], n_nodes=3), 1) == (2,)
