@@ -1,0 +1,135 @@
+"""One cycle in the few figures that people look at: shared by the live view and the report."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+
+import numpy as np
+
+from streamjob_operator.values import CycleRecord, ExecutorView, QueryRates, Snapshot
+from streamjob_planners.model import Plan
+
+LIVE = ("ready", "draining")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorDigest:
+    """One executor: `load_pct` is the share of its task slots that its key groups kept busy over the window."""
+
+    executor_id: str
+    state: str
+    load_pct: float
+    groups: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CycleDigest:
+    """What one cycle measured and did.
+
+    `distance_pct` is measured on where the key groups ran; `predicted_pct` is what the plan promises, None without a
+    plan. `moves` and `moved_bytes` count what was accepted in this cycle; `pending` is what the agent had still to do.
+    """
+
+    at_s: float
+    executors: tuple[ExecutorDigest, ...]
+    mean_pct: float | None
+    distance_pct: float | None
+    predicted_pct: float | None
+    collocation_pct: float | None
+    rates: QueryRates | None
+    target: int | None
+    acted: bool
+    reason: str
+    message: str
+    moves: int
+    moved_bytes: float
+    moved_cost_s: float
+    pending: int
+    removed: tuple[str, ...]
+
+    @property
+    def ready(self) -> int:
+        """Executors that may own key groups and are not marked."""
+        return sum(executor.state == "ready" for executor in self.executors)
+
+    @property
+    def marked(self) -> int:
+        """Executors that are being drained."""
+        return sum(executor.state == "draining" for executor in self.executors)
+
+
+def digest(record: CycleRecord) -> CycleDigest:
+    """The figures of one record."""
+    snapshot, verdict = record.snapshot, record.verdict
+    acted = verdict.act and record.receipt is not None and record.receipt.accepted
+    executors = _executors(snapshot) if snapshot else ()
+    mean_pct = _mean(snapshot) if snapshot else None
+    refused = record.receipt if verdict.act and record.receipt is not None and not record.receipt.accepted else None
+    return CycleDigest(
+        at_s=record.at_s,
+        executors=executors,
+        mean_pct=mean_pct,
+        distance_pct=_distance(executors, mean_pct),
+        predicted_pct=verdict.plan.after.load_distance if verdict.plan else None,
+        collocation_pct=_collocation(snapshot, verdict.plan),
+        rates=snapshot.rates if snapshot else None,
+        target=_target(record),
+        acted=acted,
+        reason=(refused or verdict).reason.value,
+        message=(refused or verdict).message,
+        moves=len(verdict.plan.moves) if acted and verdict.plan else 0,
+        moved_bytes=sum(move.state_bytes for move in verdict.plan.moves) if acted and verdict.plan else 0.0,
+        moved_cost_s=verdict.plan.cost_s if acted and verdict.plan else 0.0,
+        pending=snapshot.moves_pending if snapshot else 0,
+        removed=verdict.remove if acted else (),
+    )
+
+
+def _executors(snapshot: Snapshot) -> tuple[ExecutorDigest, ...]:
+    groups = Counter(snapshot.owners)
+    return tuple(
+        ExecutorDigest(
+            executor_id=executor.executor_id,
+            state=executor.state,
+            load_pct=_load(snapshot, executor),
+            groups=groups[executor.executor_id],
+        )
+        for executor in snapshot.executors
+        if executor.state in LIVE
+    )
+
+
+def _load(snapshot: Snapshot, executor: ExecutorView) -> float:
+    own = np.array([owner == executor.executor_id for owner in snapshot.owners], dtype=np.bool_)
+    busy_s = float(snapshot.busy_s[own].sum()) if own.size else 0.0
+    return 100.0 * busy_s / (snapshot.window_s * executor.cores)
+
+
+def _mean(snapshot: Snapshot) -> float | None:
+    """Busy time of all key groups over the slots of the unmarked executors, percent (ALBIC paper, table 2)."""
+    slots = sum(executor.cores for executor in snapshot.executors if executor.state == "ready")
+    return 100.0 * float(snapshot.busy_s.sum()) / (snapshot.window_s * slots) if slots else None
+
+
+def _distance(executors: tuple[ExecutorDigest, ...], mean_pct: float | None) -> float | None:
+    loads = [executor.load_pct for executor in executors if executor.state == "ready"]
+    return max(abs(load - mean_pct) for load in loads) if loads and mean_pct is not None else None
+
+
+def _collocation(snapshot: Snapshot | None, plan: Plan | None) -> float | None:
+    if plan is not None:
+        return plan.before.collocation_factor
+    if snapshot is None or snapshot.traffic_bytes is None:
+        return None
+    pairs = snapshot.traffic_bytes.tocoo()
+    total = float(pairs.data.sum())
+    rows, columns = pairs.coords
+    owners = np.array([owner or "" for owner in snapshot.owners])
+    return 100.0 * float(pairs.data[owners[rows] == owners[columns]].sum()) / total if total > 0 else None
+
+
+def _target(record: CycleRecord) -> int | None:
+    if record.scaling is not None:
+        return record.scaling.target
+    return record.memory.executors_target if record.memory else None

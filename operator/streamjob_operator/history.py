@@ -1,0 +1,120 @@
+"""The history file: one JSON line per cycle with all that it saw and did, and lines of facts about the run.
+
+Lines are `{"kind": "cycle", ...}` or any other kind that a caller notes, such as "job". A line that a crash tore is
+left out by the reader; a new writer of the same file starts on a line of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+from streamjob_operator.codec import decode, encode
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.values import CycleRecord
+
+CYCLE, JOB = "cycle", "job"
+
+
+class HistoryError(ValueError):
+    """A history that cannot be read: the sentence names the file and the line."""
+
+
+class HistoryFile:
+    """Reporter that appends each record to a file; every line is on disk before the next cycle starts."""
+
+    def __init__(self, path: str | pathlib.Path, job: StreamJob | None = None) -> None:
+        self.path = pathlib.Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if _torn(self.path):
+            self._append("\n")
+        if job is not None:
+            self.note(JOB, **job_facts(job))
+
+    def report(self, record: CycleRecord) -> None:
+        """Append the record; raises OSError when the disk refuses."""
+        self.note(CYCLE, **encode(record))
+
+    def note(self, kind: str, **facts: Any) -> None:
+        """Append a line of facts that are no cycle."""
+        self._append(json.dumps({"kind": kind, **facts}, separators=(",", ":"), allow_nan=False) + "\n")
+
+    def _append(self, text: str) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _torn(path: pathlib.Path) -> bool:
+    """Whether the last line lacks its end."""
+    if not path.exists() or path.stat().st_size == 0:
+        return False
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What a history file holds, oldest first. `notes` are the lines that are no cycle, with their kind."""
+
+    cycles: tuple[CycleRecord, ...]
+    notes: tuple[dict[str, Any], ...]
+
+    def of_kind(self, kind: str) -> tuple[dict[str, Any], ...]:
+        """The notes of one kind."""
+        return tuple(note for note in self.notes if note["kind"] == kind)
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """Facts about the job, of the newest controller that wrote the file; empty when none told them."""
+        return next(iter(self.of_kind(JOB)[-1:]), {})
+
+
+def read_history(path: str | pathlib.Path) -> History:
+    """Read a file; raises HistoryError with a sentence when a whole line cannot be understood."""
+    cycles: list[CycleRecord] = []
+    notes: list[dict[str, Any]] = []
+    for number, document in _lines(pathlib.Path(path)):
+        if document["kind"] != CYCLE:
+            notes.append(document)
+            continue
+        try:
+            cycles.append(decode(CycleRecord, document))
+        except ValueError as error:
+            raise HistoryError(f"{path}, line {number}: {error}") from error
+    return History(cycles=tuple(cycles), notes=tuple(notes))
+
+
+def _lines(path: pathlib.Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise HistoryError(f"{path}: {error.strerror or error}") from error
+    for number, line in enumerate(lines, start=1):
+        try:
+            document = json.loads(line)
+        except ValueError:
+            continue  # empty, or torn by a crash while it was written
+        if not isinstance(document, dict) or "kind" not in document:
+            raise HistoryError(f"{path}, line {number}: not a line of a history")
+        yield number, document
+
+
+def job_facts(job: StreamJob) -> dict[str, Any]:
+    """What a reader needs to know of the job's policy."""
+    balancing, scaling = job.spec.balancing, job.spec.scaling
+    return {
+        "name": job.metadata.name,
+        "planner": balancing.planner,
+        "statistics_period_s": balancing.statistics_period_s,
+        "max_load_distance_pct": balancing.max_load_distance,
+        "max_cost_s": balancing.migration_budget.max_cost_s,
+        "max_migrations": balancing.migration_budget.max_migrations,
+        "target_utilization_pct": scaling.target_utilization,
+        "executors_min": job.spec.executors.min,
+        "executors_max": job.spec.executors.max,
+    }
