@@ -103,17 +103,42 @@ class Reason(enum.StrEnum):
     ACTUATOR_UNAVAILABLE = "ActuatorUnavailable"
 
 
+class Hold(Exception):
+    """Ends a cycle's thinking: nothing is changed. The cycle turns it into a verdict with this reason."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ScalingDecision:
     """How many executors are wanted, and how that number came about.
 
-    `needed` is the raw answer of the scaling rule; `target` is after min, max, stabilisation and windows.
+    `needed` is the raw answer of the scaling rule; `target` is after min, max, stabilisation and windows, marked
+    executors left out.
     """
 
     needed: int
     target: int
     reason: Reason
     message: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PendingPlan:
+    """A plan that waits for a person, kept so that exactly what was approved is what is carried out.
+
+    `moves` maps "operator/partition" to the executors (from, to); it is void once a group is no longer on `from`.
+    """
+
+    plan_hash: str
+    made_at_s: float
+    application_id: str
+    moves: Mapping[str, tuple[str, str]]
+    executors_wanted: int
+    marked: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +152,7 @@ class Verdict:
             ones that are not removed now; None leaves the number alone.
         marked_for_removal: executors that shall receive nothing and be drained, those removed now included.
         remove: marked executors that hold no key group and are decommissioned now.
-        plan_hash: what a person approves; changes with every detail that would be carried out.
+        pending: the plan that waits for a person, or that was approved and is carried out now.
     """
 
     act: bool
@@ -137,7 +162,7 @@ class Verdict:
     executors_target: int | None
     marked_for_removal: tuple[str, ...]
     remove: tuple[str, ...]
-    plan_hash: str | None = None
+    pending: PendingPlan | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,21 +192,6 @@ class Lag:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class PendingPlan:
-    """A plan that waits for a person, kept so that exactly what was approved is what is carried out.
-
-    `moves` maps "operator/partition" to the executors (from, to); it is void once a group is no longer on `from`.
-    """
-
-    plan_hash: str
-    made_at_s: float
-    application_id: str
-    moves: Mapping[str, tuple[str, str]]
-    executors_wanted: int
-    marked: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """All that a cycle remembers. Frozen and versioned; survives a restart of the controller in mid-drain.
 
@@ -189,14 +199,14 @@ class Memory:
         generation: the newest assignment's.
         application_id: the driver that `marked` belongs to; executor ids start anew with each driver.
         executors_target: executors wanted, marked ones left out.
-        target_since_s: when that number was last changed.
+        target_since_s: since when there have been fewer executors than wanted; None when all are there.
         retreat_until_s: no scale-out before this, because asked-for executors did not come.
         marked: executors that are being drained.
         recommendations: earlier answers of the scaling rule, for stabilisation.
         approved_plan: the newest plan that was approved and carried out.
         predicted_distance: load distance that the newest accepted plan promised, percent points.
         first_seen_s: when this driver was first observed, for the warm-up.
-        counters: how often each reason was given, and errors of reporters.
+        counters: how often each reason was given, by code, and errors of reporters as "ReporterErrors".
     """
 
     version: int = 1

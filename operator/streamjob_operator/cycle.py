@@ -1,0 +1,101 @@
+"""One turn of the loop, in the order of algorithm 1 of the ALBIC paper. Time, chance and memory are arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_operator.ports import Ports
+from streamjob_operator.spec import Mode, StreamJob
+from streamjob_operator.steps.act import actuate
+from streamjob_operator.steps.estimate import estimate
+from streamjob_operator.steps.gate import Case, gate, held
+from streamjob_operator.steps.need import ScalingRule, Situation, UtilizationRule
+from streamjob_operator.steps.observe import check, observe
+from streamjob_operator.steps.recall import empty_marked, recall
+from streamjob_operator.steps.remember import Happened, remember
+from streamjob_operator.steps.report import report
+from streamjob_operator.steps.resize import keep, resize
+from streamjob_operator.steps.scale import decide, fleet
+from streamjob_operator.steps.solve import Solver, make_solver
+from streamjob_operator.steps.timing import Stopwatch
+from streamjob_operator.values import CycleRecord, Hold, Memory, ScalingDecision, Snapshot, Verdict
+from streamjob_planners.model import Clock, Effect, LoadModel
+from streamjob_planners.verify import verify
+
+RULE: ScalingRule = UtilizationRule()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """What thinking gives; parts are None when it was cut short by a Hold."""
+
+    verdict: Verdict
+    model: LoadModel | None = None
+    scaling: ScalingDecision | None = None
+    outlook: Effect | None = None
+
+
+def run_cycle(
+    ports: Ports, job: StreamJob, memory: Memory, now_s: float, rng: np.random.Generator, clock: Clock
+) -> tuple[Memory, CycleRecord]:
+    """Look, think, act, remember, tell. `now_s` is seconds since the epoch; `clock` only measures durations."""
+    timed, snapshot = Stopwatch(clock), None
+    try:
+        snapshot = timed("observe", observe, ports.metrics, job, now_s)
+        memory = timed("recall", recall, memory, snapshot, now_s)
+        timed("check", check, snapshot, memory, job, now_s)
+        thought = think(snapshot, memory, job, now_s, make_solver(job, rng, clock), timed)
+    except Hold as hold:
+        thought = Thought(verdict=held(hold.reason, hold.message, marked=memory.marked))
+    verdict = thought.verdict
+    receipt = None if snapshot is None else timed("actuate", actuate, ports.actuator, snapshot, verdict, memory)
+    happened = Happened(
+        snapshot=snapshot, model=thought.model, scaling=thought.scaling, verdict=verdict, receipt=receipt
+    )
+    memory = timed("remember", remember, memory, happened, job, now_s)
+    record = CycleRecord(
+        at_s=now_s,
+        snapshot=snapshot,
+        scaling=thought.scaling,
+        verdict=verdict,
+        receipt=receipt,
+        step_seconds=dict(timed.seconds),
+        model=thought.model,
+        outlook=thought.outlook,
+        memory=memory,
+    )
+    return timed("report", report, ports.reporters, record, memory), record
+
+
+def think(
+    snapshot: Snapshot, memory: Memory, job: StreamJob, now_s: float, solver: Solver, timed: Stopwatch
+) -> Thought:
+    """Plan, scale by the plan, plan again, verify, judge: pure but for the clock that times it."""
+    empty = timed("terminate", empty_marked, memory, snapshot)
+    seen = timed("estimate", estimate, snapshot, memory)
+    plan = timed("solve", solver.solve, seen.model)
+    need = timed("need", RULE.need, Situation(job=job, snapshot=snapshot, estimate=seen, plan=plan))
+    decision = timed("scale", decide, need, fleet(snapshot, memory), memory, job, now_s)
+    change = resize if job.spec.scaling.mode in (Mode.APPROVE, Mode.AUTO) else keep
+    resized = timed("resize", change, seen.model, plan, decision, memory, solver)
+    violations = timed("verify", verify, resized.model, resized.plan, solver.params)
+    case = Case(
+        job=job,
+        snapshot=snapshot,
+        memory=memory,
+        resized=resized,
+        remove=tuple(one for one in empty if one in resized.marked),
+        violations=violations,
+        now_s=now_s,
+    )
+    verdict = timed("gate", gate, case)
+    return Thought(model=resized.model, scaling=resized.decision, outlook=resized.outlook, verdict=verdict)
+
+
+def turn(ports: Ports, job: StreamJob, now_s: float, rng: np.random.Generator, clock: Clock) -> CycleRecord:
+    """One cycle from the stored memory to the stored memory, as every body runs it."""
+    memory, record = run_cycle(ports, job, ports.memory.load(), now_s, rng, clock)
+    ports.memory.save(memory)
+    return record

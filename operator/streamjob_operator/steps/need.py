@@ -1,0 +1,110 @@
+"""The first scaling rule: how many executors the planned loads need. A better one implements the same Protocol."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Protocol
+
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.steps.estimate import Estimate
+from streamjob_operator.values import QueryRates, Snapshot
+from streamjob_planners import measures
+from streamjob_planners.model import Plan
+
+HEADROOM = 0.9
+"""Part of the trigger interval that a batch should take at most."""
+MAX_JUMP = 2.0
+"""A rule that reads batch times asks for at most this times the executors that there are."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What a scaling rule may look at: measurements, and the loads once the plan has been carried out."""
+
+    job: StreamJob
+    snapshot: Snapshot
+    estimate: Estimate
+    plan: Plan
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Executors needed, before any bound, and why: a sentence."""
+
+    executors: int
+    why: str
+
+
+class ScalingRule(Protocol):
+    """Says how many executors are needed; bounds, stabilisation and windows are applied by others."""
+
+    def need(self, situation: Situation) -> Need:
+        """The need; pure."""
+
+
+class UtilizationRule:
+    """Enough executors that their slots are busy to the target, and that a batch fits into its trigger interval."""
+
+    def need(self, situation: Situation) -> Need:
+        """The larger of the two needs."""
+        return max(by_load(situation), by_time(situation), key=lambda need: need.executors)
+
+
+def total_load(situation: Situation) -> float:
+    """Load once the plan holds, tasks without key groups and backlog included, percent points of one executor."""
+    estimate, plan, rates = situation.estimate, situation.plan, situation.snapshot.rates
+    steady = float(measures.planned_load(estimate.model, plan.node_of).sum()) + estimate.other_load
+    growth = max(1.0, estimate.growth_ratio / speedup(situation))
+    return steady * (growth + catch_up_ratio(rates, situation.job.spec.scaling.catch_up_s))
+
+
+def catch_up_ratio(rates: QueryRates, catch_up_s: float) -> float:
+    """Extra work, relative to today's, that works the backlog off within catch_up_s; at most 1.
+
+    What arrives during a batch and a half is no backlog: a lag is read at a batch's end.
+    """
+    if rates.lag_rows is None or rates.input_rps <= 0:
+        return 0.0
+    backlog = max(0.0, rates.lag_rows - 1.5 * rates.mean_batch_s * rates.input_rps)
+    return min(1.0, backlog / catch_up_s / rates.input_rps)
+
+
+def busiest_s(situation: Situation, max_load: float) -> float:
+    """Seconds per batch that the busiest executor's slots work, at that load in percent points."""
+    snapshot = situation.snapshot
+    return max_load / 100.0 * snapshot.window_s / max(snapshot.rates.batches, 1)
+
+
+def fixed_s(situation: Situation) -> float:
+    """Part of a batch in which not even the busiest executor works on key groups: planning, commits, other stages."""
+    return max(0.0, situation.snapshot.rates.mean_batch_s - busiest_s(situation, situation.plan.before.max_load))
+
+
+def speedup(situation: Situation) -> float:
+    """Batch time now over batch time once the plan has been carried out, at least 1."""
+    after_s = fixed_s(situation) + busiest_s(situation, situation.plan.after.max_load)
+    return max(1.0, situation.snapshot.rates.mean_batch_s / after_s) if after_s > 0 else 1.0
+
+
+def by_load(situation: Situation) -> Need:
+    """Executors whose slots are busy to the target utilisation."""
+    target, total = situation.job.spec.scaling.target_utilization, total_load(situation)
+    executors = max(1, math.ceil(total / target - 1e-9))
+    return Need(executors=executors, why=f"a load of {total:.0f} points at {target:g} percent each")
+
+
+def by_time(situation: Situation) -> Need:
+    """Executors with which a batch takes at most HEADROOM of its trigger interval, where more executors can do that."""
+    trigger_s, plan = situation.snapshot.rates.trigger_interval_s, situation.plan
+    if not trigger_s or plan.after.mean <= 0:
+        return Need(executors=1, why="no trigger interval")
+    left_s = HEADROOM * trigger_s - fixed_s(situation)
+    if left_s <= 0:
+        return Need(executors=1, why=f"the fixed part of a batch alone takes {fixed_s(situation):.1f} s")
+    model = situation.estimate.model
+    unevenness = min(2.0, max(1.0, plan.after.max_load / plan.after.mean))
+    work_s = float(model.load.sum()) / 100.0 * trigger_s * unevenness
+    bound = math.ceil(MAX_JUMP * int((~model.marked).sum()))
+    executors = min(bound, max(1, math.ceil(work_s / left_s - 1e-9)))
+    return Need(executors=executors, why=f"{work_s:.1f} s of work for each batch, {left_s:.1f} s time for it")

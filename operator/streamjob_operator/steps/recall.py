@@ -1,0 +1,52 @@
+"""What memory means in the light of a new snapshot: new drivers, lost memory, executors that are gone."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from streamjob_operator.steps.estimate import live
+from streamjob_operator.values import Memory, Snapshot
+
+
+def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
+    """The memory to think with."""
+    memory = _of_this_driver(memory, snapshot, now_s)
+    marked = _still_marked(memory, snapshot)
+    ready = sum(1 for one in snapshot.executors if one.state == "ready" and one.executor_id not in marked)
+    wanted = ready if memory.executors_target is None else memory.executors_target
+    return dataclasses.replace(
+        memory,
+        generation=max(memory.generation, snapshot.generation_applied or 0),
+        marked=marked,
+        executors_target=wanted,
+        target_since_s=None if ready >= wanted else memory.target_since_s or now_s,
+    )
+
+
+def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
+    """Executor ids start anew with each driver: marks and a waiting plan of another one mean nothing."""
+    if memory.application_id == snapshot.application_id:
+        return memory
+    return dataclasses.replace(
+        memory, application_id=snapshot.application_id, marked=(), pending=None, lag=None, first_seen_s=now_s
+    )
+
+
+def _still_marked(memory: Memory, snapshot: Snapshot) -> tuple[str, ...]:
+    """Marks on executors that still live.
+
+    An agent that has a newer generation than this memory was told so by a controller whose memory is lost: what it
+    drains is taken over. Marks on every executor would leave no place to go: the drain is then given up.
+    """
+    alive = {executor.executor_id for executor in live(snapshot)}
+    marked = tuple(one for one in memory.marked if one in alive)
+    if memory.generation < (snapshot.generation_applied or 0):
+        draining = (one.executor_id for one in snapshot.executors if one.state == "draining")
+        marked = (*marked, *(one for one in draining if one not in marked))
+    return () if alive and alive <= set(marked) else marked
+
+
+def empty_marked(memory: Memory, snapshot: Snapshot) -> tuple[str, ...]:
+    """Marked executors that hold no key group (algorithm 1 of the ALBIC paper: terminate those first)."""
+    owners = set(snapshot.owners)
+    return tuple(one for one in memory.marked if one not in owners)

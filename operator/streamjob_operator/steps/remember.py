@@ -1,0 +1,86 @@
+"""What the next cycle needs to know."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.steps.scale import recommend
+from streamjob_operator.values import (
+    Lag,
+    Memory,
+    PendingPlan,
+    Reason,
+    Receipt,
+    ScalingDecision,
+    Snapshot,
+    Verdict,
+)
+from streamjob_planners.model import LoadModel
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Happened:
+    """What one cycle saw, thought and did; None where it did not come so far."""
+
+    snapshot: Snapshot | None
+    model: LoadModel | None
+    scaling: ScalingDecision | None
+    verdict: Verdict
+    receipt: Receipt | None
+
+
+def remember(memory: Memory, happened: Happened, job: StreamJob, now_s: float) -> Memory:
+    """The new memory."""
+    memory = _counted(memory, happened)
+    if happened.snapshot is not None:
+        lag_rows, at_s = happened.snapshot.rates.lag_rows, happened.snapshot.taken_at_s
+        memory = dataclasses.replace(memory, lag=None if lag_rows is None else Lag(at_s=at_s, rows=lag_rows))
+    if happened.scaling is not None:
+        memory = _scaling(memory, happened.scaling, job, now_s)
+    memory = dataclasses.replace(memory, pending=_pending(memory, happened))
+    if happened.receipt is not None and happened.receipt.accepted:
+        memory = _accepted(memory, happened.verdict, happened.receipt, now_s)
+    return memory
+
+
+def _counted(memory: Memory, happened: Happened) -> Memory:
+    receipt = happened.receipt
+    reason = happened.verdict.reason if receipt is None or receipt.accepted else receipt.reason
+    counters = {**memory.counters, reason.value: memory.counters.get(reason.value, 0) + 1}
+    return dataclasses.replace(memory, counters=counters)
+
+
+def _scaling(memory: Memory, decision: ScalingDecision, job: StreamJob, now_s: float) -> Memory:
+    retreats = decision.reason is Reason.EXECUTORS_TIMED_OUT and decision.target != memory.executors_target
+    until_s = now_s + job.spec.scaling.executor_timeout_s if retreats else memory.retreat_until_s
+    recommendations = recommend(memory, decision.needed, job, now_s)
+    return dataclasses.replace(memory, recommendations=recommendations, retreat_until_s=until_s)
+
+
+def _pending(memory: Memory, happened: Happened) -> PendingPlan | None:
+    """The plan that waits for approval; a cycle that could not measure says nothing about it."""
+    if happened.model is None:
+        return memory.pending
+    return happened.verdict.pending
+
+
+def wanted_of(verdict: Verdict) -> int:
+    """Unmarked executors that an acting verdict wants."""
+    leaving = set(verdict.marked_for_removal) - set(verdict.remove)
+    return (verdict.executors_target or 0) - len(leaving)
+
+
+def _accepted(memory: Memory, verdict: Verdict, receipt: Receipt, now_s: float) -> Memory:
+    wanted = memory.executors_target if verdict.executors_target is None else wanted_of(verdict)
+    more = wanted is not None and memory.executors_target is not None and wanted > memory.executors_target
+    return dataclasses.replace(
+        memory,
+        generation=memory.generation if receipt.generation is None else receipt.generation,
+        executors_target=wanted,
+        target_since_s=now_s if more else memory.target_since_s,
+        marked=verdict.marked_for_removal,
+        predicted_distance=memory.predicted_distance if verdict.plan is None else verdict.plan.after.load_distance,
+        approved_plan=memory.approved_plan if verdict.pending is None else verdict.pending.plan_hash,
+        pending=None,
+    )

@@ -1,0 +1,81 @@
+"""Ask the planner, and live with one that fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.values import Hold, Reason
+from streamjob_planners import registry
+from streamjob_planners.model import Budget, Clock, LoadModel, Plan, Planner, PlanParams
+
+OVERRUN_FACTOR, OVERRUN_EXTRA_S = 3.0, 2.0
+"""A plan that took longer than this times its deadline and this many seconds more speaks of a world that is gone."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Solver:
+    """A planner with all that it needs beside the model."""
+
+    planner: Planner
+    params: PlanParams
+    rng: np.random.Generator
+    clock: Clock
+
+    def solve(self, model: LoadModel) -> Plan:
+        """Plan; raises Hold when the planner fails or overruns its deadline by far."""
+        started_s = self.clock()
+        try:
+            plan = self.planner.solve(model, self.params, self.rng, self.clock)
+        except Exception as error:  # whatever a planner does, the job goes on as it is
+            message = f"Planner '{self.planner.name}' failed: {type(error).__name__}: {error}."
+            raise Hold(Reason.PLANNER_FAILED, message) from error
+        elapsed_s = self.clock() - started_s
+        if elapsed_s > OVERRUN_FACTOR * self.params.deadline_s + OVERRUN_EXTRA_S:
+            message = (
+                f"Planner '{self.planner.name}' took {elapsed_s:.1f} s, {self.params.deadline_s:g} s were allowed."
+            )
+            raise Hold(Reason.PLANNER_FAILED, message)
+        return plan
+
+    def without_budget(self) -> Solver:
+        """The same, asked what is possible at all."""
+        return dataclasses.replace(self, params=dataclasses.replace(self.params, budget=Budget()))
+
+
+def make_solver(job: StreamJob, rng: np.random.Generator, clock: Clock) -> Solver:
+    """The solver that the job asks for."""
+    return Solver(planner=_planner(job.spec.balancing.planner), params=plan_params(job), rng=rng, clock=clock)
+
+
+def plan_params(job: StreamJob) -> PlanParams:
+    """The job's policy in the planners' words."""
+    balancing = job.spec.balancing
+    budget = balancing.migration_budget
+    return PlanParams(
+        budget=Budget(
+            max_cost_s=budget.max_cost_s,
+            max_migrations=budget.max_migrations,
+            max_state_bytes=budget.max_state_bytes,
+        ),
+        max_load_distance=balancing.max_load_distance,
+        tolerance=balancing.tolerance,
+        price_per_move=balancing.price_per_move,
+        deadline_s=deadline_s(job),
+        max_iterations=balancing.max_iterations,
+    )
+
+
+def deadline_s(job: StreamJob) -> float:
+    """Time for one plan: as stated, or a tenth of the statistics period within 0.2 and 10 seconds."""
+    stated = job.spec.balancing.plan_deadline_s
+    return stated if stated is not None else min(max(job.spec.balancing.statistics_period_s / 10, 0.2), 10.0)
+
+
+@functools.cache
+def _planner(name: str) -> Planner:
+    """Planners hold no state between calls, and loading a solver takes time: once per process is enough."""
+    return registry.get(name)

@@ -1,0 +1,86 @@
+"""Whether a plan's moves are worth making, and what for."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_operator.spec import Balancing
+from streamjob_operator.values import Reason
+from streamjob_planners import plans
+from streamjob_planners.model import LoadModel, Plan
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """The judgement: `act` and the reason, with a sentence."""
+
+    act: bool
+    reason: Reason
+    message: str
+
+
+def worth(model: LoadModel, plan: Plan, balancing: Balancing) -> Worth:
+    """Drains are always worth it; balance pays above the bound, collocation where it gains enough."""
+    before, after = plan.before, plan.after
+    if after.marked_groups < before.marked_groups:
+        leaving = before.marked_groups - after.marked_groups
+        message = f"{leaving} of {before.marked_groups} key groups leave executors that go."
+        return Worth(act=True, reason=Reason.DRAINING, message=message)
+    gain = before.load_distance - after.load_distance
+    if _too_far(plan, balancing) and plan.moves and gain > _price(plan, balancing):
+        message = (
+            f"Load distance from {before.load_distance:.1f} to {after.load_distance:.1f} with {len(plan.moves)} moves."
+        )
+        return Worth(act=True, reason=Reason.LOAD_DISTANCE, message=message)
+    if balancing.collocation.enabled and _collocates(plan, balancing):
+        message = f"Collocation from {before.collocation_factor:.1f} to {after.collocation_factor:.1f} percent."
+        return Worth(act=True, reason=Reason.COLLOCATION, message=message)
+    return _not_worth(model, plan, balancing, gain)
+
+
+def drains_only(model: LoadModel, plan: Plan) -> Plan:
+    """The plan's moves away from marked executors, for when nothing else may move."""
+    node_of = np.where(model.marked[model.node_of], plan.node_of, model.node_of).astype(np.int64)
+    return plans.make_plan(model, node_of, planner=plan.planner, elapsed_s=plan.elapsed_s, notes=plan.notes)
+
+
+def _too_far(plan: Plan, balancing: Balancing) -> bool:
+    return plan.before.load_distance > balancing.max_load_distance + 1e-6  # sums of floats are not exact
+
+
+def _price(plan: Plan, balancing: Balancing) -> float:
+    return max(balancing.tolerance, balancing.price_per_move * len(plan.moves))
+
+
+def _collocates(plan: Plan, balancing: Balancing) -> bool:
+    before, after = plan.before.collocation_factor, plan.after.collocation_factor
+    if before is None or after is None or after - before < balancing.collocation.min_gain or not plan.moves:
+        return False
+    return plan.after.load_distance <= max(balancing.max_load_distance, plan.before.load_distance)
+
+
+def _not_worth(model: LoadModel, plan: Plan, balancing: Balancing, gain: float) -> Worth:
+    distance = plan.before.load_distance
+    if not _too_far(plan, balancing):
+        message = f"Load distance {distance:.1f}, up to {balancing.max_load_distance:g} is tolerated."
+        return Worth(act=False, reason=Reason.BALANCED, message=message)
+    if not plan.moves and not _affordable(model, balancing):
+        message = f"Load distance {distance:.1f}, but the migration budget does not pay for a single move."
+        return Worth(act=False, reason=Reason.BUDGET_TOO_SMALL, message=message)
+    message = f"Load distance {distance:.1f}; {len(plan.moves)} moves would gain {gain:.1f}. {' '.join(plan.notes)}"
+    return Worth(act=False, reason=Reason.GAIN_TOO_SMALL, message=message.strip())
+
+
+def _affordable(model: LoadModel, balancing: Balancing) -> bool:
+    """Whether the budget pays for the cheapest move."""
+    budget = balancing.migration_budget
+    free = ~model.pinned
+    if not free.any():
+        return False
+    cost_s, size = float(model.migration_cost_s[free].min()), float(model.state_bytes[free].min())
+    return not (
+        (budget.max_cost_s is not None and cost_s > budget.max_cost_s)
+        or (budget.max_state_bytes is not None and size > budget.max_state_bytes)
+    )
