@@ -85,7 +85,7 @@ def test_two_operators_of_one_stage_are_one_key_group(watch: Any, file_stream: A
     assert watch.run(query) == wanted
     stores = [line.split("\t") for line in watch.bridge._probe.locations(query.id).splitlines()]
     assert len({operator for _, _, operator, _, _ in stores}) == 2
-    assert collected.rows == {key: (1,) for key in file_stream.expected()}
+    assert collected.rows == dict.fromkeys(file_stream.expected(), (1,))
 
 
 def test_operator_without_keys_has_one_group(watch: Any, file_stream: Any) -> None:

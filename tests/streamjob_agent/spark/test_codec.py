@@ -1,0 +1,109 @@
+"""The probe's text lines: what they mean, and what stays unknown."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from streamjob_agent.bridge import Executor, GroupUsage
+from streamjob_agent.spark import codec
+from streamjob_agent.wire import GroupKey
+
+
+def progress(**fields: Any) -> str:
+    base = {"id": "q", "runId": "r", "batchId": 7, "batchDuration": 1500, "numInputRows": 10, "sources": []}
+    return json.dumps({**base, **fields})
+
+
+def usage_of(*lines: str) -> Any:
+    return codec.read_usage("\n".join([*lines, "F\t0\t-1\t0"]))
+
+
+def test_usage_of_a_key_group() -> None:
+    usage = usage_of("G\tq\t1\t3\t12\t2\t1500\t2500000000\t40\t5\t6\t9")
+    assert usage.groups == {
+        "q": (
+            GroupUsage(
+                key=GroupKey(operator=1, partition=3),
+                executor_id="12",
+                tasks=2,
+                busy_s=1.5,
+                cpu_s=2.5,
+                records=40,
+                local_bytes=5,
+                remote_bytes=6,
+                state_rows=9,
+            ),
+        )
+    }
+
+
+def test_unknown_state_rows_and_stage_time_are_none() -> None:
+    usage = usage_of("G\tq\t1\t3\t12\t2\t1500\t0\t40\t5\t6\t-1")
+    assert usage.groups["q"][0].state_rows is None
+    assert usage.longest_stateful_stage_s is None
+
+
+def test_sums_and_counts() -> None:
+    usage = codec.read_usage("O\tq\t250\nE\t0\t1000\nE\t1\t20\nF\t3\t4200\t0")
+    assert usage.other_busy_s == {"q": 0.25}
+    assert usage.executor_busy_s == {"0": 1.0, "1": 0.02}
+    assert usage.failed_tasks == 3
+    assert usage.longest_stateful_stage_s == 4.2
+
+
+def test_batch_from_progress() -> None:
+    (batch,) = usage_of("B\t9000\t" + progress(inputRowsPerSecond=2.5, processedRowsPerSecond="Infinity")).batches
+    assert (batch.query_id, batch.run_id, batch.batch_id) == ("q", "r", 7)
+    assert (batch.ended_at_s, batch.duration_s, batch.input_rows) == (9.0, 1.5, 10)
+    assert (batch.input_rps, batch.processed_rps, batch.lag_rows) == (2.5, None, None)
+
+
+@pytest.mark.parametrize(
+    ("latest", "end", "lag"),
+    [
+        ({"t": {"0": 100, "1": 50}}, {"t": {"0": 90, "1": 50}}, 10.0),
+        ({"t": {"0": 100, "1": 50}}, {"t": {"0": 90}}, 60.0),
+        ({"t": {"0": 5}}, {"t": {"0": 9}}, 0.0),
+        (12, 10, None),
+        (None, {"t": {"0": 1}}, None),
+        ({"logOffset": 4}, {"logOffset": 3}, None),
+        ({}, {}, None),
+    ],
+)
+def test_lag_is_told_only_by_offsets_that_count_rows(latest: Any, end: Any, lag: float | None) -> None:
+    source = {"latestOffset": latest, "endOffset": end}
+    (batch,) = usage_of("B\t1\t" + progress(sources=[source])).batches
+    assert batch.lag_rows == lag
+
+
+def test_queries_with_and_without_state() -> None:
+    text = "N\t0\thost\t2\nQ\ta\tr1\t5000\t1\t0:8,2:1\tname\nQ\tb\tr2\t0\t1\t\t\nQ\tc\tr3\t0\t0\t\t\n"
+    first, unknown = codec.read_queries(text)
+    assert (first.query_id, first.name, first.operators, first.trigger_interval_s) == ("a", "name", {0: 8, 2: 1}, 5.0)
+    assert (unknown.query_id, unknown.name, unknown.operators, unknown.trigger_interval_s) == ("c", None, {}, None)
+    assert codec.read_executors(text) == (Executor(executor_id="0", host="host", cores=2),)
+
+
+def test_owners_leave_gaps_where_nothing_is_said() -> None:
+    one, two = (Executor(executor_id=name, host="h", cores=1) for name in ("1", "2"))
+    owners = {GroupKey(operator=1, partition=2): two, GroupKey(operator=0, partition=0): one}
+    assert codec.write_owners(owners) == "0\t1\n1\t\t\t2"
+
+
+def test_state_bytes_and_traffic() -> None:
+    assert codec.read_state_bytes("0\t5\t6\n2\t7\n") == {
+        GroupKey(operator=0, partition=0): 5,
+        GroupKey(operator=0, partition=1): 6,
+        GroupKey(operator=2, partition=0): 7,
+    }
+    light, heavy = "1\t0\t0\t3\t10", "1\t1\t0\t2\t90"
+    assert [pair.size_bytes for pair in codec.read_traffic(f"{light}\n{heavy}\n")] == [90, 10]
+
+
+def test_diagnostics() -> None:
+    faults, counters = codec.read_diagnostics("X\ttask\t3\tjava.lang.Error: no\nT\tguarded\t4\n")
+    assert faults == {"task": (3, "java.lang.Error: no")}
+    assert counters == {"guarded": 4}

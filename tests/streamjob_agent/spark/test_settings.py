@@ -1,0 +1,73 @@
+"""Recommended settings, the user's own, and the checks made at start."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamjob_agent.spark import merge_settings, recommended_settings
+from streamjob_agent.spark.selftest import OK, check_master, check_setting, check_version, run_checks
+from streamjob_agent.spark.source import probe_source
+
+
+def test_no_user_settings_means_the_recommended_ones() -> None:
+    assert merge_settings({}) == (recommended_settings(), ())
+
+
+def test_the_user_wins_and_is_told() -> None:
+    user = {"spark.locality.wait": "3s", "spark.executor.memory": "2g"}
+    merged, (conflict,) = merge_settings(user)
+    assert merged == {**recommended_settings(), **user}
+    assert not conflict.required
+    assert "spark.locality.wait=3s" in conflict.sentence
+    assert "0s" in conflict.sentence
+
+
+def test_dynamic_allocation_turns_actuation_off() -> None:
+    _, (conflict,) = merge_settings({"spark.dynamicAllocation.enabled": "true"})
+    assert conflict.required
+    assert "actuation stays off" in conflict.sentence
+
+
+def test_same_value_in_another_case_is_no_conflict() -> None:
+    assert merge_settings({"spark.speculation": "False"})[1] == ()
+
+
+@pytest.mark.parametrize(("version", "ok"), [("3.4.9", False), ("3.5.0", True), ("4.3.1", True), ("4.4.0", False)])
+def test_versions(version: str, ok: bool) -> None:
+    assert (check_version(version) == OK) is ok
+
+
+@pytest.mark.parametrize("version", ["", "four", "4"])
+def test_a_version_that_cannot_be_read_is_untested(version: str) -> None:
+    assert "untested" in check_version(version)
+
+
+@pytest.mark.parametrize(
+    ("master", "ok"),
+    [("local", False), ("local[4]", False), ("local[*]", False), ("local-cluster[3,1,1024]", True), ("k8s://h", True)],
+)
+def test_masters(master: str, ok: bool) -> None:
+    assert (check_master(master) == OK) is ok
+
+
+def test_a_setting_that_is_on_gives_its_reason() -> None:
+    assert check_setting({"a": " TRUE "}, "a", "because") == "a is on: because"
+    assert check_setting({}, "a", "because") == OK
+
+
+def test_a_check_that_raises_tells_the_error() -> None:
+    def fails() -> str:
+        raise RuntimeError("no such\nmethod")
+
+    checks = run_checks(version="4.3.0", master="yarn", conf={}, round_trip=fails)
+    assert checks.pop("coordinator_round_trip") == "RuntimeError: no such method"
+    assert set(checks.values()) == {OK}
+
+
+def test_probe_source_is_one_unit() -> None:
+    lines = probe_source("a.b").splitlines()
+    imports = [line for line in lines if line.startswith("import ")]
+    assert lines[0] == "package a.b;"
+    assert sum(line.startswith("package ") for line in lines) == 1
+    assert len(imports) == len(set(imports))
+    assert any("class Probe" in line for line in lines)
