@@ -3,6 +3,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 export SPARK_LOCAL_IP ?= 127.0.0.1
+SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 
 .PHONY: setup demo test lint unit spark-tests test-matrix clean
 
@@ -30,5 +31,20 @@ spark-tests: setup
 test: lint
 	$(BIN)/pytest
 
+.PRECIOUS: .venv-spark-%/.ready
+
+# The integration tests on each Spark version, in an environment of its own.
+test-matrix: $(addprefix test-spark-,$(SPARK_VERSIONS))
+
+test-spark-%: .venv-spark-%/.ready
+	.venv-spark-$*/bin/pytest -m spark tests/integration
+
+.venv-spark-%/.ready: pyproject.toml constraints.txt
+	test -x .venv-spark-$*/bin/python || $(PYTHON) -m venv .venv-spark-$*
+	grep -v -e '^pyspark==' -e '^py4j==' constraints.txt > .venv-spark-$*/constraints.txt
+	.venv-spark-$*/bin/pip install --quiet --disable-pip-version-check --constraint .venv-spark-$*/constraints.txt \
+	  --editable '.[dev]' 'pyspark==$*'
+	touch $@
+
 clean:
-	rm -rf $(VENV) out build dist
+	rm -rf $(VENV) .venv-spark-* out build dist
