@@ -1,0 +1,162 @@
+"""What the live view shows, as rich renderables made from digests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from streamjob_operator.digest import CycleDigest, ExecutorDigest
+
+BAR_CELLS = 36
+SPARKS = "▁▂▃▄▅▆▇█"
+EIGHTHS = " ▏▎▍▌▋▊▉"
+DASH = "-"
+COLUMNS: tuple[Literal["left", "right"], ...] = ("right", "left", "right", "right", "left")
+
+
+def bar(value_pct: float, cells: int = BAR_CELLS) -> str:
+    """A bar of at most `cells` characters for 0 to 100 percent, in steps of an eighth of a character."""
+    eighths = round(min(max(value_pct, 0.0), 100.0) / 100.0 * cells * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (EIGHTHS[rest] if rest else "")).ljust(cells)
+
+
+def sparkline(values: Sequence[float], top: float) -> str:
+    """One character for each value, from 0 to `top`."""
+    steps = len(SPARKS) - 1
+    return "".join(SPARKS[min(steps, max(0, round(value / top * steps)))] if top > 0 else SPARKS[0] for value in values)
+
+
+def number(value: float | None, unit: str = "", digits: int = 1) -> str:
+    """For people: a dash when there is no figure."""
+    return DASH if value is None else f"{value:,.{digits}f}{unit}"
+
+
+def clock_time(at_s: float) -> str:
+    """Local time of day."""
+    return time.strftime("%H:%M:%S", time.localtime(at_s))
+
+
+def executors_panel(now: CycleDigest) -> Panel:
+    """Load per executor as bars, the mean above them."""
+    table = Table.grid(padding=(0, 2))
+    for justify in COLUMNS:
+        table.add_column(justify=justify, no_wrap=True)
+    table.add_row("executor", "0 %" + "100 %".rjust(BAR_CELLS - 3), "load", "key groups", "state", style="dim")
+    for executor in now.executors:
+        table.add_row(
+            executor.executor_id,
+            Text(bar(executor.load_pct), style=_load_style(executor)),
+            f"{executor.load_pct:.0f} %",
+            str(executor.groups),
+            Text({"draining": "marked, draining"}.get(executor.state, executor.state), style=_state_style(executor)),
+        )
+    if not now.executors:
+        table.add_row(DASH, "nothing measured yet", "", "", "")
+    counts = f"target {now.target if now.target is not None else DASH} · ready {now.ready} · marked {now.marked}"
+    return Panel(table, title=f"Load per executor · mean {number(now.mean_pct, ' %', 0)}", subtitle=counts)
+
+
+def _load_style(executor: ExecutorDigest) -> str:
+    if executor.state != "ready":
+        return "bright_black"
+    return "red" if executor.load_pct > 90 else "yellow" if executor.load_pct > 75 else "green"
+
+
+def _state_style(executor: ExecutorDigest) -> str:
+    return "green" if executor.state == "ready" else "magenta"
+
+
+def figures_panel(past: Sequence[CycleDigest], bound_pct: float | None, moves_done: int) -> Panel:
+    """Load distance and batch time over the last cycles, collocation, rates, moves."""
+    now = past[-1]
+    distances = [one.distance_pct for one in past if one.distance_pct is not None]
+    batches = [one.rates.last_batch_s for one in past if one.rates]
+    trigger_s = now.rates.trigger_interval_s if now.rates else None
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    top_pct = max([*distances, 2 * bound_pct if bound_pct else 0.0])
+    table.add_row("load distance", _distance_text(now, bound_pct), _trend(distances, top_pct))
+    table.add_row("collocation factor", number(now.collocation_pct, " %", 0), "of traffic between key groups is local")
+    top_s = max([*batches, trigger_s or 0.0])
+    table.add_row("last batch", number(_rate(now, "last_batch_s"), " s"), _trend(batches, top_s))
+    rate = number(_rate(now, "input_rps"), " rows/s", 0)
+    table.add_row("input", rate, f"a batch every {trigger_s:g} s" if trigger_s else "batches follow each other")
+    table.add_row("moves", f"{moves_done} asked", f"{now.pending} still to do")
+    return Panel(table, title="Balance and batches")
+
+
+def _distance_text(now: CycleDigest, bound_pct: float | None) -> Text:
+    above = now.distance_pct is not None and bound_pct is not None and now.distance_pct > bound_pct
+    bound = f" of {bound_pct:g} allowed" if bound_pct is not None else ""
+    return Text(number(now.distance_pct, " pp") + bound, style="red" if above else "green")
+
+
+def _rate(now: CycleDigest, name: Literal["last_batch_s", "input_rps"]) -> float | None:
+    return getattr(now.rates, name) if now.rates else None
+
+
+def _trend(values: Sequence[float], top: float) -> str:
+    return sparkline(values[-30:], top)
+
+
+def decisions_panel(past: Sequence[CycleDigest], most: int) -> Panel:
+    """The newest decisions and non-decisions with their reasons; neighbours that say the same are counted."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1, overflow="ellipsis", no_wrap=True)
+    for one, times in _grouped(past)[-most:]:
+        style = "bold cyan" if one.acted else "dim"
+        count = f" x{times}" if times > 1 else ""
+        table.add_row(clock_time(one.at_s), Text(one.reason + count, style=style), one.message)
+    return Panel(table, title="Decisions, newest last")
+
+
+def _grouped(past: Sequence[CycleDigest]) -> list[tuple[CycleDigest, int]]:
+    rows: list[tuple[CycleDigest, int]] = []
+    for one in past:
+        same = rows and rows[-1][0].reason == one.reason and not one.acted and not rows[-1][0].acted
+        if same:
+            rows[-1] = (one, rows[-1][1] + 1)
+        else:
+            rows.append((one, 1))
+    return rows
+
+
+def screen(name: str, past: Sequence[CycleDigest], bound_pct: float | None, moves_done: int) -> RenderableType:
+    """The whole view."""
+    head = Text.assemble((f" StreamJob · {name} ", "bold"), (f" {clock_time(past[-1].at_s)}", "dim"))
+    return Group(
+        head,
+        executors_panel(past[-1]),
+        figures_panel(past, bound_pct, moves_done),
+        decisions_panel(past, most=7),
+    )
+
+
+def line(now: CycleDigest, bound_pct: float | None, moves_done: int) -> str:
+    """One cycle on one line, for logs."""
+    loads = " ".join(f"{one.executor_id}:{one.load_pct:.0f}%{_flag(one)}" for one in now.executors)
+    bound = f"/{bound_pct:g}" if bound_pct is not None else ""
+    batch = number(_rate(now, "last_batch_s"), "s")
+    rate = number(_rate(now, "input_rps"), "/s", 0)
+    target = now.target if now.target is not None else DASH
+    return (
+        f"{clock_time(now.at_s)} {'ACT ' if now.acted else 'hold'} {now.reason:<20} distance {number(now.distance_pct)}"
+        f"{bound}pp  collocation {number(now.collocation_pct, '%', 0)}  batch {batch}  input {rate}"
+        f"  executors {now.ready}/{target}+{now.marked}  load {loads or DASH}"
+        f"  moves {moves_done}+{now.pending}  | {now.message}"
+    )
+
+
+def _flag(executor: ExecutorDigest) -> str:
+    return "" if executor.state == "ready" else "(marked)"
