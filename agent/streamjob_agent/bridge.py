@@ -143,5 +143,11 @@ class SparkBridge(Protocol):
     def self_test(self) -> Mapping[str, str]:
         """Each check's name and "ok" or what failed; leaves no trace in the job."""
 
+    def diagnostics(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, int]]:
+        """Faults caught inside the bridge (place -> count and newest message), and its own counters.
+
+        Counters ending in `_ns` are time that the bridge's work took in the driver since it was attached.
+        """
+
     def close(self) -> None:
         """Detach every listener."""

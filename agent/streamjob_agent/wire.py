@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 WIRE_VERSION = 1
+MOST_PARTITIONS = 1_000_000  # of one operator; a message of a few bytes must not fill the driver's memory
 T = TypeVar("T")
 
 
@@ -132,8 +133,10 @@ def unpack_owners(text: str) -> tuple[str | None, ...]:
     owners: list[str | None] = []
     for run in text.split(",") if text else ():
         owner, _, count = run.partition("*")
-        if not owner or (count and not count.isdigit()):
+        if not owner or (count and not count.isdecimal()):
             raise WireError(f"owners: {run!r} is not an executor id, '-' or one of these with '*COUNT'")
+        if len(count) > 7 or len(owners) + int(count or 1) > MOST_PARTITIONS:
+            raise WireError(f"owners: more than {MOST_PARTITIONS} partitions given at {run[:40]!r}")
         owners.extend([None if owner == "-" else owner] * int(count or 1))
     return tuple(owners)
 
@@ -151,9 +154,13 @@ def assignment_to_json(assignment: Assignment) -> str:
 def assignment_from_json(text: str | bytes) -> Assignment:
     """Read what :func:`assignment_to_json` wrote; raises WireError with a sentence on anything else."""
     fields = _load(text, Assignment)
+    _expect(fields, _ASSIGNMENT_KINDS)
     fields["owners"] = _unpack_map(fields.get("owners", {}))
     fields["move_order"] = tuple(_group_key(key) for key in fields.get("move_order", ()))
-    fields["move_cost_s"] = {_group_key(key): float(cost) for key, cost in fields.get("move_cost_s", {}).items()}
+    costs = fields.get("move_cost_s", {})
+    _expect(costs, dict.fromkeys(costs, _SECONDS), "move_cost_s, ")
+    fields["move_cost_s"] = {_group_key(key): float(cost) for key, cost in costs.items()}
+    _expect(fields.get("pace", {}), _PACE_KINDS, "pace, ")
     fields["pace"] = _build(Pace, fields.get("pace", {}))
     for name in ("marked_for_removal", "remove"):
         fields[name] = tuple(str(executor) for executor in fields.get(name, ()))
@@ -169,9 +176,12 @@ def status_to_json(status: AgentStatus) -> str:
 def status_from_json(text: str | bytes) -> AgentStatus:
     """Read what :func:`status_to_json` wrote; raises WireError with a sentence on anything else."""
     fields = _load(text, AgentStatus)
-    fields["executors"] = tuple(_build(ExecutorStatus, executor) for executor in fields.get("executors", ()))
+    _expect(fields, _STATUS_KINDS)
+    fields["executors"] = tuple(
+        _build(ExecutorStatus, _object(executor, "executors")) for executor in fields.get("executors", ())
+    )
     fields["queries"] = tuple(
-        _build(QueryStatus, {**query, "owners": _unpack_map(query.get("owners", {}))})
+        _build(QueryStatus, {**_object(query, "queries"), "owners": _unpack_map(query.get("owners", {}))})
         for query in fields.get("queries", ())
     )
     return _build(AgentStatus, fields)
@@ -188,8 +198,8 @@ def _dump(value: Any, **replaced: Any) -> str:
 
 def _load(text: str | bytes, kind: type) -> dict[str, Any]:
     try:
-        document = json.loads(text)
-    except ValueError as error:
+        document = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
         raise WireError(f"{kind.__name__}: not JSON: {error}") from error
     if not isinstance(document, dict):
         raise WireError(f"{kind.__name__}: {type(document).__name__} given, a JSON object is needed")
@@ -197,6 +207,52 @@ def _load(text: str | bytes, kind: type) -> dict[str, Any]:
     if version != WIRE_VERSION:
         raise WireError(f"version: {version!r} given, this side speaks {WIRE_VERSION}")
     return document
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
+
+
+_Kind = tuple[tuple[type, ...], str]
+_WHOLE: _Kind = ((int,), "a whole number of 0 or more")
+_SECONDS: _Kind = ((int, float), "a number of seconds of 0 or more")
+_TEXT: _Kind = ((str,), "text")
+_LIST: _Kind = ((list,), "a list")
+_OBJECT: _Kind = ((dict,), "an object")
+_OR_NULL = ", or null"
+_ASSIGNMENT_KINDS: Mapping[str, _Kind] = {
+    "generation": _WHOLE,
+    "application_id": _TEXT,
+    "query_id": _TEXT,
+    "executors_target": ((int, type(None)), _WHOLE[1] + _OR_NULL),
+    "marked_for_removal": _LIST,
+    "remove": _LIST,
+    "owners": _OBJECT,
+    "move_order": _LIST,
+    "move_cost_s": _OBJECT,
+    "pace": _OBJECT,
+}
+_PACE_KINDS: Mapping[str, _Kind] = {
+    "max_moves": ((int, type(None)), _WHOLE[1] + _OR_NULL),
+    "max_state_bytes": ((int, type(None)), _WHOLE[1] + _OR_NULL),
+    "max_cost_s": ((int, float, type(None)), _SECONDS[1] + _OR_NULL),
+}
+_STATUS_KINDS: Mapping[str, _Kind] = {"executors": _LIST, "queries": _LIST, "self_test": _OBJECT}
+
+
+def _expect(fields: Mapping[str, Any], kinds: Mapping[str, _Kind], where: str = "") -> None:
+    """Raise WireError unless every field that is there has its kind; numbers must not be negative."""
+    for name, (allowed, words) in kinds.items():
+        value = fields.get(name)
+        wrong = not isinstance(value, allowed) or isinstance(value, bool)
+        if name in fields and (wrong or (isinstance(value, (int, float)) and value < 0)):
+            raise WireError(f"{where}{name}: {str(value)[:80]!r} given, {words} is needed")
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise WireError(f"{where}: {str(value)[:80]!r} given, an object is needed")
+    return value
 
 
 def _build(kind: type[T], fields: Mapping[str, Any]) -> T:
@@ -208,7 +264,7 @@ def _build(kind: type[T], fields: Mapping[str, Any]) -> T:
 
 def _group_key(text: str) -> GroupKey:
     operator, _, partition = str(text).partition("/")
-    if not (operator.isdigit() and partition.isdigit()):
+    if not (operator.isdecimal() and partition.isdecimal()):
         raise WireError(f"key group: {text!r} is not OPERATOR/PARTITION, two whole numbers")
     return GroupKey(operator=int(operator), partition=int(partition))
 
@@ -218,4 +274,7 @@ def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
 
 
 def _unpack_map(packed: Mapping[str, str]) -> dict[int, tuple[str | None, ...]]:
+    for operator, row in packed.items():
+        if not (operator.isdecimal() and isinstance(row, str)):
+            raise WireError(f"owners: {operator!r}: {str(row)[:80]!r} given, an operator's number and text are needed")
     return {int(operator): unpack_owners(row) for operator, row in packed.items()}

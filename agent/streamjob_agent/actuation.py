@@ -1,0 +1,137 @@
+"""Carries accepted assignments out: placements, marks, removals and the number of executors. One thread uses it."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+
+from streamjob_agent import keeper
+from streamjob_agent.bridge import Query, SparkBridge
+from streamjob_agent.fleet import Fleet
+from streamjob_agent.guard import Guard
+from streamjob_agent.ledger import Ledger
+from streamjob_agent.memory import AssignmentMemory, hinted_owners
+from streamjob_agent.wire import Assignment
+
+ESSENTIAL = ("executors", "queries", "drain", "place", "mark")
+"""Places whose repeated failure turns actuation off: without them nobody knows where a group is or goes."""
+
+
+class Actuation:
+    """What is wanted of Spark, and the calls that ask for it."""
+
+    def __init__(self, bridge: SparkBridge, guard: Guard, memory: AssignmentMemory, failed_after: int) -> None:
+        self.fleet = Fleet()
+        self.keepings: dict[str, keeper.Keeping] = {}
+        self._bridge = bridge
+        self._guard = guard
+        self._memory = memory
+        self._failed_after = failed_after
+        self._marks: dict[str, frozenset[str]] = {}
+        self._told_marks: frozenset[str] = frozenset()
+        self._removals: tuple[str, ...] = ()
+        self._target: int | None = None
+        self._asked_target: int | None = None
+
+    def meet(self, queries: Iterable[Query]) -> None:
+        """Start keeping new queries, with the hint of an earlier driver if there is one; forget ended ones' marks."""
+        active = {query.query_id for query in queries}
+        for query_id in active - self.keepings.keys():
+            last = self._guard.call("memory", functools.partial(self._memory.load, query_id), None)
+            hint = hinted_owners(last) if last else {}
+            self.keepings[query_id] = keeper.Keeping(failed_after=self._failed_after, hint=hint)
+        self._marks = {query_id: marks for query_id, marks in self._marks.items() if query_id in active}
+        self.fleet.marked = frozenset().union(*self._marks.values())
+
+    def adopt(self, assignment: Assignment, ledger: Ledger) -> None:
+        """Take over an accepted assignment: marks count at once, moves and removals from the next boundary."""
+        query_id = assignment.query_id
+        keeping = self.keepings.get(query_id, keeper.Keeping(failed_after=self._failed_after))
+        self.keepings[query_id] = keeper.adopt(keeping, assignment, ledger.owners(query_id))
+        self._marks[query_id] = frozenset(assignment.marked_for_removal)
+        self.fleet.marked = frozenset().union(*self._marks.values())
+        self._removals = assignment.remove
+        self._target = assignment.executors_target
+        self._guard.call("memory", lambda: self._memory.save(assignment), None)
+
+    def act(self, queries: Iterable[Query], ended: Collection[str], ledger: Ledger) -> None:
+        """One round; `ended` names the queries that finished a batch since the last one."""
+        self._tell_marks()
+        for query in queries:
+            keep = functools.partial(self._keep, query, query.query_id in ended, ledger)
+            self._guard.call("keeper", keep, None)
+        if ended:
+            self._remove(ledger)
+        self._scale()
+
+    def _tell_marks(self) -> None:
+        shut = self.fleet.shut
+        if shut != self._told_marks and self._guard.did("mark", lambda: self._bridge.mark(shut)):
+            self._told_marks = shut
+
+    def _keep(self, query: Query, boundary: bool, ledger: Ledger) -> None:
+        world = keeper.World(
+            operators=query.operators,
+            live=self.fleet.live,
+            shut=self.fleet.shut,
+            observed=ledger.owners(query.query_id),
+            state_bytes=ledger.state_bytes(query.query_id),
+            busy_s=ledger.recent_busy_s(query.query_id),
+            boundary=boundary,
+        )
+        self.keepings[query.query_id], owners = keeper.step(self.keepings[query.query_id], world)
+        if owners:
+            targets = {key: self.fleet.get(owner) for key, owner in owners.items()}
+            self._guard.call("place", lambda: self._bridge.place(query.query_id, targets), None)
+
+    def held(self, ledger: Ledger) -> Mapping[str, int]:
+        """Executor -> key groups of any query that ran there last or are registered there."""
+        held: Counter[str] = Counter()
+        for query_id, keeping in self.keepings.items():
+            observed = ledger.owners(query_id)
+            for key in observed.keys() | keeping.registered.keys():
+                held.update({owner for owner in (observed.get(key), keeping.registered.get(key)) if owner is not None})
+        return held
+
+    def _remove(self, ledger: Ledger) -> None:
+        """Decommission what may go: marked, alive and empty. The others are tried again at the next boundary."""
+        held = self.held(ledger)
+        ready = [name for name in self._removals if name in self.fleet.marked and not held.get(name, 0)]
+        gone = [name for name in ready if name in self.fleet.live and name not in self.fleet.past and self._send(name)]
+        past = set(gone) | self.fleet.past
+        self._removals = tuple(name for name in self._removals if name not in past)
+        if gone:
+            self._asked_target = (
+                None  # Spark lowered its own target with each of them: say again how many there should be
+            )
+
+    def _send(self, executor_id: str) -> bool:
+        if not self._guard.did("decommission", lambda: self._bridge.decommission(executor_id)):
+            return False
+        self.fleet.left(executor_id)
+        return True
+
+    def _scale(self) -> None:
+        target = self._target
+        if target is None or target == self._asked_target:
+            return
+        self._guard.call("request_executors", lambda: self._bridge.request_executors(target), None)
+        self._asked_target = (
+            target  # once for each change, even when it failed: the cluster manager is not to be flooded
+        )
+
+    def moves(self) -> dict[str, int]:
+        """Moves since the driver's start, by result."""
+        found = self.keepings.values()
+        return {
+            "done": sum(keeping.done_total for keeping in found),
+            "failed": sum(keeping.failed_total for keeping in found),
+            "guard": sum(keeping.guard_total for keeping in found),
+        }
+
+    def forget(self, active: Collection[str], most: int = 64) -> None:
+        """Drop ended queries beyond a limit, keeping their counts out of memory for good."""
+        ended = [query_id for query_id in self.keepings if query_id not in active]
+        for query_id in ended[: max(0, len(self.keepings) - most)]:
+            del self.keepings[query_id]

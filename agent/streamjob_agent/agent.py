@@ -1,0 +1,292 @@
+"""The agent's thread: look at Spark after each batch, add up, place, report. Nothing here can reach the job."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import streamjob_agent
+from streamjob_agent import admit
+from streamjob_agent.actuation import ESSENTIAL, Actuation
+from streamjob_agent.bridge import Query, SparkBridge, Usage
+from streamjob_agent.config import AgentConfig
+from streamjob_agent.exporter import Facts
+from streamjob_agent.guard import Guard, log
+from streamjob_agent.ledger import Ledger
+from streamjob_agent.locality import LocalityTuner
+from streamjob_agent.memory import AssignmentMemory
+from streamjob_agent.pacing import Rounds, SlowWork
+from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, GroupKey, QueryStatus
+
+_FAILURES_IN_A_ROW = 5
+_STUCK_S = 60.0
+_EAGER_POLL_S = 0.2  # until a query's first task was seen: a remembered placement must come before it
+_SLOW_EVERY_BATCHES = 5
+_NOTHING = Usage(
+    groups={}, batches=(), other_busy_s={}, executor_busy_s={}, failed_tasks=0, longest_stateful_stage_s=None
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What other threads may see of the agent's last round: replaced as a whole, never changed."""
+
+    queries: tuple[Query, ...] = ()
+    query_statuses: tuple[QueryStatus, ...] = ()
+    executors: tuple[ExecutorStatus, ...] = ()
+    live: frozenset[str] = frozenset()
+    past: frozenset[str] = frozenset()
+    held: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    moves: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    generation: int | None = None
+
+
+class Agent:
+    """One agent for one driver (Spark application). `start` it once, `stop` it before its session goes."""
+
+    def __init__(
+        self,
+        bridge: SparkBridge,
+        config: AgentConfig,
+        notes: Mapping[str, str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.guard = Guard(clock)
+        self._bridge = bridge
+        self._config = config
+        self._clock = clock
+        self._ledger = Ledger(config.traffic_min_bytes, config.traffic_max_pairs)
+        self._actuation = Actuation(bridge, self.guard, AssignmentMemory(config.state_dir), config.failed_after)
+        self._rounds = Rounds(config.overhead_ratio)
+        self._slow = SlowWork(config.overhead_ratio, _SLOW_EVERY_BATCHES, clock)
+        self._tuner = LocalityTuner()
+        self._locality_wait_s: float | None = None
+        self._bridge_errors: Mapping[str, int] = {}
+        self._bridge_work_s = 0.0
+        self._lock = threading.Lock()  # guards the four below, which requests touch too
+        self._inbox: list[Assignment] = []
+        self._accepted: dict[str, Assignment] = {}
+        self._refused: str | None = None
+        self._off: tuple[str, str] | None = ("Starting", "the self-test has not run yet")
+        self._versions = ("unknown", "unknown")
+        self._notes = dict(notes or {})  # further entries of the status' self-test, without a say in actuation
+        self._self_test: Mapping[str, str] = {}
+        self._generation: int | None = None
+        self._seen = Seen()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="streamjob-agent", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread; returns at once."""
+        self._thread.start()
+
+    def stop(self, timeout_s: float = 2.0) -> None:
+        """End the thread and detach from Spark; waits at most timeout_s for it."""
+        self._stop.set()
+        self.guard.hush()
+        closing = threading.Thread(target=self.guard.call, args=("close", self._bridge.close, None), daemon=True)
+        closing.start()
+        closing.join(timeout_s)
+
+    def _run(self) -> None:
+        self.guard.call("start", self.prepare, None)
+        gap_s = 0.0
+        while not self._stop.wait(gap_s):
+            waited = self.guard.call("wait_for_boundary", self._wait, None)
+            began_s = self._clock()
+            self.guard.call("round", self.round, None)
+            gap_s = self._rounds.gap_s(self._clock() - began_s)
+            if waited is None:  # the bridge cannot wait: do not spin
+                gap_s = max(gap_s, self._config.poll_s)
+
+    def _wait(self) -> bool:
+        started = [query for query in self._seen.query_statuses if query.batch_id is not None]
+        eager = len(started) < max(1, len(self._seen.query_statuses))
+        return self._bridge.wait_for_boundary(min(self._config.poll_s, _EAGER_POLL_S if eager else self._config.poll_s))
+
+    def prepare(self) -> None:
+        """Learn the versions and run the self-test, which decides about actuation."""
+        spark_version = self.guard.call("spark_version", self._bridge.spark_version, "unknown")
+        application = self.guard.call("application_id", self._bridge.application_id, "unknown")
+        self._versions = (spark_version, application)
+        checks = self.guard.call("self_test", self._bridge.self_test, None) or {"self_test": "could not be run"}
+        self._self_test = {**checks, **self._notes}
+        failed = {name: answer for name, answer in checks.items() if answer != "ok"}
+        if application == "unknown":
+            failed["application_id"] = "Spark did not tell it"
+        if failed:
+            self._turn_off("SelfTestFailed", "; ".join(f"{name}: {answer}" for name, answer in failed.items()))
+        else:
+            self._off = None
+
+    def round(self) -> None:
+        """One look at Spark and what follows from it."""
+        executors = self.guard.call("executors", self._bridge.executors, None)
+        queries = self.guard.call("queries", self._bridge.queries, None)
+        usage = self.guard.call("drain", self._bridge.drain, _NOTHING)
+        self.guard.call("ledger", lambda: self._ledger.take(usage), None)
+        if executors is not None:
+            self._actuation.fleet.update(executors)
+        known = self._seen.queries if queries is None else queries
+        self._actuation.meet(known)
+        self._take_inbox()
+        if self._off is None and executors is not None and queries is not None:
+            ended = {batch.query_id for batch in usage.batches}
+            self.guard.call("actuation", lambda: self._actuation.act(known, ended, self._ledger), None)
+        self._show(known)
+        self._tune(usage)
+        self._read_slowly(known, len(usage.batches))
+        self._check_health()
+
+    def _take_inbox(self) -> None:
+        with self._lock:
+            inbox, self._inbox = self._inbox, []
+        for assignment in inbox:
+            self._actuation.adopt(assignment, self._ledger)
+            self._generation = assignment.generation
+
+    def _tune(self, usage: Usage) -> None:
+        wait_s = self._tuner.observe(usage.longest_stateful_stage_s) if self._off is None else None
+        if wait_s is None:
+            return
+        if self.guard.did("locality_wait", lambda: self._bridge.set_locality_wait(wait_s)):
+            self._locality_wait_s = wait_s
+        else:
+            self._tuner.forget()
+
+    def _read_slowly(self, queries: tuple[Query, ...], batches: int) -> None:
+        if not self._slow.due(batches):
+            return
+        began_s = self._clock()
+        for query in queries:
+            self.guard.call("state_bytes", functools.partial(self._read_state, query), None)
+            if self._config.traffic_max_pairs and len(query.operators) > 1:
+                self.guard.call("traffic", functools.partial(self._read_traffic, query), None)
+        self.guard.call("diagnostics", self._read_diagnostics, None)
+        active = {query.query_id for query in queries}
+        self._ledger.forget_ended(active)
+        self._actuation.forget(active)
+        self._slow.done(self._clock() - began_s)
+
+    def _read_state(self, query: Query) -> None:
+        self._ledger.set_state_bytes(query.query_id, self._bridge.state_bytes(query.query_id))
+
+    def _read_traffic(self, query: Query) -> None:
+        pairs = self._bridge.traffic(query.query_id, self._config.traffic_min_bytes, self._config.traffic_max_pairs)
+        self._ledger.take_traffic(query.query_id, pairs)
+
+    def _read_diagnostics(self) -> None:
+        faults, counters = self._bridge.diagnostics()
+        self._bridge_errors = {f"bridge_{place}": count for place, (count, _) in faults.items()}
+        self._bridge_work_s = sum(value for name, value in counters.items() if name.endswith("_ns")) / 1e9
+
+    def _check_health(self) -> None:
+        broken = self.guard.broken(ESSENTIAL, _FAILURES_IN_A_ROW)
+        if self._off is None and broken is not None:
+            self._turn_off("CallsFail", broken)
+
+    def _turn_off(self, reason: str, message: str) -> None:
+        self._off = (reason, f"{message}. Metrics go on; restart the driver to try again.")
+        log.warning("StreamJob agent: actuation is off, %s: %s", reason, self._off[1])
+        self.guard.call("set_actuation", lambda: self._bridge.set_actuation(False), None)
+
+    def _show(self, queries: tuple[Query, ...]) -> None:
+        groups: Counter[str] = Counter()
+        for query in queries:
+            groups.update(self._ledger.owners(query.query_id).values())
+        self._seen = Seen(
+            queries=queries,
+            query_statuses=tuple(self._query_status(query) for query in queries),
+            executors=self._actuation.fleet.statuses(groups),
+            live=frozenset(self._actuation.fleet.live),
+            past=self._actuation.fleet.past,
+            held=self._actuation.held(self._ledger),
+            moves=self._actuation.moves(),
+            generation=self._generation,
+        )
+
+    def _query_status(self, query: Query) -> QueryStatus:
+        observed = self._ledger.owners(query.query_id)
+        newest = self._ledger.newest_batch(query.query_id)
+        keeping = self._actuation.keepings[query.query_id]
+        return QueryStatus(
+            query_id=query.query_id,
+            run_id=query.run_id,
+            name=query.name,
+            batch_id=newest.batch_id if newest else None,
+            owners=owner_rows(query, observed),
+            moves_pending=keeping.moves_pending,
+            moves_done=keeping.done,
+            moves_failed=keeping.moves_failed,
+        )
+
+    def submit(self, assignment: Assignment) -> str | None:
+        """Take an assignment over at the next look; why not, if it is refused. For any thread."""
+        seen = self._seen
+        with self._lock:
+            view = admit.View(
+                application_id=self._versions[1],
+                actuation_off=self._off[1] if self._off else None,
+                operators={query.query_id: query.operators for query in seen.queries},
+                live=seen.live,
+                past=seen.past,
+                held=seen.held,
+                accepted=self._accepted,
+            )
+            self._refused = admit.refusal(assignment, view)
+            if self._refused is None and self._accepted.get(assignment.query_id) != assignment:
+                self._accepted[assignment.query_id] = assignment
+                self._inbox.append(assignment)
+            return self._refused
+
+    def status(self) -> AgentStatus:
+        """What the agent knows now. For any thread."""
+        seen, off = self._seen, self._off
+        stuck = self.guard.stuck(_STUCK_S)
+        if off is None and stuck is not None:
+            off = ("Stuck", f"{stuck}; nothing moves meanwhile")
+        newest = self.guard.newest_error()
+        return AgentStatus(
+            agent_version=streamjob_agent.__version__,
+            spark_version=self._versions[0],
+            application_id=self._versions[1],
+            now_s=time.time(),
+            actuation="off" if off else "on",
+            reason=off[0] if off else "Ok",
+            message=off[1] if off else (f"newest error: {newest}" if newest else "every check passed"),
+            generation_applied=seen.generation,
+            refused=self._refused,
+            executors=seen.executors,
+            queries=seen.query_statuses,
+            self_test=self._self_test,
+            errors_total=sum(self._errors().values()),
+        )
+
+    def facts(self) -> Facts:
+        """What one metrics page shows. For any thread."""
+        return Facts(
+            status=self.status(),
+            queries=self._seen.queries,
+            pages=self._ledger.pages(),
+            executor_busy_s=self._ledger.executor_busy_s(),
+            moves=self._seen.moves,
+            errors=self._errors(),
+            overhead_s=self._rounds.spent_s + self._bridge_work_s,
+            locality_wait_s=self._locality_wait_s,
+        )
+
+    def _errors(self) -> dict[str, int]:
+        return {**self.guard.errors(), **self._bridge_errors}
+
+
+def owner_rows(query: Query, observed: Mapping[GroupKey, str]) -> dict[int, tuple[str | None, ...]]:
+    """Operator -> the executor of each partition's newest task, None before its first."""
+    rows: dict[int, tuple[str | None, ...]] = {}
+    for operator, partitions in query.operators.items():
+        found = {key.partition: owner for key, owner in observed.items() if key.operator == operator}
+        rows[operator] = tuple(found.get(partition) for partition in range(partitions))
+    return rows

@@ -1,0 +1,205 @@
+"""One agent for whatever Spark session the process has: attached when one appears, detached before it goes."""
+
+from __future__ import annotations
+
+import atexit
+import dataclasses
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamjob_agent
+from streamjob_agent.agent import Agent
+from streamjob_agent.bridge import SparkBridge
+from streamjob_agent.config import AgentConfig
+from streamjob_agent.exporter import Exporter, Facts
+from streamjob_agent.guard import Guard, describe, log
+from streamjob_agent.server import AgentServer
+from streamjob_agent.wire import AgentStatus, Assignment
+
+_ATTACH_LIMIT_S = 60.0  # a job waits no longer than this for the agent; attaching goes on meanwhile
+
+
+def connect(session: Any) -> SparkBridge:
+    """The bridge of a real driver; raises whatever Spark raises."""
+    from streamjob_agent import spark  # lazily: needs pyspark, which a process without a session may not have
+
+    return spark.connect(session)
+
+
+class Host:
+    """Answers requests for the agent of the moment. Every method is safe to call from the job: none raises."""
+
+    def __init__(
+        self, config: AgentConfig, complaints: tuple[str, ...] = (), connect: Callable[[Any], SparkBridge] = connect
+    ) -> None:
+        self.guard = Guard()
+        self._config = config
+        self._connect = connect
+        self._notes = {"config": " ".join(complaints) or "ok"}
+        self._agent: Agent | None = None
+        self._context: Any = None
+        self._why_not = ("NotAttached", "no Spark session has been seen yet")
+        self._exporter = Exporter(self.facts)
+        self._server: AgentServer | None = None
+        self._lock = threading.Lock()
+        for complaint in complaints:
+            log.warning("StreamJob agent: %s", complaint)
+
+    @property
+    def address(self) -> str | None:
+        """`host:port` of the HTTP side, None when it does not listen."""
+        return f"{self._config.host}:{self._server.port}" if self._server else None
+
+    def note(self, name: str, sentence: str) -> None:
+        """Show a sentence among the self-test's answers of the agents to come."""
+        self._notes[name] = sentence
+
+    def session_appeared(self, session: Any) -> None:
+        """Attach to the session's application, unless an agent is there already."""
+        self.guard.call("attach", lambda: self._attach_in_time(session), None)
+
+    def _attach_in_time(self, session: Any) -> None:
+        context = session.sparkContext
+        with self._lock:
+            if context is self._context:
+                return
+            self._context = context
+        self._listen()
+        attaching = threading.Thread(target=self._attach, args=(session, context), name="streamjob-attach", daemon=True)
+        attaching.start()
+        attaching.join(_ATTACH_LIMIT_S)
+
+    def _attach(self, session: Any, context: Any) -> None:
+        self._drop_agent()
+        self._why_not = ("Attaching", "the agent is being attached to the Spark session")
+        try:
+            agent = Agent(self._connect(session), self._config, self._notes)
+        except BaseException as error:  # noqa: BLE001 - an unknown Spark must not reach the job; the status tells
+            self._why_not = ("AttachFailed", f"this Spark cannot be watched: {describe(error)}")
+            self.guard.report("attach", error)
+            return
+        with self._lock:
+            if context is self._context:  # the session has not gone in the meantime
+                self._agent = agent
+                agent.start()
+        atexit.register(self.close)
+
+    def session_leaves(self, context: Any) -> None:
+        """Detach before the job stops its Spark context."""
+        if context is self._context:
+            self.guard.call("detach", self._detach, None)
+
+    def _detach(self) -> None:
+        self._context = None
+        self._drop_agent()
+        self._why_not = ("NotAttached", "the job has stopped its Spark session")
+
+    def _drop_agent(self) -> None:
+        with self._lock:
+            agent, self._agent = self._agent, None
+        if agent is not None:
+            agent.stop()
+
+    def _listen(self) -> None:
+        """Start the HTTP side at the first session; without it the agent still works, unseen."""
+        if self._server is None:
+            config = self._config
+            self._server = self.guard.call(
+                "listen", lambda: AgentServer(self, config.host, config.port, config.token), None
+            )
+        server, path = self._server, self._config.address_file
+        if server is not None and path is not None:
+            self.guard.call("address_file", lambda: server.write_address(path, self._config.host), None)
+
+    def close(self) -> None:
+        """Detach and stop listening; at the end of the process."""
+        self.guard.hush()
+        self.guard.call("close", self._drop_agent, None)
+
+    def page(self) -> bytes:
+        """The Prometheus page."""
+        return self._exporter.page()
+
+    def submit(self, assignment: Assignment) -> str | None:
+        """Pass an assignment to the agent; why it is refused, None when it is taken."""
+        agent = self._agent
+        return agent.submit(assignment) if agent else f"ActuationOff: {self._why_not[1]}"
+
+    def failed(self, error: BaseException) -> None:
+        """Count an error of a request."""
+        self.guard.report("request", error)
+
+    def status(self) -> AgentStatus:
+        """The agent's status, or why there is none."""
+        agent = self._agent
+        return agent.status() if agent else self._absent()
+
+    def _absent(self) -> AgentStatus:
+        return AgentStatus(
+            agent_version=streamjob_agent.__version__,
+            spark_version="unknown",
+            application_id="unknown",
+            now_s=time.time(),
+            actuation="off",
+            reason=self._why_not[0],
+            message=self._why_not[1],
+            generation_applied=None,
+            refused=None,
+            executors=(),
+            queries=(),
+            self_test=self._notes,
+            errors_total=sum(self.guard.errors().values()),
+        )
+
+    def facts(self) -> Facts:
+        """What the metrics page shows."""
+        agent = self._agent
+        if agent is not None:
+            facts = agent.facts()
+            return dataclasses.replace(facts, errors={**facts.errors, **self.guard.errors()})
+        return Facts(
+            status=self._absent(),
+            queries=(),
+            pages=(),
+            executor_busy_s={},
+            moves={},
+            errors=self.guard.errors(),
+            overhead_s=0.0,
+            locality_wait_s=None,
+        )
+
+
+_installed: list[Host] = []
+
+
+def install(spark: Any, config: AgentConfig | None = None) -> str | None:
+    """Attach the agent to a session that exists, from a notebook; gives the address of its HTTP side.
+
+    Without `config` the environment is read. Calling it again with another session moves the agent there. Settings
+    that only count before a session exists are left as they are; the status tells which differ. Never raises.
+    """
+    if not _installed:
+        given, complaints = (config, ()) if config else AgentConfig.from_env(os.environ)
+        _installed.append(Host(given, complaints))
+    host = _installed[0]
+    host.guard.call(
+        "settings", lambda: host.note("settings", settings_note(spark.sparkContext.getConf().getAll())), None
+    )
+    host.session_appeared(spark)
+    return host.address
+
+
+def settings_note(pairs: Any) -> str:
+    """How the settings in force differ from the recommended ones, "ok" when they do not."""
+    from streamjob_agent.spark.settings import merge_settings, recommended_settings
+
+    given = dict(pairs)
+    absent = [
+        f"{key} is not set, {value} is recommended."
+        for key, value in recommended_settings().items()
+        if key not in given
+    ]
+    return " ".join([*(conflict.sentence for conflict in merge_settings(given)[1]), *absent]) or "ok"

@@ -1,0 +1,218 @@
+"""The agent's Prometheus page, made from a copy of the ledger at each scrape. Names: metric_names.py."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from streamjob_agent import metric_names as names
+from streamjob_agent.bridge import BatchEnd, Query
+from streamjob_agent.ledger import GroupTotals, QueryPage
+from streamjob_agent.wire import AgentStatus
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+Row = tuple[tuple[str, ...], float]
+_Family = CounterMetricFamily | GaugeMetricFamily
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Everything one page shows. `moves` and `errors` are by label value; bytes, seconds and counts as named."""
+
+    status: AgentStatus
+    queries: tuple[Query, ...]
+    pages: tuple[QueryPage, ...]
+    executor_busy_s: Mapping[str, float]
+    moves: Mapping[str, int]
+    errors: Mapping[str, int]
+    overhead_s: float
+    locality_wait_s: float | None
+
+
+class AgentCollector(Collector):
+    """Gives prometheus_client the families of the newest facts."""
+
+    def __init__(self, facts: Callable[[], Facts]) -> None:
+        self._facts = facts
+
+    def collect(self) -> Iterator[Metric]:
+        """Every family, with no sample where nothing is known."""
+        facts = self._facts()
+        yield from _groups(facts.pages)
+        yield from _executors(facts)
+        yield from _queries(facts)
+        yield from _agent(facts)
+
+
+class Exporter:
+    """A registry of its own, so that the job's metrics and ours never meet."""
+
+    def __init__(self, facts: Callable[[], Facts]) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(AgentCollector(facts))
+
+    def page(self) -> bytes:
+        """The page in Prometheus text format."""
+        return generate_latest(self._registry)
+
+
+def _fill(family: _Family, rows: Iterable[Row]) -> Metric:
+    for labels, value in rows:
+        family.add_metric(labels, value)
+    return family
+
+
+def _counter(name: str, text: str, labels: tuple[str, ...], rows: Iterable[Row]) -> Metric:
+    return _fill(CounterMetricFamily(name, text, labels=labels), rows)
+
+
+def _gauge(name: str, text: str, labels: tuple[str, ...], rows: Iterable[Row]) -> Metric:
+    return _fill(GaugeMetricFamily(name, text, labels=labels), rows)
+
+
+_GROUP_COUNTERS: tuple[tuple[str, str, Callable[[GroupTotals], float]], ...] = (
+    (names.GROUP_BUSY_SECONDS, "Run time of the key group's tasks.", lambda totals: totals.busy_s),
+    (names.GROUP_CPU_SECONDS, "CPU time of the tasks in the executor's JVM.", lambda totals: totals.cpu_s),
+    (names.GROUP_RECORDS, "Records read by the key group's tasks.", lambda totals: totals.records),
+    (names.GROUP_LOCAL_BYTES, "Shuffle bytes read on the same executor.", lambda totals: totals.local_bytes),
+    (names.GROUP_REMOTE_BYTES, "Shuffle bytes read from other executors.", lambda totals: totals.remote_bytes),
+)
+
+
+def _groups(pages: tuple[QueryPage, ...]) -> Iterator[Metric]:
+    rows = [
+        ((page.query_id, str(key.operator), str(key.partition)), totals)
+        for page in pages
+        for key, totals in page.groups
+    ]
+    for name, text, value in _GROUP_COUNTERS:
+        yield _counter(name, text, names.GROUP_LABELS, ((labels, value(totals)) for labels, totals in rows))
+    yield _gauge(
+        names.GROUP_EXECUTOR_ID,
+        "Executor of the key group's newest task.",
+        names.GROUP_LABELS,
+        ((labels, int(totals.executor_id)) for labels, totals in rows if totals.executor_id.isdecimal()),
+    )
+    yield _gauge(
+        names.GROUP_STATE_ROWS,
+        "Rows in the key group's state.",
+        names.GROUP_LABELS,
+        ((labels, totals.state_rows) for labels, totals in rows if totals.state_rows is not None),
+    )
+    yield _gauge(
+        names.GROUP_STATE_BYTES,
+        "Checkpoint bytes that a move of the key group would load.",
+        names.GROUP_LABELS,
+        (
+            ((page.query_id, str(key.operator), str(key.partition)), size)
+            for page in pages
+            for key, size in sorted(page.state_bytes.items())
+        ),
+    )
+    yield _counter(names.TRAFFIC_BYTES, "Bytes between two key groups.", names.TRAFFIC_LABELS, _traffic(pages))
+
+
+def _traffic(pages: tuple[QueryPage, ...]) -> Iterator[Row]:
+    for page in pages:
+        for (source, target), size in page.traffic.items():
+            ends = (source.operator, source.partition, target.operator, target.partition)
+            yield (page.query_id, *(str(end) for end in ends)), size
+
+
+def _executors(facts: Facts) -> Iterator[Metric]:
+    alive = [executor for executor in facts.status.executors if executor.state != "dead"]
+    yield _gauge(
+        names.EXECUTOR_CORES,
+        "Task slots of a live executor.",
+        ("executor", "host"),
+        (((executor.executor_id, executor.host), executor.cores) for executor in alive),
+    )
+    yield _gauge(
+        names.EXECUTOR_STATE,
+        "1 for the state the executor is in.",
+        ("executor", "state"),
+        (((executor.executor_id, executor.state), 1) for executor in facts.status.executors),
+    )
+    yield _counter(
+        names.EXECUTOR_BUSY_SECONDS,
+        "Run time of every task of the executor.",
+        ("executor",),
+        (((executor,), busy_s) for executor, busy_s in facts.executor_busy_s.items()),
+    )
+
+
+def _queries(facts: Facts) -> Iterator[Metric]:
+    for name, text, value in _QUERY_COUNTERS:
+        yield _counter(name, text, ("query",), (((page.query_id,), value(page)) for page in facts.pages))
+    for name, text, measured in _QUERY_GAUGES:
+        known = ((page.query_id, measured(page.newest)) for page in facts.pages if page.newest is not None)
+        yield _gauge(name, text, ("query",), (((query,), number) for query, number in known if number is not None))
+    yield _gauge(
+        names.QUERY_TRIGGER_SECONDS,
+        "Interval of the query's trigger.",
+        ("query",),
+        (
+            ((query.query_id,), query.trigger_interval_s)
+            for query in facts.queries
+            if query.trigger_interval_s is not None
+        ),
+    )
+    yield _gauge(
+        names.QUERY_INFO,
+        "1 for each active query.",
+        ("query", "name", "run"),
+        (((query.query_id, query.name or "", query.run_id), 1) for query in facts.queries),
+    )
+
+
+_QUERY_COUNTERS: tuple[tuple[str, str, Callable[[QueryPage], float]], ...] = (
+    (names.QUERY_BATCHES, "Finished micro-batches.", lambda page: page.batches),
+    (names.QUERY_BATCH_SECONDS, "Sum of the batches' durations.", lambda page: page.batch_s),
+    (names.QUERY_INPUT_ROWS, "Rows read from the sources.", lambda page: page.input_rows),
+    (names.QUERY_OTHER_BUSY_SECONDS, "Run time of tasks without a key group.", lambda page: page.other_busy_s),
+)
+
+_QUERY_GAUGES: tuple[tuple[str, str, Callable[[BatchEnd], float | None]], ...] = (
+    (
+        names.QUERY_LAST_BATCH_SECONDS,
+        "Duration of the newest batch.",
+        lambda batch: batch.duration_s,
+    ),
+    (
+        names.QUERY_LAST_BATCH_TIMESTAMP,
+        "When the newest batch ended.",
+        lambda batch: batch.ended_at_s,
+    ),
+    (names.QUERY_LAST_BATCH_ID, "Id of the newest batch.", lambda batch: batch.batch_id),
+    (names.QUERY_INPUT_RATE, "Input rate of the newest batch.", lambda batch: batch.input_rps),
+    (names.QUERY_PROCESSED_RATE, "Processing rate of it.", lambda batch: batch.processed_rps),
+    (names.QUERY_LAG_ROWS, "Rows that the sources hold beyond it.", lambda batch: batch.lag_rows),
+)
+
+
+def _agent(facts: Facts) -> Iterator[Metric]:
+    status = facts.status
+    versions = (status.agent_version, status.spark_version, status.application_id)
+    yield _gauge(names.AGENT_INFO, "1.", ("agent_version", "spark_version", "application"), [(versions, 1)])
+    on = 1 if status.actuation == "on" else 0
+    yield _gauge(names.AGENT_ACTUATION, "1 when key groups may be moved.", ("reason",), [((status.reason,), on)])
+    applied = status.generation_applied
+    yield _gauge(
+        names.AGENT_GENERATION, "Newest accepted assignment.", (), [((), applied)] if applied is not None else []
+    )
+    moves = (((result,), count) for result, count in sorted(facts.moves.items()))
+    yield _counter(names.AGENT_MOVES, "Moves by their result.", ("result",), moves)
+    errors = (((place,), count) for place, count in sorted(facts.errors.items()))
+    yield _counter(names.AGENT_ERRORS, "Errors of the agent's own, by place.", ("place",), errors)
+    yield _counter(names.AGENT_OVERHEAD_SECONDS, "Time of the agent's own work.", (), [((), facts.overhead_s)])
+    wait_s = facts.locality_wait_s
+    yield _gauge(
+        names.AGENT_LOCALITY_WAIT_SECONDS,
+        "spark.locality.wait.process as last set.",
+        (),
+        [((), wait_s)] if wait_s is not None else [],
+    )

@@ -1,0 +1,223 @@
+"""Which executor each key group of one query is registered at for the next batch. Pure: state and world in, state out.
+
+At each batch boundary: count moves that were obeyed, give homes to groups whose executor is gone, release as many
+planned moves as the pace allows, and register again what was not obeyed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from streamjob_agent import spread
+from streamjob_agent.wire import Assignment, GroupKey, Pace
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What was observed. `shut` executors (marked or leaving) receive no key group, but may still hold some.
+
+    `operators` is empty until the query's first plan; `observed` is the executor of each group's newest task.
+    """
+
+    operators: Mapping[int, int]
+    live: tuple[str, ...]
+    shut: frozenset[str] = frozenset()
+    observed: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
+    state_bytes: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
+    busy_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
+    boundary: bool = True
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """What the keeper remembers of one query between boundaries.
+
+    Attributes:
+        hint: owners remembered from an earlier driver, under its executor ids; used until the first task is seen.
+        registered: where each group is registered, hence where it should run.
+        goals: planned moves that are not obeyed yet, group -> target.
+        asked: boundaries since a group was last registered somewhere it has not been seen.
+        failing: goals that were not obeyed for `failed_after` boundaries; they are still tried.
+        done, failed: moves of the current assignment that were obeyed; that lost their target.
+        done_total, failed_total, guard_total: since the driver's start; guard counts groups rescued from the dead.
+    """
+
+    failed_after: int = 5
+    hint: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
+    registered: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
+    goals: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
+    order: tuple[GroupKey, ...] = ()
+    cost_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
+    pace: Pace = dataclasses.field(default_factory=Pace)
+    asked: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
+    failing: frozenset[GroupKey] = frozenset()
+    done: int = 0
+    failed: int = 0
+    done_total: int = 0
+    failed_total: int = 0
+    guard_total: int = 0
+
+    @property
+    def moves_pending(self) -> int:
+        """Moves asked for, not obeyed yet, and not given up as failing."""
+        return len(self.goals) - len(self.failing)
+
+    @property
+    def moves_failed(self) -> int:
+        """Moves of the current assignment that lost their target or are not obeyed for too long."""
+        return self.failed + len(self.failing)
+
+
+def adopt(state: Keeping, assignment: Assignment, observed: Mapping[GroupKey, str]) -> Keeping:
+    """Take over the plan of an accepted assignment: its moves are pending from now on."""
+    wanted = {
+        GroupKey(operator=operator, partition=partition): owner
+        for operator, row in assignment.owners.items()
+        for partition, owner in enumerate(row)
+        if owner is not None
+    }
+    goals = {
+        key: owner
+        for key, owner in wanted.items()
+        if owner != observed.get(key) or owner != state.registered.get(key, owner)
+    }
+    return dataclasses.replace(
+        state,
+        goals=goals,
+        order=_whole_order(assignment.move_order, goals),
+        cost_s=assignment.move_cost_s,
+        pace=assignment.pace,
+        failing=frozenset(),
+        done=0,
+        failed=0,
+    )
+
+
+def _whole_order(first: tuple[GroupKey, ...], goals: Mapping[GroupKey, str]) -> tuple[GroupKey, ...]:
+    named = dict.fromkeys(key for key in first if key in goals)
+    return (*named, *sorted(key for key in goals if key not in named))
+
+
+def step(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
+    """One look at the world: the new state, and what to register now (nothing when all is as it should be)."""
+    if not world.observed:
+        return _before_first_batch(state, world)
+    state = _age(_confirm(state, world), world)
+    state = _drop_lost_goals(state, world)
+    state = _rescue(state, world)
+    if world.boundary:
+        state = _release(state, world)
+    again = {
+        key: owner
+        for key, owner in state.registered.items()
+        if owner != world.observed.get(key) and owner in world.live and owner not in world.shut
+    }
+    return state, again
+
+
+def _before_first_batch(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
+    """No state is loaded anywhere yet, so moves are free: follow the hint or spread evenly over who is there now."""
+    executors = spread.open_executors(world.live, world.shut)
+    owners = spread.even(world.operators, executors)
+    known = {key: owner for key, owner in state.hint.items() if not world.operators or key in owners}
+    owners.update(spread.reunite(known, executors))
+    owners.update({key: goal for key, goal in state.goals.items() if key in owners and goal in executors})
+    changed = {key: owner for key, owner in owners.items() if state.registered.get(key) != owner}
+    return dataclasses.replace(state, registered=owners), changed
+
+
+def _confirm(state: Keeping, world: World) -> Keeping:
+    reached = {
+        key
+        for key, goal in state.goals.items()
+        if world.observed.get(key) == goal and state.registered.get(key, goal) == goal
+    }
+    return dataclasses.replace(
+        state,
+        goals={key: goal for key, goal in state.goals.items() if key not in reached},
+        failing=state.failing - reached,
+        done=state.done + len(reached),
+        done_total=state.done_total + len(reached),
+    )
+
+
+def _age(state: Keeping, world: World) -> Keeping:
+    """Count boundaries of disobedience; after too many a move fails, and an unplanned drift is accepted as it is."""
+    away = [key for key, owner in state.registered.items() if world.observed.get(key, owner) != owner]
+    asked = {key: state.asked.get(key, 0) + world.boundary for key in away}
+    late = {key for key, age in asked.items() if age >= state.failed_after}
+    failing = state.failing | (late & state.goals.keys())
+    drifted = {key: world.observed[key] for key in late - state.goals.keys()}
+    return dataclasses.replace(
+        state,
+        asked={key: age for key, age in asked.items() if key not in drifted},
+        failing=failing,
+        failed_total=state.failed_total + len(failing) - len(state.failing),
+        registered={**state.registered, **drifted},
+    )
+
+
+def _drop_lost_goals(state: Keeping, world: World) -> Keeping:
+    """A target that died or was shut in the meantime is no target: the move failed, the planner has to look again."""
+    lost = {
+        key
+        for key, goal in state.goals.items()
+        if (goal not in world.live or goal in world.shut) and world.observed.get(key) != goal
+    }
+    return dataclasses.replace(
+        state,
+        goals={key: goal for key, goal in state.goals.items() if key not in lost},
+        failing=state.failing - lost,
+        failed=state.failed + len(lost),
+        failed_total=state.failed_total + len(lost - state.failing),
+    )
+
+
+def _rescue(state: Keeping, world: World) -> Keeping:
+    """Every group gets a home that is alive: where it runs, else its goal, else the least busy executor."""
+    homes: dict[GroupKey, str] = {}
+    orphans: list[GroupKey] = []
+    executors = spread.open_executors(world.live, world.shut)
+    for key in spread.group_keys(world.operators):
+        owner, seen = state.registered.get(key), world.observed.get(key)
+        if owner in world.live and owner is not None and (owner not in world.shut or owner == seen):
+            homes[key] = owner
+        elif seen in world.live and seen is not None:
+            homes[key] = seen
+        elif state.goals.get(key) in executors:
+            homes[key] = state.goals[key]
+        elif owner is not None or seen is not None:  # a group that nobody has seen yet is where the bridge put it
+            orphans.append(key)
+    homes.update(spread.rescue(orphans, homes, executors, world.busy_s))
+    guarded = sum(1 for key, owner in state.registered.items() if owner not in world.live and homes.get(key) != owner)
+    changed = {key for key, owner in homes.items() if state.registered.get(key) != owner}
+    asked = {key: age for key, age in state.asked.items() if key not in changed}
+    return dataclasses.replace(state, registered=homes, asked=asked, guard_total=state.guard_total + guarded)
+
+
+def _release(state: Keeping, world: World) -> Keeping:
+    """Register the next planned moves at their targets, within the pace; at least one of them.
+
+    Moves released earlier that were not obeyed for two boundaries take their share of the pace: they will be made at
+    this boundary too. Failing ones do not, so that they never block the rest.
+    """
+    due = [key for key in state.order if key in state.goals and state.registered.get(key) != state.goals[key]]
+    disobeyed = [key for key in state.goals if state.asked.get(key, 0) >= 2 and key not in state.failing]
+    moves, size, cost_s = len(disobeyed), 0.0, 0.0
+    for key in disobeyed:
+        size, cost_s = size + world.state_bytes.get(key, 0), cost_s + state.cost_s.get(key, 0.0)
+    released: dict[GroupKey, str] = {}
+    for key in due:
+        moves += 1
+        size += world.state_bytes.get(key, 0)
+        cost_s += state.cost_s.get(key, 0.0)
+        if (released or disobeyed) and not _within(state.pace, moves, size, cost_s):
+            break
+        released[key] = state.goals[key]
+    return dataclasses.replace(state, registered={**state.registered, **released})
+
+
+def _within(pace: Pace, moves: int, size: float, cost_s: float) -> bool:
+    limits = ((pace.max_moves, moves), (pace.max_state_bytes, size), (pace.max_cost_s, cost_s))
+    return all(limit is None or used <= limit for limit, used in limits)

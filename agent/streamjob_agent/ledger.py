@@ -1,0 +1,181 @@
+"""Everything measured since the driver's start, added up: what the exporter shows. Safe for several threads."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Collection, Iterable, Mapping
+
+from streamjob_agent.bridge import BatchEnd, GroupUsage, Traffic, Usage
+from streamjob_agent.traffic import Pair, TrafficTable
+from streamjob_agent.wire import GroupKey
+
+_ENDED_QUERIES = 8  # ended queries whose series stay
+_EXECUTORS = 500  # executors whose busy seconds stay, the newest ones
+_RECENT = 0.8  # share of the recent busy time that stays at each drain
+
+
+@dataclasses.dataclass(slots=True)
+class GroupTotals:
+    """Counters of one key group, and the newest values of what is no counter."""
+
+    busy_s: float = 0.0
+    cpu_s: float = 0.0
+    records: int = 0
+    local_bytes: int = 0
+    remote_bytes: int = 0
+    executor_id: str = ""
+    state_rows: int | None = None
+    recent_busy_s: float = 0.0
+
+    def add(self, usage: GroupUsage) -> None:
+        """Take in one drain's usage of this group."""
+        self.busy_s += usage.busy_s
+        self.cpu_s += usage.cpu_s
+        self.records += usage.records
+        self.local_bytes += usage.local_bytes
+        self.remote_bytes += usage.remote_bytes
+        self.executor_id = usage.executor_id
+        self.state_rows = usage.state_rows if usage.state_rows is not None else self.state_rows
+        self.recent_busy_s = _RECENT * self.recent_busy_s + usage.busy_s
+
+
+@dataclasses.dataclass(slots=True)
+class QueryTotals:
+    """Counters of one query, its key groups and its newest batch."""
+
+    groups: dict[GroupKey, GroupTotals]
+    traffic: TrafficTable
+    state_bytes: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
+    batches: int = 0
+    batch_s: float = 0.0
+    input_rows: int = 0
+    other_busy_s: float = 0.0
+    newest: BatchEnd | None = None
+    traffic_read_at: int = 0  # value of `batches` at the last reading
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class QueryPage:
+    """A copy of one query's totals, so that a reader needs no lock."""
+
+    query_id: str
+    groups: tuple[tuple[GroupKey, GroupTotals], ...]
+    traffic: Mapping[Pair, float]
+    state_bytes: Mapping[GroupKey, int]
+    batches: int
+    batch_s: float
+    input_rows: int
+    other_busy_s: float
+    newest: BatchEnd | None
+
+
+class Ledger:
+    """Adds up what the probe drains."""
+
+    def __init__(self, traffic_min_bytes: int, traffic_max_pairs: int) -> None:
+        self._traffic_min_bytes = traffic_min_bytes
+        self._traffic_max_pairs = traffic_max_pairs
+        self._lock = threading.Lock()
+        self._queries: dict[str, QueryTotals] = {}
+        self._executor_busy_s: dict[str, float] = {}
+
+    def take(self, usage: Usage) -> None:
+        """Add one drain."""
+        with self._lock:
+            for query_id, groups in usage.groups.items():
+                self._add_groups(self._query(query_id), groups)
+            for query_id, busy_s in usage.other_busy_s.items():
+                self._query(query_id).other_busy_s += busy_s
+            for batch in usage.batches:
+                self._add_batch(self._query(batch.query_id), batch)
+            for executor, busy_s in usage.executor_busy_s.items():
+                total_s = self._executor_busy_s.pop(executor, 0.0) + busy_s
+                self._executor_busy_s[executor] = total_s  # moved to the end: the newest
+            for executor in list(self._executor_busy_s)[:-_EXECUTORS]:
+                del self._executor_busy_s[executor]
+
+    def _query(self, query_id: str) -> QueryTotals:
+        if query_id not in self._queries:
+            table = TrafficTable(self._traffic_min_bytes, self._traffic_max_pairs)
+            self._queries[query_id] = QueryTotals(groups={}, traffic=table)
+        return self._queries[query_id]
+
+    @staticmethod
+    def _add_groups(query: QueryTotals, groups: Iterable[GroupUsage]) -> None:
+        for usage in groups:
+            query.groups.setdefault(usage.key, GroupTotals()).add(usage)
+
+    @staticmethod
+    def _add_batch(query: QueryTotals, batch: BatchEnd) -> None:
+        query.batches += 1
+        query.batch_s += batch.duration_s
+        query.input_rows += batch.input_rows
+        query.newest = batch
+
+    def set_state_bytes(self, query_id: str, state_bytes: Mapping[GroupKey, int]) -> None:
+        """Replace a query's sizes of state."""
+        with self._lock:
+            self._query(query_id).state_bytes = dict(state_bytes)
+
+    def take_traffic(self, query_id: str, pairs: Iterable[Traffic]) -> None:
+        """Add one batch's traffic, standing for every batch since the last reading."""
+        with self._lock:
+            query = self._query(query_id)
+            query.traffic.take(pairs, max(1, query.batches - query.traffic_read_at))
+            query.traffic_read_at = query.batches
+
+    def forget_ended(self, active: Collection[str]) -> None:
+        """Drop all but the newest few of the queries that are not active any more."""
+        with self._lock:
+            ended = [query_id for query_id in self._queries if query_id not in active]
+            for query_id in ended[:-_ENDED_QUERIES]:
+                del self._queries[query_id]
+
+    def owners(self, query_id: str) -> dict[GroupKey, str]:
+        """The executor of each group's newest task."""
+        with self._lock:
+            query = self._queries.get(query_id)
+            return {key: totals.executor_id for key, totals in query.groups.items()} if query else {}
+
+    def recent_busy_s(self, query_id: str) -> dict[GroupKey, float]:
+        """Decayed busy time of each group, for comparison with each other only."""
+        with self._lock:
+            query = self._queries.get(query_id)
+            return {key: totals.recent_busy_s for key, totals in query.groups.items()} if query else {}
+
+    def state_bytes(self, query_id: str) -> Mapping[GroupKey, int]:
+        """Bytes that a move of each group would load, as read last."""
+        with self._lock:
+            query = self._queries.get(query_id)
+            return query.state_bytes if query else {}
+
+    def newest_batch(self, query_id: str) -> BatchEnd | None:
+        """The newest batch's end, None before the first."""
+        with self._lock:
+            query = self._queries.get(query_id)
+            return query.newest if query else None
+
+    def executor_busy_s(self) -> dict[str, float]:
+        """Busy seconds of every task, by executor."""
+        with self._lock:
+            return dict(self._executor_busy_s)
+
+    def pages(self) -> tuple[QueryPage, ...]:
+        """A copy of everything, by query."""
+        with self._lock:
+            return tuple(_page(query_id, query) for query_id, query in self._queries.items())
+
+
+def _page(query_id: str, query: QueryTotals) -> QueryPage:
+    return QueryPage(
+        query_id=query_id,
+        groups=tuple((key, dataclasses.replace(totals)) for key, totals in sorted(query.groups.items())),
+        traffic=query.traffic.totals(),
+        state_bytes=query.state_bytes,
+        batches=query.batches,
+        batch_s=query.batch_s,
+        input_rows=query.input_rows,
+        other_busy_s=query.other_busy_s,
+        newest=query.newest,
+    )

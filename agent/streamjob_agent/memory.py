@@ -1,0 +1,66 @@
+"""The last accepted assignments on disk: a hint for the placement after a restart of the driver."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import tempfile
+from collections.abc import Iterator
+
+from streamjob_agent.wire import Assignment, GroupKey, WireError, assignment_from_json, assignment_to_json
+
+_SUFFIX = ".assignment.json"
+
+
+class AssignmentMemory:
+    """One file for each query in a folder. Every method may raise OSError; None as folder remembers nothing."""
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = pathlib.Path(folder) if folder else None
+
+    def save(self, assignment: Assignment) -> None:
+        """Save atomically: a crash leaves the old or the new assignment, never half of one."""
+        if self._folder is None:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=self._folder, suffix=".draft")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(assignment_to_json(assignment))
+                file.flush()
+                os.fsync(file.fileno())
+            pathlib.Path(draft).replace(self._path(assignment.query_id))
+        except BaseException:
+            pathlib.Path(draft).unlink(missing_ok=True)
+            raise
+
+    def load(self, query_id: str) -> Assignment | None:
+        """The query's last assignment; None when there is none or the file is not one."""
+        if self._folder is None:
+            return None
+        path = self._path(query_id)
+        if not path.exists():
+            return None
+        try:
+            found = assignment_from_json(path.read_bytes())
+        except WireError:  # from another version, or damaged from outside: a hint is not worth more than that
+            return None
+        return found if found.query_id == query_id else None
+
+    def _path(self, query_id: str) -> pathlib.Path:
+        assert self._folder is not None
+        name = hashlib.sha256(query_id.encode()).hexdigest()[:32]  # a query id is foreign text, not a file name
+        return self._folder / f"{name}{_SUFFIX}"
+
+
+def hinted_owners(assignment: Assignment) -> dict[GroupKey, str]:
+    """Owners by the old executor ids; groups that were left alone or being drained are not named."""
+    return {key: owner for key, owner in _owned(assignment) if owner not in assignment.marked_for_removal}
+
+
+def _owned(assignment: Assignment) -> Iterator[tuple[GroupKey, str]]:
+    for operator, row in assignment.owners.items():
+        for partition, owner in enumerate(row):
+            if owner is not None:
+                yield GroupKey(operator=operator, partition=partition), owner

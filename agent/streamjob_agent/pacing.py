@@ -1,0 +1,41 @@
+"""How often the agent works: never more than a small share of the driver's time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+LONGEST_GAP_S = 5.0
+
+
+class Rounds:
+    """The pause after each round that keeps the agent's share of the time below `ratio`, at most LONGEST_GAP_S."""
+
+    def __init__(self, ratio: float) -> None:
+        self._ratio = ratio
+        self.spent_s = 0.0
+
+    def gap_s(self, cost_s: float) -> float:
+        """The pause that a round of `cost_s` asks for."""
+        self.spent_s += cost_s
+        return min(LONGEST_GAP_S, cost_s / self._ratio)
+
+
+class SlowWork:
+    """When to do expensive readings: every `every` batches at most, and more rarely the more they cost."""
+
+    def __init__(self, ratio: float, every: int, clock: Callable[[], float]) -> None:
+        self._ratio = ratio
+        self._every = every
+        self._clock = clock
+        self._batches = every  # due at the first batch
+        self._not_before_s = 0.0
+
+    def due(self, batches: int) -> bool:
+        """Count batches that ended; True when it is time."""
+        self._batches += batches
+        return batches > 0 and self._batches >= self._every and self._clock() >= self._not_before_s
+
+    def done(self, cost_s: float) -> None:
+        """Take in what the reading cost."""
+        self._batches = 0
+        self._not_before_s = self._clock() + cost_s / self._ratio

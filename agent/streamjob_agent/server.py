@@ -1,0 +1,150 @@
+"""The agent's HTTP side: metrics and status out, assignments in. Standard library only, silent, bounded."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import pathlib
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Protocol
+
+from streamjob_agent.exporter import CONTENT_TYPE
+from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_from_json, status_to_json
+
+MOST_BODY_BYTES = 8 * 2**20
+_REQUEST_TIMEOUT_S = 30.0
+_JSON = "application/json"
+_TEXT = "text/plain; charset=utf-8"
+Answer = tuple[int, str, bytes]
+
+
+class Desk(Protocol):
+    """Who answers the requests. May raise anything: the caller gets a 500, the job nothing."""
+
+    def page(self) -> bytes:
+        """The Prometheus page."""
+
+    def status(self) -> AgentStatus:
+        """The agent's status now."""
+
+    def submit(self, assignment: Assignment) -> str | None:
+        """Take an assignment; why it is refused, None when it is taken."""
+
+    def failed(self, error: BaseException) -> None:
+        """Count an error that a request ran into."""
+
+
+class AgentServer:
+    """Listens from the moment it is made until :meth:`close`. Raises OSError when the address cannot be bound."""
+
+    def __init__(self, desk: Desk, host: str, port: int, token: str | None) -> None:
+        handler = type("BoundHandler", (_Handler,), {"desk": desk, "token": token})
+        self._http = _QuietServer((host, port), handler)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.5}, name="streamjob-agent-http", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self._http.server_address[1])
+
+    def write_address(self, path: str, host: str) -> None:
+        """Write `http://host:port` to a file, atomically. Raises OSError."""
+        shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
+        shown = f"[{shown}]" if ":" in shown else shown
+        target = pathlib.Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=target.parent, suffix=".draft")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"http://{shown}:{self.port}\n")
+        pathlib.Path(draft).replace(target)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join(timeout=2.0)
+
+
+class _QuietServer(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 16
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A caller that hung up is no event; the base class would print a traceback into the job's output."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    desk: Desk
+    token: str | None
+    timeout = _REQUEST_TIMEOUT_S
+    server_version = "streamjob-agent"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """Metrics, status, health."""
+        routes = {"/metrics": self._metrics, "/v1/status": self._status, "/healthz": self._health}
+        route = routes.get(self.path.partition("?")[0])
+        self._answer(route if route else self._not_found)
+
+    def do_PUT(self) -> None:
+        """An assignment."""
+        self._answer(self._assign if self.path == "/v1/assignment" else self._not_found)
+
+    def _answer(self, route: Any) -> None:
+        try:
+            code, kind, body = route()
+        except Exception as error:  # noqa: BLE001 - an error of ours must not fill the job's output
+            self.desk.failed(error)
+            code, kind, body = 500, _TEXT, b"The agent could not answer; its status counts the error.\n"
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _metrics(self) -> Answer:
+        return 200, CONTENT_TYPE, self.desk.page()
+
+    def _status(self) -> Answer:
+        return 200, _JSON, status_to_json(self.desk.status()).encode()
+
+    @staticmethod
+    def _health() -> Answer:
+        return 200, _TEXT, b"ok\n"
+
+    def _not_found(self) -> Answer:
+        sentence = "not found; GET /metrics, GET /v1/status, GET /healthz and PUT /v1/assignment are known.\n"
+        return 404, _TEXT, sentence.encode()
+
+    def _assign(self) -> Answer:
+        if not self._authorised():
+            return 401, _TEXT, b"Authorization: a bearer token is needed, and this is not it.\n"
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal():
+            return 411, _TEXT, b"Content-Length: a whole number of bytes is needed.\n"
+        if int(length) > MOST_BODY_BYTES:
+            self.close_connection = True
+            return 413, _TEXT, f"body: {length} bytes given, at most {MOST_BODY_BYTES} are read.\n".encode()
+        body = self.rfile.read(int(length))
+        try:
+            assignment = assignment_from_json(body)
+        except WireError as error:
+            return 400, _TEXT, f"{error}\n".encode()
+        refused = self.desk.submit(assignment)
+        if refused is not None:
+            return 409, _TEXT, f"{refused}\n".encode()
+        return 202, _JSON, status_to_json(self.desk.status()).encode()
+
+    def _authorised(self) -> bool:
+        if self.token is None:
+            return True
+        given = self.headers.get("Authorization", "")
+        return hmac.compare_digest(given.encode(), f"Bearer {self.token}".encode())
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests are not written into the job's output."""
