@@ -73,6 +73,12 @@ def live(snapshot: Snapshot) -> tuple[ExecutorView, ...]:
     return tuple(executor for executor in snapshot.executors if executor.state in LIVE_STATES)
 
 
+def node_names(snapshot: Snapshot) -> tuple[str, ...]:
+    """The executors in the order of the model's nodes; LOST last, when key groups have no live owner."""
+    names = tuple(executor.executor_id for executor in live(snapshot))
+    return names if set(snapshot.owners) <= set(names) else (*names, LOST)
+
+
 def reference_cores(executors: Collection[ExecutorView]) -> int:
     """The commonest number of cores, the larger at a tie."""
     counts = Counter(executor.cores for executor in executors)
@@ -91,12 +97,13 @@ def growth_ratio(snapshot: Snapshot, memory: Memory) -> float:
 def _model(
     snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, marked: Collection[str], cost: MoveCost
 ) -> LoadModel:
-    index = {executor.executor_id: at for at, executor in enumerate(nodes)}
-    lost = any(owner not in index for owner in snapshot.owners)
+    names = node_names(snapshot)
+    index = {name: at for at, name in enumerate(names)}
+    lost = len(names) > len(nodes)
     node_of = np.array([index.get(owner or "", len(nodes)) for owner in snapshot.owners], dtype=np.int64)
     n_groups = len(snapshot.group_ids)
     return LoadModel(
-        node_ids=(*index, LOST) if lost else tuple(index),
+        node_ids=names,
         capacity=np.array([executor.cores / cores for executor in nodes] + [1.0] * lost),
         marked=np.array([executor.executor_id in marked for executor in nodes] + [True] * lost),
         group_ids=snapshot.group_ids,

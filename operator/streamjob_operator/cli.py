@@ -1,0 +1,58 @@
+"""The command `streamjob`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from streamjob_operator.spec import SpecError, StreamJob, read_job
+from streamjob_operator.spec.quantities import parse_duration
+
+BAD_SPEC, JOB_FAILED = 2, 1
+
+
+def read_duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+    """A duration such as 90s or 5m, in seconds."""
+    try:
+        return None if value is None else parse_duration(value)
+    except ValueError as error:
+        raise click.BadParameter(f"'{value}' given; {error}") from error
+
+
+def read_spec(_: click.Context, __: click.Parameter, value: str) -> StreamJob:
+    """The StreamJob in a file; every mistake is one line on stderr, and the command ends with 2."""
+    try:
+        return read_job(Path(value))
+    except SpecError as error:
+        for sentence in error.sentences:
+            click.echo(sentence, err=True)
+        raise SystemExit(BAD_SPEC) from error
+
+
+@click.group()
+@click.version_option(package_name="streamjob")
+def main() -> None:
+    """Autoscale and rebalance Spark Structured Streaming jobs while they run."""
+
+
+@main.command()
+@click.argument("job", metavar="JOB.YAML", callback=read_spec)
+def validate(job: StreamJob) -> None:
+    """Say whether a StreamJob file is right, or what is wrong with it."""
+    click.echo(f"{job.metadata.name} is a valid StreamJob.")
+
+
+@main.command()
+@click.argument("job", metavar="JOB.YAML", callback=read_spec)
+@click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder of results. Default: out/NAME.")
+@click.option("--duration", callback=read_duration, help="Stop after this time, for example 5m.")
+@click.option("--attach", metavar="ADDRESS", default=None, help="Address of a running agent; nothing is started.")
+def run(job: StreamJob, out: Path | None, duration: float | None, attach: str | None) -> None:
+    """Run a job, or attach to one, and keep it balanced and right-sized."""
+    # Imported here: `validate` needs neither solvers nor plots.
+    from streamjob_operator.standalone.session import run_session
+
+    if attach is None and job.spec.application is None:
+        raise click.UsageError("The job has an applicationRef: give the address of its agent with --attach.")
+    raise SystemExit(JOB_FAILED if run_session(job, out or Path("out") / job.metadata.name, duration, attach) else 0)

@@ -1,0 +1,105 @@
+"""From two pages to a snapshot: differences of counters, which may have started anew, and the newest gauges."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from streamjob_agent import metric_names as names
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.standalone.page import Page
+from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
+from streamjob_planners.model import FloatArray, GroupId
+
+K = TypeVar("K", bound=Hashable)
+
+
+def snapshot_between(start: Page, end: Page, newest: Page, status: AgentStatus) -> Snapshot:
+    """What happened between two pages of one run; executors and owners as in the newest, moves as in the status."""
+    live = {executor_id for executor_id, _ in newest.executors}
+    owners = dict(zip(newest.group_ids, newest.owners, strict=True))
+    query = next((one for one in status.queries if one.query_id == end.query_id), None)
+    return Snapshot(
+        taken_at_s=end.at_s,
+        window_s=end.at_s - start.at_s,
+        application_id=end.application_id,
+        query_id=end.query_id,
+        run_id=end.run_id,
+        actuation_on=status.actuation == "on",
+        actuation_reason=status.message or status.reason,
+        generation_applied=status.generation_applied,
+        moves_pending=0 if query is None else query.moves_pending,
+        executors=_executors(start, end, newest),
+        group_ids=end.group_ids,
+        owners=tuple(owner if (owner := owners.get(group)) in live else None for group in end.group_ids),
+        busy_s=_grown(start, end, names.GROUP_BUSY_SECONDS),
+        cpu_s=_grown(start, end, names.GROUP_CPU_SECONDS),
+        records=_grown(start, end, names.GROUP_RECORDS),
+        state_bytes=end.state_bytes,
+        traffic_bytes=_traffic(start, end),
+        rates=_rates(start, end),
+    )
+
+
+def growth(before: Mapping[K, float], after: Mapping[K, float], key: K) -> float:
+    """How much a counter grew; one that is lower than before has started anew at 0."""
+    first, last = before.get(key, 0.0), after.get(key, 0.0)
+    return last - first if last >= first else last
+
+
+def _grown(start: Page, end: Page, name: str) -> FloatArray:
+    first = dict(zip(start.group_ids, start.counters[name].tolist(), strict=True))
+    last = dict(zip(end.group_ids, end.counters[name].tolist(), strict=True))
+    return np.array([growth(first, last, group) for group in end.group_ids], dtype=np.float64)
+
+
+def _executors(start: Page, end: Page, newest: Page) -> tuple[ExecutorView, ...]:
+    def number(executor_id: str) -> tuple[int, str]:
+        return (int(executor_id) if executor_id.isdecimal() else 0, executor_id)
+
+    return tuple(
+        ExecutorView(
+            executor_id=executor_id,
+            host=host,
+            cores=cores,
+            state=newest.executor_states.get(executor_id, "ready"),
+            busy_s=growth(start.executor_busy_s, end.executor_busy_s, executor_id),
+        )
+        for (executor_id, host), cores in sorted(newest.executors.items(), key=lambda one: number(one[0][0]))
+    )
+
+
+def _traffic(start: Page, end: Page) -> sparse.csr_array | None:
+    index: dict[GroupId, int] = {group: at for at, group in enumerate(end.group_ids)}
+    cells = [
+        (index[one], index[other], growth(start.traffic, end.traffic, (one, other)))
+        for one, other in end.traffic
+        if one in index and other in index
+    ]
+    if not cells:
+        return None
+    rows, columns, sizes = zip(*cells, strict=True)
+    shape = (len(index), len(index))
+    return sparse.csr_array((np.array(sizes, dtype=np.float64), (rows, columns)), shape=shape)
+
+
+def _rates(start: Page, end: Page) -> QueryRates:
+    def grown(name: str) -> float:
+        return growth(start.query, end.query, name)
+
+    batches, batch_s = grown(names.QUERY_BATCHES), grown(names.QUERY_BATCH_SECONDS)
+    rows, last_s = grown(names.QUERY_INPUT_ROWS), end.query.get(names.QUERY_LAST_BATCH_SECONDS, 0.0)
+    return QueryRates(
+        batches=round(batches),
+        mean_batch_s=batch_s / batches if batches else last_s,
+        last_batch_s=last_s,
+        last_batch_at_s=end.query.get(names.QUERY_LAST_BATCH_TIMESTAMP, end.at_s),
+        trigger_interval_s=end.query.get(names.QUERY_TRIGGER_SECONDS),
+        input_rps=rows / (end.at_s - start.at_s),
+        processed_rps=rows / batch_s if batch_s > 0 else 0.0,
+        lag_rows=end.query.get(names.QUERY_LAG_ROWS),
+        other_busy_s=grown(names.QUERY_OTHER_BUSY_SECONDS),
+    )

@@ -1,0 +1,121 @@
+"""One metrics page of the agent as arrays: parsed once, kept small."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Mapping
+
+import numpy as np
+from prometheus_client.parser import text_string_to_metric_families
+
+from streamjob_agent import metric_names as names
+from streamjob_operator.ports import Unavailable
+from streamjob_planners.model import FloatArray, GroupId
+
+Labels = tuple[str, ...]
+Series = Mapping[Labels, float]
+GROUP_COUNTERS = (names.GROUP_BUSY_SECONDS, names.GROUP_CPU_SECONDS, names.GROUP_RECORDS)
+_LABELS: Mapping[str, Labels] = {
+    **dict.fromkeys((*GROUP_COUNTERS, names.GROUP_STATE_BYTES, names.GROUP_EXECUTOR_ID), names.GROUP_LABELS),
+    names.TRAFFIC_BYTES: names.TRAFFIC_LABELS,
+    names.EXECUTOR_CORES: ("executor", "host"),
+    names.EXECUTOR_STATE: ("executor", "state"),
+    names.EXECUTOR_BUSY_SECONDS: ("executor",),
+    names.QUERY_INFO: ("query", "run"),
+    names.AGENT_INFO: ("application",),
+}
+_QUERY = ("query",)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What one scrape saw of one query. Counters are totals since the driver started.
+
+    `group_ids` are in order; `counters[name]` and `state_bytes` are (n_groups,); `owners` None where unknown.
+    `query` holds the query's own series by name, `executors` (id, host) -> cores.
+    """
+
+    at_s: float
+    application_id: str
+    query_id: str
+    run_id: str
+    group_ids: tuple[GroupId, ...]
+    owners: tuple[str | None, ...]
+    counters: Mapping[str, FloatArray]
+    state_bytes: FloatArray
+    traffic: Mapping[tuple[GroupId, GroupId], float]
+    executors: Mapping[tuple[str, str], int]
+    executor_states: Mapping[str, str]
+    executor_busy_s: Mapping[str, float]
+    query: Mapping[str, float]
+
+    @property
+    def batches(self) -> float:
+        """Finished batches of the query."""
+        return self.query.get(names.QUERY_BATCHES, 0.0)
+
+
+def parse_page(text: str, at_s: float) -> Page:
+    """Read a page scraped at at_s; raises Unavailable when it is cut off, or no query with state runs yet."""
+    series = _series(text)
+    if not series.get(names.AGENT_INFO):
+        raise Unavailable(f"The agent's page is not whole: {names.AGENT_INFO} is missing.")
+    application = next(iter(series[names.AGENT_INFO]))[0]
+    query = _busiest_query(series)
+    rows = sorted((_group(labels[1:]), labels) for labels in series[names.GROUP_BUSY_SECONDS] if labels[0] == query[0])
+    owners = series.get(names.GROUP_EXECUTOR_ID, {})
+    return Page(
+        at_s=at_s,
+        application_id=application,
+        query_id=query[0],
+        run_id=query[1],
+        group_ids=tuple(group for group, _ in rows),
+        owners=tuple(str(int(owners[labels])) if labels in owners else None for _, labels in rows),
+        counters={name: _column(series.get(name, {}), rows) for name in GROUP_COUNTERS},
+        state_bytes=_column(series.get(names.GROUP_STATE_BYTES, {}), rows),
+        traffic=_traffic(series.get(names.TRAFFIC_BYTES, {}), query[0]),
+        executors={(one[0], one[1]): int(cores) for one, cores in series.get(names.EXECUTOR_CORES, {}).items()},
+        executor_states={one[0]: one[1] for one, is_so in series.get(names.EXECUTOR_STATE, {}).items() if is_so},
+        executor_busy_s={one[0]: busy for one, busy in series.get(names.EXECUTOR_BUSY_SECONDS, {}).items()},
+        query={name: values[query[:1]] for name, values in series.items() if query[:1] in values},
+    )
+
+
+def _series(text: str) -> dict[str, dict[Labels, float]]:
+    """Name -> label values in the contract's order -> value; series that are not in the contract are left out."""
+    found: dict[str, dict[Labels, float]] = defaultdict(dict)
+    try:
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                labels = _LABELS.get(sample.name, _QUERY if sample.name.startswith("streamjob_query_") else None)
+                if labels is not None:
+                    found[sample.name][tuple(sample.labels[label] for label in labels)] = float(sample.value)
+    except (ValueError, KeyError, IndexError) as error:
+        raise Unavailable(f"The agent's page cannot be read: {type(error).__name__}: {error}.") from error
+    return found
+
+
+def _busiest_query(series: Mapping[str, Series]) -> tuple[str, str]:
+    """Id and run of the query with the most key groups, the first by id at a tie."""
+    running = {labels[0]: labels[1] for labels in sorted(series.get(names.QUERY_INFO, {}))}
+    groups = dict.fromkeys(running, 0)
+    for labels in series.get(names.GROUP_BUSY_SECONDS, {}):
+        if labels[0] in groups:
+            groups[labels[0]] += 1
+    if not any(groups.values()):
+        raise Unavailable("No streaming query with key groups runs yet.")
+    query = max(sorted(groups), key=lambda one: groups[one])
+    return query, running[query]
+
+
+def _group(labels: Labels) -> GroupId:
+    return GroupId(operator=int(labels[0]), partition=int(labels[1]))
+
+
+def _column(values: Series, rows: list[tuple[GroupId, Labels]]) -> FloatArray:
+    return np.array([values.get(labels, 0.0) for _, labels in rows], dtype=np.float64)
+
+
+def _traffic(values: Series, query: str) -> dict[tuple[GroupId, GroupId], float]:
+    return {(_group(one[1:3]), _group(one[3:5])): size for one, size in values.items() if one[0] == query}

@@ -1,0 +1,62 @@
+"""The last pages at which a batch had just ended, and the window between two of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.standalone.page import Page
+
+MAX_PAGES = 2000
+
+
+class Ring:
+    """Bounded: pages at batch ends, and the newest page.
+
+    Windows begin and end at batch ends, so that a window holds whole batches; the first batch of a cold driver is in
+    no window, because none begins before its end.
+    """
+
+    def __init__(self, horizon_s: float) -> None:
+        self._horizon_s = horizon_s
+        self._ends: deque[Page] = deque(maxlen=MAX_PAGES)
+        self._newest: Page | None = None
+
+    def add(self, page: Page) -> None:
+        """Take in a page; one of another driver or run of the query starts anew."""
+        before = self._newest
+        if before is None or _identity(before) != _identity(page):
+            self._ends.clear()
+        elif page.batches > before.batches:
+            self._ends.append(page)
+        while len(self._ends) > 2 and self._ends[1].at_s < page.at_s - self._horizon_s:
+            self._ends.popleft()
+        self._newest = page
+
+    @property
+    def newest(self) -> Page | None:
+        """The newest page."""
+        return self._newest
+
+    def window(self, now_s: float, window_s: float) -> tuple[Page, Page]:
+        """First and last page of the newest window of at least window_s; raises Unavailable while there is none."""
+        if self._newest is None or len(self._ends) < 1:
+            raise Unavailable("No batch has ended since the agent is being watched.")
+        end = self._ends[-1]
+        if now_s - end.at_s > self._patience_s(window_s):
+            end = self._newest  # idle: a window that ended long ago would show load that is gone
+        starts = [page for page in self._ends if page.at_s <= end.at_s - window_s] or [self._ends[0]]
+        if starts[-1] is end or starts[-1].at_s >= end.at_s:
+            raise Unavailable("Only one batch has ended since the agent is being watched; two make a window.")
+        return starts[-1], end
+
+    def _patience_s(self, window_s: float) -> float:
+        """Three of the longest recent gaps between batches, at least one window."""
+        recent = list(self._ends)[-5:]
+        gaps = [after.at_s - before.at_s for before, after in itertools.pairwise(recent)]
+        return max([window_s, *(3 * gap for gap in gaps)])
+
+
+def _identity(page: Page) -> tuple[str, str, str]:
+    return page.application_id, page.query_id, page.run_id

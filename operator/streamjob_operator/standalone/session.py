@@ -1,0 +1,100 @@
+"""One run of `streamjob run`: puts the adapters together and takes them apart again, whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from streamjob_operator.history import HistoryFile
+from streamjob_operator.memory import FileMemory
+from streamjob_operator.ports import Ports
+from streamjob_operator.spec import Application, StreamJob
+from streamjob_operator.standalone.agent_actuator import AgentActuator
+from streamjob_operator.standalone.agent_metrics import AgentMetrics
+from streamjob_operator.standalone.client import AgentClient, address_from, fixed_address
+from streamjob_operator.standalone.launcher import Driver
+from streamjob_operator.standalone.runner import Runner
+from streamjob_operator.standalone.supervisor import Supervisor
+from streamjob_operator.view import LiveView
+
+ADDRESS, MEMORY, HISTORY, REPORT, LOG = "agent.address", "memory.json", "history.jsonl", "report.html", "driver.log"
+
+
+def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str | None) -> int:
+    """Run until the job ends, the time is over or Ctrl-C; the driver's exit code, 0 when it was stopped by us."""
+    console = Console()
+
+    def tell(sentence: str) -> None:
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+
+    out.mkdir(parents=True, exist_ok=True)
+    view = LiveView(job, console)
+    with contextlib.ExitStack() as stack:
+        stack.callback(_report, out, tell)
+        stack.callback(view.close)
+        stop = stack.enter_context(_stop_on_signals())
+        supervisor = None if attach else stack.enter_context(_driver(job.spec.application, out, tell))
+        address = fixed_address(attach) if attach else address_from(out / ADDRESS)
+        client = AgentClient(address, token=os.environ.get("STREAMJOB_AGENT_TOKEN"))
+        metrics = stack.enter_context(AgentMetrics(client, job.spec.balancing.statistics_period_s))
+        ports = Ports(
+            metrics=metrics,
+            actuator=AgentActuator(client, job.spec.balancing.migration_budget),
+            memory=FileMemory(out / MEMORY, tell),
+            reporters=(HistoryFile(out / HISTORY, job), view),
+        )
+        watch = _watch(supervisor)
+        Runner(ports=ports, job=job, watch=watch, tell=tell, duration_s=duration_s, stop=stop).run()
+        return 0 if supervisor is None else supervisor.ended or 0
+
+
+def _watch(supervisor: Supervisor | None) -> Callable[[], bool]:
+    def watch() -> bool:
+        if supervisor is None:
+            return False
+        supervisor.tick(time.monotonic())
+        return supervisor.ended is not None
+
+    return watch
+
+
+@contextlib.contextmanager
+def _driver(application: Application | None, out: Path, tell: Callable[[str], None]) -> Iterator[Supervisor]:
+    if application is None:
+        raise ValueError("application: nothing to start")
+    driver = Driver(application, log=out / LOG, address_file=out / ADDRESS, state_dir=out / "agent")
+    tell(f"Starting {application.main_file}; its output goes to {out / LOG}.")
+    try:
+        yield Supervisor(driver, application.restart, tell)
+    finally:
+        driver.stop()
+
+
+@contextlib.contextmanager
+def _stop_on_signals() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set; the handlers are as before afterwards."""
+    stop = threading.Event()
+    before = {one: signal.signal(one, lambda *_: stop.set()) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def _report(out: Path, tell: Callable[[str], None]) -> None:
+    from streamjob_operator.report_html import write_report  # plots take a second to load, at the end is soon enough
+
+    try:
+        write_report(out / HISTORY, out / REPORT)
+    except (OSError, ValueError) as error:
+        tell(f"No report could be written: {error}")
+        return
+    tell(f"Report: {out / REPORT}")

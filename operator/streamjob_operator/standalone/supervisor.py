@@ -1,0 +1,65 @@
+"""Keeps the driver running as the job's restart policy says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from streamjob_operator.spec import RestartPolicy
+from streamjob_operator.spec.application import Restart
+from streamjob_operator.spec.quantities import format_duration
+
+STEADY_FACTOR = 2.0
+"""A driver that ran this times the longest backoff has recovered: the next wait is the first one again."""
+
+
+class Startable(Protocol):
+    """A driver process."""
+
+    def start(self) -> None:
+        """Start; may be called again once it has ended."""
+
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+
+    def stop(self) -> None:
+        """End it and all that it started."""
+
+
+class Supervisor:
+    """Call :meth:`tick` often with the time in seconds; `ended` tells when the job is over for good."""
+
+    def __init__(self, driver: Startable, restart: Restart, tell: Callable[[str], None]) -> None:
+        self._driver = driver
+        self._restart = restart
+        self._tell = tell
+        self._failures = 0
+        self._started_s: float | None = None
+        self._start_at_s: float | None = None
+        self.ended: int | None = None
+
+    def tick(self, now_s: float) -> None:
+        """Start what is due, notice what has ended."""
+        if self.ended is not None:
+            return
+        if self._started_s is None:
+            if self._start_at_s is None or now_s >= self._start_at_s:
+                self._driver.start()
+                self._started_s = now_s
+            return
+        code = self._driver.exit_code()
+        if code is not None:
+            self._over(code, now_s, ran_s=now_s - self._started_s)
+
+    def _over(self, code: int, now_s: float, ran_s: float) -> None:
+        self._driver.stop()  # what the driver left behind: executors whose driver is gone
+        policy = self._restart.policy
+        if policy is RestartPolicy.NEVER or (policy is RestartPolicy.ON_FAILURE and code == 0):
+            self.ended = code
+            return
+        if ran_s > STEADY_FACTOR * self._restart.backoff.max_s:
+            self._failures = 0
+        wait_s = min(self._restart.backoff.initial_s * 2.0**self._failures, self._restart.backoff.max_s)
+        self._failures += 1
+        self._started_s, self._start_at_s = None, now_s + wait_s
+        self._tell(f"The driver ended with {code}; it is started again in {format_duration(wait_s)}.")
