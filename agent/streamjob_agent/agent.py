@@ -153,7 +153,7 @@ class Agent:
         wait_s = self._tuner.observe(usage.longest_stateful_stage_s) if self._off is None else None
         if wait_s is None:
             return
-        if self.guard.did("locality_wait", lambda: self._bridge.set_locality_wait(wait_s)):
+        if self.guard.did("set_locality_wait", lambda: self._bridge.set_locality_wait(wait_s)):
             self._locality_wait_s = wait_s
         else:
             self._tuner.forget()

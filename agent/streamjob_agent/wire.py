@@ -264,8 +264,8 @@ def _build(kind: type[T], fields: Mapping[str, Any]) -> T:
 
 def _group_key(text: str) -> GroupKey:
     operator, _, partition = str(text).partition("/")
-    if not (operator.isdecimal() and partition.isdecimal()):
-        raise WireError(f"key group: {text!r} is not OPERATOR/PARTITION, two whole numbers")
+    if not (operator.isdecimal() and partition.isdecimal()) or len(text) > 40:
+        raise WireError(f"key group: {str(text)[:80]!r} is not OPERATOR/PARTITION, two whole numbers")
     return GroupKey(operator=int(operator), partition=int(partition))
 
 
@@ -275,6 +275,6 @@ def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
 
 def _unpack_map(packed: Mapping[str, str]) -> dict[int, tuple[str | None, ...]]:
     for operator, row in packed.items():
-        if not (operator.isdecimal() and isinstance(row, str)):
+        if not (operator.isdecimal() and len(operator) < 19 and isinstance(row, str)):
             raise WireError(f"owners: {operator!r}: {str(row)[:80]!r} given, an operator's number and text are needed")
     return {int(operator): unpack_owners(row) for operator, row in packed.items()}

@@ -1,0 +1,187 @@
+"""A Spark on paper behind the bridge's protocol: batches run when a test says so, tasks go where registered."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+
+from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.spread import even, group_keys, id_order
+from streamjob_agent.wire import GroupKey
+
+QUERY = "query-1"
+APPLICATION = "app-1"
+METHODS = [
+    *("spark_version", "application_id", "self_test", "executors", "queries", "drain", "wait_for_boundary"),
+    *("state_bytes", "traffic", "diagnostics", "place", "mark", "set_actuation", "set_locality_wait"),
+    *("request_executors", "decommission", "close"),
+]
+
+
+def executor(name: str) -> Executor:
+    return Executor(executor_id=name, host=f"host-{name}", cores=1)
+
+
+class FakeBridge:
+    """One query. `faults` maps a method's name to what it does instead: raise, hang for a bounded time."""
+
+    def __init__(
+        self, executors: Collection[str] = ("0", "1", "2"), operators: Mapping[int, int] | None = None
+    ) -> None:
+        self.alive = {name: executor(name) for name in executors}
+        self.operators = {0: 6, 1: 6} if operators is None else dict(operators)
+        self.registered: dict[GroupKey, str] = {}
+        self.ran: dict[GroupKey, str] = {}
+        self.disobeys: Callable[[GroupKey], bool] = lambda key: False
+        self.faults: dict[str, Callable[[], None]] = {}
+        self.checks = {"version": "ok"}
+        self.calls: list[tuple[str, object]] = []
+        self.batch_id = 0
+        self.on = True
+        self.running = True
+        self.task_s = 0.1
+        self._usage: list[Usage] = []
+        self._ended = threading.Condition()
+        self._boundaries = 0
+        self._seen = 0
+
+    def _enter(self, method: str, argument: object = None) -> None:
+        self.calls.append((method, argument))
+        if method in self.faults:
+            self.faults[method]()
+
+    def called(self, method: str) -> list[object]:
+        return [argument for name, argument in self.calls if name == method]
+
+    def run_batch(self) -> None:
+        """Run each group's task where it is registered, else where it ran, else anywhere alive, as Spark would."""
+        alive = sorted(self.alive, key=id_order)
+        fallback = even(self.operators, alive)
+        for key in group_keys(self.operators):
+            wanted = self.registered.get(key)
+            if wanted is None or wanted not in self.alive or (self.disobeys(key) and key in self.ran):
+                wanted = self.ran.get(key)
+            self.ran[key] = wanted if wanted in self.alive else fallback[key]
+        self.batch_id += 1
+        with self._ended:
+            self._usage.append(self._measured())
+            self._boundaries += 1
+            self._ended.notify_all()
+
+    def _measured(self) -> Usage:
+        batch = BatchEnd(
+            query_id=QUERY,
+            run_id="run-1",
+            batch_id=self.batch_id,
+            ended_at_s=1000.0 + self.batch_id,
+            duration_s=1.0,
+            input_rows=10,
+            input_rps=10.0,
+            processed_rps=20.0,
+            lag_rows=None,
+        )
+        groups = tuple(
+            GroupUsage(
+                key=key,
+                executor_id=name,
+                tasks=1,
+                busy_s=self.task_s,
+                cpu_s=self.task_s / 2,
+                records=5,
+                local_bytes=7,
+                remote_bytes=9,
+                state_rows=3,
+            )
+            for key, name in self.ran.items()
+        )
+        busy = dict.fromkeys(self.ran.values(), 1.5)
+        return Usage(
+            groups={QUERY: groups},
+            batches=(batch,),
+            other_busy_s={QUERY: 0.25},
+            executor_busy_s=busy,
+            failed_tasks=0,
+            longest_stateful_stage_s=0.5,
+        )
+
+    # The protocol.
+
+    def spark_version(self) -> str:
+        self._enter("spark_version")
+        return "4.3.0"
+
+    def application_id(self) -> str:
+        self._enter("application_id")
+        return APPLICATION
+
+    def executors(self) -> tuple[Executor, ...]:
+        self._enter("executors")
+        return tuple(self.alive[name] for name in sorted(self.alive, key=id_order))
+
+    def queries(self) -> tuple[Query, ...]:
+        self._enter("queries")
+        query = Query(query_id=QUERY, run_id="run-1", name="demo", operators=self.operators, trigger_interval_s=None)
+        return (query,) if self.running else ()
+
+    def drain(self) -> Usage:
+        self._enter("drain")
+        with self._ended:
+            drained, self._usage = self._usage, []
+        if drained:
+            newest = drained[-1]
+            batches = tuple(batch for usage in drained for batch in usage.batches)
+            return Usage(**{**{name: getattr(newest, name) for name in newest.__slots__}, "batches": batches})
+        return Usage(
+            groups={}, batches=(), other_busy_s={}, executor_busy_s={}, failed_tasks=0, longest_stateful_stage_s=None
+        )
+
+    def state_bytes(self, query_id: str) -> Mapping[GroupKey, int]:
+        self._enter("state_bytes", query_id)
+        return dict.fromkeys(group_keys(self.operators), 1000)
+
+    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> tuple[Traffic, ...]:
+        self._enter("traffic", query_id)
+        pair = Traffic(
+            from_key=GroupKey(operator=1, partition=0), to_key=GroupKey(operator=0, partition=2), size_bytes=5000
+        )
+        return (pair,)[:max_pairs]
+
+    def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
+        self._enter("place", dict(owners))
+        if self.on:
+            self.registered.update({key: owner.executor_id for key, owner in owners.items()})
+
+    def mark(self, executor_ids: Collection[str]) -> None:
+        self._enter("mark", frozenset(executor_ids))
+
+    def set_actuation(self, on: bool) -> None:
+        self._enter("set_actuation", on)
+        self.on = on
+
+    def wait_for_boundary(self, timeout_s: float) -> bool:
+        self._enter("wait_for_boundary", timeout_s)
+        with self._ended:
+            self._ended.wait_for(lambda: self._boundaries != self._seen, timeout_s)
+            ended, self._seen = self._boundaries != self._seen, self._boundaries
+        return ended
+
+    def set_locality_wait(self, seconds: float) -> None:
+        self._enter("set_locality_wait", seconds)
+
+    def request_executors(self, total: int) -> None:
+        self._enter("request_executors", total)
+
+    def decommission(self, executor_id: str) -> None:
+        self._enter("decommission", executor_id)
+        del self.alive[executor_id]
+
+    def self_test(self) -> Mapping[str, str]:
+        self._enter("self_test")
+        return self.checks
+
+    def diagnostics(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, int]]:
+        self._enter("diagnostics")
+        return {"progress": (2, "java.lang.Exception")}, {"hook_ns": 1_000_000, "batches": 3}
+
+    def close(self) -> None:
+        self._enter("close")

@@ -1,0 +1,222 @@
+"""The agent over a fake Spark: whole rounds, refusals, drains, and what the status says."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections import Counter
+from typing import Any
+
+import pytest
+from fake_bridge import APPLICATION, QUERY, FakeBridge, executor
+
+from streamjob_agent import metric_names
+from streamjob_agent.agent import Agent
+from streamjob_agent.config import AgentConfig
+from streamjob_agent.exporter import Exporter
+from streamjob_agent.wire import Assignment, GroupKey, Pace
+
+
+class Stage:
+    """An agent whose rounds a test makes one by one."""
+
+    def __init__(self, bridge: FakeBridge | None = None, **config: Any) -> None:
+        self.bridge = bridge or FakeBridge()
+        self.agent = Agent(self.bridge, AgentConfig(**config))
+        self.agent.prepare()
+        self.agent.round()
+
+    def batches(self, count: int = 1) -> Stage:
+        for _ in range(count):
+            self.bridge.run_batch()
+            self.agent.round()
+        return self
+
+    def assignment(self, generation: int = 1, **fields: Any) -> Assignment:
+        return Assignment(generation=generation, application_id=APPLICATION, query_id=QUERY, **fields)
+
+    def submit(self, generation: int = 1, **fields: Any) -> str | None:
+        return self.agent.submit(self.assignment(generation, **fields))
+
+
+def everything_to(*names: str) -> dict[int, tuple[str, ...]]:
+    return {operator: tuple(names[p % len(names)] for p in range(6)) for operator in (0, 1)}
+
+
+def test_initial_placement_is_registered_before_the_first_batch() -> None:
+    stage = Stage()
+    assert Counter(stage.bridge.registered.values()) == {"0": 4, "1": 4, "2": 4}
+
+
+def test_assignment_is_applied_reported_and_measured() -> None:
+    stage = Stage().batches()
+    assert stage.submit(owners=everything_to("1", "2"), pace=Pace(max_moves=2)) is None
+    stage.batches()
+    status = stage.agent.status()
+    assert status.generation_applied == 1
+    assert status.queries[0].moves_pending == 8
+    stage.batches(6)
+    status = stage.agent.status()
+    assert (status.queries[0].moves_pending, status.queries[0].moves_done) == (0, 8)
+    assert status.queries[0].owners == everything_to("1", "2")
+    assert {executor.executor_id: executor.groups for executor in status.executors} == {"0": 0, "1": 6, "2": 6}
+    page = Exporter(stage.agent.facts).page().decode()
+    assert f'{metric_names.AGENT_MOVES}{{result="done"}} 8.0' in page
+    assert f"{metric_names.AGENT_GENERATION} 1.0" in page
+
+
+def test_marked_executor_is_drained_then_removed_and_the_number_is_asked_for_once_more() -> None:
+    stage = Stage().batches()
+    drained = {"owners": everything_to("0", "1"), "marked_for_removal": ("2",), "executors_target": 2}
+    assert stage.submit(remove=("2",), **drained) == "HoldsGroups: remove names 2, which still holds 4 key groups"
+    assert stage.agent.status().refused is not None
+    assert stage.submit(**drained) is None
+    stage.batches()
+    assert {executor.executor_id: executor.state for executor in stage.agent.status().executors}["2"] == "draining"
+    stage.batches(2)
+    assert stage.bridge.called("decommission") == []
+    assert stage.submit(generation=2, remove=("2",), **drained) is None
+    stage.batches(2)
+    assert stage.bridge.called("decommission") == ["2"]
+    assert stage.bridge.called("request_executors") == [2, 2]
+    assert {executor.executor_id: executor.state for executor in stage.agent.status().executors}["2"] == "dead"
+    assert frozenset({"2"}) in stage.bridge.called("mark")
+
+
+def test_removal_waits_for_an_executor_that_got_a_group_in_the_meantime() -> None:
+    stage = Stage().batches()
+    drained = {"owners": everything_to("0", "1"), "marked_for_removal": ("2",)}
+    assert stage.submit(**drained) is None
+    stage.batches(3)
+    assert stage.submit(generation=2, remove=("2",), **drained) is None
+    stray = GroupKey(operator=0, partition=0)
+    home = stage.bridge.registered[stray]
+    stage.bridge.registered[stray] = "2"  # Spark stole the task
+    stage.bridge.run_batch()
+    stage.bridge.registered[stray] = home
+    stage.agent.round()
+    assert stage.bridge.called("decommission") == []
+    stage.batches(2)
+    assert stage.bridge.called("decommission") == ["2"]
+
+
+def test_number_of_executors_is_requested_once_for_each_change() -> None:
+    stage = Stage().batches()
+    for generation, target in ((1, 4), (2, 4), (3, 5)):
+        assert stage.submit(generation=generation, executors_target=target) is None
+        stage.batches(2)
+    assert stage.bridge.called("request_executors") == [4, 5]
+
+
+def test_groups_of_a_dead_executor_move_without_waiting_for_a_boundary() -> None:
+    stage = Stage().batches(2)
+    del stage.bridge.alive["0"]
+    stage.agent.round()
+    assert set(stage.bridge.registered.values()) == {"1", "2"}
+    assert stage.agent.facts().moves["guard"] == 4
+
+
+REFUSED = [
+    ({"application_id": "app-0"}, "StaleApplication: application_id 'app-0' given, the driver is 'app-1'"),
+    ({"query_id": "other"}, "UnknownQuery: query_id 'other' given, active queries are: query-1"),
+    ({"generation": 4}, "StaleGeneration: generation 4 given, 5 is applied already"),
+    ({"generation": 5, "executors_target": 9}, "StaleGeneration: generation 5 given twice, with another content"),
+    ({"owners": {0: ("0",)}}, "WrongShape: operator 0 has 1 owners, 6 partitions are needed"),
+    ({"owners": {7: ("0",)}}, "WrongShape: operator 7 given, the query's operators are: 0, 1"),
+    ({"owners": {0: ("9",) * 6}}, "UnknownExecutor: owners names 9, known are 0, 1, 2"),
+    ({"marked_for_removal": ("9",)}, "UnknownExecutor: marked_for_removal names 9, known are 0, 1, 2"),
+    ({"marked_for_removal": ("0", "1", "2")}, "AllMarked: every live executor is marked for removal"),
+    ({"executors_target": 0}, "WrongTarget: executors_target 0 given, 1 or more is needed"),
+    ({"remove": ("1",)}, "NotMarked: remove names 1, which is not in marked_for_removal"),
+    ({"remove": ("1",), "marked_for_removal": ("1",)}, "HoldsGroups: remove names 1, which still holds 4 key groups"),
+]
+
+
+@pytest.mark.parametrize(("fields", "sentence"), REFUSED, ids=lambda value: str(value)[:30])
+def test_refused_with_a_reason_and_nothing_changes(fields: dict[str, Any], sentence: str) -> None:
+    stage = Stage().batches()
+    assert stage.submit(generation=5) is None
+    stage.batches()
+    before = dict(stage.bridge.registered)
+    given = dataclasses.replace(stage.assignment(generation=6), **fields)
+    refused = stage.agent.submit(given)
+    assert refused is not None
+    assert refused.startswith(sentence)
+    stage.batches(2)
+    status = stage.agent.status()
+    assert (status.refused, status.generation_applied) == (refused, 5)
+    assert stage.bridge.registered == before
+
+
+def test_the_same_assignment_twice_is_one() -> None:
+    stage = Stage().batches()
+    for _ in range(2):
+        assert stage.submit(owners=everything_to("1")) is None
+        stage.batches()
+    assert stage.agent.status().queries[0].moves_done == 8
+
+
+def test_before_the_first_batch_owners_are_not_ready() -> None:
+    stage = Stage(FakeBridge(operators={}))
+    refused = stage.submit(owners={0: ("0",)})
+    assert refused is not None
+    assert refused.startswith("NotReady: ")
+
+
+def test_failed_self_test_turns_actuation_off_with_a_reason_while_metrics_go_on() -> None:
+    bridge = FakeBridge()
+    bridge.checks = {"version": "ok", "coordinator_round_trip": "it answered None"}
+    stage = Stage(bridge).batches(2)
+    status = stage.agent.status()
+    assert (status.actuation, status.reason) == ("off", "SelfTestFailed")
+    assert "coordinator_round_trip: it answered None" in status.message
+    assert not bridge.on
+    assert bridge.called("place") == []
+    refused = stage.submit(owners=everything_to("1"))
+    assert refused is not None
+    assert refused.startswith("ActuationOff: ")
+    page = Exporter(stage.agent.facts).page().decode()
+    assert f'{metric_names.QUERY_BATCHES}{{query="{QUERY}"}} 2.0' in page
+    assert f'{metric_names.AGENT_ACTUATION}{{reason="SelfTestFailed"}} 0.0' in page
+
+
+def test_last_assignment_is_a_hint_for_the_next_driver(tmp_path: pathlib.Path) -> None:
+    first = Stage(state_dir=str(tmp_path)).batches()
+    together = {0: ("0", "0", "1", "1", "2", "2"), 1: ("2", "2", "0", "0", "1", "1")}
+    assert first.submit(owners=together) is None
+    first.batches()
+    next_driver = FakeBridge(executors=("5", "6", "7"))
+    Stage(next_driver, state_dir=str(tmp_path))
+    names = {"0": "5", "1": "6", "2": "7"}
+    assert next_driver.registered == {
+        GroupKey(operator=operator, partition=p): names[owner]
+        for operator, row in together.items()
+        for p, owner in enumerate(row)
+    }
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"version": 99}', b"\xff\xfe", b'{"version":1,"generation":"x"}'])
+def test_damaged_memory_is_no_hint(tmp_path: pathlib.Path, content: bytes) -> None:
+    first = Stage(state_dir=str(tmp_path)).batches()
+    assert first.submit(owners=everything_to("1")) is None
+    first.batches()
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(content)
+    bridge = FakeBridge()
+    stage = Stage(bridge, state_dir=str(tmp_path))
+    assert Counter(bridge.registered.values()) == {"0": 4, "1": 4, "2": 4}
+    assert stage.agent.status().actuation == "on"
+
+
+def test_locality_wait_follows_the_stages() -> None:
+    stage = Stage().batches(3)
+    assert stage.bridge.called("set_locality_wait") == [10.0]
+    assert stage.agent.facts().locality_wait_s == 10.0
+
+
+def test_new_executors_are_seen_but_get_nothing_by_themselves() -> None:
+    stage = Stage().batches()
+    stage.bridge.alive["3"] = executor("3")
+    stage.batches(3)
+    states = {found.executor_id: (found.state, found.groups) for found in stage.agent.status().executors}
+    assert states["3"] == ("ready", 0)

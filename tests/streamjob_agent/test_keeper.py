@@ -1,0 +1,296 @@
+"""The keeper on paper: a world of executors that obey or not, die and come, and plans of any shape."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamjob_agent import keeper
+from streamjob_agent.keeper import Keeping, World
+from streamjob_agent.spread import group_keys
+from streamjob_agent.wire import Assignment, GroupKey, Pace
+
+OPERATORS = {0: 4, 1: 4}
+KEYS = group_keys(OPERATORS)
+NAMES = ("0", "1", "2", "3", "10")
+
+
+def plan(owners: dict[GroupKey, str | None], pace: Pace | None = None, **fields: object) -> Assignment:
+    rows = {
+        operator: tuple(owners.get(GroupKey(operator=operator, partition=p)) for p in range(count))
+        for operator, count in OPERATORS.items()
+    }
+    return Assignment(generation=1, application_id="a", query_id="q", owners=rows, pace=pace or Pace(), **fields)  # type: ignore[arg-type]
+
+
+@dataclasses.dataclass
+class Paper:
+    """Spark on paper: after each step, the groups that obey run where they are registered."""
+
+    live: tuple[str, ...]
+    shut: frozenset[str] = frozenset()
+    state: Keeping = dataclasses.field(default_factory=Keeping)
+    ran: dict[GroupKey, str] = dataclasses.field(default_factory=dict)
+    stubborn: frozenset[GroupKey] = frozenset()
+    sizes: dict[GroupKey, int] = dataclasses.field(default_factory=dict)
+
+    def world(self, boundary: bool = True) -> World:
+        return World(
+            operators=OPERATORS,
+            live=self.live,
+            shut=self.shut,
+            observed=dict(self.ran),
+            state_bytes=self.sizes,
+            boundary=boundary,
+        )
+
+    def step(self, boundary: bool = True) -> dict[GroupKey, str]:
+        self.state, owners = keeper.step(self.state, self.world(boundary))
+        assert all(owner in self.live and owner not in self.shut for owner in owners.values())
+        return owners
+
+    def batch(self) -> set[GroupKey]:
+        """One batch; gives the groups whose tasks moved."""
+        before = dict(self.ran)
+        for key in KEYS:
+            wanted = self.state.registered.get(key)
+            if wanted in self.live and wanted is not None and not (key in self.stubborn and key in self.ran):
+                self.ran[key] = wanted
+            elif self.ran.get(key) not in self.live:
+                self.ran[key] = self.live[0]
+        return {key for key in KEYS if before.get(key, self.ran[key]) != self.ran[key]}
+
+    def adopt(self, assignment: Assignment) -> None:
+        self.state = keeper.adopt(self.state, assignment, self.ran)
+
+
+def running(live: tuple[str, ...] = ("0", "1", "2"), **fields: object) -> Paper:
+    paper = Paper(live=live, **fields)  # type: ignore[arg-type]
+    paper.step()
+    paper.batch()
+    paper.step()
+    return paper
+
+
+def test_initial_placement_is_even_for_each_operator_and_in_total() -> None:
+    paper = Paper(live=("0", "1", "2"))
+    owners = paper.step()
+    assert owners.keys() == set(KEYS)
+    for operator in OPERATORS:
+        counts = Counter(owner for key, owner in owners.items() if key.operator == operator)
+        assert max(counts.values()) - min(counts.values()) <= 1
+    counts = Counter(owners.values())
+    assert max(counts.values()) - min(counts.values()) <= 1
+
+
+def test_initial_placement_follows_executors_that_register_late() -> None:
+    paper = Paper(live=("0",))
+    assert set(paper.step().values()) == {"0"}
+    paper.live = ("0", "1", "2")
+    paper.step()
+    assert set(paper.state.registered.values()) == {"0", "1", "2"}
+
+
+def test_nothing_moves_without_an_assignment() -> None:
+    paper = running()
+    paper.live = ("0", "1", "2", "3")
+    for _ in range(5):
+        assert paper.step() == {}
+        assert paper.batch() == set()
+
+
+owner_maps = st.fixed_dictionaries({key: st.sampled_from([*NAMES, None]) for key in KEYS})
+paces = st.builds(
+    Pace,
+    max_moves=st.none() | st.integers(0, 4),
+    max_state_bytes=st.none() | st.integers(0, 5000),
+    max_cost_s=st.none() | st.floats(0, 3),
+)
+sizes_maps = st.fixed_dictionaries({key: st.integers(0, 3000) for key in KEYS})
+cost_maps = st.fixed_dictionaries({key: st.floats(0, 2) for key in KEYS})
+
+
+@settings(max_examples=150, deadline=None)
+@given(owners=owner_maps, pace=paces, sizes=sizes_maps, costs=cost_maps)
+def test_obeyed_plans_converge_within_the_pace(
+    owners: dict[GroupKey, str | None], pace: Pace, sizes: dict[GroupKey, int], costs: dict[GroupKey, float]
+) -> None:
+    paper = running(live=NAMES, sizes=sizes)
+    paper.adopt(plan(owners, pace, move_cost_s=costs))
+    asked = paper.state.moves_pending
+    for _ in range(len(KEYS) + 1):
+        paper.step()
+        moved = paper.batch()
+        within = (
+            len(moved) <= (len(KEYS) if pace.max_moves is None else pace.max_moves)
+            and sum(sizes[key] for key in moved) <= (1e9 if pace.max_state_bytes is None else pace.max_state_bytes)
+            and sum(costs[key] for key in moved) <= (1e9 if pace.max_cost_s is None else pace.max_cost_s)
+        )
+        assert within or len(moved) == 1
+        assert moved or paper.state.moves_pending == 0 or not paper.step()
+    assert all(owner is None or paper.ran[key] == owner for key, owner in owners.items())
+    assert (paper.state.moves_pending, paper.state.moves_failed, paper.state.done) == (0, 0, asked)
+
+
+def test_moves_follow_the_given_order() -> None:
+    paper = running()
+    order = (KEYS[5], KEYS[2], KEYS[7])
+    targets = {key: "2" if paper.ran[key] != "2" else "0" for key in KEYS}
+    paper.adopt(plan(dict(targets), Pace(max_moves=1), move_order=order))
+    moved = []
+    for _ in range(len(KEYS)):
+        paper.step()
+        moved += list(paper.batch())
+    assert tuple(moved[:3]) == order
+    assert moved[3:] == sorted(set(KEYS) - set(order))
+
+
+def test_disobeyed_moves_are_asserted_again_reported_and_counted_once_obeyed() -> None:
+    paper = running()
+    key = KEYS[0]
+    paper.stubborn = frozenset([key])
+    paper.adopt(plan({key: "2"}))
+    assert paper.ran[key] != "2"
+    for boundary in range(8):
+        assert paper.step() == {key: "2"}
+        paper.batch()
+        assert paper.state.moves_failed == (1 if boundary > 4 else 0)
+        assert paper.state.moves_pending == (0 if boundary > 4 else 1)
+    paper.stubborn = frozenset()
+    paper.step()
+    paper.batch()
+    assert paper.step() == {}
+    assert (paper.state.done, paper.state.moves_failed, paper.state.failed_total) == (1, 0, 1)
+
+
+def test_a_failing_move_does_not_block_the_others() -> None:
+    paper = running()
+    paper.stubborn = frozenset([KEYS[0]])
+    paper.adopt(plan(dict.fromkeys(KEYS, "2"), Pace(max_moves=1), move_order=(KEYS[0],)))
+    for _ in range(len(KEYS) + 8):
+        paper.step()
+        paper.batch()
+    assert all(paper.ran[key] == "2" for key in KEYS[1:])
+    assert paper.state.moves_failed == 1
+
+
+def test_moves_start_only_at_boundaries() -> None:
+    paper = running()
+    paper.adopt(plan({KEYS[0]: "2"}))
+    assert paper.step(boundary=False) == {}
+    assert paper.step(boundary=True) == {KEYS[0]: "2"}
+
+
+def test_groups_of_a_dead_executor_are_rescued_at_once_evenly_and_beyond_the_pace() -> None:
+    paper = running()
+    paper.adopt(plan({}, Pace(max_moves=1)))
+    orphans = {key for key, owner in paper.ran.items() if owner == "0"}
+    paper.live = ("1", "2")
+    owners = paper.step(boundary=False)
+    assert owners.keys() == orphans
+    counts = Counter({**paper.ran, **owners}.values())
+    assert counts["1"] == counts["2"]
+    assert paper.state.guard_total == len(orphans)
+
+
+def test_rescue_spreads_by_measured_work() -> None:
+    paper = running()
+    heavy = {key: (9.0 if owner == "1" else 1.0) for key, owner in paper.ran.items()}
+    paper.live = ("1", "2")
+    world = dataclasses.replace(paper.world(), busy_s=heavy)
+    _, owners = keeper.step(paper.state, world)
+    assert set(owners.values()) == {"2"}
+
+
+def test_target_that_dies_in_mid_move_fails_the_move_and_the_group_stays() -> None:
+    paper = running()
+    key = next(key for key in KEYS if paper.ran[key] == "0")
+    paper.adopt(plan({key: "2"}))
+    assert paper.step() == {key: "2"}
+    paper.live = ("0", "1")
+    assert key not in paper.step()
+    assert paper.state.registered[key] == "0"
+    assert (paper.state.moves_pending, paper.state.moves_failed) == (0, 1)
+
+
+def test_orphan_with_a_living_target_goes_straight_there() -> None:
+    paper = running()
+    orphans = {key for key, owner in paper.ran.items() if owner == "0"}
+    paper.adopt(plan(dict.fromkeys(orphans, "2"), Pace(max_moves=1)))
+    paper.live = ("1", "2")
+    assert paper.step(boundary=False) == dict.fromkeys(orphans, "2")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    owners=owner_maps,
+    events=st.lists(st.tuples(st.sampled_from(["kill", "shut", "add", "none"]), st.sampled_from(NAMES)), max_size=8),
+    stubborn=st.sets(st.sampled_from(KEYS), max_size=3),
+)
+def test_never_on_dead_or_shut_executors_whatever_happens(
+    owners: dict[GroupKey, str | None], events: list[tuple[str, str]], stubborn: set[GroupKey]
+) -> None:
+    paper = running(live=NAMES, stubborn=frozenset(stubborn))
+    paper.adopt(plan(owners, Pace(max_moves=2)))
+    for event, name in events:
+        if event == "kill" and len(paper.live) > 1:
+            paper.live = tuple(other for other in paper.live if other != name)
+        elif event == "shut":
+            paper.shut = paper.shut | {name}
+        elif event == "add" and name not in paper.live:
+            paper.live = (*paper.live, name)
+        paper.step()  # asserts that no dead or shut executor is given anything
+        paper.batch()
+    paper.stubborn = frozenset()
+    for _ in range(2 * len(KEYS) + 10):
+        paper.step()
+        paper.batch()
+    assert paper.state.moves_pending == 0
+    assert paper.step() == {}
+    assert all(paper.ran[key] in paper.live for key in KEYS)
+
+
+def test_drift_that_nobody_planned_is_asserted_against_and_then_accepted() -> None:
+    paper = running()
+    key = KEYS[0]
+    home = paper.ran[key]
+    away = next(name for name in paper.live if name != home)
+    paper.stubborn = frozenset([key])
+    paper.ran[key] = away
+    assert paper.step() == {key: home}
+    for _ in range(10):
+        paper.step()
+        paper.batch()
+    assert paper.step() == {}
+    assert paper.state.registered[key] == away
+
+
+@pytest.mark.parametrize("new", [("7",), ("5", "6"), ("5", "6", "7"), ("5", "6", "7", "8")])
+def test_hint_of_an_earlier_driver_unites_groups_before_the_first_batch(new: tuple[str, ...]) -> None:
+    old = {key: ("0", "2", "11")[(key.partition // 2 + key.operator) % 3] for key in KEYS}
+    paper = Paper(live=new, state=Keeping(hint=old))
+    owners = paper.step()
+    assert owners.keys() == set(KEYS)
+    counts = Counter(owners.values())
+    assert set(counts) == set(new)
+    if len(new) == 3:
+        assert owners == {key: dict(zip(("0", "2", "11"), new, strict=True))[name] for key, name in old.items()}
+
+
+def test_hint_counts_even_before_the_operators_are_known() -> None:
+    old = dict.fromkeys(KEYS[:4], "0") | dict.fromkeys(KEYS[4:], "1")
+    world = World(operators={}, live=("3", "4"))
+    state, owners = keeper.step(Keeping(hint=old), world)
+    assert owners == dict.fromkeys(KEYS[:4], "3") | dict.fromkeys(KEYS[4:], "4")
+    _, again = keeper.step(state, world)
+    assert again == {}
+
+
+def test_hint_is_ignored_once_tasks_were_seen() -> None:
+    paper = Paper(live=("0", "1"), state=Keeping(hint=dict.fromkeys(KEYS, "9")))
+    paper.ran = {key: "1" if key.partition else "0" for key in KEYS}
+    assert paper.step() == {}
