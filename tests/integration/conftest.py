@@ -9,6 +9,7 @@ import collections
 import os
 import pathlib
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -136,6 +137,7 @@ def spark_cluster() -> Iterator[SparkCluster]:
 
     from streamjob_agent.spark.settings import recommended_settings
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # the executors' Python workers need the same packages
     builder = SparkSession.builder.master("local-cluster[3,1,1024]").appName("streamjob-integration")
     extra = {
         "spark.sql.shuffle.partitions": str(PARTITIONS),
@@ -160,9 +162,12 @@ def spark_cluster() -> Iterator[SparkCluster]:
 
 
 @pytest.fixture
-def file_stream(spark_cluster: SparkCluster, tmp_path: pathlib.Path) -> FileStream:
-    """A fresh stream of files with a checkpoint of its own."""
-    return FileStream(spark_cluster.session, tmp_path)
+def file_stream(spark_cluster: SparkCluster, tmp_path: pathlib.Path) -> Iterator[FileStream]:
+    """A fresh stream of files with a checkpoint of its own; a test may give it another session."""
+    stream = FileStream(spark_cluster.session, tmp_path)
+    yield stream
+    for query in stream.session.streams.active:
+        query.stop()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import collections
 from typing import Any
 
 import pytest
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows
+from pyspark.sql import functions as F
 
 pytestmark = pytest.mark.spark
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows
+from pyspark.sql import functions as F
 
 pytestmark = pytest.mark.spark
 

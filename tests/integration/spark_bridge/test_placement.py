@@ -7,7 +7,7 @@ import itertools
 from typing import Any
 
 import pytest
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows
+from pyspark.sql import functions as F
 
 from streamjob_agent.wire import GroupKey
 
@@ -19,6 +19,7 @@ def counts(stream: Any) -> Any:
 
 
 def start_counts(stream: Any, sink: Any) -> Any:
+    """Counts and sums by key, through foreachBatch."""
     writer = counts(stream).writeStream.outputMode("update").foreachBatch(sink)
     return writer.option("checkpointLocation", stream.checkpoint).start()
 
@@ -101,6 +102,20 @@ def test_chained_operators_two_queries_traffic_and_state_bytes(watch: Any, file_
     wanted = watch.move_all(query, rotated(watch, seen))
     file_stream.write(keys=40)
     assert watch.run(query) == wanted
-    tally = collections.Counter(n for n, _ in file_stream.expected().values())
+    # Each batch hands on the 40 keys with their counts so far: 5 after the first file, 10 after the second.
     rows = watch.cluster.session.table("chained").collect()
-    assert {row.n: row["keys"] for row in rows if row["keys"]} == dict(tally)
+    assert {row.n: row["keys"] for row in rows} == {5: 40, 10: 40}
+
+
+def test_a_query_of_another_session_is_found_and_moved(watch: Any, file_stream: Any, collected: Any) -> None:
+    file_stream.session = watch.cluster.session.newSession()
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    query.processAllAvailable()
+    assert [found.query_id for found in watch.bridge.queries()] == [query.id]
+    file_stream.write()
+    seen = watch.run(query)
+    wanted = watch.move_all(query, rotated(watch, seen))
+    file_stream.write()
+    assert watch.run(query) == wanted
+    assert collected.rows == file_stream.expected()

@@ -64,12 +64,10 @@ final class Fleet {
     return leaving.contains(id) ? null : (String) hosts.get(id);
   }
 
-  /**
-   * Executors that should lose their key groups now, found without waiting for an event: gone from the scheduler or
-   * newly decommissioned by anyone.
-   */
-  synchronized List lost() {
-    ArrayList lost = dropUnknown();
+  /** Asks the scheduler instead of waiting for events: dead executors are dropped, newly decommissioned ones returned. */
+  synchronized List leavers() {
+    dropUnknown();
+    ArrayList lost = new ArrayList();
     ArrayList live = new ArrayList(hosts.keySet());
     for (int i = 0; i < live.size(); i++) {
       String id = (String) live.get(i);
@@ -81,8 +79,7 @@ final class Fleet {
     return lost;
   }
 
-  private synchronized ArrayList dropUnknown() {
-    ArrayList gone = new ArrayList();
+  private synchronized void dropUnknown() {
     Object backend = context.schedulerBackend();
     if (backend instanceof ExecutorAllocationClient) {
       HashSet alive = new HashSet();
@@ -90,13 +87,9 @@ final class Fleet {
       while (ids.hasNext()) {
         alive.add(ids.next());
       }
-      gone.addAll(hosts.keySet());
-      gone.removeAll(alive);
-      for (int i = 0; i < gone.size(); i++) {
-        removed((String) gone.get(i));
-      }
+      hosts.keySet().retainAll(alive);
+      slots.keySet().retainAll(alive);
     }
-    return gone;
   }
 
   /** Ids that may receive key groups, in order; marked ones only when nothing else is left. */

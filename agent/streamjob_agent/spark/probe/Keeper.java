@@ -34,6 +34,10 @@ final class Keeper {
       return;
     }
     synchronized (query) {
+      if (!query.planned && !ids.equals(query.spreadOver)) {
+        query.forgetOwners(); // executors that came while the query was starting take part, too
+        query.spreadOver = ids;
+      }
       int next = 0;
       Iterator each = query.operators.values().iterator();
       while (each.hasNext()) {
@@ -52,9 +56,16 @@ final class Keeper {
     if (!on) {
       return;
     }
-    List lost = fleet.lost();
+    List lost = fleet.leavers();
     for (int i = 0; i < lost.size(); i++) {
-      rescue(query, (String) lost.get(i));
+      guard((String) lost.get(i));
+    }
+    Iterator owners = query.owners().iterator();
+    while (owners.hasNext()) {
+      String owner = (String) owners.next();
+      if (fleet.host(owner) == null) {
+        rescue(query, owner);
+      }
     }
     register(query);
   }

@@ -16,7 +16,7 @@ import org.apache.spark.storage.RDDInfo;
 /** Adds up what tasks report, per key group, until the agent drains it. Its size is bounded by the number of groups. */
 final class Meter {
   private static final int MOST_BATCHES = 1000;
-  private static final int MOST_GROUPS = 500000;
+  private static final int MOST_GROUPS = 100000;
   private final Plans plans;
   private final LinkedHashMap stages = new LinkedHashMap(); // Long -> Stage, the newest 512
   private HashMap groups = new HashMap(); // String query + operator + partition -> Usage

@@ -69,16 +69,22 @@ public final class Probe {
     adoptRunning();
   }
 
-  /** Queries that were started before, or in a session of their own. Safe to call at any time. */
-  public synchronized void adoptRunning() throws Exception {
+  /** Takes up queries that were started before the probe or in a session it does not know, and lets ended ones go. */
+  private synchronized void adoptRunning() throws Exception {
+    List queries = registry.all();
+    for (int i = 0; i < queries.size(); i++) {
+      Tracked query = (Tracked) queries.get(i);
+      query.active = query.active && running.containsKey(UUID.fromString(query.id));
+    }
     Iterator all = running.values().iterator();
     while (all.hasNext()) {
       Object execution = all.next();
       UUID id = (UUID) Reflect.call(execution, "id");
+      UUID run = (UUID) Reflect.call(execution, "runId");
       Tracked known = registry.get(id.toString());
-      if (known == null || !known.active) {
+      if (known == null || !known.active || !run.equals(known.runId)) {
         join(Reflect.call(execution, "sparkSession"));
-        binder.started(id, (UUID) Reflect.call(execution, "runId"), (String) Reflect.call(execution, "name"));
+        binder.started(id, run, (String) Reflect.call(execution, "name"));
         Object last = Reflect.call(execution, "lastExecution");
         if (last != null) {
           addHook(Reflect.call(last, "sparkSession"));

@@ -1,8 +1,12 @@
 package io.streamjob.probe;
 
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 
@@ -15,6 +19,7 @@ final class Tracked {
   long triggerMs;
   boolean active;
   boolean planned; // the operators come from an executed plan, not from a guess before batch 0
+  List spreadOver; // the executors that the guess was spread over
   final TreeMap operators = new TreeMap(); // Integer -> Operator
   final LinkedHashMap links = new LinkedHashMap(); // "from to" -> Integer shuffle id
   final HashMap plans = new HashMap(); // Long batch id -> IncrementalExecution, not yet read
@@ -25,6 +30,28 @@ final class Tracked {
 
   Operator operator(int operator) {
     return (Operator) operators.get(Integer.valueOf(operator));
+  }
+
+  /** Executors that hold a group or should. */
+  synchronized Set owners() {
+    HashSet owners = new HashSet();
+    Iterator each = operators.values().iterator();
+    while (each.hasNext()) {
+      Operator operator = (Operator) each.next();
+      for (int p = 0; p < operator.partitions; p++) {
+        if (operator.owner(p) != null) {
+          owners.add(operator.owner(p));
+        }
+      }
+    }
+    return owners;
+  }
+
+  void forgetOwners() {
+    Iterator each = operators.values().iterator();
+    while (each.hasNext()) {
+      Arrays.fill(((Operator) each.next()).wanted, null);
+    }
   }
 
   synchronized void restart(UUID run) {
