@@ -24,6 +24,7 @@ class Schedule:
         bolder, meeker: factors on `aim` after a pass that met its target, and one that failed.
         least_aim: `aim` never falls below this.
         heat: the first threshold of a pass, as a part of the target.
+        most_heat: the most it may be, as a part of the mean utilisation that one group brings.
         drain: pain per drain weight on marked nodes, small: the distance comes first.
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
@@ -35,7 +36,8 @@ class Schedule:
     bolder: float = 1.3
     meeker: float = 0.6
     least_aim: float = 0.02
-    heat: float = 0.5
+    heat: float = 1.0
+    most_heat: float = 0.3
     drain: float = 1e-3
     price: float = 1e-3
     close: float = 1e-4
@@ -130,24 +132,33 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     least = _total(engine.problem, goal, start)
     aim, steps = schedule.aim, float(schedule.steps)
     engine.load(start)
+    hottest = schedule.most_heat * group_utilisation(engine.problem)
     while reached > goal.floor + schedule.close and not limits.over():
         target = reached - aim * (reached - goal.floor)
         engine.set_bands(*goal.aim.bands(target))
-        heat = schedule.heat * max(target, 0.05 * reached)
+        heat = min(schedule.heat * target, hottest)
         price = max(schedule.price, goal.price)
-        found = engine.run(limits, int(steps), heat, drain=schedule.drain, price=price, waiting=goal.waiting)
-        distance = np.inf if found is None else goal.aim.reached(found)
-        if found is None or distance >= reached:
+        met = engine.run(limits, int(steps), heat, drain=schedule.drain, price=price, waiting=goal.waiting)
+        found = engine.placement() if engine.waiting() <= goal.waiting else best
+        distance = goal.aim.reached(found)
+        if distance < reached:
+            best, reached = found, distance
+            if _total(engine.problem, goal, best) < least:
+                cheapest, least = best, _total(engine.problem, goal, best)
+        if met:
+            aim = min(0.9, aim * schedule.bolder)
+        else:
             aim = max(schedule.least_aim, aim * schedule.meeker)
             steps *= schedule.growth
             if aim == schedule.least_aim:
                 engine.load(best)
-            continue
-        best, reached = found, distance
-        aim = min(0.9, aim * schedule.bolder)
-        if _total(engine.problem, goal, best) < least:
-            cheapest, least = best, _total(engine.problem, goal, best)
     return cheapest
+
+
+def group_utilisation(problem: Problem) -> float:
+    """What one key group brings to a node on average, percent points."""
+    model = problem.model
+    return float(model.load.mean() / model.capacity.mean()) if model.n_groups else 0.0
 
 
 def _total(problem: Problem, goal: Goal, node_of: IntArray) -> float:

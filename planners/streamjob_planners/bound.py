@@ -9,17 +9,19 @@ The conditions only relax the problem (forbidden places and further resources ar
 - per number of moves: every moved group leaves one node and arrives at one, so the groups that must leave, those that
   must arrive, and any weighting of the two, stay within the moves allowed; a node's pair of counts is possible when the
   interval of loads it can reach meets its band (granularity);
-- marked nodes must ship what the others lack together, and marked nodes receive nothing.
+- nodes that lack load must get it from others: with the moves allowed, every giver sends its own heaviest groups and
+  at most what leaves it above its band's lower edge (a marked node: all it has).
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
 from streamjob_planners import measures
-from streamjob_planners.model import BoolArray, FloatArray, LoadModel, PlanParams
+from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
 
 BISECTIONS = 24
@@ -35,8 +37,8 @@ def lower_bound(model: LoadModel, params: PlanParams) -> float:
     return bound_of(compile_problem(model, params))
 
 
-def bound_of(problem: Problem) -> float:
-    """`lower_bound` of a compiled problem."""
+def bound_of(problem: Problem, stop: Callable[[], bool] = lambda: False) -> float:
+    """`lower_bound` of a compiled problem; once `stop` says so, the best bound so far."""
     model = problem.model
     today = measures.load_distance(model, model.node_of)
     floor = measures.skew_floor(model)
@@ -45,6 +47,8 @@ def bound_of(problem: Problem) -> float:
     if high <= low:
         return max(0.0, min(low, high) * (1 - SLACK))
     for _ in range(BISECTIONS):
+        if stop():
+            break
         middle = (low + high) / 2
         low, high = (middle, high) if tests.refuted(middle) else (low, middle)
     return low * (1 - SLACK)
@@ -77,10 +81,12 @@ class _Tests:
         self._box = int(min(BOX, self._moves))
         self._order = np.lexsort((-model.load, model.node_of))
         self._order = self._order[problem.movable[self._order]]
-        self._heavy_first = np.sort(model.load[problem.movable])[::-1]
-        self._top, self._bottom = _ends(self._heavy_first, self._box)
-        own = [self._own(node) for node in range(model.n_nodes)]
-        self._own_heavy = own
+        heavy_first = np.sort(model.load[problem.movable])[::-1]
+        self._all_sums = heavy_first.cumsum()
+        self._top, self._bottom = _ends(heavy_first, self._box)
+        edges = np.searchsorted(model.node_of[self._order], np.arange(1, model.n_nodes))
+        own = np.split(model.load[self._order], edges)
+        self._own_sums = _padded_sums(own)
         ends = [_ends(loads, self._box) for loads in own]
         self._own_top = np.array([top for top, _ in ends])
         self._own_bottom = np.array([bottom for _, bottom in ends])
@@ -103,17 +109,13 @@ class _Tests:
         lack = np.where(staying, np.maximum(0.0, low - self._loads), 0.0)
         return (
             self._too_little_shipped(low)
+            or self._too_little_given(low, lack)
             or self._too_many_moves(excess, lack)
             or self._too_grainy(low, high)
             or self._too_dear(excess, lack)
         )
 
-    def _own(self, node: int) -> FloatArray:
-        mine = self._order[self._problem.model.node_of[self._order] == node]
-        loads: FloatArray = self._problem.model.load[mine]
-        return loads
-
-    def _prices(self, groups: BoolArray, column: int) -> _Prices:
+    def _prices(self, groups: BoolArray | IntArray, column: int) -> _Prices:
         load, price = self._problem.model.load[groups], self._problem.prices[groups, column]
         order = np.argsort(price / np.maximum(load, 1e-300), kind="stable")
         return _Prices(load=load[order].cumsum(), price=price[order].cumsum())
@@ -134,13 +136,27 @@ class _Tests:
             for column in self._limited
         )
 
+    def _too_little_given(self, low: FloatArray, lack: FloatArray) -> bool:
+        """Even the heaviest groups of all givers do not make up for what is lacking."""
+        needed = float(lack.sum())
+        if needed <= 0 or np.isinf(self._moves):
+            return False
+        can_give = np.where(self._problem.open_nodes, np.maximum(0.0, self._loads - low), self._loads)
+        given = np.minimum(self._own_sums, can_give[:, None])
+        steps = np.diff(given, axis=1, prepend=0.0).ravel()
+        count = int(min(self._moves, steps.size))
+        most = np.partition(steps, steps.size - count)[steps.size - count :] if count else steps[:0]
+        return bool(most.sum() * (1 + SLACK) < needed)
+
     def _too_many_moves(self, excess: FloatArray, lack: FloatArray) -> bool:
         """The fewest groups that cover all excesses, or fill all that lack, are more than may move."""
-        leave = sum(_fewest(self._own_heavy[node], float(excess[node])) for node in np.flatnonzero(excess))
-        if leave > self._moves:
+        nodes = np.flatnonzero(excess)
+        covered = self._own_sums[nodes] >= excess[nodes, None] * (1 - SLACK)
+        if not covered[:, -1].all() or float(covered.argmax(axis=1).sum() + nodes.size) > self._moves:
             return True
-        arrive = sum(_fewest(self._heavy_first, float(lack[node])) for node in np.flatnonzero(lack))
-        return bool(arrive > self._moves)
+        needed = lack[lack > 0] * (1 - SLACK)
+        counts = np.searchsorted(self._all_sums, needed) + 1
+        return bool((counts > self._all_sums.size).any() or float(counts.sum()) > self._moves)
 
     def _too_grainy(self, low: FloatArray, high: FloatArray) -> bool:
         """The counts (leaving, arriving) that every node needs to meet its band are more than may move."""
@@ -174,9 +190,9 @@ class _Tests:
     def _of_node(self, column: int, node: int) -> _Prices:
         if column not in self._node_prices:
             home = self._problem.model.node_of
-            self._node_prices[column] = [
-                self._prices(self._problem.movable & (home == one), column) for one in range(self._loads.size)
-            ]
+            order = np.argsort(home, kind="stable")
+            members = np.split(order, np.searchsorted(home[order], np.arange(1, self._loads.size)))
+            self._node_prices[column] = [self._prices(one[self._problem.movable[one]], column) for one in members]
         return self._node_prices[column][node]
 
 
@@ -189,18 +205,19 @@ def _most_moves(problem: Problem) -> float:
     return float(np.floor(most))
 
 
+def _padded_sums(own: list[FloatArray]) -> FloatArray:
+    """Cumulated loads per node, heaviest first, the last sum repeated to one width, (n_nodes, width)."""
+    width = max(1, *(loads.size for loads in own))
+    sums = np.zeros((len(own), width))
+    for row, loads in zip(sums, own, strict=True):
+        row[: loads.size] = loads.cumsum()
+        row[loads.size :] = float(loads.sum())
+    return sums
+
+
 def _ends(heavy_first: FloatArray, box: int) -> tuple[FloatArray, FloatArray]:
     """Most and least load of 0, 1, ... box groups; -inf and inf (nothing is reachable) where there are not so many."""
     missing = max(0, box - heavy_first.size)
     top = np.concatenate([[0.0], heavy_first[:box].cumsum(), np.full(missing, -np.inf)])
     bottom = np.concatenate([[0.0], heavy_first[::-1][:box].cumsum(), np.full(missing, np.inf)])
     return top, bottom
-
-
-def _fewest(heavy_first: FloatArray, needed: float) -> float:
-    """Fewest groups that sum up to at least `needed`; inf if all do not."""
-    if needed <= 0:
-        return 0.0
-    sums = heavy_first.cumsum()
-    count = int(np.searchsorted(sums, needed * (1 - SLACK)))
-    return float(count + 1) if count < sums.size else np.inf

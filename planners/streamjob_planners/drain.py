@@ -62,8 +62,11 @@ def ensure_progress(problem: Problem, node_of: IntArray) -> IntArray:
     before, after = stretch(problem, today), stretch(problem, node_of)
     if before - after > max(problem.params.tolerance, RELIEF_RATIO * before):
         return node_of
-    forced = _drain_one(problem, node_of)
-    return _drain_one(problem, today) if (forced == node_of).all() else forced
+    for start in (node_of, today):
+        forced = _drain_one(problem, start)
+        if measures.marked_groups(model, forced) < measures.marked_groups(model, today):
+            return forced
+    return node_of
 
 
 def _drain_one(problem: Problem, node_of: IntArray) -> IntArray:

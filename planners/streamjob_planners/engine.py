@@ -11,8 +11,8 @@ from streamjob_planners.kernel.state import N_OFF, Fixed, fill, new_state, set_b
 from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
-CHUNK = 8192 if AVAILABLE else 128
-"""Steps between two looks at the clock: a few milliseconds."""
+CHUNK = 4096 if AVAILABLE else 128
+"""Steps between two looks at the clock: one or two milliseconds."""
 
 
 class Limits:
@@ -47,6 +47,10 @@ class Engine:
         """Go on from this placement, (n_groups,)."""
         fill(self.fixed, self.state, node_of)
 
+    def placement(self) -> IntArray:
+        """The placement now, (n_groups,)."""
+        return self.state.at.copy()
+
     def set_bands(self, low: FloatArray, high: FloatArray) -> None:
         """Aim at loads between `low` and `high`, percent points of a reference node, (n_nodes,)."""
         set_bands(self.fixed, self.state, low, high)
@@ -61,8 +65,8 @@ class Engine:
 
     def run(
         self, limits: Limits, length: int, threshold: float, *, drain: float, price: float, waiting: float = np.inf
-    ) -> IntArray | None:
-        """One pass of at most `length` steps with a threshold falling to 0; the placement that met the goal, or None.
+    ) -> bool:
+        """One pass of at most `length` steps with a threshold falling to 0; whether its goal was met.
 
         The goal: all nodes within their bands, at most `waiting` drain weight on marked nodes.
         """
@@ -74,8 +78,8 @@ class Engine:
             limits.steps_left -= max(made, 1)
             done += max(made, 1)
             if self.state.counters[N_OFF] == 0 and self.waiting() <= waiting:
-                return self.state.at.copy()
-        return None
+                return True
+        return False
 
 
 def fixed_of(problem: Problem) -> Fixed:

@@ -89,7 +89,7 @@ class _Run:
             self.notes = (*self.notes, "The integer program found nothing within the deadline.")
             return self._keep_better(self._hint, self._problem.model.node_of)
         model = self._problem.model
-        # The program's d also counts marked nodes above the mean, so its bound holds for the load distance without them.
+        # The program's d also counts marked nodes above the mean: its bound is one on the load distance without them.
         if found.objective_bound is not None and not model.marked[model.node_of].any():
             self.bound = milp_model.bound_on_d(self._problem, found.objective_bound)
         return self._keep_better(found.node_of, self._hint)

@@ -19,8 +19,12 @@ from streamjob_planners.thin import thin_out
 
 BALANCE_SHARE = 0.6
 """Part of the time for the load distance when there is something to drain or a second measure to improve."""
+BOUND_SHARE = 0.2
+"""Part of the time that the lower bound may take."""
 DRAIN_SHARE = 0.6
 """Part of what is then left for draining; the rest is for the second measure and for taking back moves."""
+FINISH_S_PER_MOVE = 3e-5
+"""Time to put one move in its place in the plan, kept back from the search."""
 DRAIN_PAIN = 0.05
 """Pain per drain weight while draining: less than 1, so that a band is never given up for it."""
 PASS_STEPS = 20_000
@@ -40,8 +44,10 @@ class SearchPlanner:
         """Plan. Raises ValueError on bad parameters."""
         start = clock()
         problem = compile_problem(model, params)
-        limits = Limits(clock, start + params.deadline_s, params.max_iterations)
-        lower = bound.bound_of(problem)
+        most_moves = min(float(problem.movable.sum()), float(problem.allowances[1]))
+        searching_s = max(0.5 * params.deadline_s, params.deadline_s - most_moves * FINISH_S_PER_MOVE)
+        limits = Limits(clock, start + searching_s, params.max_iterations)
+        lower = bound.bound_of(problem, limits.share(BOUND_SHARE).over)
         run = _Run(Engine(problem, 1 + int(rng.integers(2**31 - 3))), limits, lower, self._schedule)
         node_of = run.solve()
         return plans.make_plan(
@@ -66,7 +72,7 @@ class _Run:
         problem = self._problem
         today = problem.model.node_of
         to_drain = drain.waiting(problem, today).size > 0
-        node_of = self._balance(today, BALANCE_SHARE if to_drain or self._skewed else 0.95)
+        node_of = self._balance(today, BALANCE_SHARE if to_drain or self._skewed else 0.9)
         node_of = thin_out(problem, node_of, self._limits)
         if to_drain:
             node_of = self._drain(node_of)
@@ -114,14 +120,13 @@ class _Run:
         before, failures = part.steps_left, 0
         while drain.waiting(problem, best).size and failures < 8 and not part.over():
             waiting = engine.waiting_of(best) * (1 - 1e-9) - 1e-9
-            heat = self._schedule.heat * limit
-            found = engine.run(part, PASS_STEPS, heat, drain=DRAIN_PAIN, price=self._schedule.price, waiting=waiting)
-            if found is None:
-                failures += 1
-                engine.load(best)
-                engine.set_bands(*balance.Distance(problem).bands(limit))
-            else:
-                best, failures = found, 0
+            heat = min(self._schedule.heat * limit, self._schedule.most_heat * balance.group_utilisation(problem))
+            if engine.run(part, PASS_STEPS, heat, drain=DRAIN_PAIN, price=self._schedule.price, waiting=waiting):
+                best, failures = engine.placement(), 0
+                continue
+            failures += 1
+            engine.load(best)
+            engine.set_bands(*balance.Distance(problem).bands(limit))
         if np.isfinite(before):
             self._limits.steps_left -= before - part.steps_left
         return best

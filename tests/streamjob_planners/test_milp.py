@@ -1,0 +1,75 @@
+"""The integer program: proofs, features, and what happens when it is too large or too slow."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from streamjob_planners import cpsat, milp, milp_model, registry
+from streamjob_planners.hold import HoldPlanner
+from streamjob_planners.model import Budget, PlanParams
+from streamjob_planners.problem import compile_problem
+from streamjob_planners.verify import verify
+
+
+def _solve(planner, model, **params):
+    params = PlanParams(**{"deadline_s": 10.0, "tolerance": 0.0, **params})
+    plan = planner.solve(model, params, np.random.default_rng(1), time.monotonic)
+    assert verify(model, plan, params) == ()
+    return plan
+
+
+def test_an_optimum_above_zero_is_proved(small_model):
+    model = small_model([0, 0, 0, 1], [10.0, 8.0, 5.0, 1.0], n_nodes=2)
+    plan = _solve(milp.MilpPlanner(hint=HoldPlanner()), model)
+    assert plan.proven_optimal
+    assert plan.after.load_distance == pytest.approx(1.0)
+
+
+def test_it_finds_its_way_from_a_poor_hint(one_to_one):
+    model = one_to_one(4, 6, 2)
+    piled_up = dataclasses.replace(model, node_of=np.zeros(model.n_groups, dtype=np.int64))
+    plan = _solve(milp.MilpPlanner(hint=HoldPlanner()), piled_up, deadline_s=3.0)
+    assert plan.after.load_distance < 0.1 * plan.before.load_distance
+
+
+def test_a_model_too_large_gets_the_hints_plan_and_says_so(small_model, monkeypatch):
+    monkeypatch.setattr(milp, "MAX_PAIRS", 3)
+    model = small_model([0, 0, 0, 0], [5.0, 5.0, 5.0, 5.0], n_nodes=2)
+    plan = _solve(registry.get("milp"), model)
+    assert plan.after.load_distance == 0.0
+    assert any("too large" in note for note in plan.notes)
+
+
+def test_a_solver_that_does_not_stop_is_left_behind(small_model, monkeypatch):
+    model = small_model([0, 0], [5.0, 5.0], n_nodes=2)
+    problem = compile_problem(model, PlanParams())
+    released = threading.Event()
+    monkeypatch.setattr(cpsat, "_solve", lambda *_: released.wait(30))
+    try:
+        assert cpsat.run(milp_model.build(problem, model.node_of), seed=1, seconds=0.1, max_iterations=None) is None
+    finally:
+        released.set()
+
+
+def test_a_failure_of_the_solver_is_not_swallowed(small_model, monkeypatch):
+    model = small_model([0, 0], [5.0, 5.0], n_nodes=2)
+    program = milp_model.build(compile_problem(model, PlanParams()), model.node_of)
+
+    def fail(*_):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(cpsat.cp_model.CpSolver, "solve", fail)
+    with pytest.raises(MemoryError, match="no room"):
+        cpsat.run(program, seed=1, seconds=1.0, max_iterations=None)
+
+
+def test_budgets_of_cost_and_bytes_bind(small_model):
+    model = small_model([0, 0, 0, 0], [5.0, 5.0, 5.0, 5.0], n_nodes=2)
+    assert len(_solve(registry.get("milp"), model, budget=Budget(max_cost_s=1.5)).moves) == 1
+    assert len(_solve(registry.get("milp"), model, budget=Budget(max_state_bytes=199.0)).moves) == 1
+    assert _solve(registry.get("milp"), model, budget=Budget(max_state_bytes=0.0)).moves == ()
