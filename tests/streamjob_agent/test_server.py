@@ -1,0 +1,224 @@
+"""The agent's HTTP side over a real socket on loopback."""
+
+from __future__ import annotations
+
+import http.client
+import pathlib
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from fake_bridge import APPLICATION, QUERY, FakeBridge
+from prometheus_client.parser import text_string_to_metric_families
+
+from streamjob_agent import metric_names
+from streamjob_agent.attach import Host
+from streamjob_agent.config import AgentConfig
+from streamjob_agent.server import MOST_BODY_BYTES, AgentServer
+from streamjob_agent.wire import Assignment, assignment_to_json, status_from_json
+
+
+class Context:
+    """What the host asks of a SparkSession: the context it belongs to."""
+
+    @property
+    def sparkContext(self) -> Context:  # noqa: N802 - pyspark's name
+        return self
+
+
+def call(host: Host, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, str, str]:
+    assert host.address is not None
+    request = urllib.request.Request(f"http://{host.address}{path}", data=body, method=method, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, answer.headers["Content-Type"], answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers["Content-Type"], error.read().decode()
+
+
+def attached(bridge: FakeBridge, config: AgentConfig) -> Host:
+    host = Host(config, connect=lambda session: bridge)
+    host.session_appeared(Context())
+    assert host._agent is not None
+    for _ in range(200):
+        if host.status().executors:
+            return host
+        bridge.run_batch()
+        host._agent._stop.wait(0.05)
+    raise AssertionError("the agent has not looked at its bridge")
+
+
+@pytest.fixture
+def bridge() -> FakeBridge:
+    return FakeBridge()
+
+
+@pytest.fixture
+def host(bridge: FakeBridge, tmp_path: pathlib.Path) -> Iterator[Host]:
+    host = attached(bridge, AgentConfig(poll_s=0.05, address_file=str(tmp_path / "deep" / "address")))
+    yield host
+    host.close()
+    assert host._server is not None
+    host._server.close()
+
+
+def plan(generation: int = 1, **fields: object) -> bytes:
+    assignment = Assignment(generation=generation, application_id=APPLICATION, query_id=QUERY, **fields)  # type: ignore[arg-type]
+    return assignment_to_json(assignment).encode()
+
+
+def test_health_status_and_address_file(host: Host, tmp_path: pathlib.Path) -> None:
+    assert call(host, "GET", "/healthz")[0] == 200
+    code, kind, body = call(host, "GET", "/v1/status")
+    assert (code, kind) == (200, "application/json")
+    assert status_from_json(body).application_id == APPLICATION
+    assert (tmp_path / "deep" / "address").read_text() == f"http://{host.address}\n"
+
+
+def test_assignment_is_taken_with_the_status(host: Host) -> None:
+    code, _, body = call(host, "PUT", "/v1/assignment", plan())
+    assert code == 202
+    assert status_from_json(body).refused is None
+
+
+def test_stale_assignment_is_refused_with_409_and_the_reason(host: Host) -> None:
+    body = assignment_to_json(Assignment(generation=1, application_id="old", query_id=QUERY)).encode()
+    code, _, sentence = call(host, "PUT", "/v1/assignment", body)
+    assert code == 409
+    assert sentence.startswith("StaleApplication: ")
+    assert (status_from_json(call(host, "GET", "/v1/status")[2]).refused or "").startswith("StaleApplication: ")
+
+
+def test_unreadable_assignment_gets_400_and_the_sentence(host: Host) -> None:
+    code, _, sentence = call(host, "PUT", "/v1/assignment", b'{"version": 7}')
+    assert (code, sentence) == (400, "version: 7 given, this side speaks 1\n")
+
+
+def test_bodies_are_bounded(host: Host) -> None:
+    assert host.address is not None
+    connection = http.client.HTTPConnection(host.address, timeout=10)
+    connection.putrequest("PUT", "/v1/assignment")
+    connection.putheader("Content-Length", str(MOST_BODY_BYTES + 1))
+    connection.endheaders()
+    assert connection.getresponse().status == 413
+    connection.close()
+
+
+@pytest.mark.parametrize("length", [None, "-1", "many"])
+def test_length_is_needed(host: Host, length: str | None) -> None:
+    assert host.address is not None
+    connection = http.client.HTTPConnection(host.address, timeout=10)
+    connection.putrequest("PUT", "/v1/assignment")
+    if length is not None:
+        connection.putheader("Content-Length", length)
+    connection.endheaders()
+    assert connection.getresponse().status == 411
+    connection.close()
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/"), ("GET", "/v1/assignment"), ("PUT", "/v1/status")])
+def test_other_paths_are_not_found(host: Host, method: str, path: str) -> None:
+    assert call(host, method, path, b"" if method == "PUT" else None)[0] == 404
+
+
+def test_token_guards_assignments_only(bridge: FakeBridge) -> None:
+    host = attached(bridge, AgentConfig(poll_s=0.05, token="s3cret"))
+    assert host._server is not None
+    assert call(host, "PUT", "/v1/assignment", plan())[0] == 401
+    assert call(host, "PUT", "/v1/assignment", plan(), Authorization="Bearer wrong")[0] == 401
+    assert call(host, "PUT", "/v1/assignment", plan(), Authorization="Bearer s3cret")[0] == 202
+    assert call(host, "GET", "/metrics")[0] == 200
+    host.close()
+    host._server.close()
+
+
+def test_metrics_have_every_documented_name(host: Host, bridge: FakeBridge) -> None:
+    for _ in range(3):
+        bridge.run_batch()
+        assert host._agent is not None
+        host._agent.round()
+    page = call(host, "GET", "/metrics")[2]
+    shown = {family.name for family in text_string_to_metric_families(page)}
+    documented = {
+        value.removesuffix("_total")
+        for name, value in vars(metric_names).items()
+        if name.isupper() and isinstance(value, str)
+    }
+    assert shown == documented
+    samples = [sample for family in text_string_to_metric_families(page) for sample in family.samples]
+    busy = [sample for sample in samples if sample.name == metric_names.GROUP_BUSY_SECONDS]
+    assert {(sample.labels["operator"], sample.labels["partition"]) for sample in busy} == {
+        (str(operator), str(partition)) for operator in (0, 1) for partition in range(6)
+    }
+
+
+def test_an_error_in_an_answer_is_counted_not_printed(host: Host, capfd: pytest.CaptureFixture[str]) -> None:
+    host._exporter = None  # type: ignore[assignment]
+    before = host.guard.errors().get("request", 0)
+    assert call(host, "GET", "/metrics")[0] == 500
+    assert host.guard.errors()["request"] == before + 1
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_caller_that_hangs_up_prints_nothing(host: Host, capfd: pytest.CaptureFixture[str]) -> None:
+    assert host.address is not None
+    name, port = host.address.split(":")
+    for text in (b"GET", b"\x16\x03\x01\x00\xff", b"PUT /v1/assignment HTTP/1.1\r\nContent-Length: 9\r\n\r\n"):
+        with socket.create_connection((name, int(port)), timeout=10) as connection:
+            connection.sendall(text)
+    assert call(host, "GET", "/healthz")[0] == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_a_port_in_use_costs_only_the_http_side(bridge: FakeBridge) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        host = Host(AgentConfig(poll_s=0.05, port=taken.getsockname()[1]), connect=lambda session: bridge)
+        host.session_appeared(Context())
+    assert host.address is None
+    assert host.guard.errors()["listen"] == 1
+    assert host._agent is not None
+    host.close()
+
+
+def test_without_a_session_the_status_says_so() -> None:
+    host = Host(AgentConfig())
+    server = AgentServer(host, "127.0.0.1", 0, None)
+    host._server = server
+    status = status_from_json(call(host, "GET", "/v1/status")[2])
+    assert (status.actuation, status.reason) == ("off", "NotAttached")
+    assert call(host, "PUT", "/v1/assignment", plan())[0] == 409
+    assert call(host, "GET", "/metrics")[0] == 200
+    server.close()
+
+
+def test_a_spark_that_cannot_be_watched_is_told() -> None:
+    def refuse(session: object) -> FakeBridge:
+        raise RuntimeError("no such class: StateStoreCoordinatorRef")
+
+    host = Host(AgentConfig(), connect=refuse)
+    host.session_appeared(Context())
+    status = host.status()
+    assert (status.actuation, status.reason) == ("off", "AttachFailed")
+    assert "StateStoreCoordinatorRef" in status.message
+    assert status.errors_total == 1
+
+
+def test_a_new_session_after_a_stop_gets_a_new_agent(bridge: FakeBridge) -> None:
+    host = attached(bridge, AgentConfig(poll_s=0.05))
+    first, context = host._agent, host._context
+    host.session_appeared(context)
+    assert host._agent is first
+    host.session_leaves(context)
+    assert host.status().reason == "NotAttached"
+    assert "close" in [name for name, _ in bridge.calls]
+    host.session_appeared(Context())
+    assert host._agent is not None
+    assert host._agent is not first
+    host.close()
+    assert host._server is not None
+    host._server.close()

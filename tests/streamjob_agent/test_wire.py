@@ -1,0 +1,171 @@
+"""What one side writes the other reads, and anything else gets a sentence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamjob_agent.wire import (
+    AgentStatus,
+    Assignment,
+    ExecutorStatus,
+    GroupKey,
+    Pace,
+    QueryStatus,
+    WireError,
+    assignment_from_json,
+    assignment_to_json,
+    pack_owners,
+    status_from_json,
+    status_to_json,
+    unpack_owners,
+)
+
+ids = st.integers(0, 2000).map(str)
+rows = st.lists(st.none() | ids, max_size=40).map(tuple)
+owner_maps = st.dictionaries(st.integers(0, 9), rows, max_size=3)
+keys = st.builds(GroupKey, operator=st.integers(0, 9), partition=st.integers(0, 999))
+whole = st.integers(0, 2**53)
+seconds = st.floats(0, 1e9)
+assignments = st.builds(
+    Assignment,
+    generation=whole,
+    application_id=st.text(max_size=20),
+    query_id=st.text(max_size=20),
+    executors_target=st.none() | whole,
+    marked_for_removal=st.lists(ids, max_size=3).map(tuple),
+    remove=st.lists(ids, max_size=3).map(tuple),
+    owners=owner_maps,
+    move_order=st.lists(keys, max_size=5).map(tuple),
+    move_cost_s=st.dictionaries(keys, seconds, max_size=5),
+    pace=st.builds(
+        Pace,
+        max_moves=st.none() | whole,
+        max_state_bytes=st.none() | whole,
+        max_cost_s=st.none() | seconds,
+    ),
+)
+executor_statuses = st.builds(
+    ExecutorStatus,
+    executor_id=ids,
+    host=st.text(max_size=9),
+    cores=whole,
+    state=st.sampled_from(["ready", "draining", "leaving", "dead"]),
+    groups=whole,
+)
+query_statuses = st.builds(
+    QueryStatus,
+    query_id=st.text(max_size=9),
+    run_id=st.text(max_size=9),
+    name=st.none() | st.text(max_size=9),
+    batch_id=st.none() | whole,
+    owners=owner_maps,
+    moves_pending=whole,
+    moves_done=whole,
+    moves_failed=whole,
+)
+statuses = st.builds(
+    AgentStatus,
+    agent_version=st.text(max_size=9),
+    spark_version=st.text(max_size=9),
+    application_id=st.text(max_size=9),
+    now_s=seconds,
+    actuation=st.sampled_from(["on", "off"]),
+    reason=st.text(max_size=9),
+    message=st.text(max_size=9),
+    generation_applied=st.none() | whole,
+    refused=st.none() | st.text(max_size=9),
+    executors=st.lists(executor_statuses, max_size=3).map(tuple),
+    queries=st.lists(query_statuses, max_size=2).map(tuple),
+    self_test=st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=2),
+    errors_total=whole,
+)
+
+
+@settings(deadline=None)
+@given(assignments)
+def test_assignments_come_back_as_they_were(assignment: Assignment) -> None:
+    assert assignment_from_json(assignment_to_json(assignment)) == assignment
+
+
+@settings(deadline=None)
+@given(statuses)
+def test_statuses_come_back_as_they_were(status: AgentStatus) -> None:
+    assert status_from_json(status_to_json(status)) == status
+
+
+@given(rows)
+def test_owners_come_back_as_they_were(row: tuple[str | None, ...]) -> None:
+    assert unpack_owners(pack_owners(row)) == row
+
+
+GOOD: dict[str, Any] = {"version": 1, "generation": 1, "application_id": "a", "query_id": "q"}
+UNREADABLE = [
+    ({"version": 2}, "version: 2 given, this side speaks 1"),
+    ({"generation": "1"}, "generation: '1' given, a whole number of 0 or more is needed"),
+    ({"generation": True}, "generation: 'True' given, a whole number of 0 or more is needed"),
+    ({"generation": -1}, "generation: '-1' given, a whole number of 0 or more is needed"),
+    ({"query_id": None}, "query_id: 'None' given, text is needed"),
+    ({"colour": "red"}, "Assignment: "),
+    ({"executors_target": 2.5}, "executors_target: '2.5' given, a whole number of 0 or more, or null is needed"),
+    ({"marked_for_removal": "12"}, "marked_for_removal: '12' given, a list is needed"),
+    ({"owners": ["0"]}, "owners: \"['0']\" given, an object is needed"),
+    ({"owners": {"x": "0"}}, "owners: 'x': '0' given, an operator's number and text are needed"),
+    ({"owners": {"0": 5}}, "owners: '0': '5' given, an operator's number and text are needed"),
+    ({"owners": {"0": "1*x"}}, "owners: '1*x' is not an executor id, '-' or one of these with '*COUNT'"),
+    ({"owners": {"0": "0*9999999"}}, "owners: more than 1000000 partitions given at '0*9999999'"),
+    ({"owners": {"0": "0*" + "9" * 5000}}, "owners: more than 1000000 partitions given at"),
+    ({"owners": {"0": "0*600000,1*600000"}}, "owners: more than 1000000 partitions given at '1*600000'"),
+    ({"move_order": ["0-1"]}, "key group: '0-1' is not OPERATOR/PARTITION, two whole numbers"),
+    ({"move_order": [{}]}, "key group: '{}' is not OPERATOR/PARTITION, two whole numbers"),
+    ({"move_cost_s": {"0/1": "much"}}, "move_cost_s, 0/1: 'much' given, a number of seconds of 0 or more is needed"),
+    ({"pace": {"max_moves": -3}}, "pace, max_moves: '-3' given, a whole number of 0 or more, or null is needed"),
+    ({"pace": {"speed": 3}}, "Pace: "),
+]
+
+
+@pytest.mark.parametrize(("fields", "sentence"), UNREADABLE, ids=lambda value: str(value)[:40])
+def test_unreadable_assignments_get_a_sentence(fields: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(WireError) as caught:
+        assignment_from_json(json.dumps({**GOOD, **fields}))
+    assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "{", '{"version":1}', b"\xff", "[" * 100_000, '{"version":NaN}'])
+def test_what_is_no_assignment_gets_a_sentence(text: str | bytes) -> None:
+    with pytest.raises(WireError):
+        assignment_from_json(text)
+
+
+@settings(deadline=None)
+@given(st.text() | st.binary() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
+def test_nothing_but_a_wire_error_comes_out(text: str | bytes) -> None:
+    with pytest.raises(WireError):
+        assignment_from_json(text)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.sampled_from(sorted(Assignment.__dataclass_fields__)), json_values)
+def test_a_field_of_any_kind_is_read_or_refused_with_a_wire_error(field: str, value: Any) -> None:
+    try:
+        assignment = assignment_from_json(json.dumps({**GOOD, field: value}))
+    except WireError:
+        return
+    assert assignment_from_json(assignment_to_json(assignment)) == assignment
+
+
+def test_a_hundred_thousand_key_groups_stay_below_etcds_limit() -> None:
+    owners = {operator: tuple(str(p * 7 % 1000) for p in range(50_000)) for operator in (0, 1)}
+    text = assignment_to_json(Assignment(generation=1, application_id="a", query_id="q", owners=owners))
+    assert len(text) < 512 * 1024
