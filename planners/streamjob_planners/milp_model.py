@@ -94,13 +94,14 @@ def bound_on_d(problem: Problem, objective_bound: float) -> float:
     """Lower bound on the load distance from a bound on the objective, percent points; 0.0 if it says nothing.
 
     Any plan's objective is at most ``(w1 + 2 w2) max(d, tolerance) + price of all moves``; loads are rounded by half
-    a unit each, capacity weights by half a thousandth.
+    a unit each, capacity weights to thousandths.
     """
     most = min(problem.allowances[1], float(problem.movable.sum()))
     rest = objective_bound - most * _move_price(problem)
-    smallest = float(problem.model.capacity.min())
-    rounding = (problem.model.n_groups + 2) / UNITS / smallest
-    bound = rest / (W1 + 2 * W2) / UNITS * (1 - 0.5 / CAPACITY_UNITS / smallest) - rounding
+    capacity = problem.model.capacity
+    rounding = (problem.model.n_groups + 2) / UNITS / float(capacity.min())
+    blurred = float(np.abs(np.rint(capacity * CAPACITY_UNITS) / CAPACITY_UNITS / capacity - 1).max())
+    bound = rest / (W1 + 2 * W2) / UNITS * (1 - blurred) - rounding
     return bound if bound > problem.params.tolerance else 0.0
 
 
