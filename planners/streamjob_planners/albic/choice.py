@@ -28,6 +28,10 @@ _METIS_EDGES_PER_S = 1_000_000
 _STAY_RATIO = 0.02
 """What staying is worth in a target: a tie-break, a fiftieth of a key group's mean traffic."""
 _SWAP_PASSES = 6
+_CUT_UNTIL = 0.3
+"""Share of the time after which no cut is begun."""
+_SETTLE_UNTIL = 0.6
+"""Share of the time after which swaps stop, so that the walk has its own."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +84,7 @@ def _candidates(task: Task, ground: _Ground) -> list[IntArray]:
     band = task.params.max_load_distance / 4.0
     gathered = nearest_target(ground.model, ground.pieces, band)
     found = [gathered]
-    if _can_cut(task, ground):
+    if not task.past(_CUT_UNTIL) and _can_cut(task, ground):
         nodes = np.flatnonzero(~ground.model.marked)
         parts = balanced_parts(ground.piece_graph, ground.pieces.load, nodes.size, seed=0)
         cut = relabel(parts, ground.pieces.overlap, nodes)
@@ -106,7 +110,7 @@ def _settled(task: Task, ground: _Ground, node_of_piece: IntArray, band: float) 
     stay_worth *= _STAY_RATIO * ground.total / model.n_groups
     stay_worth[:, model.marked] = 0.0
     state = start_settling(ground.piece_graph, node_of_piece, pieces.load, stay_worth, limits)
-    return settle(state, _SWAP_PASSES, task.expired)[pieces.of_group]
+    return settle(state, _SWAP_PASSES, lambda: task.past(_SETTLE_UNTIL))[pieces.of_group]
 
 
 def _rate(ground: _Ground, node_of: IntArray, settings: AlbicSettings) -> float:

@@ -63,7 +63,7 @@ def hosting_of(model: LoadModel) -> Hosting:
 def permitted(model: LoadModel, node_of: IntArray) -> IntArray:
     """The placement with key groups left where they are that may not go: pinned ones, marked and forbidden nodes."""
     stays = model.pinned | model.marked[node_of]
-    if model.forbidden is not None:
+    if model.forbidden is not None and model.n_groups:
         table = sparse.csr_array(model.forbidden)
         stays = stays | np.asarray(table[np.arange(node_of.size), node_of], dtype=np.bool_).ravel()
     return np.where(stays, model.node_of, node_of)

@@ -15,11 +15,12 @@ from streamjob_planners import measures, plans, registry
 from streamjob_planners.albic.choice import Target, choose_target
 from streamjob_planners.albic.descent import descend, unit_loads
 from streamjob_planners.albic.graph import local_traffic, undirected
+from streamjob_planners.albic.level import levelled
 from streamjob_planners.albic.scores import Pairs, beneficial_pairs, joining
 from streamjob_planners.albic.sets import SetLimits, components, split_sets
 from streamjob_planners.albic.settings import INNER, AlbicSettings
 from streamjob_planners.albic.task import Task, start_task
-from streamjob_planners.albic.units import Prices
+from streamjob_planners.albic.units import Prices, contracted
 from streamjob_planners.albic.walk import start_walk, walk_towards
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
 
@@ -98,10 +99,21 @@ class _Round:
         if balanced or self._task.expired():
             return node_of
         better = self.balance(node_of)
+        if np.array_equal(better, node_of):
+            better = self.levelled(node_of)
         if self._graph is None or distance > self._task.params.max_load_distance:
             return better
         lost = local_traffic(self._graph, node_of) - local_traffic(self._graph, better)
         return better if lost <= self._settings.least_gain_ratio * float(self._graph.sum()) / 2.0 else node_of
+
+    def levelled(self, node_of: IntArray) -> IntArray:
+        """The worst nodes mended one by one, sets whole, where no plan of one round lowers the load distance."""
+        model = self._task.moved(node_of)
+        unit_of = self._units(model, float("inf"))
+        units = contracted(model, unit_of, self._task.prices.cost)
+        params = self._task.params
+        allowance = self._task.left(node_of)
+        return levelled(units, allowance.limit, params.tolerance, params.price_per_move)[unit_of]
 
     def balance(self, node_of: IntArray, share: float = 1.0) -> IntArray:
         """The inner solver with sets whole, with split sets while the load distance stays too large.

@@ -32,6 +32,10 @@ class Task:
         """Whether the deadline has passed."""
         return self.left_s() <= 0.0
 
+    def past(self, share: float) -> bool:
+        """Whether this share of the time, 0 to 1, is used up: steps that others wait for stop there."""
+        return self.left_s() <= (1.0 - share) * self.params.deadline_s
+
     def left(self, node_of: IntArray) -> Prices:
         """What the budget still pays when the key groups are at `node_of`."""
         moved = node_of != self.model.node_of
@@ -41,7 +45,12 @@ class Task:
         """The inner solver's placement of `model`'s units within the allowance and a share of the time left."""
         limit = None if np.isinf(allowance.limit) else allowance.limit
         deadline_s = time_share * self.left_s()
-        params = dataclasses.replace(self.params, budget=Budget(max_cost_s=limit), deadline_s=deadline_s)
+        params = dataclasses.replace(
+            self.params,
+            budget=Budget(max_cost_s=limit),
+            deadline_s=deadline_s,
+            tolerance=max(self.params.tolerance, _grain(model)),
+        )
         plan = self.inner.solve(contracted(model, unit_of, allowance.cost), params, self.rng, self.clock)
         return plan.node_of[unit_of]
 
@@ -66,3 +75,15 @@ def start_task(model: LoadModel, params: PlanParams, rng: np.random.Generator, c
         prices=prices(model, params.budget),
         inner=inner,
     )
+
+
+def _grain(model: LoadModel) -> float:
+    """Half the median load of the key groups that wait on marked nodes, percent points; 0 when none waits.
+
+    Where such a key group arrives, the load is off by up to half of it. A finer balance during a drain costs moves that
+    the last key groups on marked nodes need; it comes when they are gone.
+    """
+    waiting = model.marked[model.node_of] & ~model.pinned
+    if not waiting.any():
+        return 0.0
+    return 0.5 * float(np.median(model.load[waiting])) / float(np.median(model.capacity[~model.marked]))

