@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib.machinery
 import os
 import pathlib
 import runpy
 import sys
+import types
 from collections.abc import Mapping, Sequence
 
-from streamjob_agent.attach import Host
-from streamjob_agent.config import AgentConfig
 from streamjob_agent.guard import Guard
-from streamjob_agent.hooks import watch_imports
 
 USAGE = """usage: python -m streamjob_agent run [-m MODULE | SCRIPT] [ARGUMENT ...]
 
@@ -36,16 +36,36 @@ def main(arguments: Sequence[str]) -> None:
 
 def prepare(environ: Mapping[str, str]) -> None:
     """Get ready to attach. If that fails, the program runs without an agent."""
-    Guard().call("prepare", lambda: watch_imports(Host(*AgentConfig.from_env(environ))), None)
+
+    def watch() -> None:
+        from streamjob_agent import attach, config, hooks  # here: an image may lack what they import
+
+        hooks.watch_imports(attach.Host(*config.AgentConfig.from_env(environ)))
+
+    Guard().call("prepare", watch, None)
 
 
 def run_script(path: str, arguments: Sequence[str]) -> None:
-    """As `python PATH ARGUMENTS` would."""
+    """As `python PATH ARGUMENTS` would.
+
+    A plain file is not given to runpy: that takes `__main__` away again when the script's last line is done, but
+    threads and exit handlers that the script leaves behind may still need it.
+    """
     if not pathlib.Path(path).exists():
         raise SystemExit(_complain(f"streamjob_agent: can't open {path!r}: no such file"))
     sys.argv = [path, *arguments]
+    if not pathlib.Path(path).is_file() or path.endswith((".zip", ".pyz", ".egg", ".pyc")):
+        del sys.path[0]  # runpy puts the folder or archive itself there
+        runpy.run_path(path, run_name="__main__")
+        return
+    full = str(pathlib.Path(path).absolute())
     sys.path[0] = str(pathlib.Path(path).resolve().parent)
-    runpy.run_path(path, run_name="__main__")
+    loader = importlib.machinery.SourceFileLoader("__main__", full)
+    module = types.ModuleType("__main__")
+    names = {"__file__": full, "__builtins__": builtins, "__cached__": None, "__loader__": loader, "__spec__": None}
+    vars(module).update(names)
+    sys.modules["__main__"] = module
+    exec(loader.source_to_code(loader.get_data(full), full), vars(module))
 
 
 def run_module(name: str, arguments: Sequence[str]) -> None:
