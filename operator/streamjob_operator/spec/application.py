@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.spec.base import Part
-from streamjob_operator.spec.quantities import Duration
+from streamjob_operator.spec.quantities import Duration, format_duration
 
 CONTROLLED = (
     "spark.dynamicAllocation.enabled",
@@ -57,7 +57,8 @@ class Backoff(Part):
     @model_validator(mode="after")
     def _ordered(self) -> Backoff:
         if self.initial_s > self.max_s:
-            raise ValueError("initial must not be longer than max")
+            initial, longest = format_duration(self.initial_s), format_duration(self.max_s)
+            raise ValueError(f"initial is {initial} and max is {longest}; initial must not be longer than max")
         return self
 
 
@@ -130,5 +131,6 @@ class ApplicationRef(Part):
     @model_validator(mode="after")
     def _one_way(self) -> ApplicationRef:
         if (self.name is None) == (self.match_labels is None):
-            raise ValueError("exactly one of name and matchLabels is needed")
+            given = "neither is" if self.name is None else "both are"
+            raise ValueError(f"{given} given; exactly one of name and matchLabels is needed")
         return self

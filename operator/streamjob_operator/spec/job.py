@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from streamjob_operator.spec.application import Application, ApplicationRef
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.policies import Balancing, Executors, Scaling
-from streamjob_operator.spec.quantities import Duration
+from streamjob_operator.spec.quantities import Duration, format_duration
 
 API_VERSION = "streamjob.dev/v1alpha1"
 APPROVE, PAUSE = "streamjob.dev/approve", "streamjob.dev/pause"
@@ -106,14 +106,18 @@ class Spec(Part):
     @model_validator(mode="after")
     def _one_application(self) -> Spec:
         if (self.application is None) == (self.application_ref is None):
-            raise ValueError("exactly one of application and applicationRef is needed")
+            given = "neither is" if self.application is None else "both are"
+            raise ValueError(f"{given} given; exactly one of application and applicationRef is needed")
         return self
 
     @model_validator(mode="after")
     def _slower_than_measured(self) -> Spec:
         stale, period = self.metrics.stale_after_s, self.balancing.statistics_period_s
         if stale is not None and stale < period:
-            raise ValueError("metrics.staleAfter must not be shorter than balancing.statisticsPeriod")
+            raise ValueError(
+                f"metrics.staleAfter is {format_duration(stale)} and balancing.statisticsPeriod "
+                f"{format_duration(period)}; staleAfter must not be the shorter one"
+            )
         return self
 
 

@@ -10,7 +10,7 @@ from croniter import croniter
 from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.spec.base import Part
-from streamjob_operator.spec.quantities import Duration, Size
+from streamjob_operator.spec.quantities import Duration, Size, format_duration
 from streamjob_planners import registry
 
 
@@ -122,7 +122,10 @@ class Balancing(Part):
     @model_validator(mode="after")
     def _deadline_within_period(self) -> Balancing:
         if self.plan_deadline_s is not None and self.plan_deadline_s > self.statistics_period_s / 2:
-            raise ValueError("planDeadline must not be longer than half of statisticsPeriod")
+            deadline, period = format_duration(self.plan_deadline_s), format_duration(self.statistics_period_s)
+            raise ValueError(
+                f"planDeadline is {deadline} and statisticsPeriod {period}; planDeadline may be half of it at most"
+            )
         return self
 
 

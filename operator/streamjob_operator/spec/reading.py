@@ -58,7 +58,7 @@ def parse_job(text: str) -> StreamJob:
     try:
         document = yaml.load(text, _Loader)
     except yaml.YAMLError as error:
-        raise SpecError((f"This is not YAML: {' '.join(str(error).split())}.",)) from error
+        raise SpecError((_not_yaml(error),)) from error
     if not isinstance(document, dict):
         raise SpecError((f"StreamJob: {type(document).__name__} given; a map with apiVersion, kind ... is needed.",))
     try:
@@ -66,3 +66,10 @@ def parse_job(text: str) -> StreamJob:
         return StreamJob.model_validate_json(json.dumps(document, default=str))
     except ValidationError as error:
         raise SpecError(sentences(error, StreamJob)) from error
+
+
+def _not_yaml(error: yaml.YAMLError) -> str:
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    if mark is None:
+        return f"This is not YAML: {' '.join(str(error).split())}."
+    return f"This is not YAML: line {mark.line + 1}, column {mark.column + 1}: {problem or 'not understood'}."

@@ -63,6 +63,8 @@ def _what_is_needed(detail: ErrorDetails, field: FieldInfo | None) -> str:
         return f"{_BOUNDS[kind]} {_in_unit(bound, field)} is allowed"
     if kind in ("enum", "literal_error"):
         choices = [choice.strip("'") for choice in context["expected"].replace(" or ", ", ").split(", ")]
+        if len(choices) == 1:
+            return f"only {choices[0]} is allowed"
         return f"choose one of {', '.join(choices)}{_meant(str(value), choices)}"
     return _NEEDED.get(kind, detail["msg"].lower()).format(value=value)
 

@@ -1,0 +1,46 @@
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from streamjob_operator.spec import SpecError, parse_job
+from streamjob_planners import registry
+
+ROOT = Path(__file__).resolve().parents[3]
+TABLE: dict[str, Any] = yaml.safe_load((ROOT / "tests/data/bad_specs.yaml").read_text(encoding="utf-8"))
+
+
+def test_the_spec_that_the_table_breaks_is_valid() -> None:
+    assert parse_job(TABLE["valid"]).metadata.name == "airline-delays"
+
+
+@pytest.mark.parametrize("case", TABLE["cases"], ids=[case["what"] for case in TABLE["cases"]])
+def test_a_broken_spec_gets_its_sentence(case: dict[str, Any]) -> None:
+    assert case["old"] in TABLE["valid"]
+    planners = ", ".join(registry.names())
+    with pytest.raises(SpecError) as refused:
+        parse_job(TABLE["valid"].replace(case["old"], case["new"], 1))
+    assert list(refused.value.sentences) == [one.replace("{planners}", planners) for one in case["sentences"]]
+
+
+def test_every_mistake_of_a_spec_is_told_at_once() -> None:
+    broken = TABLE["valid"].replace("min: 2", "min: none").replace(": 5m", ": soon").replace("70", "700")
+    with pytest.raises(SpecError) as refused:
+        parse_job(broken)
+    assert [one.partition(":")[0] for one in refused.value.sentences] == [
+        "spec.executors.min",
+        "spec.balancing.statisticsPeriod",
+        "spec.scaling.targetUtilization",
+    ]
+
+
+def test_the_page_in_the_docs_is_fresh() -> None:
+    script = ROOT / "docs/reference/make_bad_specs.py"
+    loaded = importlib.util.spec_from_file_location("make_bad_specs", script)
+    assert loaded is not None
+    assert loaded.loader is not None
+    module = importlib.util.module_from_spec(loaded)
+    loaded.loader.exec_module(module)
+    assert module.TARGET.read_text(encoding="utf-8") == module.render(TABLE), f"run: python {script.relative_to(ROOT)}"

@@ -1,0 +1,88 @@
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from streamjob_operator.spec import Mode, SpecError, StreamJob, parse_job, read_job
+from streamjob_operator.spec.quantities import format_duration, format_size, parse_duration, parse_size
+from streamjob_operator.spec.sentences import _model_in
+
+SMALLEST = """
+apiVersion: streamjob.dev/v1alpha1
+kind: StreamJob
+metadata: {name: a}
+spec: {application: {mainFile: job.py}, executors: {min: 1, max: 2}}
+"""
+
+
+def test_the_smallest_job_moves_nothing_by_itself() -> None:
+    spec = parse_job(SMALLEST).spec
+    assert (spec.balancing.mode, spec.scaling.mode) == (Mode.RECOMMEND, Mode.RECOMMEND)
+
+
+def test_off_is_a_mode_and_not_a_boolean() -> None:
+    job = parse_job(SMALLEST.replace("max: 2}", "max: 2}, balancing: {mode: Off}"))
+    assert job.spec.balancing.mode is Mode.OFF
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("500ms", 0.5), ("90s", 90), ("1h30m", 5400), ("1.5s", 1.5), ("0s", 0), ("2d", 172800)]
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert parse_duration(text) == pytest.approx(seconds)
+    assert parse_duration(format_duration(seconds)) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(("text", "size"), [("2Gi", 2 * 1024**3), ("512Mi", 512 * 1024**2), ("1.5k", 1500), (7, 7)])
+def test_sizes(text: object, size: float) -> None:
+    assert parse_size(text) == size
+    assert parse_size(format_size(size)) == size
+
+
+@pytest.mark.parametrize("text", ["", "5", "m", "5 m", "-5s", "5m ", "1e3s", None, True, 5, "5M"])
+def test_what_is_no_duration(text: object) -> None:
+    with pytest.raises(ValueError, match="a duration such as"):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize("text", ["", "Gi", "2 Gi", "2GB", "-1", None, True, 1.5])
+def test_what_is_no_size(text: object) -> None:
+    with pytest.raises(ValueError, match="a byte size such as"):
+        parse_size(text)
+
+
+def fields(model: type[BaseModel], path: str = "") -> list[tuple[str, str | None]]:
+    found: list[tuple[str, str | None]] = []
+    for field in model.model_fields.values():
+        name = f"{path}.{field.alias}"
+        found.append((name, field.description))
+        inner = _model_in(field.annotation)
+        found.extend(fields(inner, name) if inner else [])
+    return found
+
+
+@pytest.mark.parametrize(("name", "description"), fields(StreamJob))
+def test_every_field_explains_itself(name: str, description: str | None) -> None:
+    assert description, f"{name} has no description"
+    assert description.endswith(".")
+
+
+def test_annotations_steer_the_loop() -> None:
+    steered = SMALLEST.replace(
+        "{name: a}", '{name: a, annotations: {streamjob.dev/pause: "true", streamjob.dev/approve: abc}}'
+    )
+    assert (parse_job(steered).paused, parse_job(steered).approved_plan) == (True, "abc")
+    assert (parse_job(SMALLEST).paused, parse_job(SMALLEST).approved_plan) == (False, None)
+
+
+def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "latin.yaml").write_bytes(b"name: \xe4")
+    for path in (tmp_path / "missing.yaml", tmp_path, tmp_path / "latin.yaml"):
+        with pytest.raises(SpecError, match="cannot be read"):
+            read_job(path)
+
+
+@pytest.mark.parametrize("text", ["", "just words", "- a list", "12", "{1: 2}", "!!python/object:os.system {}", "\x00"])
+def test_whatever_is_not_a_job_is_refused(text: str) -> None:
+    with pytest.raises(SpecError):
+        parse_job(text)
