@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export SPARK_LOCAL_IP ?= 127.0.0.1
 SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 
-.PHONY: setup demo test lint unit spark-tests test-matrix clean
+.PHONY: setup demo test lint unit spark-tests test-matrix figures clean
 
 setup: $(VENV)/.ready
 
@@ -45,6 +45,11 @@ test-spark-%: .venv-spark-%/.ready
 	.venv-spark-$*/bin/pip install --quiet --disable-pip-version-check --constraint .venv-spark-$*/constraints.txt \
 	  --editable '.[dev]' 'pyspark==$*'
 	touch $@
+
+# The figures of the ALBIC paper, ours beside the paper's statement, into out/figures/; QUICK=--quick runs a part.
+FIGURES := figure_02_04 figure_05 section_5_2 figure_10_11 figure_12_14
+figures: setup
+	for figure in $(FIGURES); do $(BIN)/python -m benchmarks.figures.$$figure $(QUICK) || exit 1; done
 
 clean:
 	rm -rf $(VENV) .venv-spark-* out build dist

@@ -77,7 +77,7 @@ def _claims(rows: list[list[object]]) -> list[Claim]:
     return [
         Claim(
             paper="ALBIC outperforms COLA in collocation by up to ten percent.",
-            ours=f"ALBIC minus COLA {min(lead):+.1f} to {max(lead):+.1f} points; COLA moves {moves:.0f} groups a round.",
+            ours=f"ALBIC minus COLA {min(lead):+.1f} to {max(lead):+.1f} points; COLA makes {moves:.0f} moves a round.",
             holds=min(lead) >= -1.0,
         ),
         Claim(
@@ -91,7 +91,7 @@ def _claims(rows: list[list[object]]) -> list[Claim]:
 def main() -> None:
     """Prints both figures for both readings of the topology and draws them."""
     quick = arguments(__doc__ or "").quick
-    rounds, panels = (40, []) if quick else (60, [])
+    rounds, panels = (40, []) if quick else (80, [])
     for chain in (False, True):
         shape = "chain" if chain else "pairs"
         shares = [0.0, 50.0, 100.0] if quick else [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
