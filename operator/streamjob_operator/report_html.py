@@ -1,0 +1,175 @@
+"""The report: one HTML file with everything inside, made from a history file alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import time
+from collections import Counter
+from typing import Any
+
+import jinja2
+import numpy as np
+
+from streamjob_operator import report_plots as plots
+from streamjob_operator.digest import CycleDigest, digest
+from streamjob_operator.history import History, read_history
+from streamjob_operator.view_panels import clock_time
+
+BATCH, PHASE, CLAIM, FIGURE = "batch", "phase", "claim", "figure"
+"""Kinds of notes that are shown beside the cycles: single batches, phases of the source, proved claims, figures."""
+
+TEMPLATES = pathlib.Path(__file__).parent / "templates"
+SECTIONS: tuple[tuple[str, plots.Draw, str], ...] = (
+    (
+        "Batch times",
+        plots.batch_times,
+        "Each dot is a micro-batch; vertical lines are cycles whose decision was carried out.",
+    ),
+    (
+        "Load per executor",
+        plots.loads,
+        "Run time of the tasks of an executor's key groups over its task slots, within the statistics period.",
+    ),
+    ("Load distance", plots.distance, "Largest difference between an unmarked executor's load and the mean."),
+    ("Moves", plots.moves, "Key groups that change their executor."),
+    ("Executors", plots.executors, "Target leaves out executors that are marked for removal."),
+    ("Input", plots.source, "Rows per second over the statistics period, as the agent reports them."),
+    ("Collocation", plots.collocation, "Share of the traffic between key groups whose two ends are on one executor."),
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A figure with its name, and what it was before."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+def write_report(history_path: str | pathlib.Path, out_path: str | pathlib.Path) -> pathlib.Path:
+    """Write the report of a history; raises HistoryError when it cannot be read or holds no cycle."""
+    history = read_history(history_path)
+    out = pathlib.Path(out_path)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(render(history), encoding="utf-8")
+    return out
+
+
+def render(history: History) -> str:
+    """The page."""
+    timeline = make_timeline(history)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template("report.html.j2")
+    return page.render(
+        job=history.job,
+        name=history.job.get("name", "job"),
+        span=_span(timeline),
+        cards=[*_noted_figures(history), *cards(timeline)],
+        claims=history.of_kind(CLAIM),
+        sections=[(title, plots.svg(draw, timeline), caption) for title, draw, caption in _sections(timeline)],
+        reasons=Counter(one.reason for one in timeline.cycles).most_common(),
+        rows=[_row(one, timeline) for one in timeline.cycles],
+    )
+
+
+def make_timeline(history: History) -> plots.Timeline:
+    """What is drawn: single batches where the history has them, else one for each cycle."""
+    cycles = tuple(digest(record) for record in history.cycles)
+    noted = tuple(
+        plots.Batch(ended_at_s=float(note["ended_at_s"]), duration_s=float(note["duration_s"]))
+        for note in history.of_kind(BATCH)
+    )
+    return plots.Timeline(
+        cycles=cycles,
+        batches=noted or _sampled_batches(cycles),
+        phases=tuple(plots.Phase(name=note["name"], at_s=note["at_s"]) for note in history.of_kind(PHASE)),
+        bound_pct=history.job.get("max_load_distance_pct"),
+    )
+
+
+def _sampled_batches(cycles: tuple[CycleDigest, ...]) -> tuple[plots.Batch, ...]:
+    ended = {one.rates.last_batch_at_s: one.rates.last_batch_s for one in cycles if one.rates and one.rates.batches}
+    return tuple(plots.Batch(ended_at_s=at_s, duration_s=duration_s) for at_s, duration_s in sorted(ended.items()))
+
+
+def _sections(timeline: plots.Timeline) -> list[tuple[str, plots.Draw, str]]:
+    talks = any(one.collocation_pct is not None for one in timeline.cycles)
+    return [section for section in SECTIONS if talks or section[1] is not plots.collocation]
+
+
+def cards(timeline: plots.Timeline) -> list[Card]:
+    """The figures on top of the page."""
+    distances = [one.distance_pct for one in timeline.cycles if one.distance_pct is not None]
+    durations = [batch.duration_s for batch in timeline.batches]
+    moved = sum(one.moves for one in timeline.cycles)
+    ready = [one.ready for one in timeline.cycles if one.executors]
+    found = []
+    if durations:
+        p50, p95 = np.percentile(durations, [50, 95])
+        found.append(
+            Card(
+                name="batch time p50 / p95, whole run",
+                value=f"{p50:.2f} / {p95:.2f} s",
+                note=f"{len(durations)} batches",
+            )
+        )
+    if distances:
+        bound = "" if timeline.bound_pct is None else f"bound {timeline.bound_pct:g}"
+        found.append(
+            Card(name="load distance, first → last", value=f"{distances[0]:.1f} → {distances[-1]:.1f} pp", note=bound)
+        )
+    state = sum(one.moved_bytes for one in timeline.cycles)
+    found.append(Card(name="moves", value=f"{moved}", note=f"{_size(state)} of state"))
+    if ready:
+        removed = sum(len(one.removed) for one in timeline.cycles)
+        found.append(
+            Card(
+                name="executors, fewest to most",
+                value=f"{min(ready)} to {max(ready)}",
+                note=f"{removed} drained and removed",
+            )
+        )
+    acted = sum(one.acted for one in timeline.cycles)
+    found.append(Card(name="cycles", value=f"{len(timeline.cycles)}", note=f"{acted} acted"))
+    return found
+
+
+def _noted_figures(history: History) -> list[Card]:
+    return [Card(name=note["name"], value=note["value"], note=note.get("note", "")) for note in history.of_kind(FIGURE)]
+
+
+def _size(size_bytes: float) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if size_bytes < 1024:
+            return f"{size_bytes:.0f} {unit}" if unit == "B" else f"{size_bytes:.1f} {unit}"
+        size_bytes /= 1024
+    return f"{size_bytes:.1f} GiB"
+
+
+def _span(timeline: plots.Timeline) -> str:
+    day = time.strftime("%Y-%m-%d", time.localtime(timeline.start_s))
+    return f"{day}, {clock_time(timeline.start_s)} to {clock_time(timeline.end_s)}"
+
+
+def _row(one: CycleDigest, timeline: plots.Timeline) -> dict[str, Any]:
+    return {
+        "at": f"{timeline.since_start(one.at_s):.0f}",
+        "clock": clock_time(one.at_s),
+        "acted": one.acted,
+        "reason": one.reason,
+        "message": one.message,
+        "distance": "" if one.distance_pct is None else f"{one.distance_pct:.1f}",
+        "predicted": "" if one.predicted_pct is None else f"{one.predicted_pct:.1f}",
+        "moves": one.moves or "",
+        "executors": f"{one.ready}" + (f" + {one.marked}" if one.marked else "") if one.executors else "",
+        "target": "" if one.target is None else one.target,
+        "batch": f"{one.rates.last_batch_s:.2f}" if one.rates else "",
+    }

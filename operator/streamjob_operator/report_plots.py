@@ -1,0 +1,227 @@
+"""The plots of the report: each is one SVG over the same time axis, seconds since the first cycle."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import io
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from streamjob_operator.digest import CycleDigest
+
+WIDTH_IN, HEIGHT_IN = 10.0, 2.7
+MARGINS = {"left": 0.075, "right": 0.82, "top": 0.91, "bottom": 0.17}
+INK, FAINT, ACT, BAD = "#1f2933", "#9aa5b1", "#0b7285", "#c92a2a"
+EXECUTOR_COLOURS = ("#1c7ed6", "#f08c00", "#2f9e44", "#9c36b5", "#e8590c", "#099268", "#5f3dc4", "#a61e4d")
+PHASE_COLOURS = ("#f1f3f5", "#ffffff")
+STYLE: Any = {
+    "svg.fonttype": "none",
+    "font.family": ["DejaVu Sans", "sans-serif"],
+    "font.size": 9,
+    "text.color": INK,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e4e7eb",
+    "grid.linewidth": 0.6,
+    "xtick.color": "#52606d",
+    "ytick.color": "#52606d",
+    "legend.frameon": False,
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """One micro-batch: when it ended, seconds since the epoch, and how long it took."""
+
+    ended_at_s: float
+    duration_s: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """A named time of the source, from its start on."""
+
+    name: str
+    at_s: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """All that is drawn. `bound_pct` is the policy's largest tolerated load distance, None when nobody told it."""
+
+    cycles: tuple[CycleDigest, ...]
+    batches: tuple[Batch, ...]
+    phases: tuple[Phase, ...]
+    bound_pct: float | None
+
+    @property
+    def start_s(self) -> float:
+        """Zero of the time axis."""
+        return min([one.at_s for one in self.cycles[:1]] + [one.ended_at_s for one in self.batches[:1]], default=0.0)
+
+    @property
+    def end_s(self) -> float:
+        """The newest thing seen."""
+        return max([one.at_s for one in self.cycles[-1:]] + [one.ended_at_s for one in self.batches[-1:]], default=0.0)
+
+    def since_start(self, at_s: float) -> float:
+        """Where a moment is on the time axis."""
+        return at_s - self.start_s
+
+
+Draw = Callable[[Axes, Timeline], None]
+
+
+def svg(draw: Draw, timeline: Timeline, height_in: float = HEIGHT_IN) -> str:
+    """One plot as an SVG element, to be put into a page as it is."""
+    # Ids inside the SVG must not meet those of another plot on the page.
+    style: Any = {**STYLE, "svg.hashsalt": draw.__name__}
+    with mpl.rc_context(style):
+        figure = Figure(figsize=(WIDTH_IN, height_in))
+        figure.subplots_adjust(**MARGINS)  # the same for all, so that the time axes of the plots line up
+        axes = figure.add_subplot()
+        _phases(axes, timeline)
+        draw(axes, timeline)
+        axes.set_xlim(0, max(1.0, timeline.since_start(timeline.end_s)))
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("seconds since the start")
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]
+
+
+def _phases(axes: Axes, timeline: Timeline) -> None:
+    starts = [timeline.since_start(phase.at_s) for phase in timeline.phases]
+    ends = [*starts[1:], timeline.since_start(timeline.end_s)][: len(starts)]
+    for number, (phase, start, end) in enumerate(zip(timeline.phases, starts, ends, strict=True)):
+        axes.axvspan(start, end, color=PHASE_COLOURS[number % 2], zorder=0, linewidth=0)
+        at_top = axes.get_xaxis_transform()
+        axes.text((start + end) / 2, 1.01, phase.name, transform=at_top, ha="center", va="bottom", color="#52606d")
+
+
+def _legend(axes: Axes) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        unique = dict(zip(labels, handles, strict=True))
+        axes.legend(unique.values(), unique.keys(), loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+
+
+def _series(timeline: Timeline, value: Callable[[CycleDigest], float | None]) -> tuple[list[float], list[float]]:
+    pairs = [(timeline.since_start(one.at_s), value(one)) for one in timeline.cycles]
+    known = [(at, figure) for at, figure in pairs if figure is not None]
+    return [at for at, _ in known], [figure for _, figure in known]
+
+
+def _steps(axes: Axes, points: tuple[Sequence[float], Sequence[float]], **style: Any) -> None:
+    axes.step(*points, where="post", **style)
+
+
+def batch_times(axes: Axes, timeline: Timeline) -> None:
+    """Each batch's duration, the trigger interval, and a mark where a decision was carried out."""
+    at = [timeline.since_start(batch.ended_at_s) for batch in timeline.batches]
+    durations = [batch.duration_s for batch in timeline.batches]
+    axes.plot(at, durations, color=INK, linewidth=0.8, marker="o", markersize=3.5, label="batch")
+    triggers = [one.rates.trigger_interval_s for one in timeline.cycles if one.rates and one.rates.trigger_interval_s]
+    if triggers:
+        axes.axhline(triggers[-1], color=BAD, linewidth=1, linestyle="--", label="trigger interval")
+    for one in timeline.cycles:
+        if one.acted:
+            axes.axvline(timeline.since_start(one.at_s), color=ACT, linewidth=1, alpha=0.55, label="decision")
+    # The cold first batch would hide all others: the axis follows the rest, and the note keeps it honest.
+    top = 1.15 * max([*sorted(durations)[: max(1, int(0.97 * len(durations)))], *triggers[-1:], 0.1])
+    axes.set_ylim(0, top)
+    for x, duration in zip(at, durations, strict=True):
+        if duration > top:
+            axes.annotate(f"{duration:.1f} s ↑", (x, top), xytext=(4, -10), textcoords="offset points", color="#52606d")
+    axes.set_ylabel("batch duration, s")
+    _legend(axes)
+
+
+def loads(axes: Axes, timeline: Timeline) -> None:
+    """Share of each executor's task slots that its key groups keep busy; dashed while it is marked for removal."""
+    names = {one.executor_id for cycle in timeline.cycles for one in cycle.executors}
+    for number, name in enumerate(sorted(names, key=lambda name: (len(name), name))):
+        colour = EXECUTOR_COLOURS[number % len(EXECUTOR_COLOURS)]
+        whole = _series(timeline, functools.partial(_load, name=name))
+        axes.plot(*whole, color=colour, linewidth=1.8, label=f"executor {name}")
+        # White dashes over the line make it a dashed one for as long as the executor is marked.
+        marked = _series(timeline, functools.partial(_load, name=name, state="draining"))
+        axes.plot(*marked, color="white", linewidth=2.2, linestyle=(0, (2, 2)))
+    axes.plot(
+        *_series(timeline, lambda one: one.mean_pct), color=INK, linewidth=1, linestyle=":", label="mean (unmarked)"
+    )
+    axes.axhline(100, color=BAD, linewidth=0.8, linestyle="--")
+    axes.set_ylabel("load, % of task slots")
+    _legend(axes)
+
+
+def _load(cycle: CycleDigest, name: str, state: str | None = None) -> float | None:
+    for executor in cycle.executors:
+        if executor.executor_id == name and state in (None, executor.state):
+            return executor.load_pct
+    return None
+
+
+def distance(axes: Axes, timeline: Timeline) -> None:
+    """Measured load distance, what plans promised, and the policy's bound."""
+    axes.plot(
+        *_series(timeline, lambda one: one.distance_pct),
+        color=INK,
+        linewidth=1.8,
+        marker="o",
+        markersize=3,
+        label="measured",
+    )
+    promised = _series(timeline, lambda one: one.predicted_pct if one.acted else None)
+    axes.plot(*promised, color=ACT, linestyle="", marker="v", markersize=6, label="promised by a plan")
+    if timeline.bound_pct is not None:
+        axes.axhline(timeline.bound_pct, color=BAD, linewidth=1, linestyle="--", label=f"bound, {timeline.bound_pct:g}")
+    axes.set_ylabel("load distance,\npercent points")
+    _legend(axes)
+
+
+def moves(axes: Axes, timeline: Timeline) -> None:
+    """Key groups that each cycle asked to move, and those that the agent had still to move."""
+    at, counts = _series(timeline, lambda one: float(one.moves))
+    width = 0.35 * min([late - early for early, late in itertools.pairwise(at)], default=1.0)
+    axes.bar(at, counts, width=width, color=ACT, label="asked in this cycle")
+    _steps(axes, _series(timeline, lambda one: float(one.pending)), color="#f08c00", linewidth=1.5, label="still to do")
+    axes.set_ylabel("key groups")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    _legend(axes)
+
+
+def executors(axes: Axes, timeline: Timeline) -> None:
+    """Executors wanted, ready and marked for removal."""
+    _steps(axes, _series(timeline, lambda one: one.target), color=BAD, linewidth=1.2, linestyle="--", label="target")
+    _steps(axes, _series(timeline, lambda one: float(one.ready)), color="#2f9e44", linewidth=2, label="ready")
+    _steps(
+        axes, _series(timeline, lambda one: float(one.marked)), color="#9c36b5", linewidth=2, label="marked for removal"
+    )
+    axes.set_ylabel("executors")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    _legend(axes)
+
+
+def source(axes: Axes, timeline: Timeline) -> None:
+    """Rows that came in, over the statistics period."""
+    _steps(axes, _series(timeline, lambda one: one.rates.input_rps if one.rates else None), color=INK, linewidth=1.6)
+    axes.set_ylabel("input, rows/s")
+
+
+def collocation(axes: Axes, timeline: Timeline) -> None:
+    """Share of the traffic between key groups that stays within an executor."""
+    axes.plot(*_series(timeline, lambda one: one.collocation_pct), color=INK, linewidth=1.6, marker="o", markersize=3)
+    axes.set_ylim(0, 100)
+    axes.set_ylabel("collocation factor, %")

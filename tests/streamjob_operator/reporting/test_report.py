@@ -1,0 +1,117 @@
+"""The report holds every figure and every reason, in one file that loads nothing from anywhere."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from streamjob_operator.history import HistoryError, HistoryFile
+from streamjob_operator.report_html import write_report
+from streamjob_operator.spec import parse_job
+from streamjob_operator.values import CycleRecord
+
+JOB = parse_job(
+    """
+apiVersion: streamjob.dev/v1alpha1
+kind: StreamJob
+metadata: {name: parcels}
+spec: {application: {mainFile: job.py}, executors: {min: 1, max: 4}, balancing: {maxLoadDistance: 12}}
+"""
+)
+
+
+class Page(HTMLParser):
+    """Text, tags that are open, and addresses that a browser would load."""
+
+    VOID = ("meta", "br", "hr", "img", "link", "input")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.loads: list[str] = []
+        self.ids: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href") and value and not value.startswith("#"):
+                self.loads.append(value)
+            if name == "id" and value:
+                self.ids.append(value)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def page_of(path: pathlib.Path) -> Page:
+    return Page(write_report(path, path.parent / "out" / "report.html").read_text())
+
+
+def test_report_tells_everything(tmp_path: pathlib.Path, run: tuple[CycleRecord, ...]) -> None:
+    history = HistoryFile(tmp_path / "history.jsonl", JOB)
+    for record in run:
+        history.report(record)
+    history.note("phase", name="noon", at_s=1006.0)
+    history.note("batch", ended_at_s=1007.0, duration_s=2.5)
+    history.note("batch", ended_at_s=1010.0, duration_s=1.5)
+    history.note("claim", ok=False, text="A <claim> that failed.")
+    history.note("figure", name="scans", value="41,234")
+    page = page_of(history.path)
+    assert page.open == []
+    assert page.loads == []
+    for words in (
+        "parcels",
+        "37.8 → 4.2 pp",
+        "bound 12",
+        "2.00 / 2.45 s",
+        "2 batches",
+        "1 drained and removed",
+        "noon",
+    ):
+        assert words in page.text
+    for words in ("MetricsUnavailable", "does not answer", "ScaleOut", "✗ A <claim> that failed.", "41,234"):
+        assert words in page.text
+    assert all(record.verdict.message in page.text for record in run)
+
+
+def test_plots_on_one_page_share_no_id(tmp_path: pathlib.Path, run: tuple[CycleRecord, ...]) -> None:
+    history = HistoryFile(tmp_path / "history.jsonl", JOB)
+    for record in run:
+        history.report(record)
+    text = write_report(history.path, tmp_path / "report.html").read_text()
+    plots = re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL)
+    hashed = [set(re.findall(r'id="([mp][0-9a-f]{10})"', plot)) for plot in plots]
+    assert len(plots) == 7
+    assert sum(map(len, hashed)) == len(set.union(*hashed))
+
+
+def test_same_history_same_report(tmp_path: pathlib.Path, run: tuple[CycleRecord, ...]) -> None:
+    history = HistoryFile(tmp_path / "history.jsonl", JOB)
+    for record in run:
+        history.report(record)
+    pages = [write_report(history.path, tmp_path / name).read_text() for name in ("a.html", "b.html")]
+    assert pages[0] == pages[1]
+
+
+def test_a_run_that_never_measured_anything_has_a_report(tmp_path: pathlib.Path, unmeasured: CycleRecord) -> None:
+    history = HistoryFile(tmp_path / "history.jsonl")
+    history.report(unmeasured)
+    assert "MetricsUnavailable" in page_of(history.path).text
+
+
+def test_history_that_cannot_be_read_is_named(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(HistoryError, match="gone"):
+        write_report(tmp_path / "gone.jsonl", tmp_path / "report.html")
