@@ -118,5 +118,7 @@ class _Run:
 
     def _total(self, node_of: IntArray) -> float:
         params, model = self._problem.params, self._problem.model
+        if not self._problem.affordable(node_of):
+            return np.inf
         moves = int(np.count_nonzero(node_of != model.node_of))
         return max(drain.stretch(self._problem, node_of), params.tolerance) + params.price_per_move * moves

@@ -28,6 +28,8 @@ UNITS = 1_000_000
 """Integer units per percent point."""
 CAPACITY_UNITS = 1_000
 """Integer units per capacity weight: weights are rounded to a thousandth."""
+FINE_UNITS = 10**12
+"""Integer units per budget, and per total use of a further resource."""
 W1, W2 = 100_000, 1
 MOVE_WEIGHT = 0.001
 """Percent points of u + l that a move must win even at price 0: ties are not worth a move."""
@@ -162,28 +164,30 @@ def _budget(program: Program) -> None:
     for column, allowance in enumerate(problem.allowances):
         if not np.isfinite(allowance):
             continue
-        price = _rounded_up(problem.prices[:, column], float(allowance))
+        price, most = _in_units(problem.prices[:, column], float(allowance))
         terms = [(chosen, int(price[group])) for group, choices in program.moves.items() for _, chosen in choices]
         spent = cp_model.LinearExpr.weighted_sum([chosen for chosen, _ in terms], [weight for _, weight in terms])
-        program.model.add(spent <= UNITS)
+        program.model.add(spent <= most)
 
 
 def _limits(program: Program) -> None:
     problem = program.problem
     for use, limits in zip(problem.uses, problem.limits, strict=True):
-        scale = UNITS / max(float(use.sum()), 1e-300)
-        amount = np.ceil(use * scale).astype(np.int64)
+        amount, _ = _in_units(use, float(use.sum()))
         today = np.zeros(problem.model.n_nodes, dtype=np.int64)
         np.add.at(today, problem.model.node_of, amount)
         for node, (chosen, change) in enumerate(_flows(program, amount)):
             if problem.open_nodes[node]:
-                most = max(int(limits[node] * scale), int(today[node]))
-                change_allowed = most - int(today[node])
-                program.model.add(cp_model.LinearExpr.weighted_sum(chosen, change) <= change_allowed)
+                room = np.ceil(limits[node] / max(float(use.sum()), 1e-300) * FINE_UNITS)
+                most = max(min(int(room), 2 * FINE_UNITS) - int(today[node]), 0)
+                program.model.add(cp_model.LinearExpr.weighted_sum(chosen, change) <= most)
 
 
-def _rounded_up(price: FloatArray, allowance: float) -> IntArray:
-    """Prices in millionths of the allowance, so that integers never allow more than the floats do."""
-    if allowance <= 0:
-        return np.where(price > 0, UNITS + 1, 0).astype(np.int64)
-    return np.minimum(np.ceil(price / allowance * UNITS * (1 - 1e-9)), UNITS + 1).astype(np.int64)
+def _in_units(amount: FloatArray, total: float) -> tuple[IntArray, int]:
+    """Amounts as integers, and what the total is then.
+
+    Rounded down, so that the program relaxes what it stands for by less than floats do, and its bound stays a bound.
+    """
+    if total <= 0:
+        return (amount > 0).astype(np.int64), 0
+    return np.minimum(np.floor(amount / total * FINE_UNITS), 2.0 * FINE_UNITS).astype(np.int64), FINE_UNITS

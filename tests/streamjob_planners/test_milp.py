@@ -73,3 +73,10 @@ def test_budgets_of_cost_and_bytes_bind(small_model):
     assert len(_solve(registry.get("milp"), model, budget=Budget(max_cost_s=1.5)).moves) == 1
     assert len(_solve(registry.get("milp"), model, budget=Budget(max_state_bytes=199.0)).moves) == 1
     assert _solve(registry.get("milp"), model, budget=Budget(max_state_bytes=0.0)).moves == ()
+
+
+@pytest.mark.parametrize("budget", [Budget(max_migrations=3), Budget(max_cost_s=3.0), Budget(max_state_bytes=300.0)])
+def test_a_budget_can_be_spent_to_the_last_move(small_model, budget):
+    model = small_model([0] * 6, [5.0] * 6, n_nodes=2)
+    plan = _solve(milp.MilpPlanner(hint=HoldPlanner()), model, budget=budget)
+    assert (len(plan.moves), plan.after.load_distance) == (3, 0.0)
