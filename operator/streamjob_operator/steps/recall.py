@@ -13,7 +13,7 @@ def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     memory = _of_this_driver(memory, snapshot, now_s)
     marked = _still_marked(memory, snapshot)
     ready = sum(1 for one in snapshot.executors if one.state == "ready" and one.executor_id not in marked)
-    wanted = ready if memory.executors_target is None else memory.executors_target
+    wanted = ready if memory.executors_target is None or _behind(memory, snapshot) else memory.executors_target
     return dataclasses.replace(
         memory,
         generation=max(memory.generation, snapshot.generation_applied or 0),
@@ -32,15 +32,19 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     )
 
 
+def _behind(memory: Memory, snapshot: Snapshot) -> bool:
+    """The controller died after it acted and before it saved: what it wanted then must be read off the world."""
+    return memory.generation < (snapshot.generation_applied or 0)
+
+
 def _still_marked(memory: Memory, snapshot: Snapshot) -> tuple[str, ...]:
     """Marks on executors that still live.
 
-    An agent that has a newer generation than this memory was told so by a controller whose memory is lost: what it
-    drains is taken over. Marks on every executor would leave no place to go: the drain is then given up.
+    What an agent with a newer generation drains is taken over. Marks on every executor would leave no place to go: the drain is then given up.
     """
     alive = {executor.executor_id for executor in live(snapshot)}
     marked = tuple(one for one in memory.marked if one in alive)
-    if memory.generation < (snapshot.generation_applied or 0):
+    if _behind(memory, snapshot):
         draining = (one.executor_id for one in snapshot.executors if one.state == "draining")
         marked = (*marked, *(one for one in draining if one not in marked))
     return () if alive and alive <= set(marked) else marked

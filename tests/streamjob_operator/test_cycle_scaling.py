@@ -1,0 +1,155 @@
+"""Scaling through the whole cycle: out, in, drains, stabilisation, windows, executors that never come."""
+
+import dataclasses
+
+from worlds import World, even, job, warm
+
+from streamjob_operator.values import Reason
+
+AUTO = job()
+
+
+def run(world: World, cycles: int, of: object = AUTO) -> list[Reason]:
+    return [world.turn(of).verdict.reason for _ in range(cycles)]
+
+
+def test_an_overloaded_job_grows_and_the_new_executors_get_their_share() -> None:
+    world = warm(even(2, 6, 15.0), AUTO)
+    first = world.turn(AUTO)
+    assert first.verdict.reason is Reason.SCALE_OUT
+    assert first.verdict.executors_target == 3
+    assert first.outlook is not None
+    assert first.outlook.max_load < 90.0
+    run(world, 4)
+    counts = [world.owners.count(one) for one in world.executors]
+    assert sorted(counts) == [4, 4, 4]
+
+
+def test_an_idle_job_shrinks_by_marking_draining_and_removing() -> None:
+    world = warm(even(4, 4, 5.0), AUTO)
+    reasons = run(world, 8)
+    assert reasons[0] is Reason.SCALE_IN
+    assert Reason.DRAINING in reasons
+    assert reasons[-1] is Reason.BALANCED
+    assert len(world.removed) == 2
+    assert len(world.executors) == 2
+    assert set(world.owners) == set(world.executors)
+
+
+def test_a_drain_goes_on_when_the_mode_falls_back_to_recommend() -> None:
+    world = warm(even(4, 4, 5.0), AUTO)
+    assert run(world, 1) == [Reason.SCALE_IN]
+    recommend = job(("scaling: {mode: Auto", "scaling: {mode: Recommend"), ("mode: Auto\n", "mode: Recommend\n"))
+    run(world, 8, recommend)
+    assert len(world.removed) == 2
+
+
+def test_load_that_returns_cancels_the_drain_before_anything_new_is_asked_for() -> None:
+    world = warm(even(4, 4, 5.0), AUTO)
+    world.moves_per_turn = 1
+    assert run(world, 1) == [Reason.SCALE_IN]
+    world.loads = [16.0] * 16
+    record = world.turn(AUTO)
+    assert record.verdict.reason is Reason.SCALE_OUT
+    assert record.verdict.marked_for_removal == ()
+    assert record.verdict.executors_target == 4
+    assert world.removed == []
+
+
+def test_scale_in_waits_for_its_stabilisation() -> None:
+    slow = job(("down: 0s", "down: 30s"))
+    world = warm(even(4, 4, 5.0), slow)
+    reasons = run(world, 5, slow)
+    assert reasons[:3] == [Reason.STABILIZING] * 3
+    assert Reason.SCALE_IN in reasons
+
+
+def test_one_busy_window_starts_the_stabilisation_anew() -> None:
+    slow = job(("down: 0s", "down: 30s"))
+    world = warm(even(4, 4, 5.0), slow)
+    run(world, 2, slow)
+    world.loads = [16.0] * 16
+    run(world, 1, slow)
+    world.loads = [5.0] * 16
+    assert run(world, 3, slow) == [Reason.STABILIZING, Reason.STABILIZING, Reason.SCALE_IN]
+
+
+def test_scale_out_can_be_stabilised_too() -> None:
+    slow = job(("up: 0s", "up: 20s"))
+    world = warm(even(2, 6, 15.0), slow)
+    reasons = run(world, 4, slow)
+    assert reasons.index(Reason.SCALE_OUT) >= 2
+
+
+def test_executors_that_never_come_are_given_up_and_asked_for_again_later() -> None:
+    world = warm(even(2, 6, 15.0), AUTO)
+    world.arrive = False
+    targets = []
+    for _ in range(20):
+        record = world.turn(AUTO)
+        assert record.scaling is not None
+        targets.append((record.scaling.reason, world.stored.executors_target))
+    reasons = [reason for reason, _ in targets]
+    assert reasons[0] is Reason.SCALE_OUT
+    assert reasons[1] is Reason.WAITING_FOR_EXECUTORS
+    retreat = targets.index((Reason.EXECUTORS_TIMED_OUT, 2))
+    assert 5 <= retreat <= 9
+    assert Reason.SCALE_OUT in reasons[retreat + 5 :]
+    assert Reason.SCALE_OUT not in reasons[retreat : retreat + 5]
+
+
+def test_bounds_hold_whatever_the_load() -> None:
+    narrow = job(("min: 1, max: 6", "min: 3, max: 3"))
+    busy = warm(even(3, 4, 60.0), narrow)
+    idle = warm(even(3, 4, 1.0), narrow)
+    run(busy, 3, narrow)
+    run(idle, 3, narrow)
+    assert {verdict.executors_target for verdict in busy.assignments} <= {3}
+    assert idle.assignments == []
+
+
+def test_more_executors_than_allowed_are_drained() -> None:
+    narrow = job(("min: 1, max: 6", "min: 1, max: 2"))
+    world = warm(even(4, 4, 12.0), narrow)
+    run(world, 10, narrow)
+    assert len(world.executors) == 2
+
+
+def test_a_window_may_forbid_scaling_in() -> None:
+    window = 'executorTimeout: 60s, windows: [{cron: "* * * * *", duration: 1m, deny: [ScaleDown]}]}'
+    denied = job(("executorTimeout: 60s}", window))
+    world = warm(even(4, 4, 5.0), denied)
+    assert run(world, 2, denied) == [Reason.WINDOW_DENIES] * 2
+
+
+def test_nothing_is_marked_when_the_rest_could_not_be_balanced() -> None:
+    world = even(5, 1, 28.0)  # two executors would have 84 and 56 points
+    record = warm(world, AUTO).turn(AUTO)
+    assert record.scaling is not None
+    assert record.scaling.needed == 2
+    assert record.scaling.reason is Reason.WOULD_UNBALANCE
+    assert world.assignments == []
+
+
+def test_recommended_scaling_is_told_and_not_done() -> None:
+    recommend = job(("scaling: {mode: Auto", "scaling: {mode: Recommend"))
+    world = warm(even(2, 6, 15.0), recommend)
+    record = world.turn(recommend)
+    assert record.scaling is not None
+    assert (record.scaling.reason, record.scaling.target) == (Reason.SCALE_OUT, 3)
+    assert (record.verdict.act, world.assignments) == (False, [])
+
+
+def test_a_backlog_asks_for_more_than_the_steady_load() -> None:
+    world = warm(even(2, 6, 10.0), AUTO)
+    world.rates = {"lag_rows": 100.0}
+    assert run(world, 1) == [Reason.BALANCED]
+    world.rates = {"lag_rows": 100_000.0}
+    assert run(world, 1) == [Reason.SCALE_OUT]
+
+
+def test_a_batch_that_does_not_fit_into_its_trigger_interval_asks_for_more() -> None:
+    world = warm(even(2, 6, 10.0), AUTO)
+    fits = {"trigger_interval_s": 2.0, "batches": 5, "mean_batch_s": 1.5}
+    assert run(dataclasses.replace(world, rates=fits), 1) == [Reason.BALANCED]
+    assert run(dataclasses.replace(world, rates={**fits, "mean_batch_s": 2.6}), 1) == [Reason.SCALE_OUT]
