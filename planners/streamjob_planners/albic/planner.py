@@ -49,6 +49,7 @@ class AlbicPlanner:
             model,
             node_of if task.acceptable(node_of) else model.node_of,
             planner=self.name,
+            lower_bound=task.lower_bound(),
             elapsed_s=clock() - task.start_s,
             notes=tuple(round_.notes),
             collocating=joining(model, node_of, pairs),

@@ -54,6 +54,7 @@ class AlbicPaperPlanner:
             model,
             node_of,
             planner=self.name,
+            lower_bound=task.lower_bound(),
             elapsed_s=clock() - task.start_s,
             notes=tuple(notes),
             collocating=joining(model, node_of, pairs),
