@@ -1,0 +1,207 @@
+"""What the demo claims, each checked against records that were not made by the one who claims it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+
+import numpy as np
+from event_log import Batch, Events
+from proof import Proof
+
+from streamjob_operator.digest import CycleDigest, digest
+from streamjob_operator.history import History
+from streamjob_operator.values import CycleRecord
+
+COLD_BATCHES = 2
+"""The first batches compile, load and start Python workers: they belong neither to before nor to after."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A sentence with its figures, and whether it holds."""
+
+    ok: bool
+    text: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure of the summary."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """All that is known about a finished run.
+
+    `phases` maps a phase's name to when it started; `end_s` is when the last one ended.
+    """
+
+    history: History
+    events: Events
+    proof: Proof
+    phases: dict[str, float]
+    end_s: float
+
+    @property
+    def digests(self) -> tuple[CycleDigest, ...]:
+        """The cycles' figures."""
+        return tuple(digest(record) for record in self.history.cycles)
+
+    @property
+    def bound_pct(self) -> float:
+        """The policy's largest tolerated load distance."""
+        return float(self.history.job["max_load_distance_pct"])
+
+    def span(self, phase: str) -> tuple[float, float]:
+        """Start and end of a phase."""
+        starts = [*self.phases.values(), self.end_s]
+        index = list(self.phases).index(phase)
+        return starts[index], starts[index + 1]
+
+
+def claims(run: Run) -> list[Claim]:
+    """All of them, in the order in which they are printed."""
+    return [exact(run), no_failed_task(run), balanced(run), within_budget(run), scaled_out(run), drained(run)]
+
+
+def exact(run: Run) -> Claim:
+    """The results equal the source."""
+    proof = run.proof
+    text = (
+        f"Results equal the source: {proof.scans:,} scans of {proof.depots} depots in {proof.batches} batches, "
+        f"{proof.repeats:,} repeated scans dropped"
+    )
+    if proof.mistakes:
+        return Claim(ok=False, text=f"{text}: {len(proof.mistakes)} mistakes, the first: {proof.mistakes[0]}")
+    return Claim(ok=proof.scans > 0, text=f"{text}; every batch continues the one before")
+
+
+def no_failed_task(run: Run) -> Claim:
+    """Spark's own log has no task that failed."""
+    events = run.events
+    failed = f", the first: {events.failed_tasks[0]}" if events.failed_tasks else ""
+    text = f"{len(events.failed_tasks)} of {events.tasks:,} tasks failed{failed}"
+    return Claim(ok=events.tasks > 0 and not events.failed_tasks, text=text)
+
+
+def first_phase(run: Run) -> list[CycleDigest]:
+    """Cycles of the first phase with a measured load distance: rate and skew are constant there."""
+    start_s, end_s = run.span(next(iter(run.phases)))
+    return [one for one in run.digests if start_s <= one.at_s < end_s and one.distance_pct is not None]
+
+
+def balanced(run: Run) -> Claim:
+    """In the first phase the load distance starts above the bound and falls below it."""
+    distances = [one.distance_pct or 0.0 for one in first_phase(run)]
+    first, best = (distances[0], min(distances)) if distances else (0.0, 0.0)
+    cycle = next((number for number, one in enumerate(distances) if one <= run.bound_pct), None)
+    text = f"Load distance fell from {first:.1f} to {best:.1f} percent points (bound {run.bound_pct:g})"
+    if first <= run.bound_pct:
+        return Claim(ok=False, text=f"{text}: it was not above the bound to begin with")
+    if cycle is None:
+        return Claim(ok=False, text=f"{text}: it stayed above the bound for {len(distances)} cycles")
+    return Claim(ok=True, text=f"{text}, below the bound after {cycle} cycles")
+
+
+def carried_out(run: Run) -> list[CycleRecord]:
+    """Cycles whose decision was accepted by the agent."""
+    return [one for one in run.history.cycles if one.verdict.act and one.receipt is not None and one.receipt.accepted]
+
+
+def within_budget(run: Run) -> Claim:
+    """No plan that was carried out costs more than the budget."""
+    budget_s = float(run.history.job["max_cost_s"])
+    costs = [one.verdict.plan.cost_s for one in carried_out(run) if one.verdict.plan and one.verdict.plan.moves]
+    dearest_s = max(costs, default=0.0)
+    text = f"{len(costs)} plans moved key groups; the dearest costs {dearest_s:.2f} s, the budget is {budget_s:g} s"
+    return Claim(ok=bool(costs) and dearest_s <= budget_s + 1e-9, text=text)
+
+
+def scaled_out(run: Run) -> Claim:
+    """As the rate rose, executors were added and got key groups."""
+    start_s, end_s = run.span(list(run.phases)[1])
+    early = {one.executor_id for cycle in run.digests if cycle.at_s < start_s for one in cycle.executors}
+    working = [
+        one.executor_id
+        for cycle in run.digests
+        if start_s <= cycle.at_s < end_s
+        for one in cycle.executors
+        if one.executor_id not in early and one.groups > 0 and one.load_pct > 0
+    ]
+    came = sorted(set(working))
+    names = f": {', '.join(came)}" if came else ""
+    return Claim(ok=bool(came), text=f"{len(came)} executors came as the rate rose and took over key groups{names}")
+
+
+def drained(run: Run) -> Claim:
+    """At least one executor was marked, emptied, removed, and is gone for Spark, too."""
+    asked = [executor for record in carried_out(run) for executor in record.verdict.remove]
+    gone = [executor for executor in asked if executor in run.events.removed]
+    strangers = sorted(set(run.events.removed) - set(asked))
+    text = f"{len(gone)} executors were marked, drained and removed"
+    if strangers:
+        return Claim(ok=False, text=f"{text}, but {', '.join(strangers)} were lost without having been drained")
+    return Claim(ok=bool(gone), text=text)
+
+
+def before_and_after(run: Run) -> tuple[list[Batch], list[Batch]]:
+    """The first phase's batches until the first move was asked for, and once the load distance was below the bound."""
+    start_s, end_s = run.span(next(iter(run.phases)))
+    batches = [
+        one for one in run.events.batches[COLD_BATCHES:] if start_s <= one.started_at_s and one.ended_at_s <= end_s
+    ]
+    first_move_s = next((one.at_s for one in run.digests if one.moves), end_s)
+    balanced_s = next(
+        (
+            one.at_s
+            for one in first_phase(run)
+            if one.at_s > first_move_s and (one.distance_pct or 0.0) <= run.bound_pct
+        ),
+        end_s,
+    )
+    before = [one for one in batches if one.ended_at_s <= first_move_s]
+    return before, [one for one in batches if one.started_at_s >= balanced_s]
+
+
+def figures(run: Run) -> list[Figure]:
+    """The summary's figures."""
+    before, after = before_and_after(run)
+    digests = run.digests
+    moves = sum(one.moves for one in digests)
+    state_kib = sum(one.moved_bytes for one in digests) / 1024
+    return [
+        Figure(
+            name="batch time before balancing, p50 / p95",
+            value=_times(before),
+            note=f"{len(before)} batches, first phase",
+        ),
+        Figure(
+            name="batch time after balancing, p50 / p95", value=_times(after), note=f"{len(after)} batches, same rate"
+        ),
+        Figure(name="moves", value=str(moves), note=f"{state_kib:,.0f} KiB of state"),
+        Figure(name="executors ready over time", value=_course([one.ready for one in digests if one.executors])),
+    ]
+
+
+def reasons(run: Run) -> list[tuple[str, int, int]]:
+    """Each reason, how many cycles gave it, and how many of these acted."""
+    given = Counter(one.reason for one in run.digests)
+    acted = Counter(one.reason for one in run.digests if one.acted)
+    return [(reason, count, acted[reason]) for reason, count in given.most_common()]
+
+
+def _times(batches: list[Batch]) -> str:
+    if not batches:
+        return "none measured"
+    p50, p95 = np.percentile([one.duration_s for one in batches], [50, 95])
+    return f"{p50:.2f} / {p95:.2f} s"
+
+
+def _course(counts: list[int]) -> str:
+    changes = [count for number, count in enumerate(counts) if number == 0 or count != counts[number - 1]]
+    return " → ".join(map(str, changes))

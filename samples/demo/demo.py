@@ -1,0 +1,187 @@
+"""The demo: publishes scans at a changing rate, lets `streamjob run` look after the job, and proves what came of it.
+
+python samples/demo/demo.py [--out out/demo]      (from the repository's root; `make demo` does just that)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from claims import Run, claims, figures, reasons
+from event_log import read_events
+from proof import checked_scans, expected_totals, prove
+from rich.console import Console
+from rich.table import Table
+from source import Delivery, Phase, Publisher, Skew, prepare
+
+from streamjob_operator import report_html
+from streamjob_operator.history import HistoryFile, read_history
+from streamjob_operator.report_html import write_report
+
+HERE = pathlib.Path(__file__).parent
+OUT = pathlib.Path("out/demo")  # as in job.yaml
+PHASES = (
+    Phase(name="morning", seconds=70, rows_per_s=220),
+    Phase(name="noon", seconds=50, rows_per_s=460),
+    Phase(name="evening", seconds=55, rows_per_s=90),
+)
+SKEW = Skew(partitions=12, hot_every=4, hot_weight=5.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
+START_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 180.0, 60.0, 45.0
+POLL_S = 0.2
+
+
+class DemoError(Exception):
+    """The demo could not be carried out; the sentence says why."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """When each phase started, when the last one ended, and when the job had taken in everything."""
+
+    phases: dict[str, float]
+    ended_s: float
+    complete_s: float
+
+
+def announce(phases: dict[str, float]) -> Callable[[Phase], None]:
+    """Keeps when each phase started; a log gets a line, a live screen is left alone."""
+
+    def started(phase: Phase) -> None:
+        phases[f"{phase.name}, {phase.rows_per_s} scans/s"] = time.time()
+        if not sys.stdout.isatty():
+            print(f"--- {phase.name}: {phase.rows_per_s} scans/s for {phase.seconds:g} s", flush=True)
+
+    return started
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """The running demo: the controller's process, the publisher, and when each phase started."""
+
+    controller: subprocess.Popen[bytes]
+    publisher: Publisher
+    phases: dict[str, float]
+
+    def wait(self, ready: Callable[[], bool], limit_s: float, what: str) -> None:
+        """Until `ready()` is true; DemoError when the controller ends or the time is over."""
+        until_s = time.monotonic() + limit_s
+        while not ready():
+            if self.controller.poll() is not None:
+                raise DemoError(
+                    f"streamjob ended with {self.controller.returncode} before {what}; see {OUT / 'driver.log'}."
+                )
+            if time.monotonic() > until_s:
+                raise DemoError(f"Not within {limit_s:g} s: {what}; see {OUT / 'driver.log'}.")
+            time.sleep(POLL_S)
+
+
+def main() -> int:
+    """The exit code: 0 when every claim holds."""
+    console, started_s = Console(soft_wrap=not sys.stdout.isatty()), time.monotonic()
+    try:
+        run = examine(perform())
+    except (DemoError, ValueError) as error:
+        console.print(f"The demo failed: {error}", style="bold red", markup=False)
+        return 1
+    summarise(run, console)
+    console.print(f"Took {time.monotonic() - started_s:.0f} s. Report: {OUT / 'report.html'}", highlight=False)
+    failed = [claim.text for claim in claims(run) if not claim.ok]
+    if failed:
+        console.print(f"The demo failed: {failed[0]}.", style="bold red", markup=False)
+    return 1 if failed else 0
+
+
+def perform() -> Course:
+    """Run it all, up to the end of the controller and its driver."""
+    shutil.rmtree(OUT, ignore_errors=True)
+    (OUT / "events").mkdir(parents=True)
+    deliveries = prepare(PHASES, SKEW, OUT / "prepared")
+    with stage(deliveries) as running:
+        first = OUT / "totals" / "batch=0" / "_SUCCESS"
+        running.wait(first.exists, START_LIMIT_S, "the first batch was done")
+        running.publisher.begin()
+        seconds = sum(phase.seconds for phase in PHASES)
+        running.wait(lambda: not running.publisher.is_alive(), seconds + 10, "all scans were published")
+        ended_s = time.time()
+        scans = sum(total.scans for total in expected_totals(OUT / "input")[0].values())
+        all_in = f"all {scans:,} scans had been taken in"
+        running.wait(lambda: checked_scans(OUT / "totals") >= scans, CATCH_UP_LIMIT_S, all_in)
+        return Course(phases=running.phases, ended_s=ended_s, complete_s=time.time())
+
+
+@contextlib.contextmanager
+def stage(deliveries: tuple[Delivery, ...]) -> Iterator[Stage]:
+    """Controller and publisher, both ended at the end."""
+    streamjob = pathlib.Path(sys.executable).with_name("streamjob")
+    controller = subprocess.Popen([streamjob, "run", HERE / "job.yaml", "--out", OUT])
+    phases: dict[str, float] = {}
+    running = Stage(
+        controller=controller, publisher=Publisher(deliveries, OUT / "input", announce(phases)), phases=phases
+    )
+    running.publisher.start()
+    try:
+        yield running
+    finally:
+        running.publisher.stop()
+        if controller.poll() is None:
+            controller.send_signal(signal.SIGTERM)
+        try:
+            controller.wait(STOP_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            controller.kill()
+            controller.wait()
+
+
+def examine(course: Course) -> Run:
+    """Read what everybody recorded, add batches, phases, claims and figures to the history, write the report."""
+    run = Run(
+        history=read_history(OUT / "history.jsonl"),
+        events=read_events(OUT / "events", until_s=course.complete_s),
+        proof=prove(OUT / "input", OUT / "totals"),
+        phases=course.phases,
+        end_s=course.ended_s,
+    )
+    history = HistoryFile(OUT / "history.jsonl")
+    for batch in run.events.batches:
+        history.note(
+            report_html.BATCH,
+            batch_id=batch.batch_id,
+            ended_at_s=batch.ended_at_s,
+            duration_s=batch.duration_s,
+            rows=batch.rows,
+        )
+    for name, at_s in course.phases.items():
+        history.note(report_html.PHASE, name=name, at_s=at_s)
+    for claim in claims(run):
+        history.note(report_html.CLAIM, ok=claim.ok, text=claim.text)
+    for figure in figures(run):
+        history.note(report_html.FIGURE, **dataclasses.asdict(figure))
+    write_report(OUT / "history.jsonl", OUT / "report.html")
+    return run
+
+
+def summarise(run: Run, console: Console) -> None:
+    """Claims, figures and reasons on the terminal."""
+    console.print()
+    for claim in claims(run):
+        console.print("[green]✓[/]" if claim.ok else "[red]✗[/]", end=" ")
+        console.print(claim.text, markup=False, highlight=False)
+    table = Table.grid(padding=(0, 2))
+    for figure in figures(run):
+        table.add_row(figure.name, figure.value, figure.note)
+    for reason, count, acted in reasons(run):
+        table.add_row(f"reason {reason}", f"{count} cycles", f"{acted} acted" if acted else "")
+    console.print()
+    console.print(table)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
