@@ -31,6 +31,12 @@ spark-tests: setup
 test: lint
 	$(BIN)/pytest
 
+# Real Spark, about three hours on two cores; each script takes options for less, see docs/benchmarks.md.
+bench: setup
+	$(BIN)/python benchmarks/spark/overhead.py
+	$(BIN)/python benchmarks/spark/move_pause.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/spark/compare.py
+
 .PRECIOUS: .venv-spark-%/.ready
 
 # The integration tests on each Spark version, in an environment of its own.
