@@ -74,7 +74,7 @@ class AgentClient:
         request = urllib.request.Request(url, data=body, headers=headers, method="GET" if body is None else "PUT")
         try:
             with self._open(request, timeout=self._timeout_s) as answer:
-                return _whole(answer.read(MAX_BODY_BYTES + 1), url)
+                return _whole(answer.read(MAX_BODY_BYTES + 1), answer.headers.get("Content-Length"), url)
         except urllib.error.HTTPError as error:
             sentence = error.read(10_000).decode("utf-8", errors="replace").strip()
             if error.code == REFUSED:
@@ -84,9 +84,12 @@ class AgentClient:
             raise Unavailable(f"The agent at {url} does not answer: {_reason(error)}.") from error
 
 
-def _whole(body: bytes, url: str) -> bytes:
+def _whole(body: bytes, promised: str | None, url: str) -> bytes:
+    """The body, unless it is too long or cut off: half a page would look like key groups that went idle."""
     if len(body) > MAX_BODY_BYTES:
         raise Unavailable(f"The agent at {url} sent more than {MAX_BODY_BYTES} bytes.")
+    if promised is not None and promised != str(len(body)):
+        raise Unavailable(f"The agent at {url} sent {len(body)} of {promised} bytes.")
     return body
 
 

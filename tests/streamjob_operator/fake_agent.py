@@ -1,0 +1,127 @@
+"""A tiny agent on loopback: a metrics page made from a few numbers, a status, and assignments that it keeps."""
+
+import dataclasses
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from streamjob_agent import metric_names as names
+from streamjob_agent.wire import (
+    AgentStatus,
+    Assignment,
+    ExecutorStatus,
+    QueryStatus,
+    assignment_from_json,
+    status_to_json,
+)
+
+
+@dataclasses.dataclass(kw_only=True)
+class FakeAgent:
+    """Two executors, one operator with four partitions; `advance` is one batch."""
+
+    application: str = "app-1"
+    run: str = "run-1"
+    batches: int = 0
+    busy_s: list[float] = dataclasses.field(default_factory=lambda: [0.0] * 4)
+    owners: list[str] = dataclasses.field(default_factory=lambda: ["0", "0", "1", "1"])
+    generation: int | None = None
+    actuation: str = "on"
+    moves_pending: int = 0
+    refusal: str | None = None
+    status_code: int = 200
+    cut: bool = False
+    garbage: bytes | None = None
+    traffic_bytes: float = 0.0
+    assignments: list[Assignment] = dataclasses.field(default_factory=list)
+
+    def advance(self, *busy_s: float) -> None:
+        self.batches += 1
+        self.busy_s = [total + more for total, more in zip(self.busy_s, busy_s, strict=True)]
+        self.traffic_bytes += 100.0
+
+    def page(self) -> str:
+        query = '{query="q"}'
+        lines = [f'{names.AGENT_INFO}{{agent_version="1",spark_version="4",application="{self.application}"}} 1']
+        lines += [f'{names.QUERY_INFO}{{query="q",name="",run="{self.run}"}} 1']
+        for partition, (busy_s, owner) in enumerate(zip(self.busy_s, self.owners, strict=True)):
+            labels = f'{{query="q",operator="0",partition="{partition}"}}'
+            lines += [f"{names.GROUP_BUSY_SECONDS}{labels} {busy_s}", f"{names.GROUP_RECORDS}{labels} {100 * busy_s}"]
+            lines += [f"{names.GROUP_STATE_BYTES}{labels} 1000", f"{names.GROUP_EXECUTOR_ID}{labels} {owner}"]
+        for executor in ("0", "1"):
+            lines += [f'{names.EXECUTOR_CORES}{{executor="{executor}",host="h"}} 2']
+            lines += [f'{names.EXECUTOR_STATE}{{executor="{executor}",state="ready"}} 1']
+        lines += [f'{names.EXECUTOR_STATE}{{executor="7",state="dead"}} 1']
+        pair = '{query="q",from_operator="0",from_partition="0",to_operator="0",to_partition="3"}'
+        lines += [f"{names.TRAFFIC_BYTES}{pair} {self.traffic_bytes}"]
+        lines += [f"{names.QUERY_BATCHES}{query} {self.batches}", f"{names.QUERY_BATCH_SECONDS}{query} {self.batches}"]
+        lines += [f"{names.QUERY_INPUT_ROWS}{query} {1000 * self.batches}", f"{names.QUERY_TRIGGER_SECONDS}{query} 2"]
+        return "\n".join(lines) + "\n"
+
+    def status(self) -> AgentStatus:
+        query = QueryStatus(
+            query_id="q",
+            run_id=self.run,
+            name=None,
+            batch_id=self.batches,
+            owners={0: tuple(self.owners)},
+            moves_pending=self.moves_pending,
+        )
+        return AgentStatus(
+            agent_version="1",
+            spark_version="4",
+            application_id=self.application,
+            now_s=0.0,
+            actuation=self.actuation,
+            reason="Ok" if self.actuation == "on" else "SelfTestFailed",
+            message="",
+            generation_applied=self.generation,
+            refused=None,
+            executors=tuple(
+                ExecutorStatus(executor_id=one, host="h", cores=2, state="ready", groups=2) for one in ("0", "1")
+            ),
+            queries=(query,),
+        )
+
+
+class Server:
+    """Serves a FakeAgent as a context manager; gives its address."""
+
+    def __init__(self, agent: FakeAgent) -> None:
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"agent": agent}))
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    def __enter__(self) -> str:
+        self._thread.start()
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join(5.0)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    agent: FakeAgent
+
+    def do_GET(self) -> None:
+        body = self.agent.page() if self.path == "/metrics" else status_to_json(self.agent.status())
+        sent = body.encode() if self.agent.garbage is None else self.agent.garbage
+        self._answer(self.agent.status_code, sent[: len(sent) // 2] if self.agent.cut else sent, len(sent))
+
+    def do_PUT(self) -> None:
+        assignment = assignment_from_json(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.agent.refusal is not None:
+            self._answer(409, self.agent.refusal.encode())
+            return
+        self.agent.assignments.append(assignment)
+        self.agent.generation = assignment.generation
+        self._answer(202, b"{}")
+
+    def _answer(self, code: int, body: bytes, length: int | None = None) -> None:
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        return

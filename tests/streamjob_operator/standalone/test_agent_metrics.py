@@ -1,0 +1,158 @@
+from collections.abc import Iterator
+
+import pytest
+from fake_agent import FakeAgent, Server
+
+from streamjob_operator.ports import Stale, Unavailable
+from streamjob_operator.standalone.agent_metrics import AgentMetrics
+from streamjob_operator.standalone.client import AgentClient, fixed_address
+from streamjob_planners.model import GroupId
+
+
+class Bench:
+    """A metrics source that is scraped by hand, on a clock that is set by hand."""
+
+    def __init__(self, agent: FakeAgent, address: str) -> None:
+        self.agent = agent
+        self.now_s = 100.0
+        self.metrics = AgentMetrics(AgentClient(fixed_address(address)), 10.0, clock=lambda: self.now_s)
+
+    def batch(self, *busy_s: float, seconds: float = 5.0) -> None:
+        self.now_s += seconds
+        self.agent.advance(*(busy_s or (1.0, 1.0, 1.0, 1.0)))
+        self.metrics.scrape()
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    agent = FakeAgent()
+    with Server(agent) as address:
+        bench = Bench(agent, address)
+        bench.metrics.scrape()
+        yield bench
+
+
+def test_a_window_holds_whole_batches_and_not_the_first(bench: Bench) -> None:
+    bench.batch(50.0, 50.0, 50.0, 50.0)
+    bench.batch(1.0, 2.0, 3.0, 4.0)
+    bench.batch(1.0, 2.0, 3.0, 4.0)
+    snapshot = bench.metrics.observe(bench.now_s + 1, 10.0)
+    assert snapshot.busy_s.tolist() == [2.0, 4.0, 6.0, 8.0]
+    assert (snapshot.window_s, snapshot.taken_at_s) == (10.0, bench.now_s)
+    assert snapshot.owners == ("0", "0", "1", "1")
+    assert snapshot.group_ids == tuple(GroupId(operator=0, partition=at) for at in range(4))
+    assert [one.executor_id for one in snapshot.executors] == ["0", "1"]
+    rates = snapshot.rates
+    assert (rates.batches, rates.mean_batch_s, rates.input_rps, rates.trigger_interval_s) == (2, 1.0, 200.0, 2.0)
+    assert rates.lag_rows is None
+    assert snapshot.traffic_bytes is not None
+    assert snapshot.traffic_bytes.toarray()[0, 3] == 200.0
+
+
+def test_only_the_newest_window_counts(bench: Bench) -> None:
+    for _ in range(10):
+        bench.batch(9.0, 9.0, 9.0, 9.0)
+    bench.batch(1.0, 1.0, 1.0, 1.0)
+    bench.batch(1.0, 1.0, 1.0, 1.0)
+    assert bench.metrics.observe(bench.now_s, 10.0).busy_s.tolist() == [2.0] * 4
+
+
+def test_an_idle_query_shows_no_load_of_long_ago(bench: Bench) -> None:
+    bench.batch()
+    bench.batch()
+    bench.batch()
+    bench.now_s += 100.0
+    bench.metrics.scrape()
+    snapshot = bench.metrics.observe(bench.now_s, 10.0)
+    assert snapshot.rates.batches == 0
+    assert snapshot.busy_s.tolist() == [0.0] * 4
+
+
+def test_a_new_driver_starts_a_new_window(bench: Bench) -> None:
+    bench.batch()
+    bench.batch()
+    bench.agent.application, bench.agent.run = "app-2", "run-2"
+    bench.agent.busy_s, bench.agent.batches = [0.0] * 4, 0
+    bench.batch()
+    with pytest.raises(Unavailable, match="No batch has ended"):
+        bench.metrics.observe(bench.now_s, 10.0)
+    for _ in range(3):
+        bench.batch()
+    snapshot = bench.metrics.observe(bench.now_s, 10.0)
+    assert snapshot.application_id == "app-2"
+    assert snapshot.busy_s.tolist() == [2.0] * 4
+
+
+def test_a_driver_that_changed_since_the_last_page_is_stale(bench: Bench) -> None:
+    for _ in range(3):
+        bench.batch()
+    bench.agent.application = "app-2"
+    with pytest.raises(Stale, match="app-2 now"):
+        bench.metrics.observe(bench.now_s, 10.0)
+
+
+def test_an_owner_that_is_gone_is_nobody(bench: Bench) -> None:
+    bench.agent.owners[0] = "7"
+    for _ in range(3):
+        bench.batch()
+    assert bench.metrics.observe(bench.now_s, 10.0).owners == (None, "0", "1", "1")
+
+
+def test_moves_and_actuation_come_from_the_status(bench: Bench) -> None:
+    for _ in range(3):
+        bench.batch()
+    bench.agent.moves_pending, bench.agent.generation, bench.agent.actuation = 3, 7, "off"
+    snapshot = bench.metrics.observe(bench.now_s, 10.0)
+    assert (snapshot.moves_pending, snapshot.generation_applied) == (3, 7)
+    assert (snapshot.actuation_on, snapshot.actuation_reason) == (False, "SelfTestFailed")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "sentence"),
+    [
+        ({"garbage": b"\xff\xfe{{{ 1 2 3\n"}, "cannot be read|not whole"),
+        ({"garbage": b""}, "not whole"),
+        ({"cut": True}, r"sent \d+ of \d+ bytes"),
+        ({"status_code": 500}, "answered 500"),
+        ({"busy_s": [], "owners": []}, "No streaming query with key groups"),
+    ],
+)
+def test_a_page_that_is_broken_is_unavailable(trouble: dict[str, object], sentence: str) -> None:
+    agent = FakeAgent(**trouble)  # type: ignore[arg-type]
+    with Server(agent) as address:
+        metrics = AgentMetrics(AgentClient(fixed_address(address)), 10.0, clock=lambda: 100.0)
+        metrics.scrape()
+        with pytest.raises(Unavailable, match=sentence):
+            metrics.observe(100.0, 10.0)
+
+
+def test_a_page_that_breaks_later_makes_what_is_known_stale_and_not_wrong(bench: Bench) -> None:
+    for _ in range(3):
+        bench.batch()
+    bench.agent.cut = True
+    bench.now_s += 60.0
+    bench.metrics.scrape()
+    with pytest.raises(Stale, match="1m old"):
+        bench.metrics.observe(bench.now_s, 10.0)
+
+
+def test_an_agent_that_is_not_there_is_unavailable() -> None:
+    with Server(FakeAgent()) as address:
+        gone = address
+    metrics = AgentMetrics(AgentClient(fixed_address(gone), timeout_s=1.0), 10.0, clock=lambda: 100.0)
+    metrics.scrape()
+    with pytest.raises(Unavailable, match="does not answer"):
+        metrics.observe(100.0, 10.0)
+
+
+def test_the_thread_scrapes_and_ends() -> None:
+    agent = FakeAgent()
+    with Server(agent) as address:
+        metrics = AgentMetrics(AgentClient(fixed_address(address)), 10.0)
+        with metrics:
+            for _ in range(200):
+                if metrics._ring.newest is not None:
+                    break
+                metrics._stop.wait(0.05)
+        assert metrics._ring.newest is not None
+        assert not metrics._thread.is_alive()

@@ -1,0 +1,155 @@
+import json
+import os
+import shlex
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from streamjob_operator.spec import Application, RestartPolicy
+from streamjob_operator.spec.application import Restart
+from streamjob_operator.standalone import launcher
+from streamjob_operator.standalone.launcher import Driver, command, environment, spark_settings
+from streamjob_operator.standalone.supervisor import Supervisor
+
+
+def application(**fields: object) -> Application:
+    return Application.model_validate_json(json.dumps({"mainFile": "job.py", **fields}))
+
+
+def test_the_job_is_started_through_the_agent_unchanged() -> None:
+    started = command(application(mainFile="local:///opt/job.py", args=["--topic", "a b"]))
+    assert started == [sys.executable, "-m", "streamjob_agent", "run", "/opt/job.py", "--topic", "a b"]
+
+
+def test_the_jobs_own_settings_win() -> None:
+    own = {"spark.locality.wait": "1s", "spark.executor.memory": "3g"}
+    settings = spark_settings(application(sparkConf=own, executor={"cores": 2, "memory": "2g"}))
+    assert settings["spark.locality.wait"] == "1s"
+    assert settings["spark.executor.memory"] == "3g"
+    assert settings["spark.executor.cores"] == "2"
+    assert settings["spark.storage.decommission.enabled"] == "false"
+    assert "spark.driver.memory" not in settings
+
+
+def test_settings_reach_spark_whatever_they_hold(tmp_path: Path) -> None:
+    made = environment(application(sparkConf={"spark.a": "b c'd"}), tmp_path / "address", tmp_path, {"HOME": "/h"})
+    words = shlex.split(made["PYSPARK_SUBMIT_ARGS"])
+    assert "spark.a=b c'd" in words
+    assert words[-1] == "pyspark-shell"
+    assert made["HOME"] == "/h"
+    assert made["STREAMJOB_AGENT_ADDRESS_FILE"] == str(tmp_path / "address")
+
+
+@pytest.mark.parametrize(
+    ("master", "inherited", "expected"),
+    [
+        ("local-cluster[2,1,512]", {}, "127.0.0.1"),
+        ("local-cluster[2,1,512]", {"SPARK_LOCAL_IP": "10.0.0.1"}, "10.0.0.1"),
+        ("spark://host:7077", {}, None),
+    ],
+)
+def test_a_local_master_listens_on_loopback(
+    master: str, inherited: dict[str, str], expected: str | None, tmp_path: Path
+) -> None:
+    made = environment(application(sparkConf={"spark.master": master}), tmp_path / "a", tmp_path, inherited)
+    assert made.get("SPARK_LOCAL_IP") == expected
+
+
+def driver(tmp_path: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> Driver:
+    monkeypatch.setattr(launcher, "command", lambda _: [sys.executable, "-c", script])
+    return Driver(application(), log=tmp_path / "log", address_file=tmp_path / "address", state_dir=tmp_path / "state")
+
+
+def until(condition: object, seconds: float = 20.0) -> None:
+    deadline_s = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline_s, "it did not come"
+        time.sleep(0.02)
+
+
+def test_output_goes_to_the_log_and_an_old_address_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "address").write_text("http://127.0.0.1:1\n")
+    one = driver(tmp_path, "print('hello from the job'); raise SystemExit(3)", monkeypatch)
+    one.start()
+    until(lambda: one.exit_code() is not None)
+    one.stop()
+    assert one.exit_code() == 3
+    assert "hello from the job" in (tmp_path / "log").read_text()
+    assert not (tmp_path / "address").exists()
+
+
+def test_stop_ends_the_driver_and_its_children_even_stubborn_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stubborn = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    )
+    script = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {stubborn!r}]).wait()"
+    one = driver(tmp_path, script, monkeypatch)
+    one.start()
+    until(lambda: "up" in (tmp_path / "log").read_text())
+    group = one._process.pid if one._process else 0
+    one.stop(grace_s=0.5)
+    assert one.exit_code() == -signal.SIGTERM
+    until(lambda: not _lives(group))
+
+
+def _lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+class FakeDriver:
+    def __init__(self, *codes: int | None) -> None:
+        self.codes = list(codes)
+        self.starts = 0
+        self.stops = 0
+
+    def start(self) -> None:
+        self.starts += 1
+
+    def exit_code(self) -> int | None:
+        return self.codes.pop(0) if self.codes else None
+
+    def stop(self) -> None:
+        self.stops += 1
+
+
+def restart(policy: RestartPolicy) -> Restart:
+    return Restart.model_validate_json(f'{{"policy": "{policy}", "backoff": {{"initial": "10s", "max": "30s"}}}}')
+
+
+@pytest.mark.parametrize(
+    ("policy", "code", "ends"),
+    [
+        (RestartPolicy.NEVER, 1, True),
+        (RestartPolicy.ON_FAILURE, 0, True),
+        (RestartPolicy.ON_FAILURE, 1, False),
+        (RestartPolicy.ALWAYS, 0, False),
+    ],
+)
+def test_restart_policies(policy: RestartPolicy, code: int, ends: bool) -> None:
+    fake = FakeDriver(code)
+    watched = Supervisor(fake, restart(policy), lambda _: None)
+    for at_s in range(0, 40):
+        watched.tick(float(at_s))
+    assert (watched.ended == code) is ends
+    assert fake.starts == (1 if ends else 2)
+    assert fake.stops == 1
+
+
+def test_the_wait_doubles_up_to_its_limit_and_starts_anew_after_a_long_run() -> None:
+    fake, told = FakeDriver(1, 1, 1, *([None] * 100), 1), []
+    watched = Supervisor(fake, restart(RestartPolicy.ALWAYS), told.append)
+    for at_s in range(0, 250):
+        watched.tick(float(at_s))
+    waits = [sentence.rsplit(" ", 1)[1] for sentence in told]
+    assert waits == ["10s.", "20s.", "30s.", "10s."]

@@ -1,0 +1,115 @@
+import threading
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from worlds import World, even, job
+
+from streamjob_operator.cli import main
+from streamjob_operator.ports import Ports, Unavailable
+from streamjob_operator.standalone.client import address_from
+from streamjob_operator.standalone.runner import RealTime, Runner
+from streamjob_operator.values import CycleRecord
+
+
+class Clock:
+    """Time that passes only when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def now(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += max(seconds, 0.01)
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.at_s: list[float] = []
+
+    def report(self, record: CycleRecord) -> None:
+        self.at_s.append(record.at_s)
+
+
+def runner(world: World, heard: Heard, **fields: object) -> Runner:
+    clock = Clock()
+    ports = Ports(metrics=world, actuator=world, memory=world, reporters=(heard,))
+    defaults: dict[str, object] = {"watch": lambda: False, "tell": lambda _: None, "duration_s": 60.0}
+    times = RealTime(now=clock.now, monotonic=clock.now, sleep=clock.sleep)
+    return Runner(ports=ports, job=job(), times=times, **{**defaults, **fields})  # type: ignore[arg-type]
+
+
+def test_one_cycle_each_statistics_period_until_the_time_is_over() -> None:
+    heard = Heard()
+    runner(even(2, 2, 20.0), heard).run()
+    assert heard.at_s == pytest.approx([0, 10, 20, 30, 40, 50], abs=0.5)
+
+
+def test_the_end_of_the_job_ends_the_loop() -> None:
+    heard, looks = Heard(), iter([False] * 60 + [True] * 10)
+    runner(even(2, 2, 20.0), heard, watch=lambda: next(looks)).run()
+    assert 1 <= len(heard.at_s) <= 3
+
+
+def test_stop_ends_the_loop_at_once() -> None:
+    heard, stop = Heard(), threading.Event()
+    stop.set()
+    runner(even(2, 2, 20.0), heard, stop=stop).run()
+    assert heard.at_s == []
+
+
+def test_a_cycle_that_fails_is_told_and_the_next_one_runs() -> None:
+    world, heard, told = even(2, 2, 20.0), Heard(), []
+    world.crash_at = {"load"}
+    one = runner(world, heard, tell=told.append)
+    one.run()
+    assert one.failures == 1
+    assert told[0].startswith("The cycle failed, the job goes on as it is: Crash")
+    assert len(heard.at_s) == 5
+
+
+def test_the_address_is_read_anew_for_each_driver(tmp_path: Path) -> None:
+    path = tmp_path / "address"
+    read = address_from(path)
+    with pytest.raises(Unavailable, match="not up yet"):
+        read()
+    path.write_text("")
+    with pytest.raises(Unavailable, match="empty"):
+        read()
+    path.write_text("http://127.0.0.1:5/\n")
+    assert read() == "http://127.0.0.1:5"
+    path.write_text("http://127.0.0.1:6\n")
+    assert read() == "http://127.0.0.1:6"
+
+
+GOOD = """
+apiVersion: streamjob.dev/v1alpha1
+kind: StreamJob
+metadata: {name: good}
+spec: {application: {mainFile: job.py}, executors: {min: 1, max: 2}}
+"""
+
+
+def test_validate_says_what_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_text(GOOD)
+    good = CliRunner().invoke(main, ["validate", str(path)])
+    assert (good.exit_code, good.output) == (0, "good is a valid StreamJob.\n")
+    path.write_text(GOOD.replace("max: 2", "max: 0"))
+    bad = CliRunner().invoke(main, ["validate", str(path)])
+    assert bad.exit_code == 2
+    assert "spec.executors.max: 0 given; at least 1 is allowed." in bad.output
+
+
+def test_run_refuses_what_it_cannot_start(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_text(GOOD.replace("application: {mainFile: job.py}", "applicationRef: {name: other}"))
+    refused = CliRunner().invoke(main, ["run", str(path)])
+    assert refused.exit_code == 2
+    assert "--attach" in refused.output
+    path.write_text(GOOD)
+    refused = CliRunner().invoke(main, ["run", str(path), "--duration", "5 minutes"])
+    assert refused.exit_code == 2
+    assert "a duration such as" in refused.output

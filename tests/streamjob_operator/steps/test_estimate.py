@@ -1,0 +1,84 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from worlds import World, even
+
+from streamjob_operator.steps.estimate import LOST, MAX_PRESSURE, MoveCost, estimate, growth_ratio, node_names
+from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
+
+
+def snapshot(world: World) -> Snapshot:
+    return world.observe(1000.0, 10.0)
+
+
+def sized(*cores: int) -> Snapshot:
+    seen = snapshot(even(len(cores), 1, 50.0))
+    executors = tuple(dataclasses.replace(one, cores=many) for one, many in zip(seen.executors, cores, strict=True))
+    return dataclasses.replace(seen, executors=executors)
+
+
+def test_load_is_the_share_of_the_reference_executors_slots() -> None:
+    assert estimate(sized(1, 1), Memory()).model.load.tolist() == pytest.approx([50.0, 50.0])
+    assert estimate(sized(2, 2), Memory()).model.load.tolist() == pytest.approx([25.0, 25.0])
+
+
+def test_the_reference_is_the_commonest_executor() -> None:
+    model = estimate(sized(2, 4, 2), Memory()).model
+    assert model.capacity.tolist() == [1.0, 2.0, 1.0]
+    assert estimate(sized(1, 2), Memory()).model.capacity.tolist() == [0.5, 1.0]
+
+
+def test_tasks_without_key_groups_are_load_of_nobody() -> None:
+    seen = snapshot(even(2, 2, 20.0))
+    seen = dataclasses.replace(seen, rates=dataclasses.replace(seen.rates, other_busy_s=3.0))
+    assert estimate(seen, Memory()).other_load == pytest.approx(30.0)
+    assert estimate(seen, Memory()).model.load.sum() == pytest.approx(80.0)
+
+
+def test_marks_and_lost_executors() -> None:
+    world = even(3, 1, 20.0)
+    world.owners[2] = None
+    world.executors["2"] = "leaving"
+    seen = snapshot(world)
+    model = estimate(seen, Memory(marked=("1", "2", "9"))).model
+    assert model.node_ids == node_names(seen) == ("0", "1", LOST)
+    assert model.marked.tolist() == [False, True, True]
+    assert model.node_of.tolist() == [0, 1, 2]
+
+
+def test_a_move_costs_a_fixed_part_and_its_bytes() -> None:
+    cost = MoveCost(fixed_s=0.2, per_byte_s=1e-9)
+    assert cost.of(np.array([0.0, 1e9])).tolist() == pytest.approx([0.2, 1.2])
+
+
+def test_groups_without_a_task_are_counted() -> None:
+    world = even(2, 2, 20.0)
+    world.loads[1] = 0.0
+    assert estimate(snapshot(world), Memory()).unmeasured_groups == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "rows", "expected"),
+    [
+        (None, 500.0, 1.0),
+        (Lag(at_s=990.0, rows=500.0), None, 1.0),
+        (Lag(at_s=990.0, rows=500.0), 1000.0, 1.5),
+        (Lag(at_s=990.0, rows=500.0), 0.0, 1.0),
+        (Lag(at_s=990.0, rows=0.0), 1e9, MAX_PRESSURE),
+        (Lag(at_s=1000.0, rows=0.0), 1e9, 1.0),
+    ],
+)
+def test_a_growing_lag_shows_what_the_source_really_brings(
+    before: Lag | None, rows: float | None, expected: float
+) -> None:
+    world = even(2, 2, 20.0)
+    world.rates = {"lag_rows": rows, "input_rps": 100.0}
+    assert growth_ratio(snapshot(world), Memory(lag=before)) == pytest.approx(expected)
+
+
+def test_views_of_executors_are_not_needed_for_owners_only() -> None:
+    seen = snapshot(even(1, 2, 20.0))
+    extra = ExecutorView(executor_id="5", host="h", cores=1, state="ready", busy_s=0.0)
+    seen = dataclasses.replace(seen, executors=(*seen.executors, extra))
+    assert estimate(seen, Memory()).model.n_nodes == 2
