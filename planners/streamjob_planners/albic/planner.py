@@ -25,6 +25,10 @@ from streamjob_planners.albic.walk import start_walk, walk_towards
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
 
 
+_BALANCE_LOSS = 0.2
+"""What balancing may cost, of the gain that starts a walk: else the two would undo each other for ever."""
+
+
 class AlbicPlanner:
     """Balances, drains and collocates in one plan."""
 
@@ -105,7 +109,8 @@ class _Round:
         if self._graph is None or distance > self._task.params.max_load_distance:
             return better
         lost = local_traffic(self._graph, node_of) - local_traffic(self._graph, better)
-        return better if lost <= self._settings.least_gain_ratio * float(self._graph.sum()) / 2.0 else node_of
+        most = _BALANCE_LOSS * self._settings.least_gain_ratio * float(self._graph.sum()) / 2.0
+        return better if lost <= most else node_of
 
     def levelled(self, node_of: IntArray) -> IntArray:
         """The worst nodes mended one by one, sets whole, where no plan of one round lowers the load distance."""

@@ -25,15 +25,18 @@ def planned_distance(model: LoadModel, node_of: IntArray) -> float:
     return measures.load_distance(moved_model(model, node_of), node_of)
 
 
-def no_worse(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
+def no_worse(model: LoadModel, node_of: IntArray, params: PlanParams, *, saves: bool = True) -> bool:
     """Whether a placement is no worse than today's.
 
-    The load distance may rise to drain marked nodes, and within max_load_distance to make traffic local.
+    The load distance may rise to drain marked nodes, and within max_load_distance to make traffic local. `saves`: with
+    the planned loads too, not only with the measured ones.
     """
     if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
         return True
     before = measures.load_distance(model, model.node_of)
-    after = max(measures.load_distance(model, node_of), planned_distance(model, node_of))
+    after = measures.load_distance(model, node_of)
+    if saves:
+        after = max(after, planned_distance(model, node_of))
     if after <= before + 1e-9:
         return True
     local = measures.collocation_factor(model, node_of) or 0.0

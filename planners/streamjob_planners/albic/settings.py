@@ -18,8 +18,8 @@ class AlbicSettings:
         score_factor: a pair counts when it carries more than this many times its sender's mean, > 0 (sF).
         max_partition_load: heaviest unit, percent points of load, >= 0 (maxPL).
         partition_step: how much lighter units get when the load distance is too large, > 0 (stepPL).
-        least_gain_ratio: part of all traffic that a new target must make local before a walk starts, 0 to 1; also
-            what balancing may cost in local traffic. Keeps a quiet job quiet. Not in the paper.
+        least_gain_ratio: part of all traffic that a new target must make local before a walk starts, 0 to 1; a fifth
+            of it is what balancing may cost. Keeps a quiet job quiet. Not in the paper.
         move_price_ratio: part of all traffic that moving every key group must gain, 0 to 1: at 0.05, moving a fifth of
             the key groups must make a hundredth of the traffic local. Not in the paper.
     """

@@ -45,7 +45,7 @@ class ColaPlanner:
         walk = start_walk(model, graph, np.arange(model.n_groups), target, prices(model, params.budget))
         widest = params.max_load_distance
         node_of = walk_towards(walk, (widest, float("inf")), expired)
-        kept = node_of if no_worse(model, node_of, params) else model.node_of
+        kept = node_of if no_worse(model, node_of, params, saves=False) else model.node_of
         return plans.make_plan(model, kept, planner=self.name, elapsed_s=clock() - start)
 
 
