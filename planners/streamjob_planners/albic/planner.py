@@ -24,7 +24,6 @@ from streamjob_planners.albic.units import Prices, contracted
 from streamjob_planners.albic.walk import start_walk, walk_towards
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
 
-
 _BALANCE_LOSS = 0.2
 """What balancing may cost, of the gain that starts a walk: else the two would undo each other for ever."""
 
