@@ -74,7 +74,7 @@ def think(
 ) -> Thought:
     """Plan, scale by the plan, plan again, verify, judge: pure but for the clock that times it."""
     empty = timed("terminate", empty_marked, memory, snapshot)
-    seen = timed("estimate", estimate, snapshot, memory)
+    seen = timed("estimate", estimate, snapshot, memory, collocate=job.spec.balancing.collocation.enabled)
     plan = timed("solve", solver.solve, seen.model)
     need = timed("need", RULE.need, Situation(job=job, snapshot=snapshot, estimate=seen, plan=plan))
     decision = timed("scale", decide, need, fleet(snapshot, memory), memory, job, now_s)

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import worlds
+from scipy import sparse
 from worlds import World, even, job, warm
 
 from streamjob_operator.ports import Stale, Unavailable
@@ -140,7 +141,7 @@ class Failing:
 def test_a_planner_that_fails_or_lies_changes_nothing(
     how: str, expected: Reason, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamjob_operator.steps.solve._planner", lambda _: Failing(how))
+    monkeypatch.setattr("streamjob_operator.steps.solve._planner", lambda *_: Failing(how))
     world = warm(skewed(), UNSCALED)
     assert reason(world) is expected
     assert world.assignments == []
@@ -200,3 +201,27 @@ def test_a_failing_reporter_is_counted_and_changes_nothing() -> None:
     assert listening.heard == [Reason.LOAD_DISTANCE]
     assert world.stored.counters["ReporterErrors"] == 1
     assert world.stored.generation == 1
+
+
+def talking() -> World:
+    """Two balanced executors whose key groups talk to the other executor only."""
+    world = even(2, 4, 4.0)
+    world.traffic = sparse.csr_array((np.full(4, 1e6), (range(4), [4, 5, 6, 7])), shape=(8, 8))
+    return world
+
+
+@pytest.mark.parametrize("planner", ["albic", "albic-paper"])
+def test_collocation_moves_talkers_together_when_the_load_allows_it(planner: str) -> None:
+    albic = job(SCALING_OFF, ("planner: greedy", f"planner: {planner}"))
+    world = warm(talking(), albic)
+    first = world.turn(albic).verdict
+    assert first.reason is Reason.COLLOCATION
+    for _ in range(5):
+        world.turn(albic)
+    pairs = [(world.owners[group], world.owners[group + 4]) for group in range(4)]
+    assert all(one == other for one, other in pairs)
+
+
+def test_collocation_can_be_turned_off() -> None:
+    alone = job(SCALING_OFF, ("planner: greedy", "planner: albic\n    collocation: {enabled: false}"))
+    assert reason(warm(talking(), alone), alone) is Reason.BALANCED

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 
 import numpy as np
+from scipy import sparse
 
 from streamjob_operator.cycle import turn
 from streamjob_operator.ports import Ports, Reporter
@@ -74,6 +75,7 @@ class World:
     removed: list[str] = dataclasses.field(default_factory=list)
     moved: list[tuple[int, str]] = dataclasses.field(default_factory=list)
     generation: int | None = None
+    traffic: sparse.csr_array | None = None
     observe_error: Exception | None = None
     actuate_error: Exception | None = None
     crash_at: set[str] = dataclasses.field(default_factory=set)
@@ -104,7 +106,7 @@ class World:
             cpu_s=busy_s,
             records=busy_s * 1000.0,
             state_bytes=np.full(len(self.loads), 1e6),
-            traffic_bytes=None,
+            traffic_bytes=self.traffic,
             rates=self._rates(now_s),
         )
 

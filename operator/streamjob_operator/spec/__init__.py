@@ -2,13 +2,23 @@
 
 from streamjob_operator.spec.application import Application, ApplicationRef, RestartPolicy
 from streamjob_operator.spec.job import Spec, StreamJob
-from streamjob_operator.spec.policies import Balancing, Denied, Executors, MigrationBudget, Mode, Scaling, Window
+from streamjob_operator.spec.policies import (
+    Balancing,
+    Collocation,
+    Denied,
+    Executors,
+    MigrationBudget,
+    Mode,
+    Scaling,
+    Window,
+)
 from streamjob_operator.spec.reading import SpecError, parse_job, read_job
 
 __all__ = [
     "Application",
     "ApplicationRef",
     "Balancing",
+    "Collocation",
     "Denied",
     "Executors",
     "MigrationBudget",

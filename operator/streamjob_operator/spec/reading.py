@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from streamjob_operator.spec.job import StreamJob
 from streamjob_operator.spec.sentences import sentences
+
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class SpecError(ValueError):
@@ -46,26 +49,36 @@ _Loader.add_implicit_resolver(_BOOL, re.compile(r"true|True|TRUE|false|False|FAL
 
 def read_job(path: Path) -> StreamJob:
     """The StreamJob in a YAML or JSON file; raises SpecError."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError((f"{path}: cannot be read: {error}.",)) from error
-    return parse_job(text)
+    return parse_job(read_text(path))
 
 
 def parse_job(text: str) -> StreamJob:
     """The StreamJob in YAML or JSON text; raises SpecError."""
+    return parse_as(StreamJob, text, "apiVersion, kind")
+
+
+def read_text(path: Path) -> str:
+    """A file's text; raises SpecError."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError((f"{path}: cannot be read: {error}.",)) from error
+
+
+def parse_as(kind: type[M], text: str, first_fields: str) -> M:
+    """YAML or JSON text as an object of any of our kinds; raises SpecError."""
     try:
         document = yaml.load(text, _Loader)
     except yaml.YAMLError as error:
         raise SpecError((_not_yaml(error),)) from error
     if not isinstance(document, dict):
-        raise SpecError((f"StreamJob: {type(document).__name__} given; a map with apiVersion, kind ... is needed.",))
+        given = type(document).__name__
+        raise SpecError((f"{kind.__name__}: {given} given; a map with {first_fields} ... is needed.",))
     try:
         # Through JSON, because pydantic's strict mode then takes text for enums and lists for tuples, and nothing else.
-        return StreamJob.model_validate_json(json.dumps(document, default=str))
+        return kind.model_validate_json(json.dumps(document, default=str))
     except ValidationError as error:
-        raise SpecError(sentences(error, StreamJob)) from error
+        raise SpecError(sentences(error, kind)) from error
 
 
 def _not_yaml(error: yaml.YAMLError) -> str:

@@ -50,8 +50,8 @@ def _sentence(detail: ErrorDetails, root: type[BaseModel]) -> str:
         return f"{path}: missing; {_lower(_about(field))}"
     needed = _what_is_needed(detail, field)
     if isinstance(detail["input"], (Mapping, list)) and kind == "value_error":
-        return f"{path or 'StreamJob'}: {needed}."
-    return f"{path or 'StreamJob'}: {_shown(detail['input'], field)} given; {needed}."
+        return f"{path or root.__name__}: {needed}."
+    return f"{path or root.__name__}: {_shown(detail['input'], field)} given; {needed}."
 
 
 def _what_is_needed(detail: ErrorDetails, field: FieldInfo | None) -> str:

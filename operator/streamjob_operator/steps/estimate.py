@@ -51,15 +51,17 @@ class Estimate:
     unmeasured_groups: int
 
 
-def estimate(snapshot: Snapshot, memory: Memory, cost: MoveCost | None = None) -> Estimate:
+def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, cost: MoveCost | None = None) -> Estimate:
     """Load of group k = 100 * busy seconds / (window * cores of the reference executor).
 
-    The reference executor has the commonest number of cores; the capacity of the others is relative to it.
+    The reference executor has the commonest number of cores; the capacity of the others is relative to it. Without
+    `collocate` the model holds no traffic, so that no planner spends moves on it.
     """
     nodes = live(snapshot)
     cores = reference_cores(nodes)
     slot_seconds = snapshot.window_s * cores
     model = _model(snapshot, nodes, cores, memory.marked, cost or MoveCost())
+    model = model if collocate else dataclasses.replace(model, traffic=None)
     return Estimate(
         model=model,
         other_load=100.0 * snapshot.rates.other_busy_s / slot_seconds,

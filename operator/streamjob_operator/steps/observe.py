@@ -10,6 +10,10 @@ from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.values import Hold, Memory, Reason, Snapshot
 
 
+WARM_UP_RATIO = 0.95
+"""Part of the statistics period that must be over: cycles are not punctual to the millisecond."""
+
+
 def observe(metrics: MetricsSource, job: StreamJob, now_s: float) -> Snapshot:
     """Measurements over the statistics period; raises Hold when there are none that may be used."""
     try:
@@ -38,7 +42,7 @@ def stale_after_s(job: StreamJob, snapshot: Snapshot) -> float:
 def check(snapshot: Snapshot, memory: Memory, job: StreamJob, now_s: float) -> None:
     """Raises Hold while the measurements are too few: no move, no scaling is based on them."""
     period_s = job.spec.balancing.statistics_period_s
-    if memory.first_seen_s is None or now_s - memory.first_seen_s < period_s:
+    if memory.first_seen_s is None or now_s - memory.first_seen_s < WARM_UP_RATIO * period_s:
         raise Hold(Reason.WARMING_UP, f"The first statistics period of {format_duration(period_s)} is not over.")
     if not any(executor.state == "ready" for executor in snapshot.executors):
         raise Hold(Reason.METRICS_INCOMPLETE, "No executor is ready.")

@@ -38,9 +38,9 @@ def _behind(memory: Memory, snapshot: Snapshot) -> bool:
 
 
 def _still_marked(memory: Memory, snapshot: Snapshot) -> tuple[str, ...]:
-    """Marks on executors that still live.
+    """Marks on executors that still live, and those that an agent with a newer generation drains.
 
-    What an agent with a newer generation drains is taken over. Marks on every executor would leave no place to go: the drain is then given up.
+    Marks on every executor would leave no place to go: the drain is then given up.
     """
     alive = {executor.executor_id for executor in live(snapshot)}
     marked = tuple(one for one in memory.marked if one in alive)

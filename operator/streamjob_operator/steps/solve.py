@@ -7,9 +7,12 @@ import functools
 
 import numpy as np
 
-from streamjob_operator.spec import StreamJob
+from streamjob_operator.spec import Collocation, StreamJob
 from streamjob_operator.values import Hold, Reason
 from streamjob_planners import registry
+from streamjob_planners.albic.planner import AlbicPlanner
+from streamjob_planners.albic.published import AlbicPaperPlanner
+from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import Budget, Clock, LoadModel, Plan, Planner, PlanParams
 
 OVERRUN_FACTOR, OVERRUN_EXTRA_S = 3.0, 2.0
@@ -48,7 +51,18 @@ class Solver:
 
 def make_solver(job: StreamJob, rng: np.random.Generator, clock: Clock) -> Solver:
     """The solver that the job asks for."""
-    return Solver(planner=_planner(job.spec.balancing.planner), params=plan_params(job), rng=rng, clock=clock)
+    balancing = job.spec.balancing
+    planner = _planner(balancing.planner, albic_settings(balancing.collocation))
+    return Solver(planner=planner, params=plan_params(job), rng=rng, clock=clock)
+
+
+def albic_settings(collocation: Collocation) -> AlbicSettings:
+    """The knobs of collocation in ALBIC's words; the other planners have none."""
+    return AlbicSettings(
+        score_factor=collocation.score_factor,
+        max_partition_load=collocation.max_partition_load,
+        partition_step=collocation.step,
+    )
 
 
 def plan_params(job: StreamJob) -> PlanParams:
@@ -76,6 +90,8 @@ def deadline_s(job: StreamJob) -> float:
 
 
 @functools.cache
-def _planner(name: str) -> Planner:
+def _planner(name: str, settings: AlbicSettings) -> Planner:
     """Planners hold no state between calls, and loading a solver takes time: once per process is enough."""
-    return registry.get(name)
+    if name == "albic":
+        return AlbicPlanner(settings)
+    return AlbicPaperPlanner(settings) if name == "albic-paper" else registry.get(name)
