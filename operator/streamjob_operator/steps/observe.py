@@ -9,7 +9,6 @@ from streamjob_operator.spec import StreamJob
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.values import Hold, Memory, Reason, Snapshot
 
-
 WARM_UP_RATIO = 0.95
 """Part of the statistics period that must be over: cycles are not punctual to the millisecond."""
 
