@@ -13,7 +13,6 @@ from pydantic import BaseModel, ValidationError
 from streamjob_operator.spec.job import StreamJob
 from streamjob_operator.spec.sentences import sentences
 
-
 M = TypeVar("M", bound=BaseModel)
 
 

@@ -1,0 +1,163 @@
+"""MetricsSource of a simulated job: whole batches that cover the window, with the faults that the world has."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import itertools
+
+import numpy as np
+from scipy import sparse
+
+from streamjob_operator.ports import Stale, Unavailable
+from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
+from streamjob_planners.model import BoolArray, FloatArray
+from streamjob_sim.faults import METRICS, FaultKind, lasting
+from streamjob_sim.fleet import Life
+from streamjob_sim.job import Batch, SimulatedJob
+
+START_S = 1_767_225_600.0
+"""The world begins at 2026-01-01 00:00 UTC, so that windows with cron fields mean something."""
+APPLICATION, QUERY, RUN = "simulated-app", "simulated-query", "simulated-run"
+
+
+class SimulatedMetrics:
+    """What the agent would tell, faults included. Raises Unavailable or Stale as the world says."""
+
+    def __init__(self, job: SimulatedJob, rng: np.random.Generator) -> None:
+        self._job = job
+        self._rng = rng
+        self._last_good: Snapshot | None = None
+
+    def observe(self, now_s: float, window_s: float) -> Snapshot:
+        """Measurements of whole batches that cover window_s."""
+        fault = lasting(self._job.world.faults, METRICS, now_s - START_S)
+        if fault is None:
+            self._last_good = truth(self._job, window_s)
+            return self._last_good
+        if fault.kind is FaultKind.METRICS_UNAVAILABLE or self._last_good is None:
+            raise Unavailable("The simulated agent does not answer.")
+        if fault.kind is FaultKind.METRICS_REFUSED:
+            raise Stale("The simulated agent says that its figures are old.")
+        if fault.kind is FaultKind.METRICS_FROZEN:
+            return self._last_good
+        snapshot = truth(self._job, window_s)
+        hit = self._rng.random(len(snapshot.group_ids)) < (fault.share or 0.0)
+        return _with_gaps(snapshot, hit) if fault.kind is FaultKind.METRICS_GAPS else _partial(snapshot, ~hit)
+
+
+def truth(job: SimulatedJob, window_s: float) -> Snapshot:
+    """What happened in the newest whole batches that cover the window, without any fault."""
+    batches, covered_s = newest_batches(job, window_s)
+    busy_s, cpu_s, records = (_sum(job, batches, name) for name in ("task_s", "cpu_s", "records"))
+    alive = job.fleet.ready()
+    return Snapshot(
+        taken_at_s=START_S + (batches[-1].end_s if batches else job.now_s),
+        window_s=covered_s,
+        application_id=APPLICATION,
+        query_id=QUERY,
+        run_id=RUN,
+        actuation_on=True,
+        actuation_reason="",
+        generation_applied=job.agent.generation,
+        moves_pending=len(job.agent.goals),
+        executors=_executors(job, batches),
+        group_ids=job.stages.group_ids,
+        owners=tuple(str(owner) if alive[owner] else None for owner in job.agent.seen.tolist()),
+        busy_s=busy_s,
+        cpu_s=cpu_s,
+        records=records,
+        state_bytes=job.state_bytes.copy(),
+        traffic_bytes=_traffic(job, records),
+        rates=_rates(job, batches, covered_s),
+    )
+
+
+def newest_batches(job: SimulatedJob, window_s: float) -> tuple[list[Batch], float]:
+    """The newest batches that cover the window, and the time they cover; none when the job has been idle for long.
+
+    A batch stands for the time from the end of the one before it to its own end.
+    """
+    ends_s = [0.0, *(batch.end_s for batch in job.batches)]
+    if len(ends_s) == 1 or job.now_s - ends_s[-1] > _patience_s(ends_s, window_s):
+        return [], max(window_s, job.now_s - ends_s[-1])
+    started = bisect.bisect_right(ends_s, ends_s[-1] - window_s + 1e-6)
+    first = max(0, started - 1)
+    return list(itertools.islice(job.batches, first, None)), ends_s[-1] - ends_s[first]
+
+
+def _patience_s(ends_s: list[float], window_s: float) -> float:
+    """As the real source of metrics: three of the longest recent gaps between batches, at least one window."""
+    return max([window_s, *(3 * (after - before) for before, after in itertools.pairwise(ends_s[-5:]))])
+
+
+def _sum(job: SimulatedJob, batches: list[Batch], name: str) -> FloatArray:
+    total = np.zeros(len(job.stages.group_ids))
+    for batch in batches:
+        total += getattr(batch, name)
+    return total
+
+
+def _executors(job: SimulatedJob, batches: list[Batch]) -> tuple[ExecutorView, ...]:
+    busy_s = np.zeros(len(job.fleet.executors))
+    for batch in batches:
+        busy_s[: batch.executor_busy_s.size] += batch.executor_busy_s
+    return tuple(
+        ExecutorView(
+            executor_id=str(index),
+            host="simulated-host",
+            cores=job.world.executors.cores,
+            state="draining" if executor.marked else "ready",
+            busy_s=float(busy_s[index]),
+        )
+        for index, executor in enumerate(job.fleet.executors)
+        if executor.life is Life.READY
+    )
+
+
+def _rates(job: SimulatedJob, batches: list[Batch], covered_s: float) -> QueryRates:
+    taken, spent_s = sum(one.taken for one in batches), sum(one.length_s for one in batches)
+    last = job.batches[-1] if job.batches else None
+    return QueryRates(
+        batches=len(batches),
+        mean_batch_s=spent_s / len(batches) if batches else 0.0,
+        last_batch_s=last.length_s if last else 0.0,
+        last_batch_at_s=START_S + (last.end_s if last else 0.0),
+        trigger_interval_s=job.world.batch.trigger_s,
+        input_rps=taken / covered_s,
+        processed_rps=taken / spent_s if spent_s > 0 else 0.0,
+        lag_rows=last.waiting if last and job.world.batch.tells_lag else None,
+        other_busy_s=sum(one.other_busy_s for one in batches),
+    )
+
+
+def _traffic(job: SimulatedJob, records: FloatArray) -> sparse.csr_array | None:
+    cells = job.stages.traffic_cells(records)
+    if not cells:
+        return None
+    rows, columns, sizes = (np.concatenate(parts) for parts in zip(*cells, strict=True))
+    return sparse.csr_array((sizes, (rows, columns)), shape=(records.size, records.size))
+
+
+def _with_gaps(snapshot: Snapshot, hit: BoolArray) -> Snapshot:
+    def blank(values: FloatArray) -> FloatArray:
+        return np.where(hit, 0.0, values)
+
+    return dataclasses.replace(
+        snapshot, busy_s=blank(snapshot.busy_s), cpu_s=blank(snapshot.cpu_s), records=blank(snapshot.records)
+    )
+
+
+def _partial(snapshot: Snapshot, kept: BoolArray) -> Snapshot:
+    rows = np.flatnonzero(kept)
+    traffic = snapshot.traffic_bytes
+    return dataclasses.replace(
+        snapshot,
+        group_ids=tuple(snapshot.group_ids[row] for row in rows),
+        owners=tuple(snapshot.owners[row] for row in rows),
+        busy_s=snapshot.busy_s[rows],
+        cpu_s=snapshot.cpu_s[rows],
+        records=snapshot.records[rows],
+        state_bytes=snapshot.state_bytes[rows],
+        traffic_bytes=None if traffic is None else traffic[rows][:, rows],
+    )

@@ -1,0 +1,133 @@
+"""What arrives: the rate over time and how it is spread over the partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from streamjob_operator.spec.base import Part
+from streamjob_operator.spec.quantities import Duration
+from streamjob_planners.model import FloatArray
+
+
+class Step(Part):
+    """From a moment on, another rate."""
+
+    at_s: Duration = Field(alias="at", ge=0)
+    """When, since the start of the world. Duration, required."""
+
+    rate: float = Field(ge=0, le=1e12)
+    """Records per second from then on. Required, 0 or more."""
+
+
+class Wave(Part):
+    """A sine on top of the rate."""
+
+    amplitude: float = Field(ge=0, le=1)
+    """Height relative to the rate, 0 to 1. Required."""
+
+    period_s: Duration = Field(alias="period", gt=0)
+    """Length of one wave. Duration, required."""
+
+
+class Spikes(Part):
+    """Short times at a multiple of the rate."""
+
+    every_s: Duration = Field(alias="every", gt=0)
+    """Time from the start of one spike to the next; the first starts after this time. Duration, required."""
+
+    length_s: Duration = Field(alias="length", gt=0)
+    """How long a spike lasts. Duration, required."""
+
+    factor: float = Field(ge=0, le=1000)
+    """What the rate is multiplied by. Required, 0 to 1000."""
+
+
+class Arrival(Part):
+    """Records per second: base rate or steps, times a wave, times spikes, times noise."""
+
+    rate: float = Field(ge=0, le=1e12)
+    """Records per second at the start. Required, 0 or more."""
+
+    steps: tuple[Step, ...] = ()
+    """Later rates, in the order of time. Default: none."""
+
+    wave: Wave | None = None
+    """A sine on top. Default: none."""
+
+    spikes: Spikes | None = None
+    """Short times at a multiple of the rate. Default: none."""
+
+    noise: float = Field(default=0.0, ge=0, le=2)
+    """Relative standard deviation of each second's arrivals. Default 0, range 0 to 2."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Arrival:
+        times = [step.at_s for step in self.steps]
+        if times != sorted(times):
+            raise ValueError("steps must be in the order of time")
+        return self
+
+
+class Skew(Part):
+    """How a partition's share of the records comes about: hashed keys, hot partitions, shifts."""
+
+    keys: int = Field(default=10_000, ge=1, le=1_000_000)
+    """Number of keys that are hashed to partitions (only with an exponent). Default 10000, range 1 to 1000000."""
+
+    exponent: float = Field(default=0.0, ge=0, le=5)
+    """Exponent of the keys' Zipf distribution; 0 gives every partition the same share. Default 0, range 0 to 5."""
+
+    hot_partitions: int = Field(default=0, ge=0, le=100_000)
+    """Partitions that receive `hotShare` together, beside their normal share of the rest. Default 0."""
+
+    hot_share: float = Field(default=0.0, ge=0, le=1)
+    """Share of all records that goes to the hot partitions, 0 to 1. Default 0."""
+
+    shift_every_s: Duration | None = Field(default=None, alias="shiftEvery", gt=0)
+    """Time in which the whole pattern slides `shiftBy` partitions further. Duration, default: it never does."""
+
+    shift_by: int = Field(default=1, ge=1, le=100_000)
+    """Partitions by which the pattern slides in that time. Default 1."""
+
+
+def arrivals(arrival: Arrival, duration_s: float, rng: np.random.Generator) -> FloatArray:
+    """Records arrived until each whole second, (ceil(duration_s) + 1,), starting with 0."""
+    second = np.arange(int(np.ceil(duration_s)), dtype=np.float64)
+    starts = np.array([0.0, *(step.at_s for step in arrival.steps)])
+    rates = np.array([arrival.rate, *(step.rate for step in arrival.steps)])
+    rate = rates[np.searchsorted(starts, second, side="right") - 1]
+    if arrival.wave is not None:
+        rate = rate * (1 + arrival.wave.amplitude * np.sin(2 * np.pi * second / arrival.wave.period_s))
+    if arrival.spikes is not None:
+        spiking = (second >= arrival.spikes.every_s) & (second % arrival.spikes.every_s < arrival.spikes.length_s)
+        rate = np.where(spiking, rate * arrival.spikes.factor, rate)
+    return np.concatenate(([0.0], np.cumsum(rate * noise(arrival.noise, second.size, rng))))
+
+
+def noise(deviation: float, size: int, rng: np.random.Generator) -> FloatArray:
+    """Lognormal factors of mean 1 and the given relative standard deviation, (size,)."""
+    variance = np.log1p(deviation**2)
+    return np.exp(rng.normal(-variance / 2, np.sqrt(variance), size))
+
+
+def shares(skew: Skew, n_partitions: int, rng: np.random.Generator) -> FloatArray:
+    """Share of each partition at the start, sums to 1, (n_partitions,)."""
+    share = np.full(n_partitions, 1.0 / n_partitions)
+    if skew.exponent > 0:
+        weight = np.arange(1, skew.keys + 1, dtype=np.float64) ** -skew.exponent
+        share = np.bincount(rng.integers(n_partitions, size=skew.keys), weight / weight.sum(), n_partitions)
+    hot = min(skew.hot_partitions, n_partitions)
+    if hot:
+        share = share * (1 - skew.hot_share)
+        share[rng.choice(n_partitions, size=hot, replace=False)] += skew.hot_share / hot
+    return share
+
+
+def shifted(share: FloatArray, skew: Skew, at_s: float) -> FloatArray:
+    """The shares at a moment: the pattern slides evenly, so between two positions it is a blend of both."""
+    if skew.shift_every_s is None:
+        return share
+    position = at_s / skew.shift_every_s * skew.shift_by
+    whole, part = int(position), position - int(position)
+    return (1 - part) * np.roll(share, whole) + part * np.roll(share, whole + 1)

@@ -1,0 +1,103 @@
+"""Run a world: let time go by, turn the controller once in each statistics period, keep the score."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import numpy as np
+
+from streamjob_operator.spec import Application, Mode, StreamJob
+from streamjob_operator.spec.job import Metadata, Spec
+from streamjob_planners.model import Clock
+from streamjob_sim.controller import Controller
+from streamjob_sim.job import SimulatedJob
+from streamjob_sim.measure import newest_batches
+from streamjob_sim.score import Run, Score, Turn, score
+from streamjob_sim.world import World
+
+NOBODY = "none"
+"""In place of a planner: no controller at all, Spark as it is."""
+
+
+def job_of(world: World) -> StreamJob:
+    """The world's policy as a StreamJob."""
+    spec = Spec(
+        application=Application(main_file="simulated.py"),
+        executors=world.policy.executors,
+        balancing=world.policy.balancing,
+        scaling=world.policy.scaling,
+        metrics=world.policy.metrics,
+    )
+    metadata = Metadata(name="simulated")
+    return StreamJob(api_version="streamjob.dev/v1alpha1", kind="StreamJob", metadata=metadata, spec=spec)
+
+
+def with_planner(job: StreamJob, planner: str | None) -> StreamJob:
+    """The same job with another planner; NOBODY turns balancing and scaling off."""
+    if planner is None:
+        return job
+    spec = job.spec
+    if planner == NOBODY:
+        balancing = spec.balancing.model_copy(update={"mode": Mode.OFF, "planner": "hold"})
+        scaling = spec.scaling.model_copy(update={"mode": Mode.OFF})
+    else:
+        balancing, scaling = spec.balancing.model_copy(update={"planner": planner}), spec.scaling
+    return job.model_copy(update={"spec": spec.model_copy(update={"balancing": balancing, "scaling": scaling})})
+
+
+def simulate(
+    world: World, job: StreamJob, planner: str | None = None, seed: int = 0, clock: Clock = time.monotonic
+) -> Score:
+    """The score of a planner (None: the job's own) in a world.
+
+    The world's chance comes from the seed alone: the same arrivals for every planner. `clock` limits the time of
+    plans; with balancing.maxIterations set and a planner that heeds it, a run can be repeated exactly.
+    """
+    job = with_planner(job, planner)
+    chances = np.random.default_rng(seed).spawn(2)
+    simulated = SimulatedJob(world, chances[0])
+    controller = Controller(simulated, job, chances[1], clock)
+    period_s = job.spec.balancing.statistics_period_s
+    turns: list[Turn] = []
+    while simulated.now_s + period_s <= world.duration_s:
+        simulated.advance(simulated.now_s + period_s)
+        before = _turn(simulated, period_s)
+        record = controller.turn()
+        turns.append(dataclasses.replace(before, wanted=controller.memory.executors_target, record=record))
+    simulated.advance(world.duration_s)
+    run = Run(
+        planner=planner or job.spec.balancing.planner,
+        seed=seed,
+        trigger_s=world.batch.trigger_s,
+        batches=tuple(simulated.batches),
+        turns=tuple(turns),
+        executor_s=simulated.fleet.spent_s(world.duration_s),
+        crashes=controller.crashes,
+        violations=tuple(controller.actuator.violations),
+    )
+    return score(run)
+
+
+def _turn(simulated: SimulatedJob, period_s: float) -> Turn:
+    fleet = simulated.fleet
+    return Turn(
+        at_s=simulated.now_s,
+        load_distance=true_distance(simulated, period_s),
+        executors=int(fleet.ready().sum()),
+        marked=sum(executor.marked for executor in fleet.executors),
+        wanted=None,
+        record=None,
+    )
+
+
+def true_distance(simulated: SimulatedJob, window_s: float) -> float | None:
+    """Load distance of the last window with today's owners, percent points of slots; None without a batch."""
+    batches, covered_s = newest_batches(simulated, window_s)
+    open_executors = simulated.fleet.open()
+    if not batches or open_executors.size == 0:
+        return None
+    busy_s = np.sum([batch.task_s for batch in batches], axis=0)
+    node_s = np.bincount(simulated.agent.seen, busy_s, len(simulated.fleet.executors))[open_executors]
+    apart_s = np.abs(node_s - busy_s.sum() / open_executors.size).max()
+    return float(100.0 * apart_s / (covered_s * simulated.world.executors.cores))
