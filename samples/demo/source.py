@@ -1,8 +1,8 @@
 """The scans of the demo: deterministic files, prepared beforehand and published at a rate that changes with time.
 
 Depots are chosen by the key group that Spark's hash gives them, so that some key groups are hot; scan numbers are
-chosen so that a part of the traffic between the job's two operators flows between fixed pairs of key groups. The demo proves
-its results from these files alone.
+chosen so that a part of the traffic between the job's two operators flows between fixed pairs of key groups. The demo
+proves its results from these files alone.
 """
 
 from __future__ import annotations
