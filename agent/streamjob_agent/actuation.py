@@ -87,12 +87,14 @@ class Actuation:
 
     def held(self, ledger: Ledger) -> Mapping[str, int]:
         """Executor -> key groups of any query that ran there last or are registered there."""
-        held: Counter[str] = Counter()
+        held: Counter[str | None] = Counter()
         for query_id, keeping in self.keepings.items():
             observed = ledger.owners(query_id)
             for key in observed.keys() | keeping.registered.keys():
-                held.update({owner for owner in (observed.get(key), keeping.registered.get(key)) if owner is not None})
-        return held
+                ran, registered = observed.get(key), keeping.registered.get(key)
+                held[ran] += 1
+                held[registered] += ran != registered
+        return {owner: count for owner, count in held.items() if owner is not None}
 
     def _remove(self, ledger: Ledger) -> None:
         """Decommission what may go: marked, alive and empty. The others are tried again at the next boundary."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 
 import streamjob_agent
@@ -20,7 +18,8 @@ from streamjob_agent.ledger import Ledger
 from streamjob_agent.locality import LocalityTuner
 from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.pacing import Rounds, SlowWork
-from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, GroupKey, QueryStatus
+from streamjob_agent.seen import Seen, look
+from streamjob_agent.wire import AgentStatus, Assignment
 
 _FAILURES_IN_A_ROW = 5
 _STUCK_S = 60.0
@@ -29,20 +28,6 @@ _SLOW_EVERY_BATCHES = 5
 _NOTHING = Usage(
     groups={}, batches=(), other_busy_s={}, executor_busy_s={}, failed_tasks=0, longest_stateful_stage_s=None
 )
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What other threads may see of the agent's last round: replaced as a whole, never changed."""
-
-    queries: tuple[Query, ...] = ()
-    query_statuses: tuple[QueryStatus, ...] = ()
-    executors: tuple[ExecutorStatus, ...] = ()
-    live: frozenset[str] = frozenset()
-    past: frozenset[str] = frozenset()
-    held: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    moves: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    generation: int | None = None
 
 
 class Agent:
@@ -195,34 +180,7 @@ class Agent:
         self.guard.call("set_actuation", lambda: self._bridge.set_actuation(False), None)
 
     def _show(self, queries: tuple[Query, ...]) -> None:
-        groups: Counter[str] = Counter()
-        for query in queries:
-            groups.update(self._ledger.owners(query.query_id).values())
-        self._seen = Seen(
-            queries=queries,
-            query_statuses=tuple(self._query_status(query) for query in queries),
-            executors=self._actuation.fleet.statuses(groups),
-            live=frozenset(self._actuation.fleet.live),
-            past=self._actuation.fleet.past,
-            held=self._actuation.held(self._ledger),
-            moves=self._actuation.moves(),
-            generation=self._generation,
-        )
-
-    def _query_status(self, query: Query) -> QueryStatus:
-        observed = self._ledger.owners(query.query_id)
-        newest = self._ledger.newest_batch(query.query_id)
-        keeping = self._actuation.keepings[query.query_id]
-        return QueryStatus(
-            query_id=query.query_id,
-            run_id=query.run_id,
-            name=query.name,
-            batch_id=newest.batch_id if newest else None,
-            owners=owner_rows(query, observed),
-            moves_pending=keeping.moves_pending,
-            moves_done=keeping.done,
-            moves_failed=keeping.moves_failed,
-        )
+        self._seen = look(queries, self._actuation, self._ledger, self._generation)
 
     def submit(self, assignment: Assignment) -> str | None:
         """Take an assignment over at the next look; why not, if it is refused. For any thread."""
@@ -281,12 +239,3 @@ class Agent:
 
     def _errors(self) -> dict[str, int]:
         return {**self.guard.errors(), **self._bridge_errors}
-
-
-def owner_rows(query: Query, observed: Mapping[GroupKey, str]) -> dict[int, tuple[str | None, ...]]:
-    """Operator -> the executor of each partition's newest task, None before its first."""
-    rows: dict[int, tuple[str | None, ...]] = {}
-    for operator, partitions in query.operators.items():
-        found = {key.partition: owner for key, owner in observed.items() if key.operator == operator}
-        rows[operator] = tuple(found.get(partition) for partition in range(partitions))
-    return rows

@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.bridge import BatchEnd, Query
 from streamjob_agent.ledger import GroupTotals, QueryPage
+from streamjob_agent.textformat import render
 from streamjob_agent.wire import AgentStatus
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Row = tuple[tuple[str, ...], float]
 _Family = CounterMetricFamily | GaugeMetricFamily
 
@@ -52,12 +52,12 @@ class Exporter:
     """A registry of its own, so that the job's metrics and ours never meet."""
 
     def __init__(self, facts: Callable[[], Facts]) -> None:
-        self._registry = CollectorRegistry(auto_describe=False)
-        self._registry.register(AgentCollector(facts))
+        self.registry = CollectorRegistry(auto_describe=False)
+        self.registry.register(AgentCollector(facts))
 
     def page(self) -> bytes:
         """The page in Prometheus text format."""
-        return generate_latest(self._registry)
+        return render(self.registry.collect())
 
 
 def _fill(family: _Family, rows: Iterable[Row]) -> Metric:

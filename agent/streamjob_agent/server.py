@@ -10,7 +10,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
-from streamjob_agent.exporter import CONTENT_TYPE
+from streamjob_agent.textformat import CONTENT_TYPE
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_from_json, status_to_json
 
 MOST_BODY_BYTES = 8 * 2**20

@@ -1,0 +1,68 @@
+"""What the agent's thread shows the others after each round: one value, replaced as a whole."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+
+from streamjob_agent.actuation import Actuation
+from streamjob_agent.bridge import Query
+from streamjob_agent.ledger import Ledger
+from streamjob_agent.wire import ExecutorStatus, GroupKey, QueryStatus
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """The world after the agent's last round."""
+
+    queries: tuple[Query, ...] = ()
+    query_statuses: tuple[QueryStatus, ...] = ()
+    executors: tuple[ExecutorStatus, ...] = ()
+    live: frozenset[str] = frozenset()
+    past: frozenset[str] = frozenset()
+    held: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    moves: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    generation: int | None = None
+
+
+def look(queries: tuple[Query, ...], actuation: Actuation, ledger: Ledger, generation: int | None) -> Seen:
+    """Make one; to be called on the agent's thread."""
+    groups: Counter[str] = Counter()
+    for query in queries:
+        groups.update(ledger.owners(query.query_id).values())
+    return Seen(
+        queries=queries,
+        query_statuses=tuple(query_status(query, actuation, ledger) for query in queries),
+        executors=actuation.fleet.statuses(groups),
+        live=frozenset(actuation.fleet.live),
+        past=actuation.fleet.past,
+        held=actuation.held(ledger),
+        moves=actuation.moves(),
+        generation=generation,
+    )
+
+
+def query_status(query: Query, actuation: Actuation, ledger: Ledger) -> QueryStatus:
+    """Where the query's groups ran last, and how its moves are getting on."""
+    newest = ledger.newest_batch(query.query_id)
+    keeping = actuation.keepings[query.query_id]
+    return QueryStatus(
+        query_id=query.query_id,
+        run_id=query.run_id,
+        name=query.name,
+        batch_id=newest.batch_id if newest else None,
+        owners=owner_rows(query, ledger.owners(query.query_id)),
+        moves_pending=keeping.moves_pending,
+        moves_done=keeping.done,
+        moves_failed=keeping.moves_failed,
+    )
+
+
+def owner_rows(query: Query, observed: Mapping[GroupKey, str]) -> dict[int, tuple[str | None, ...]]:
+    """Operator -> the executor of each partition's newest task, None before its first."""
+    rows: dict[int, tuple[str | None, ...]] = {}
+    for operator, partitions in query.operators.items():
+        found = {key.partition: owner for key, owner in observed.items() if key.operator == operator}
+        rows[operator] = tuple(found.get(partition) for partition in range(partitions))
+    return rows

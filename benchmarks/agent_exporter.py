@@ -1,0 +1,114 @@
+"""What the agent's Python side costs for 200 partitions x 2 operators: a metrics page, a drain, a keeper step.
+
+    python benchmarks/agent_exporter.py [PARTITIONS]
+
+Prints medians in milliseconds. No Spark: the bridge's own cost is measured by the benchmarks that start one.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+from streamjob_agent.agent import Agent
+from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.config import AgentConfig
+from streamjob_agent.exporter import Exporter
+from streamjob_agent.keeper import Keeping, World, step
+from streamjob_agent.ledger import Ledger
+from streamjob_agent.spread import even, group_keys
+
+ROUNDS = 30
+EXECUTORS = tuple(str(number) for number in range(10))
+
+
+def usage(operators: dict[int, int]) -> Usage:
+    """One batch in which every key group had a task."""
+    groups = tuple(
+        GroupUsage(
+            key=key,
+            executor_id=owner,
+            tasks=1,
+            busy_s=0.123456,
+            cpu_s=0.1,
+            records=1000,
+            local_bytes=12345,
+            remote_bytes=67890,
+            state_rows=500,
+        )
+        for key, owner in even(operators, EXECUTORS).items()
+    )
+    batch = BatchEnd(
+        query_id="q", run_id="r", batch_id=7, ended_at_s=1.0, duration_s=2.0, input_rows=9, input_rps=4.5,
+        processed_rps=9.5, lag_rows=None,
+    )  # fmt: skip
+    return Usage(
+        groups={"q": groups},
+        batches=(batch,),
+        other_busy_s={"q": 1.0},
+        executor_busy_s=dict.fromkeys(EXECUTORS, 2.0),
+        failed_tasks=0,
+        longest_stateful_stage_s=1.5,
+    )
+
+
+class OneBatch:
+    """Stands for the bridge: the same batch at every drain."""
+
+    def __init__(self, operators: dict[int, int]) -> None:
+        self.operators = operators
+        self.usage = usage(operators)
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        query = Query(query_id="q", run_id="r", name=None, operators=self.operators, trigger_interval_s=None)
+        keys = group_keys(self.operators)
+        pairs = [Traffic(from_key=a, to_key=b, size_bytes=9999) for a in keys[200:240] for b in keys[:50]]
+        answers: dict[str, object] = {
+            "spark_version": "4.3.0",
+            "application_id": "a",
+            "self_test": {"version": "ok"},
+            "executors": tuple(Executor(executor_id=name, host="h", cores=4) for name in EXECUTORS),
+            "queries": (query,),
+            "drain": self.usage,
+            "state_bytes": dict.fromkeys(keys, 12345678),
+            "traffic": tuple(pairs),
+            "diagnostics": ({}, {}),
+        }
+        return lambda *_: answers.get(name)
+
+
+def median_ms(action: Callable[[], object]) -> float:
+    """Median time of `action` over some rounds."""
+    times = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - began)
+    return 1000 * statistics.median(times)
+
+
+def main() -> None:
+    """Measure and print."""
+    partitions = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    operators = {0: partitions, 1: partitions}
+    agent = Agent(OneBatch(operators), AgentConfig())  # type: ignore[arg-type]
+    agent.prepare()
+    agent.round()
+    exporter, ledger, batch = Exporter(agent.facts), Ledger(1024, 2000), usage(operators)
+    owners = even(operators, EXECUTORS)
+    world = World(operators=operators, live=EXECUTORS, observed=owners)
+    keeping, _ = step(Keeping(), world)
+    print(f"{2 * partitions} key groups, {len(EXECUTORS)} executors, {len(exporter.page())} bytes per page")
+    for name, action in {
+        "metrics page": exporter.page,
+        "take a drain in": lambda: ledger.take(batch),
+        "keeper step": lambda: step(keeping, world),
+        "whole round without Spark": agent.round,
+    }.items():
+        print(f"{name:28s} {median_ms(action):8.2f} ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""The page says what was measured, in the format Prometheus reads, and stays bounded."""
+
+from __future__ import annotations
+
+from fake_bridge import QUERY, FakeBridge
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.parser import text_string_to_metric_families
+
+from streamjob_agent import metric_names
+from streamjob_agent.agent import Agent
+from streamjob_agent.bridge import Traffic
+from streamjob_agent.config import AgentConfig
+from streamjob_agent.exporter import Exporter
+from streamjob_agent.textformat import render
+from streamjob_agent.traffic import TrafficTable
+from streamjob_agent.wire import GroupKey
+
+
+def parsed(page: bytes) -> dict[str, list[tuple[str, dict[str, str], float]]]:
+    return {
+        family.name: [(sample.name, sample.labels, sample.value) for sample in family.samples]
+        for family in text_string_to_metric_families(page.decode())
+    }
+
+
+def measured(batches: int = 3) -> Agent:
+    bridge = FakeBridge()
+    agent = Agent(bridge, AgentConfig())
+    agent.prepare()
+    agent.round()
+    for _ in range(batches):
+        bridge.run_batch()
+        agent.round()
+    return agent
+
+
+def test_page_equals_the_clients_own_writer() -> None:
+    exporter = Exporter(measured().facts)
+    assert parsed(exporter.page()) == parsed(generate_latest(exporter.registry))
+
+
+@given(st.text(max_size=20), st.floats(allow_nan=False, allow_infinity=False))
+def test_any_label_and_number_come_back(label: str, value: float) -> None:
+    family = GaugeMetricFamily("some_gauge", 'a "text" \\ here', labels=("name",))
+    family.add_metric([label], value)
+    counter = CounterMetricFamily("some_total", "text", value=1)
+    assert parsed(render([family, counter])) == {
+        "some_gauge": [("some_gauge", {"name": label}, value)],
+        "some": [("some_total", {}, 1.0)],
+    }
+
+
+def test_counters_add_up_and_gauges_are_the_newest() -> None:
+    page = parsed(Exporter(measured(3).facts).page())
+    labels = {"query": QUERY, "operator": "0", "partition": "0"}
+    expected = {
+        metric_names.GROUP_BUSY_SECONDS: 0.3,
+        metric_names.GROUP_CPU_SECONDS: 0.15,
+        metric_names.GROUP_RECORDS: 15.0,
+        metric_names.GROUP_LOCAL_BYTES: 21.0,
+        metric_names.GROUP_REMOTE_BYTES: 27.0,
+        metric_names.GROUP_STATE_ROWS: 3.0,
+        metric_names.GROUP_STATE_BYTES: 1000.0,
+        metric_names.GROUP_EXECUTOR_ID: 0.0,
+    }
+    for name, value in expected.items():
+        found = [sample[2] for sample in page[name.removesuffix("_total")] if sample[1] == labels]
+        assert found == [value] or abs(found[0] - value) < 1e-9, name
+
+
+def test_errors_inside_the_bridge_are_shown_too() -> None:
+    agent = measured()
+    assert agent.facts().errors["bridge_progress"] == 2
+    assert agent.status().errors_total == 2
+
+
+def pair(number: int, size: int) -> Traffic:
+    return Traffic(
+        from_key=GroupKey(operator=1, partition=number),
+        to_key=GroupKey(operator=0, partition=number),
+        size_bytes=size,
+    )
+
+
+def test_traffic_series_are_bounded_and_the_heaviest() -> None:
+    table = TrafficTable(min_bytes=100, max_pairs=3)
+    table.take([pair(number, 100 * number) for number in range(10)], batches=1)
+    assert sorted(source.partition for source, _ in table.totals()) == [7, 8, 9]
+
+
+def test_traffic_counts_every_batch_since_the_last_reading() -> None:
+    table = TrafficTable(min_bytes=100, max_pairs=3)
+    table.take([pair(0, 500)], batches=1)
+    table.take([pair(0, 500)], batches=4)
+    assert list(table.totals().values()) == [2500]
+
+
+def test_traffic_around_the_threshold_or_of_equals_does_not_flap() -> None:
+    table = TrafficTable(min_bytes=100, max_pairs=2)
+    table.take([pair(0, 110), pair(1, 120)], batches=1)
+    before = table.totals().keys()
+    for turn in range(10):
+        table.take([pair(0, 90 + turn % 2 * 20), pair(1, 110), pair(2, 150)], batches=1)
+        assert table.totals().keys() == before
+
+
+def test_traffic_that_has_ended_makes_room_and_a_much_heavier_pair_takes_its_place_at_once() -> None:
+    table = TrafficTable(min_bytes=100, max_pairs=1)
+    table.take([pair(0, 110)], batches=1)
+    table.take([pair(0, 110), pair(1, 10_000)], batches=1)
+    assert [source.partition for source, _ in table.totals()] == [1]
+    for _ in range(20):
+        table.take([], batches=1)
+    assert table.totals() == {}
