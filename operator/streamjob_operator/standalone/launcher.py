@@ -56,15 +56,26 @@ class Driver:
         return None if self._process is None else self._process.poll()
 
     def stop(self, grace_s: float = 20.0) -> None:
-        """Ask, wait, then kill what is left of its process group: the JVM and its executors."""
+        """Ask the driver, then all of its process group, then kill what is left: the JVM and its executors.
+
+        The JVM ends by itself once its Python is gone; executors that are asked first would be started anew by it.
+        """
         if self._process is None:
             return
-        _signal_group(self._process.pid, signal.SIGTERM)
-        deadline_s = time.monotonic() + grace_s
-        while time.monotonic() < deadline_s and (self._process.poll() is None or _group_lives(self._process.pid)):
-            time.sleep(STOP_POLL_S)
-        _signal_group(self._process.pid, signal.SIGKILL)
+        self._process.terminate()
+        for ask in (signal.SIGTERM, signal.SIGKILL):
+            if self._gone_within(grace_s / 2):
+                return
+            _signal_group(self._process.pid, ask)
         self._process.wait()
+
+    def _gone_within(self, seconds: float) -> bool:
+        deadline_s = time.monotonic() + seconds
+        while self._process is not None and (self._process.poll() is None or _group_lives(self._process.pid)):
+            if time.monotonic() >= deadline_s:
+                return False
+            time.sleep(STOP_POLL_S)
+        return True
 
 
 def command(application: Application) -> list[str]:
