@@ -65,35 +65,30 @@ def wrap_classes(module: Any, host: Host) -> None:
     context, session = (getattr(module, name, None) for name in ("SparkContext", "SparkSession"))
     if context is not None and context.__module__ == module.__name__ and not hasattr(context, _MARK):
         setattr(context, _MARK, True)
-        _before(
-            context,
-            "_initialize_context",
-            lambda _, jconf: host.guard.call("settings", lambda: fill(jconf, host), None),
-        )
-        _before(context, "stop", host.session_leaves)
+        _wrap(context, "_initialize_context", host, before=lambda _, jconf: fill(jconf, host))
+        _wrap(context, "stop", host, before=host.session_leaves)
     if session is not None and session.__module__ == module.__name__ and not hasattr(session, _MARK):
         setattr(session, _MARK, True)
-        _after(session, "__init__", host.session_appeared)
+        _wrap(session, "__init__", host, after=host.session_appeared)
 
 
-def _before(owner: Any, name: str, ours: Callable[..., Any]) -> None:
+def _wrap(
+    owner: Any,
+    name: str,
+    host: Host,
+    before: Callable[..., None] | None = None,
+    after: Callable[[Any], None] | None = None,
+) -> None:
+    """Call `before` with the method's positional arguments and `after` with its object; neither can disturb it."""
     theirs = getattr(owner, name)
 
     @functools.wraps(theirs)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
-        ours(self, *args[:1])
-        return theirs(self, *args, **kwargs)
-
-    setattr(owner, name, wrapped)
-
-
-def _after(owner: Any, name: str, ours: Callable[[Any], Any]) -> None:
-    theirs = getattr(owner, name)
-
-    @functools.wraps(theirs)
-    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if before is not None:
+            host.guard.call("hooks", functools.partial(before, self, *args), None)
         result = theirs(self, *args, **kwargs)
-        ours(self)
+        if after is not None:
+            host.guard.call("hooks", functools.partial(after, self), None)
         return result
 
     setattr(owner, name, wrapped)
