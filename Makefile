@@ -16,6 +16,9 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
+demo: setup
+	$(BIN)/python samples/demo/demo.py
+
 lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

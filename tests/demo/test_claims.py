@@ -1,0 +1,191 @@
+"""Each claim of the demo holds for a run that went well, and fails with a sentence when its part went wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from claims import (
+    Claim,
+    Run,
+    balanced,
+    before_and_after,
+    drained,
+    exact,
+    figures,
+    no_failed_task,
+    scaled_out,
+    within_budget,
+)
+from event_log import Batch, Events
+from proof import Proof
+
+from streamjob_operator.history import History
+from streamjob_operator.values import CycleRecord, ExecutorView, QueryRates, Reason, Receipt, Snapshot, Verdict
+from streamjob_planners.model import Effect, GroupId, Move, MoveReason, Plan
+
+SKEWED, FAIR, WIDE = "0001", "0101", "0123"
+NOTHING = Effect(load_distance=0, load_index=100, mean=0, max_load=0, marked_groups=0, collocation_factor=None)
+
+
+def snapshot(at_s: float, owners: str) -> Snapshot:
+    rates = QueryRates(
+        batches=2,
+        mean_batch_s=2.0,
+        last_batch_s=2.0,
+        last_batch_at_s=at_s,
+        trigger_interval_s=3.0,
+        input_rps=100.0,
+        processed_rps=100.0,
+        lag_rows=None,
+        other_busy_s=0.0,
+    )
+    return Snapshot(
+        taken_at_s=at_s,
+        window_s=10.0,
+        application_id="app",
+        query_id="query",
+        run_id="run",
+        actuation_on=True,
+        actuation_reason="",
+        generation_applied=1,
+        moves_pending=0,
+        executors=tuple(
+            ExecutorView(executor_id=name, host="h", cores=1, state="ready", busy_s=1.0) for name in sorted(set(owners))
+        ),
+        group_ids=tuple(GroupId(operator=0, partition=number) for number in range(4)),
+        owners=tuple(owners),
+        busy_s=np.full(4, 2.0),
+        cpu_s=np.zeros(4),
+        records=np.ones(4),
+        state_bytes=np.full(4, 512.0),
+        traffic_bytes=None,
+        rates=rates,
+    )
+
+
+def cycle(at_s: float, owners: str, cost_s: float | None = None, remove: tuple[str, ...] = ()) -> CycleRecord:
+    act = cost_s is not None or bool(remove)
+    moves = (
+        [Move(group=0, source=0, target=1, reason=MoveReason.RELIEVE, cost_s=cost_s, state_bytes=512.0, load=20.0)]
+        if cost_s is not None
+        else []
+    )
+    plan = Plan(
+        planner="search",
+        node_of=np.zeros(4, dtype=np.int64),
+        moves=tuple(moves),
+        before=NOTHING,
+        after=NOTHING,
+        lower_bound=None,
+        proven_optimal=False,
+        notes=(),
+        elapsed_s=0.0,
+    )
+    reason = Reason.LOAD_DISTANCE if act else Reason.BALANCED
+    return CycleRecord(
+        at_s=at_s,
+        snapshot=snapshot(at_s, owners),
+        scaling=None,
+        verdict=Verdict(
+            act=act,
+            reason=reason,
+            message="",
+            plan=plan,
+            executors_target=2,
+            marked_for_removal=remove,
+            remove=remove,
+        ),
+        receipt=Receipt(generation=1, accepted=True, reason=reason, message="") if act else None,
+        step_seconds={},
+    )
+
+
+CYCLES = (
+    cycle(10, SKEWED),
+    cycle(20, SKEWED, cost_s=1.5),
+    cycle(30, FAIR),
+    cycle(110, WIDE),
+    cycle(210, FAIR, remove=("2",)),
+)
+BATCHES = tuple(Batch(batch_id=n, started_at_s=3.0 * n, duration_s=3.0 - n / 10, rows=300) for n in range(14))
+
+
+@pytest.fixture
+def run() -> Run:
+    """Skewed, balanced, scaled out, drained, all well."""
+    return Run(
+        history=History(cycles=CYCLES, notes=({"kind": "job", "max_load_distance_pct": 10.0, "max_cost_s": 2.0},)),
+        events=Events(batches=BATCHES, tasks=100, failed_tasks=(), added=("0", "1"), removed={"2": "decommissioned"}),
+        proof=Proof(lines=10, repeats=1, scans=9, depots=2, batches=3, mistakes=()),
+        phases={"morning": 0.0, "noon": 100.0, "evening": 200.0},
+        end_s=300.0,
+    )
+
+
+def with_cycles(run: Run, *cycles: CycleRecord) -> Run:
+    return dataclasses.replace(run, history=dataclasses.replace(run.history, cycles=cycles))
+
+
+@pytest.mark.parametrize("claim", [exact, no_failed_task, balanced, within_budget, scaled_out, drained])
+def test_good_run_holds(run: Run, claim: Callable[[Run], Claim]) -> None:
+    assert claim(run).ok
+
+
+Break = Callable[[Run], Run]
+
+
+@pytest.mark.parametrize(
+    ("claim", "breaks", "words"),
+    [
+        (exact, lambda r: dataclasses.replace(r, proof=dataclasses.replace(r.proof, mistakes=("depot 7",))), "depot 7"),
+        (exact, lambda r: dataclasses.replace(r, proof=dataclasses.replace(r.proof, scans=0)), "0 scans"),
+        (
+            no_failed_task,
+            lambda r: dataclasses.replace(r, events=dataclasses.replace(r.events, failed_tasks=("task 3",))),
+            "1 of 100 tasks failed, the first: task 3",
+        ),
+        (balanced, lambda r: with_cycles(r, cycle(10, FAIR), cycle(20, FAIR)), "not above the bound to begin with"),
+        (balanced, lambda r: with_cycles(r, cycle(10, SKEWED), cycle(20, SKEWED)), "stayed above the bound"),
+        (within_budget, lambda r: with_cycles(r, cycle(10, SKEWED, cost_s=2.5)), "2.50 s, the budget is 2 s"),
+        (within_budget, lambda r: with_cycles(r, cycle(10, SKEWED)), "0 plans"),
+        (scaled_out, lambda r: with_cycles(r, cycle(10, WIDE), cycle(110, WIDE)), "0 executors came"),
+        (drained, lambda r: with_cycles(r, cycle(10, SKEWED)), "2 were lost without having been drained"),
+        (
+            drained,
+            lambda r: dataclasses.replace(r, events=dataclasses.replace(r.events, removed={})),
+            "0 executors were marked, drained and removed",
+        ),
+    ],
+)
+def test_bad_run_fails_with_a_sentence(run: Run, claim: Callable[[Run], Claim], breaks: Break, words: str) -> None:
+    broken = claim(breaks(run))
+    assert not broken.ok
+    assert words in broken.text
+
+
+def test_before_and_after_leave_out_cold_batches_and_the_change(run: Run) -> None:
+    before, after = before_and_after(run)
+    assert [batch.batch_id for batch in before] == [2, 3, 4, 5]
+    assert [batch.batch_id for batch in after] == [10, 11, 12, 13]
+
+
+def test_figures_name_what_was_measured(run: Run) -> None:
+    told = {figure.name: (figure.value, figure.note) for figure in figures(run)}
+    assert told["moves"] == ("1", "0 KiB of state")
+    assert told["executors ready over time"][0] == "2 → 4 → 2"
+
+
+def test_job_of_the_demo_is_valid() -> None:
+    from demo import OUT, SKEW
+
+    from streamjob_operator.spec import read_job
+
+    job = read_job(pathlib.Path(__file__).parents[2] / "samples" / "demo" / "job.yaml")
+    assert job.spec.application is not None
+    assert str(OUT / "input") in job.spec.application.args
+    assert job.spec.application.spark_conf["spark.sql.shuffle.partitions"] == str(SKEW.partitions)
+    assert job.spec.executors.max == SKEW.hot_every
