@@ -27,13 +27,19 @@ class Guard:
         self._quiet = False
 
     def call(self, place: str, action: Callable[[], T], default: T) -> T:
-        """The action's result, or `default` when it raised anything at all."""
+        """The action's result, or `default` when it raised anything at all.
+
+        On the main thread KeyboardInterrupt and SystemExit pass: there they come from the user or the job's own signal
+        handlers, which may strike while the agent happens to be at work.
+        """
         me = threading.get_ident()
         outer = self._calls.get(me)
         self._calls[me] = (place, self._clock())
         try:
             result = action()
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it must not end the thread nor reach the job
+        except BaseException as error:  # whatever it is, it must not end the thread nor reach the job
+            if not isinstance(error, Exception) and threading.current_thread() is threading.main_thread():
+                raise
             self._caught(place, error)
             return default
         finally:
