@@ -10,6 +10,9 @@ from streamjob_operator.steps.need import Need
 from streamjob_operator.steps.windows import denying
 from streamjob_operator.values import Memory, Reason, Recommendation, ScalingDecision, Snapshot
 
+HOLE_PERIODS = 1.5
+"""Statistics periods without a recommendation from which cycles were missing: down, or without measurements."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
@@ -79,11 +82,16 @@ def _stabilised(history: tuple[Recommendation, ...], wanted: int, job: StreamJob
     """
     stabilization = job.spec.scaling.stabilization
     now = clamp(wanted, job)
+    hole_s = HOLE_PERIODS * job.spec.balancing.statistics_period_s
 
     def window(length_s: float) -> list[int]:
-        recent = [one.executors for one in history if one.at_s > now_s - length_s] or [history[-1].executors]
-        covered = length_s == 0 or history[0].at_s <= now_s - length_s
-        return recent if covered else [*recent, now]
+        recent = [one for one in history if one.at_s > now_s - length_s] or [history[-1]]
+        wishes = [one.executors for one in recent]
+        before = [one.executors for one in history if one.at_s <= now_s - length_s][-1:]
+        if length_s == 0 or (before and recent[0].at_s <= now_s - length_s + hole_s):
+            return wishes
+        # Nothing was measured when the window began: what was wished, or there, before that time counts on.
+        return [*wishes, *(before or [now])]
 
     return min(window(stabilization.up_s)), max(window(stabilization.down_s))
 

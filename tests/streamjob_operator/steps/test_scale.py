@@ -52,6 +52,11 @@ def test_up_follows_the_smallest_wish_of_its_window() -> None:
     assert (decision.target, decision.reason) == (4, Reason.SCALE_OUT)
 
 
+def test_one_measurement_after_a_long_outage_does_not_scale_in() -> None:
+    decision = decide(need(1), STEADY, memory((930.0, 3)), SLOW, 1000.0)
+    assert (decision.target, decision.reason) == (3, Reason.STABILIZING)
+
+
 @pytest.mark.parametrize("needed", [1, 6])
 def test_a_history_that_does_not_cover_the_window_decides_nothing(needed: int) -> None:
     decision = decide(need(needed), STEADY, memory((995.0, needed)), SLOW, 1000.0)
