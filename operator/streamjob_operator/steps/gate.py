@@ -158,12 +158,13 @@ def _ask(case: Case, plan: Plan, judged: Worth) -> Verdict:
 
 def _go(case: Case, plan: Plan, reason: Reason, message: str) -> Verdict:
     leaving = set(case.resized.marked) - set(case.remove)
+    scales = case.job.spec.scaling.mode in (Mode.APPROVE, Mode.AUTO)
     return Verdict(
         act=True,
         reason=reason,
         message=message,
         plan=plan,
-        executors_target=None if case.job.spec.scaling.mode is Mode.OFF else case.resized.wanted + len(leaving),
+        executors_target=case.resized.wanted + len(leaving) if scales else None,
         marked_for_removal=case.resized.marked,
         remove=case.remove,
     )
