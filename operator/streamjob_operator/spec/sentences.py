@@ -33,8 +33,9 @@ _BOUNDS = {"greater_than_equal": "at least", "greater_than": "more than", "less_
 def sentences(error: ValidationError, root: type[BaseModel]) -> tuple[str, ...]:
     """One sentence for each mistake, in the order of the fields."""
     details = error.errors()
-    inner = {detail["loc"][:-1] for detail in details if detail["type"] != "too_short"}
-    # A list whose only entry is wrong is reported as too short as well: one mistake, one sentence.
+    wrong = [detail["loc"] for detail in details if detail["type"] != "too_short"]
+    inner = {loc[:depth] for loc in wrong for depth in range(len(loc))}
+    # A list whose only entry has a mistake, however deep, is reported as too short as well: one mistake, one sentence.
     return tuple(_sentence(one, root) for one in details if one["type"] != "too_short" or one["loc"] not in inner)
 
 
