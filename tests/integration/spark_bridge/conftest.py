@@ -39,7 +39,8 @@ class Watch:
     def finish(self, query: Any) -> dict[GroupKey, str]:
         """Like `run`, but what was seen before counts too."""
         query.processAllAvailable()
-        last = query.lastProgress["batchId"]
+        # An idle query also writes progress, under the number of the batch that is still to come.
+        last = max(p["batchId"] for p in query.recentProgress if "addBatch" in p["durationMs"])
         self.cluster.wait_until(lambda: self._has(query.id, last), f"batch {last}")
         self.cluster.session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
         self.drain()
