@@ -13,9 +13,6 @@ from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.history import History
 from streamjob_operator.values import CycleRecord
 
-COLD_BATCHES = 2
-"""The first batches compile, load and start Python workers: they belong neither to before nor to after."""
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
@@ -96,16 +93,20 @@ def first_phase(run: Run) -> list[CycleDigest]:
 
 
 def balanced(run: Run) -> Claim:
-    """In the first phase the load distance starts above the bound and falls below it."""
-    distances = [one.distance_pct or 0.0 for one in first_phase(run)]
-    first, best = (distances[0], min(distances)) if distances else (0.0, 0.0)
-    cycle = next((number for number, one in enumerate(distances) if one <= run.bound_pct), None)
-    text = f"Load distance fell from {first:.1f} to {best:.1f} percent points (bound {run.bound_pct:g})"
+    """In the first phase the load distance is above the bound as the first moves are asked for, then falls below."""
+    cycles = first_phase(run)
+    asked = next((number for number, one in enumerate(cycles) if one.moves), None)
+    if asked is None:
+        return Claim(ok=False, text="No key group moved in the first phase")
+    first, *later = [one.distance_pct or 0.0 for one in cycles[asked:]]
+    below = next((number for number, one in enumerate(later, start=1) if one <= run.bound_pct), None)
+    last = later[-1] if later else first
+    text = f"Load distance fell from {first:.1f} to {last:.1f} percent points (bound {run.bound_pct:g})"
     if first <= run.bound_pct:
         return Claim(ok=False, text=f"{text}: it was not above the bound to begin with")
-    if cycle is None:
-        return Claim(ok=False, text=f"{text}: it stayed above the bound for {len(distances)} cycles")
-    return Claim(ok=True, text=f"{text}, below the bound after {cycle} cycles")
+    if below is None:
+        return Claim(ok=False, text=f"{text}: it stayed above the bound for {len(later)} cycles")
+    return Claim(ok=True, text=f"{text}, below the bound {below} cycles after the first move was asked for")
 
 
 def carried_out(run: Run) -> list[CycleRecord]:
@@ -124,16 +125,10 @@ def within_budget(run: Run) -> Claim:
 
 def scaled_out(run: Run) -> Claim:
     """As the rate rose, executors were added and got key groups."""
-    start_s, end_s = run.span(list(run.phases)[1])
+    start_s, end_s = run.span(list(run.phases)[-1])
     early = {one.executor_id for cycle in run.digests if cycle.at_s < start_s for one in cycle.executors}
-    working = [
-        one.executor_id
-        for cycle in run.digests
-        if start_s <= cycle.at_s < end_s
-        for one in cycle.executors
-        if one.executor_id not in early and one.groups > 0 and one.load_pct > 0
-    ]
-    came = sorted(set(working))
+    late = [one for cycle in run.digests if start_s <= cycle.at_s < end_s for one in cycle.executors]
+    came = sorted({one.executor_id for one in late if one.executor_id not in early and one.groups and one.load_pct})
     names = f": {', '.join(came)}" if came else ""
     return Claim(ok=bool(came), text=f"{len(came)} executors came as the rate rose and took over key groups{names}")
 
@@ -152,9 +147,7 @@ def drained(run: Run) -> Claim:
 def before_and_after(run: Run) -> tuple[list[Batch], list[Batch]]:
     """The first phase's batches until the first move was asked for, and once the load distance was below the bound."""
     start_s, end_s = run.span(next(iter(run.phases)))
-    batches = [
-        one for one in run.events.batches[COLD_BATCHES:] if start_s <= one.started_at_s and one.ended_at_s <= end_s
-    ]
+    batches = [one for one in run.events.batches if start_s <= one.started_at_s and one.ended_at_s <= end_s]
     first_move_s = next((one.at_s for one in run.digests if one.moves), end_s)
     balanced_s = next(
         (

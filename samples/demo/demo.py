@@ -28,10 +28,12 @@ from streamjob_operator.report_html import write_report
 
 HERE = pathlib.Path(__file__).parent
 OUT = pathlib.Path("out/demo")  # as in job.yaml
+WARM_UP = Phase(name="warm-up", seconds=10, rows_per_s=30)
 PHASES = (
-    Phase(name="morning", seconds=70, rows_per_s=220),
-    Phase(name="noon", seconds=50, rows_per_s=460),
-    Phase(name="evening", seconds=55, rows_per_s=90),
+    WARM_UP,
+    Phase(name="day", seconds=50, rows_per_s=220),
+    Phase(name="night", seconds=55, rows_per_s=40),
+    Phase(name="rush hour", seconds=50, rows_per_s=400),
 )
 SKEW = Skew(partitions=12, hot_every=4, hot_weight=5.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
 START_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 180.0, 60.0, 45.0
@@ -55,7 +57,8 @@ def announce(phases: dict[str, float]) -> Callable[[Phase], None]:
     """Keeps when each phase started; a log gets a line, a live screen is left alone."""
 
     def started(phase: Phase) -> None:
-        phases[f"{phase.name}, {phase.rows_per_s} scans/s"] = time.time()
+        if phase is not WARM_UP:
+            phases[f"{phase.name}, {phase.rows_per_s} scans/s"] = time.time()
         if not sys.stdout.isatty():
             print(f"--- {phase.name}: {phase.rows_per_s} scans/s for {phase.seconds:g} s", flush=True)
 
@@ -105,7 +108,7 @@ def perform() -> Course:
     (OUT / "events").mkdir(parents=True)
     deliveries = prepare(PHASES, SKEW, OUT / "prepared")
     with stage(deliveries) as running:
-        first = OUT / "totals" / "batch=0" / "_SUCCESS"
+        first = OUT / "totals" / "batch-0.json"
         running.wait(first.exists, START_LIMIT_S, "the first batch was done")
         running.publisher.begin()
         seconds = sum(phase.seconds for phase in PHASES)

@@ -2,12 +2,13 @@
 
 Hand scanners write JSON lines, and now and then send a scan twice. The job drops repeated scans (first stateful
 operator), lets customs check every scan and keeps running totals for each depot (second stateful operator), and writes
-the new totals of each batch to a folder of its own.
+the new totals of each batch to a file of its own.
 
     spark-submit job.py --input scans --output totals --checkpoint checkpoint
 """
 
 import argparse
+import os
 import time
 
 import pandas as pd
@@ -62,7 +63,10 @@ def main():
     )
 
     def write(frame, batch_id):
-        frame.write.mode("overwrite").json(f"{args.output}/batch={batch_id}")
+        os.makedirs(args.output, exist_ok=True)
+        draft = f"{args.output}/draft"
+        frame.toPandas().to_json(draft, orient="records", lines=True)
+        os.replace(draft, f"{args.output}/batch-{batch_id}.json")  # again after a failure: the same file, whole
 
     query = (
         totals.writeStream.queryName("parcels")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import pathlib
 from collections import defaultdict
@@ -37,11 +38,9 @@ class Proof:
     mistakes: tuple[str, ...]
 
 
-def json_lines(folder: pathlib.Path) -> Iterator[dict[str, int]]:
-    """Every row of a folder's JSON files."""
-    for path in sorted(folder.glob("*.json")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            yield json.loads(line)
+def json_lines(path: pathlib.Path) -> Iterator[dict[str, int]]:
+    """Every row of one file."""
+    return map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
 def expected_totals(source: pathlib.Path) -> tuple[dict[int, Total], int]:
@@ -49,7 +48,7 @@ def expected_totals(source: pathlib.Path) -> tuple[dict[int, Total], int]:
     seen: set[int] = set()
     totals: dict[int, Total] = defaultdict(Total)
     lines = 0
-    for row in json_lines(source):
+    for row in itertools.chain.from_iterable(map(json_lines, sorted(source.glob("*.json")))):
         lines += 1
         if row["scan"] not in seen:
             seen.add(row["scan"])
@@ -58,14 +57,13 @@ def expected_totals(source: pathlib.Path) -> tuple[dict[int, Total], int]:
 
 
 def finished_batches(output: pathlib.Path) -> list[pathlib.Path]:
-    """Folders of the batches that the job has written to the end, in order."""
-    folders = [folder.parent for folder in output.glob("batch=*/_SUCCESS")]
-    return sorted(folders, key=lambda folder: int(folder.name.partition("=")[2]))
+    """Files of the batches that the job has written to the end, in order."""
+    return sorted(output.glob("batch-*.json"), key=lambda path: int(path.stem.partition("-")[2]))
 
 
 def checked_scans(output: pathlib.Path) -> int:
     """Scans that finished batches have taken in."""
-    return sum(row["checked"] for folder in finished_batches(output) for row in json_lines(folder))
+    return sum(row["checked"] for path in finished_batches(output) for row in json_lines(path))
 
 
 def prove(source: pathlib.Path, output: pathlib.Path) -> Proof:
@@ -91,12 +89,12 @@ def _follow(batches: list[pathlib.Path]) -> tuple[dict[int, Total], list[str]]:
     """The newest totals; a total that does not continue the one before it means that state was lost or doubled."""
     newest: dict[int, Total] = {}
     mistakes = []
-    for folder in batches:
-        for row in json_lines(folder):
+    for path in batches:
+        for row in json_lines(path):
             before = newest.get(row["depot"], Total())
             if row["scans"] != before.scans + row["checked"]:
                 mistakes.append(
-                    f"{folder.name}, depot {row['depot']}: {before.scans} + {row['checked']} became {row['scans']}"
+                    f"{path.stem}, depot {row['depot']}: {before.scans} + {row['checked']} became {row['scans']}"
                 )
             newest[row["depot"]] = Total(scans=row["scans"], grams=row["grams"], checksum=row["checksum"])
     return newest, mistakes

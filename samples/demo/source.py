@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 
 from spark_hash import keys_of, partition_of
 
-TICK_S = 0.5
+TICK_S = 1.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,9 @@ from proof import CHECKSUM_MODULUS, checked_scans, prove
 Row = dict[str, Any]
 
 
-def write(folder: pathlib.Path, rows: list[Row], done: bool = True) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "part-0.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    if done:
-        (folder / "_SUCCESS").touch()
+def write(path: pathlib.Path, rows: list[Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def total(depot: int, scans: int, checked: int, grams: int, checksum: int) -> Row:
@@ -29,10 +27,12 @@ def run(tmp_path: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
     source, output = tmp_path / "input", tmp_path / "totals"
     big = CHECKSUM_MODULUS - 1
     scans = [(big, 1, 10), (2, 1, 20), (3, 2, 30), (2, 1, 20), (4, 1, 40)]
-    write(source, [{"scan": scan, "depot": depot, "grams": grams} for scan, depot, grams in scans], done=False)
-    write(output / "batch=0", [total(1, 2, 2, 30, 1)])
-    write(output / "batch=2", [total(2, 1, 1, 30, 3)])
-    write(output / "batch=10", [total(1, 3, 1, 70, 5)])
+    rows = [{"scan": scan, "depot": depot, "grams": grams} for scan, depot, grams in scans]
+    write(source / "0.json", rows[:2])
+    write(source / "1.json", rows[2:])
+    write(output / "batch-0.json", [total(1, 2, 2, 30, 1)])
+    write(output / "batch-2.json", [total(2, 1, 1, 30, 3)])
+    write(output / "batch-10.json", [total(1, 3, 1, 70, 5)])
     return source, output
 
 
@@ -47,18 +47,18 @@ def test_right_totals_are_accepted(run: tuple[pathlib.Path, pathlib.Path]) -> No
     ("wrong", "words"),
     [
         (total(1, 4, 2, 90, 7), "depot 1"),  # the repeated scan was counted twice: its first state was lost
-        (total(1, 1, 1, 40, 4), "batch=10, depot 1: 2 + 1 became 1"),  # the totals began anew
+        (total(1, 1, 1, 40, 4), "batch-10, depot 1: 2 + 1 became 1"),  # the totals began anew
         (total(1, 3, 1, 71, 5), "grams=71"),
         (total(1, 3, 1, 70, 6), "checksum=6"),
         (total(7, 1, 1, 70, 6), "depot 7: None is right"),
     ],
 )
 def test_wrong_totals_are_found(run: tuple[pathlib.Path, pathlib.Path], wrong: Row, words: str) -> None:
-    write(run[1] / "batch=10", [wrong])
+    write(run[1] / "batch-10.json", [wrong])
     assert any(words in mistake for mistake in prove(*run).mistakes)
 
 
 def test_unfinished_batch_counts_as_missing(run: tuple[pathlib.Path, pathlib.Path]) -> None:
-    (run[1] / "batch=10" / "_SUCCESS").unlink()
+    (run[1] / "batch-10.json").rename(run[1] / "draft")
     assert checked_scans(run[1]) == 3
     assert prove(*run).mistakes

@@ -41,15 +41,15 @@ def test_scans_pair_key_groups_and_repeat() -> None:
 
 def test_prepared_files_hold_each_phase_rate(tmp_path: pathlib.Path) -> None:
     deliveries = prepare(PHASES, SKEW, tmp_path / "prepared")
-    assert [delivery.at_s for delivery in deliveries] == [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]
-    assert [len(delivery.path.read_text().splitlines()) for delivery in deliveries] == [50] * 4 + [150] * 2
+    assert [delivery.at_s for delivery in deliveries] == [0.0, 1.0, 2.0]
+    assert [len(delivery.path.read_text().splitlines()) for delivery in deliveries] == [100, 100, 300]
     again = prepare(PHASES, SKEW, tmp_path / "again")
     assert [one.path.read_bytes() for one in again] == [one.path.read_bytes() for one in deliveries]
 
 
 def test_publisher_waits_for_the_start_and_tells_phases(tmp_path: pathlib.Path) -> None:
     told: list[str] = []
-    deliveries = prepare((Phase(name="one", seconds=1, rows_per_s=4),), SKEW, tmp_path / "prepared")
+    deliveries = prepare((Phase(name="one", seconds=2, rows_per_s=4),), SKEW, tmp_path / "prepared")
     publisher = Publisher(deliveries, tmp_path / "input", lambda phase: told.append(phase.name))
     publisher.start()
     publisher.begin()
