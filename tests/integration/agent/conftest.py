@@ -1,0 +1,115 @@
+"""The job's process under the agent's runner, for tests that play the controller or start one."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from streamjob_agent.wire import AgentStatus, status_from_json
+
+JOB = pathlib.Path(__file__).with_name("job.py")
+WAIT_S = 90.0
+
+
+class Driver:
+    """The job's process, and what a controller does to its agent. Input files keep coming while it waits."""
+
+    def __init__(self, folder: pathlib.Path, executors: int) -> None:
+        self.folder = folder
+        (folder / "input").mkdir(exist_ok=True)
+        for name in ("stop", "address"):
+            (folder / name).unlink(missing_ok=True)
+        self.files = len(list((folder / "input").iterdir()))
+        self.output = (folder / f"output-{executors}").open("w")
+        env = {
+            **os.environ,
+            "STREAMJOB_AGENT_ADDRESS_FILE": str(folder / "address"),
+            "STREAMJOB_AGENT_STATE_DIR": str(folder / "state"),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        command = [sys.executable, "-m", "streamjob_agent", "run", str(JOB), str(folder), str(executors)]
+        self.process = subprocess.Popen(command, cwd=folder, env=env, stdout=self.output, stderr=self.output)
+
+    def write(self) -> None:
+        """One more input file, whole at once."""
+        rows = [(f"k{(i * 7 + self.files) % 50}", i) for i in range(200)]
+        draft = self.folder / "draft"
+        draft.write_text("".join(f"{key},{value}\n" for key, value in rows))
+        draft.rename(self.folder / "input" / f"{self.files:05d}.csv")
+        self.files += 1
+
+    def call(self, path: str, body: str | None = None) -> str:
+        address = (self.folder / "address").read_text().strip()
+        request = urllib.request.Request(
+            address + path, data=body.encode() if body else None, method="PUT" if body else "GET"
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return str(answer.read().decode())
+
+    def status(self) -> AgentStatus:
+        return status_from_json(self.call("/v1/status"))
+
+    def until(self, what: str, holds: Callable[[AgentStatus], Any]) -> AgentStatus:
+        """The first status that `holds`, while input goes on: a batch needs data to happen."""
+        newest: AgentStatus | None = None
+        until = time.monotonic() + WAIT_S
+        while time.monotonic() < until:
+            assert self.process.poll() is None, f"the job has ended; see {self.output.name}"
+            if (self.folder / "address").exists():
+                newest = self.status()
+                if holds(newest):
+                    return newest
+                if newest.queries and newest.queries[0].batch_id is not None and self.behind(newest) < 2:
+                    self.write()
+            time.sleep(0.2)
+        raise AssertionError(f"not within {WAIT_S:.0f} s: {what}; newest status: {newest}")
+
+    def behind(self, status: AgentStatus) -> int:
+        return self.files - 1 - (status.queries[0].batch_id or 0)
+
+    def finish(self) -> dict[str, Any]:
+        """Stop the job in good order; what it wrote."""
+        (self.folder / "stop").touch()
+        assert self.process.wait(90) == 0, pathlib.Path(self.output.name).read_text()[-3000:]
+        found: dict[str, Any] = json.loads((self.folder / "result.json").read_text())
+        return found
+
+    def expected(self) -> dict[str, list[int]]:
+        """Key to [count, sum] over every line written, computed without Spark."""
+        totals: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
+        for file in (self.folder / "input").iterdir():
+            for line in file.read_text().splitlines():
+                key, value = line.split(",")
+                totals[key] = [totals[key][0] + 1, totals[key][1] + int(value)]
+        return totals
+
+    def end(self) -> None:
+        """Nothing is left running."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(30)
+        self.output.close()
+
+
+@pytest.fixture
+def drivers(tmp_path: pathlib.Path) -> Iterator[Callable[[int], Driver]]:
+    started: list[Driver] = []
+
+    def start(executors: int) -> Driver:
+        started.append(Driver(tmp_path, executors))
+        return started[-1]
+
+    yield start
+    for driver in started:
+        driver.end()
