@@ -1,4 +1,4 @@
-"""The plots of the report: each is one SVG over the same time axis, seconds since the first cycle."""
+"""The plots of the report: each is one SVG over the same time axis, seconds since the first measurement."""
 
 from __future__ import annotations
 
@@ -66,8 +66,9 @@ class Timeline:
 
     @property
     def start_s(self) -> float:
-        """Zero of the time axis."""
-        return min([one.at_s for one in self.cycles[:1]] + [one.ended_at_s for one in self.batches[:1]], default=0.0)
+        """Zero of the time axis: the first measurement, or the first cycle when nothing was ever measured."""
+        measured = [one.at_s for one in self.cycles if one.executors][:1] + [one.ended_at_s for one in self.batches[:1]]
+        return min(measured or [one.at_s for one in self.cycles[:1]], default=0.0)
 
     @property
     def end_s(self) -> float:
@@ -94,7 +95,7 @@ def svg(draw: Draw, timeline: Timeline, height_in: float = HEIGHT_IN) -> str:
         draw(axes, timeline)
         axes.set_xlim(0, max(1.0, timeline.since_start(timeline.end_s)))
         axes.set_ylim(bottom=0)
-        axes.set_xlabel("seconds since the start")
+        axes.set_xlabel("seconds since the first measurement")
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None})
     text = out.getvalue()

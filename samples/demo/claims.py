@@ -161,21 +161,22 @@ def before_and_after(run: Run) -> tuple[list[Batch], list[Batch]]:
     return before, [one for one in batches if one.started_at_s >= balanced_s]
 
 
-def figures(run: Run) -> list[Figure]:
-    """The summary's figures."""
+def batch_figures(run: Run) -> list[Figure]:
+    """What balancing did to the batches."""
     before, after = before_and_after(run)
+    names = ("batch time before balancing, p50 / p95", "batch time after balancing, p50 / p95")
+    return [
+        Figure(name=names[0], value=_times(before), note=f"{len(before)} batches of the first phase"),
+        Figure(name=names[1], value=_times(after), note=f"{len(after)} batches at the same rate"),
+    ]
+
+
+def course_figures(run: Run) -> list[Figure]:
+    """What was done, from beginning to end."""
     digests = run.digests
     moves = sum(one.moves for one in digests)
     state_kib = sum(one.moved_bytes for one in digests) / 1024
     return [
-        Figure(
-            name="batch time before balancing, p50 / p95",
-            value=_times(before),
-            note=f"{len(before)} batches, first phase",
-        ),
-        Figure(
-            name="batch time after balancing, p50 / p95", value=_times(after), note=f"{len(after)} batches, same rate"
-        ),
         Figure(name="moves", value=str(moves), note=f"{state_kib:,.0f} KiB of state"),
         Figure(name="executors ready over time", value=_course([one.ready for one in digests if one.executors])),
     ]

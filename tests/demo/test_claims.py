@@ -13,9 +13,9 @@ from claims import (
     Run,
     balanced,
     before_and_after,
+    course_figures,
     drained,
     exact,
-    figures,
     no_failed_task,
     scaled_out,
     within_budget,
@@ -183,7 +183,7 @@ def test_before_and_after_leave_out_the_change(run: Run) -> None:
 
 
 def test_figures_name_what_was_measured(run: Run) -> None:
-    told = {figure.name: (figure.value, figure.note) for figure in figures(run)}
+    told = {figure.name: (figure.value, figure.note) for figure in course_figures(run)}
     assert told["moves"] == ("1", "0 KiB of state")
     assert told["executors ready over time"][0] == "2 → 4"
 
