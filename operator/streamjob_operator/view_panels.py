@@ -110,9 +110,9 @@ def _trend(values: Sequence[float], top: float) -> str:
 
 def decisions_panel(past: Sequence[CycleDigest], most: int) -> Panel:
     """The newest decisions and non-decisions with their reasons; neighbours that say the same are counted."""
-    table = Table.grid(padding=(0, 1))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(no_wrap=True)
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(style="dim", no_wrap=True, min_width=8)
+    table.add_column(no_wrap=True, min_width=24)
     table.add_column(ratio=1, overflow="ellipsis", no_wrap=True)
     for one, times in _grouped(past)[-most:]:
         style = "bold cyan" if one.acted else "dim"

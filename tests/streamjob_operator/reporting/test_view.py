@@ -11,9 +11,9 @@ from rich.console import Console
 
 from streamjob_operator.digest import digest
 from streamjob_operator.spec import parse_job
-from streamjob_operator.values import CycleRecord
+from streamjob_operator.values import CycleRecord, Reason
 from streamjob_operator.view import LiveView
-from streamjob_operator.view_panels import bar, sparkline
+from streamjob_operator.view_panels import bar, clock_time, sparkline
 
 JOB = parse_job(
     """
@@ -58,6 +58,13 @@ def test_screen_shows_executors_bound_and_decisions(run: tuple[CycleRecord, ...]
         "target 2 · ready 2 · marked 1",
     ):
         assert words in text
+
+
+def test_long_message_leaves_time_and_reason_whole(make_record: Callable[..., CycleRecord]) -> None:
+    record = make_record(reason=Reason.WAITING_FOR_EXECUTORS, act=False, message="A long sentence. " * 30)
+    text = shown((record,), terminal=True, width=80)
+    assert "WaitingForExecutors" in text
+    assert f"{clock_time(record.at_s)} WaitingForExecutors" in text
 
 
 def test_digest_measures_what_ran(make_record: Callable[..., CycleRecord]) -> None:
