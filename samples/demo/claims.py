@@ -11,7 +11,7 @@ from proof import Proof
 
 from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.history import History
-from streamjob_operator.values import CycleRecord
+from streamjob_operator.values import CycleRecord, Reason
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,20 +93,20 @@ def first_phase(run: Run) -> list[CycleDigest]:
 
 
 def balanced(run: Run) -> Claim:
-    """In the first phase the load distance is above the bound as the first moves are asked for, then falls below."""
-    cycles = first_phase(run)
-    asked = next((number for number, one in enumerate(cycles) if one.moves), None)
-    if asked is None:
+    """Under the first phase's steady rate and skew, the load distance rises above the bound and is brought below it."""
+    distances = [one.distance_pct or 0.0 for one in first_phase(run)]
+    if not distances or not any(one.moves for one in first_phase(run)):
         return Claim(ok=False, text="No key group moved in the first phase")
-    first, *later = [one.distance_pct or 0.0 for one in cycles[asked:]]
-    below = next((number for number, one in enumerate(later, start=1) if one <= run.bound_pct), None)
-    last = later[-1] if later else first
-    text = f"Load distance fell from {first:.1f} to {last:.1f} percent points (bound {run.bound_pct:g})"
-    if first <= run.bound_pct:
-        return Claim(ok=False, text=f"{text}: it was not above the bound to begin with")
+    peak = max(range(len(distances)), key=distances.__getitem__)
+    below = next((number for number, pct in enumerate(distances[peak:]) if pct <= run.bound_pct), None)
+    text = (
+        f"Load distance fell from {distances[peak]:.1f} to {distances[-1]:.1f} percent points (bound {run.bound_pct:g})"
+    )
+    if distances[peak] <= run.bound_pct:
+        return Claim(ok=False, text=f"{text}: it was never above the bound")
     if below is None:
-        return Claim(ok=False, text=f"{text}: it stayed above the bound for {len(later)} cycles")
-    return Claim(ok=True, text=f"{text}, below the bound {below} cycles after the first move was asked for")
+        return Claim(ok=False, text=f"{text}: it stayed above the bound for {len(distances) - peak} cycles")
+    return Claim(ok=True, text=f"{text}, below the bound {below} cycles after its peak")
 
 
 def carried_out(run: Run) -> list[CycleRecord]:
@@ -145,18 +145,14 @@ def drained(run: Run) -> Claim:
 
 
 def before_and_after(run: Run) -> tuple[list[Batch], list[Batch]]:
-    """The first phase's batches until the first move was asked for, and once the load distance was below the bound."""
+    """The first phase's batches until its first move for balance was asked for, and once the load distance was below the bound."""
     start_s, end_s = run.span(next(iter(run.phases)))
     batches = [one for one in run.events.batches if start_s <= one.started_at_s and one.ended_at_s <= end_s]
-    first_move_s = next((one.at_s for one in run.digests if one.moves), end_s)
-    balanced_s = next(
-        (
-            one.at_s
-            for one in first_phase(run)
-            if one.at_s > first_move_s and (one.distance_pct or 0.0) <= run.bound_pct
-        ),
-        end_s,
-    )
+    cycles = first_phase(run)
+    relief = Reason.LOAD_DISTANCE.value
+    first_move_s = next((one.at_s for one in cycles if one.moves and one.reason == relief), end_s)
+    within = (one.at_s for one in cycles if one.at_s > first_move_s and (one.distance_pct or 0.0) <= run.bound_pct)
+    balanced_s = next(within, end_s)
     before = [one for one in batches if one.ended_at_s <= first_move_s]
     return before, [one for one in batches if one.started_at_s >= balanced_s]
 

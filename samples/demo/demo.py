@@ -20,7 +20,7 @@ from claims import Run, batch_figures, claims, course_figures, reasons
 from event_log import read_events
 from proof import checked_scans, expected_totals, prove
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from source import Delivery, Phase, Publisher, Skew, prepare
 
 from streamjob_operator import report_html
@@ -32,11 +32,11 @@ OUT = pathlib.Path("out/demo")  # as in job.yaml
 WARM_UP = Phase(name="warm-up", seconds=10, rows_per_s=30)
 PHASES = (
     WARM_UP,
-    Phase(name="day", seconds=50, rows_per_s=220),
+    Phase(name="day", seconds=50, rows_per_s=300),
     Phase(name="night", seconds=55, rows_per_s=40),
-    Phase(name="rush hour", seconds=50, rows_per_s=400),
+    Phase(name="rush hour", seconds=50, rows_per_s=460),
 )
-SKEW = Skew(partitions=12, hot_every=4, hot_weight=5.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
+SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
 START_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 180.0, 60.0, 45.0
 POLL_S = 0.2
 AGENT = {"STREAMJOB_AGENT_TRAFFIC_MIN_BYTES": "16"}
@@ -180,7 +180,7 @@ def summarise(run: Run, console: Console) -> None:
     for claim in claims(run):
         console.print("[green]✓[/]" if claim.ok else "[red]✗[/]", end=" ")
         console.print(claim.text, markup=False, highlight=False)
-    table = Table.grid(padding=(0, 2))
+    table = Table.grid(*(Column(no_wrap=True) for _ in range(3)), padding=(0, 2))
     for figure in [*batch_figures(run), *course_figures(run)]:
         table.add_row(figure.name, figure.value, figure.note)
     for reason, count, acted in reasons(run):

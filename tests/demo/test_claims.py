@@ -151,7 +151,7 @@ Break = Callable[[Run], Run]
         (
             balanced,
             lambda r: with_cycles(r, cycle(10, FAIR, cost_s=1.0), cycle(20, FAIR)),
-            "not above the bound to begin with",
+            "never above the bound",
         ),
         (
             balanced,
