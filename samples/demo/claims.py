@@ -145,7 +145,7 @@ def drained(run: Run) -> Claim:
 
 
 def before_and_after(run: Run) -> tuple[list[Batch], list[Batch]]:
-    """The first phase's batches until its first move for balance was asked for, and once the load distance was below the bound."""
+    """The first phase's batches until moves for balance were asked for, and since the load distance is below the bound."""
     start_s, end_s = run.span(next(iter(run.phases)))
     batches = [one for one in run.events.batches if start_s <= one.started_at_s and one.ended_at_s <= end_s]
     cycles = first_phase(run)
