@@ -76,7 +76,9 @@ def think(
     empty = timed("terminate", empty_marked, memory, snapshot)
     seen = timed("estimate", estimate, snapshot, memory, collocate=job.spec.balancing.collocation.enabled)
     plan = timed("solve", solver.solve, seen.model)
-    need = timed("need", RULE.need, Situation(job=job, snapshot=snapshot, estimate=seen, plan=plan))
+    settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
+    situation = Situation(job=job, snapshot=snapshot, estimate=seen, plan=plan, settled=settled)
+    need = timed("need", RULE.need, situation)
     decision = timed("scale", decide, need, fleet(snapshot, memory), memory, job, now_s)
     change = resize if job.spec.scaling.mode in (Mode.APPROVE, Mode.AUTO) else keep
     resized = timed("resize", change, seen.model, plan, decision, memory, solver)

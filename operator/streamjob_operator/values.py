@@ -116,8 +116,8 @@ class Hold(Exception):
 class ScalingDecision:
     """How many executors are wanted, and how that number came about.
 
-    `needed` is the raw answer of the scaling rule; `target` is after min, max, stabilisation and windows, marked
-    executors left out.
+    `needed` is the scaling rule's answer, raised where scaling in is not calm; `target` is after min, max,
+    stabilisation and windows, marked executors left out.
     """
 
     needed: int
@@ -206,6 +206,8 @@ class Memory:
         approved_plan: the newest plan that was approved and carried out.
         predicted_distance: load distance that the newest accepted plan promised, percent points.
         first_seen_s: when this driver was first observed, for the warm-up.
+        run_id, groups_seen: a run of the query and the most key groups measured in it; a run has no fewer later on.
+        acted_at_s: when the newest assignment was accepted; a measurement from before it speaks of another world.
         counters: how often each reason was given, by code, and errors of reporters as "ReporterErrors".
     """
 
@@ -219,6 +221,9 @@ class Memory:
     approved_plan: str | None = None
     predicted_distance: float | None = None
     first_seen_s: float | None = None
+    run_id: str | None = None
+    groups_seen: int = 0
+    acted_at_s: float | None = None
     retreat_until_s: float | None = None
     lag: Lag | None = None
     pending: PendingPlan | None = None

@@ -67,6 +67,23 @@ def test_too_few_measured_groups_hold() -> None:
     assert reason(world) is not Reason.METRICS_INCOMPLETE
 
 
+def test_measurements_that_lack_key_groups_hold() -> None:
+    world = warm(even(4, 2, 5.0), UNSCALED)
+    assert reason(world, UNSCALED) is not Reason.METRICS_INCOMPLETE
+    world.loads, world.owners = world.loads[:-2], world.owners[:-2]
+    record = world.turn(UNSCALED)
+    assert (record.verdict.act, record.verdict.reason) == (False, Reason.METRICS_INCOMPLETE)
+    assert record.verdict.message == "6 of 8 key groups are in the measurements."
+
+
+def test_a_measurement_from_before_the_last_decision_is_not_acted_on() -> None:
+    world = warm(skewed(), UNSCALED)
+    assert world.turn(UNSCALED).verdict.act
+    world.measured_ago_s = 15.0
+    record = world.turn(UNSCALED)
+    assert (record.verdict.act, record.verdict.reason) == (False, Reason.METRICS_STALE)
+
+
 @pytest.mark.parametrize("change", [{"rates": {"batches": 0}}, {"loads": [], "owners": []}, {"executors": {}}])
 def test_nothing_to_measure_holds(change: dict[str, object]) -> None:
     world = warm(even(2, 2, 30.0), UNSCALED)

@@ -123,7 +123,7 @@ def test_a_window_may_forbid_scaling_in() -> None:
 
 
 def test_nothing_is_marked_when_the_rest_could_not_be_balanced() -> None:
-    world = even(5, 1, 28.0)  # two executors would have 84 and 56 points
+    world = even(5, 1, 25.0)  # two executors would have 75 and 50 points
     record = warm(world, AUTO).turn(AUTO)
     assert record.scaling is not None
     assert record.scaling.needed == 2

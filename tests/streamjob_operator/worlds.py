@@ -64,6 +64,7 @@ class World:
     owners: list[str | None]
     executors: dict[str, str]  # id -> state
     now_s: float = 1000.0
+    measured_ago_s: float = 0.0
     rates: dict[str, float | int | None] = dataclasses.field(default_factory=dict)
     application: str = "app-1"
     actuation_on: bool = True
@@ -87,7 +88,7 @@ class World:
             raise self.observe_error
         busy_s = np.array(self.loads) / 100.0 * window_s
         return Snapshot(
-            taken_at_s=now_s,
+            taken_at_s=now_s - self.measured_ago_s,
             window_s=window_s,
             application_id=self.application,
             query_id="query-1",

@@ -111,7 +111,8 @@ def _model(
         group_ids=snapshot.group_ids,
         node_of=node_of,
         load=100.0 * snapshot.busy_s / (snapshot.window_s * cores),
-        migration_cost_s=cost.of(snapshot.state_bytes),
+        # A key group whose executor is gone loads its state wherever it goes: moving it costs nothing extra.
+        migration_cost_s=np.where(node_of < len(nodes), cost.of(snapshot.state_bytes), 0.0),
         state_bytes=snapshot.state_bytes,
         traffic=None
         if snapshot.traffic_bytes is None

@@ -14,26 +14,38 @@ from streamjob_planners.model import Plan
 
 HEADROOM = 0.9
 """Part of the trigger interval that a batch should take at most."""
+TOLERANCE = 0.9
+"""A smaller fleet must stay below this part of its limits, else a load at the border would scale in and out again."""
 MAX_JUMP = 2.0
 """A rule that reads batch times asks for at most this times the executors that there are."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What a scaling rule may look at: measurements, and the loads once the plan has been carried out."""
+    """What a scaling rule may look at: measurements, and the loads once the plan has been carried out.
+
+    `settled` says that the whole window lies after the last change of placement, so that its batch times are those of
+    today's placement.
+    """
 
     job: StreamJob
     snapshot: Snapshot
     estimate: Estimate
     plan: Plan
+    settled: bool = True
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """Executors needed, before any bound, and why: a sentence."""
+    """Executors needed, before any bound, and why: a sentence.
+
+    `calm` is the number with which the need would stay below the limits by TOLERANCE, at least `executors`: nothing
+    smaller is worth scaling in to.
+    """
 
     executors: int
     why: str
+    calm: int = 0
 
 
 class ScalingRule(Protocol):
@@ -48,7 +60,9 @@ class UtilizationRule:
 
     def need(self, situation: Situation) -> Need:
         """The larger of the two needs."""
-        return max(by_load(situation), by_time(situation), key=lambda need: need.executors)
+        needs = (by_load(situation), by_time(situation))
+        largest = max(needs, key=lambda need: need.executors)
+        return dataclasses.replace(largest, calm=max(need.calm for need in needs))
 
 
 def total_load(situation: Situation) -> float:
@@ -90,8 +104,8 @@ def speedup(situation: Situation) -> float:
 def by_load(situation: Situation) -> Need:
     """Executors whose slots are busy to the target utilisation."""
     target, total = situation.job.spec.scaling.target_utilization, total_load(situation)
-    executors = max(1, math.ceil(total / target - 1e-9))
-    return Need(executors=executors, why=f"a load of {total:.0f} points at {target:g} percent each")
+    executors, calm = (max(1, math.ceil(total / (part * target) - 1e-9)) for part in (1.0, TOLERANCE))
+    return Need(executors=executors, calm=calm, why=f"a load of {total:.0f} points at {target:g} percent each")
 
 
 def by_time(situation: Situation) -> Need:
@@ -99,6 +113,8 @@ def by_time(situation: Situation) -> Need:
     trigger_s, plan = situation.snapshot.rates.trigger_interval_s, situation.plan
     if not trigger_s or plan.after.mean <= 0:
         return Need(executors=1, why="no trigger interval")
+    if not situation.settled:
+        return Need(executors=1, why="key groups moved while batches were timed")
     left_s = HEADROOM * trigger_s - fixed_s(situation)
     if left_s <= 0:
         return Need(executors=1, why=f"the fixed part of a batch alone takes {fixed_s(situation):.1f} s")
@@ -106,5 +122,7 @@ def by_time(situation: Situation) -> Need:
     unevenness = min(2.0, max(1.0, plan.after.max_load / plan.after.mean))
     work_s = float(model.load.sum()) / 100.0 * trigger_s * unevenness
     bound = math.ceil(MAX_JUMP * int((~model.marked).sum()))
-    executors = min(bound, max(1, math.ceil(work_s / left_s - 1e-9)))
-    return Need(executors=executors, why=f"{work_s:.1f} s of work for each batch, {left_s:.1f} s time for it")
+    executors, calm = (min(bound, max(1, math.ceil(work_s / (part * left_s) - 1e-9))) for part in (1.0, TOLERANCE))
+    return Need(
+        executors=executors, calm=calm, why=f"{work_s:.1f} s of work for each batch, {left_s:.1f} s time for it"
+    )

@@ -43,6 +43,8 @@ def check(snapshot: Snapshot, memory: Memory, job: StreamJob, now_s: float) -> N
     period_s = job.spec.balancing.statistics_period_s
     if memory.first_seen_s is None or now_s - memory.first_seen_s < WARM_UP_RATIO * period_s:
         raise Hold(Reason.WARMING_UP, f"The first statistics period of {format_duration(period_s)} is not over.")
+    if memory.acted_at_s is not None and snapshot.taken_at_s < memory.acted_at_s:
+        raise Hold(Reason.METRICS_STALE, "No batch has been measured since the last decision was carried out.")
     if not any(executor.state == "ready" for executor in snapshot.executors):
         raise Hold(Reason.METRICS_INCOMPLETE, "No executor is ready.")
     if not snapshot.group_ids:
@@ -51,6 +53,9 @@ def check(snapshot: Snapshot, memory: Memory, job: StreamJob, now_s: float) -> N
         message = (
             f"No batch has ended within {format_duration(round(snapshot.window_s, 1))}: the query is idle or stuck."
         )
+        raise Hold(Reason.METRICS_INCOMPLETE, message)
+    if len(snapshot.group_ids) < memory.groups_seen:
+        message = f"{len(snapshot.group_ids)} of {memory.groups_seen} key groups are in the measurements."
         raise Hold(Reason.METRICS_INCOMPLETE, message)
     _check_coverage(snapshot, job.spec.metrics.min_coverage)
 

@@ -10,7 +10,7 @@ from streamjob_operator.values import Memory, Snapshot
 
 def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     """The memory to think with."""
-    memory = _of_this_driver(memory, snapshot, now_s)
+    memory = _of_this_run(_of_this_driver(memory, snapshot, now_s), snapshot)
     marked = _still_marked(memory, snapshot)
     ready = sum(1 for one in snapshot.executors if one.state == "ready" and one.executor_id not in marked)
     wanted = ready if memory.executors_target is None or _behind(memory, snapshot) else memory.executors_target
@@ -30,6 +30,12 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     return dataclasses.replace(
         memory, application_id=snapshot.application_id, marked=(), pending=None, lag=None, first_seen_s=now_s
     )
+
+
+def _of_this_run(memory: Memory, snapshot: Snapshot) -> Memory:
+    """The most key groups that this run of the query has shown: fewer than that is a page that lacks some."""
+    known = memory.groups_seen if memory.run_id == snapshot.run_id else 0
+    return dataclasses.replace(memory, run_id=snapshot.run_id, groups_seen=max(known, len(snapshot.group_ids)))
 
 
 def _behind(memory: Memory, snapshot: Snapshot) -> bool:

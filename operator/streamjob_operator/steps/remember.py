@@ -80,6 +80,7 @@ def _accepted(memory: Memory, verdict: Verdict, receipt: Receipt, now_s: float) 
         executors_target=wanted,
         target_since_s=now_s if more else memory.target_since_s,
         marked=verdict.marked_for_removal,
+        acted_at_s=now_s,
         predicted_distance=memory.predicted_distance if verdict.plan is None else verdict.plan.after.load_distance,
         approved_plan=memory.approved_plan if verdict.pending is None else verdict.pending.plan_hash,
         pending=None,

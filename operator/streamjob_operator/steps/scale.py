@@ -32,8 +32,14 @@ def fleet(snapshot: Snapshot, memory: Memory) -> Fleet:
 
 def decide(need: Need, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> ScalingDecision:
     """The target and the reason for it; the target is `fleet.wanted` when nothing shall change."""
+    need = within_tolerance(need, fleet)
     target, reason, message = _target(need, fleet, memory, job, now_s)
     return ScalingDecision(needed=need.executors, target=target, reason=reason, message=message)
+
+
+def within_tolerance(need: Need, fleet: Fleet) -> Need:
+    """A need below what is wanted now is raised to one that is calm, at most to what is wanted."""
+    return dataclasses.replace(need, executors=max(need.executors, min(need.calm, fleet.wanted)))
 
 
 def clamp(executors: int, job: StreamJob) -> int:
@@ -63,6 +69,8 @@ def _target(need: Need, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
     if fleet.ready < fleet.wanted:
         message = f"{fleet.ready} of {fleet.wanted} executors are ready."
         return fleet.wanted, Reason.WAITING_FOR_EXECUTORS, message
+    if fleet.ready > fleet.wanted and not fleet.marked:
+        return fleet.wanted, Reason.SCALE_IN, f"{fleet.ready} executors are there, {fleet.wanted} are wanted."
     return _shrink(down, need, fleet, job, now_s) if down < fleet.wanted else _stay(need, fleet, job)
 
 

@@ -5,7 +5,7 @@ from worlds import job
 
 from streamjob_operator.spec import Denied, Window
 from streamjob_operator.steps.need import Need
-from streamjob_operator.steps.scale import Fleet, clamp, decide, recommend
+from streamjob_operator.steps.scale import Fleet, clamp, decide, recommend, within_tolerance
 from streamjob_operator.steps.windows import denying, is_open
 from streamjob_operator.values import Memory, Reason, Recommendation
 
@@ -97,3 +97,11 @@ def test_windows_know_their_time_zone() -> None:
     text = '{"cron": "0 8 * * *", "duration": "1h", "deny": ["Move"], "timezone": "Asia/Tokyo"}'
     at_s = datetime.datetime(2026, 3, 1, 23, 30, tzinfo=datetime.UTC).timestamp()
     assert is_open(Window.model_validate_json(text), at_s)
+
+
+def test_scaling_in_needs_more_calm_than_staying() -> None:
+    three = Fleet(ready=3, wanted=3, marked=0)
+    border = Need(executors=2, calm=3, why="a test")
+    assert within_tolerance(border, three).executors == 3
+    assert within_tolerance(Need(executors=2, calm=2, why="a test"), three).executors == 2
+    assert within_tolerance(Need(executors=4, calm=5, why="a test"), three).executors == 4
