@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 export SPARK_LOCAL_IP ?= 127.0.0.1
 SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
+# Spark 3.5's pandas state does not work with newer Arrow.
+ARROW_3.5.9 := 'pyarrow<18'
 
 .PHONY: setup demo test lint unit spark-tests test-matrix figures clean
 
@@ -50,9 +52,9 @@ test-spark-%: .venv-spark-%/.ready
 
 .venv-spark-%/.ready: pyproject.toml constraints.txt
 	test -x .venv-spark-$*/bin/python || $(PYTHON) -m venv .venv-spark-$*
-	grep -v -e '^pyspark==' -e '^py4j==' constraints.txt > .venv-spark-$*/constraints.txt
+	grep -v -e '^pyspark==' -e '^py4j==' -e '^pyarrow==' constraints.txt > .venv-spark-$*/constraints.txt
 	.venv-spark-$*/bin/pip install --quiet --disable-pip-version-check --constraint .venv-spark-$*/constraints.txt \
-	  --editable '.[dev]' 'pyspark==$*'
+	  --editable '.[dev]' 'pyspark==$*' $(ARROW_$*)
 	touch $@
 
 # The figures of the ALBIC paper, ours beside the paper's statement, into out/figures/; QUICK=--quick runs a part.
