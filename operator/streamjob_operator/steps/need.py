@@ -109,7 +109,10 @@ def by_load(situation: Situation) -> Need:
 
 
 def by_time(situation: Situation) -> Need:
-    """Executors with which a batch takes at most HEADROOM of its trigger interval, where more executors can do that."""
+    """Executors with which a batch takes at most HEADROOM of its trigger interval, where more executors can do that.
+
+    While batches do fit, what is there is enough: the estimate is then used to scale in only, never to scale out.
+    """
     trigger_s, plan = situation.snapshot.rates.trigger_interval_s, situation.plan
     if not trigger_s or plan.after.mean <= 0:
         return Need(executors=1, why="no trigger interval")
@@ -122,6 +125,8 @@ def by_time(situation: Situation) -> Need:
     unevenness = min(2.0, max(1.0, plan.after.max_load / plan.after.mean))
     work_s = float(model.load.sum()) / 100.0 * trigger_s * unevenness
     bound = math.ceil(MAX_JUMP * int((~model.marked).sum()))
+    if situation.snapshot.rates.mean_batch_s <= trigger_s:
+        bound = int((~model.marked).sum())
     executors, calm = (min(bound, max(1, math.ceil(work_s / (part * left_s) - 1e-9))) for part in (1.0, TOLERANCE))
     return Need(
         executors=executors, calm=calm, why=f"{work_s:.1f} s of work for each batch, {left_s:.1f} s time for it"
