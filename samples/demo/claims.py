@@ -32,15 +32,10 @@ class Figure:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """All that is known about a finished run.
-
-    `phases` maps a phase's name to when it started; `end_s` is when the last one ended.
-    """
+class Course:
+    """What the controller did so far. `phases` maps a phase's name to when it started; `end_s` ends the last one."""
 
     history: History
-    events: Events
-    proof: Proof
     phases: dict[str, float]
     end_s: float
 
@@ -59,6 +54,14 @@ class Run:
         starts = [*self.phases.values(), self.end_s]
         index = list(self.phases).index(phase)
         return starts[index], starts[index + 1]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Course):
+    """All that is known about a finished run."""
+
+    events: Events
+    proof: Proof
 
 
 def claims(run: Run) -> list[Claim]:
@@ -86,13 +89,13 @@ def no_failed_task(run: Run) -> Claim:
     return Claim(ok=events.tasks > 0 and not events.failed_tasks, text=text)
 
 
-def first_phase(run: Run) -> list[CycleDigest]:
+def first_phase(run: Course) -> list[CycleDigest]:
     """Cycles of the first phase with a measured load distance: rate and skew are constant there."""
     start_s, end_s = run.span(next(iter(run.phases)))
     return [one for one in run.digests if start_s <= one.at_s < end_s and one.distance_pct is not None]
 
 
-def balanced(run: Run) -> Claim:
+def balanced(run: Course) -> Claim:
     """Under the first phase's steady rate and skew, the load distance rises above the bound and is brought below it."""
     distances = [one.distance_pct or 0.0 for one in first_phase(run)]
     if not distances or not any(one.moves for one in first_phase(run)):
@@ -109,12 +112,12 @@ def balanced(run: Run) -> Claim:
     return Claim(ok=True, text=f"{text}, below the bound {below} cycles after its peak")
 
 
-def carried_out(run: Run) -> list[CycleRecord]:
+def carried_out(run: Course) -> list[CycleRecord]:
     """Cycles whose decision was accepted by the agent."""
     return [one for one in run.history.cycles if one.verdict.act and one.receipt is not None and one.receipt.accepted]
 
 
-def within_budget(run: Run) -> Claim:
+def within_budget(run: Course) -> Claim:
     """No plan that was carried out costs more than the budget."""
     budget_s = float(run.history.job["max_cost_s"])
     costs = [one.verdict.plan.cost_s for one in carried_out(run) if one.verdict.plan and one.verdict.plan.moves]
@@ -123,7 +126,7 @@ def within_budget(run: Run) -> Claim:
     return Claim(ok=bool(costs) and dearest_s <= budget_s + 1e-9, text=text)
 
 
-def scaled_out(run: Run) -> Claim:
+def scaled_out(run: Course) -> Claim:
     """As the rate rose, executors were added and got key groups."""
     start_s, end_s = run.span(list(run.phases)[-1])
     early = {one.executor_id for cycle in run.digests if cycle.at_s < start_s for one in cycle.executors}
@@ -131,6 +134,28 @@ def scaled_out(run: Run) -> Claim:
     came = sorted({one.executor_id for one in late if one.executor_id not in early and one.groups and one.load_pct})
     names = f": {', '.join(came)}" if came else ""
     return Claim(ok=bool(came), text=f"{len(came)} executors came as the rate rose and took over key groups{names}")
+
+
+STEADY_CYCLES = 3
+
+
+def settled(run: Course) -> bool:
+    """Whether the load distance has been brought below the bound and has stayed there for a while."""
+    newest = first_phase(run)[-STEADY_CYCLES:]
+    return balanced(run).ok and all((one.distance_pct or 0.0) <= run.bound_pct for one in newest)
+
+
+def removed(run: Course) -> bool:
+    """Whether an executor was drained and removed."""
+    return any(one.removed for one in run.digests)
+
+
+def working(run: Course) -> bool:
+    """Whether executors that came in the last phase have worked for a while."""
+    shorter = dataclasses.replace(
+        run, history=dataclasses.replace(run.history, cycles=run.history.cycles[:-STEADY_CYCLES])
+    )
+    return scaled_out(shorter).ok
 
 
 def drained(run: Run) -> Claim:
@@ -145,7 +170,7 @@ def drained(run: Run) -> Claim:
 
 
 def before_and_after(run: Run) -> tuple[list[Batch], list[Batch]]:
-    """The first phase's batches until moves for balance were asked for, and since the load distance is below the bound."""
+    """The first phase's batches until moves for balance were asked for, and since load distance is below the bound."""
     start_s, end_s = run.span(next(iter(run.phases)))
     batches = [one for one in run.events.batches if start_s <= one.started_at_s and one.ended_at_s <= end_s]
     cycles = first_phase(run)
@@ -167,7 +192,7 @@ def batch_figures(run: Run) -> list[Figure]:
     ]
 
 
-def course_figures(run: Run) -> list[Figure]:
+def course_figures(run: Course) -> list[Figure]:
     """What was done, from beginning to end."""
     digests = run.digests
     moves = sum(one.moves for one in digests)
@@ -178,7 +203,7 @@ def course_figures(run: Run) -> list[Figure]:
     ]
 
 
-def reasons(run: Run) -> list[tuple[str, int, int]]:
+def reasons(run: Course) -> list[tuple[str, int, int]]:
     """Each reason, how many cycles gave it, and how many of these acted."""
     given = Counter(one.reason for one in run.digests)
     acted = Counter(one.reason for one in run.digests if one.acted)

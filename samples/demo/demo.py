@@ -16,12 +16,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from claims import Run, batch_figures, claims, course_figures, reasons
+from claims import Course, Run, batch_figures, claims, course_figures, reasons, removed, settled, working
 from event_log import read_events
 from proof import checked_scans, expected_totals, prove
 from rich.console import Console
 from rich.table import Column, Table
-from source import Delivery, Phase, Publisher, Skew, prepare
+from source import Delivery, Director, Phase, Publisher, Skew, prepare
 
 from streamjob_operator import report_html
 from streamjob_operator.history import HistoryFile, read_history
@@ -29,13 +29,12 @@ from streamjob_operator.report_html import write_report
 
 HERE = pathlib.Path(__file__).parent
 OUT = pathlib.Path("out/demo")  # as in job.yaml
-WARM_UP = Phase(name="warm-up", seconds=10, rows_per_s=30)
-PHASES = (
-    WARM_UP,
-    Phase(name="day", seconds=50, rows_per_s=300),
-    Phase(name="night", seconds=55, rows_per_s=40),
-    Phase(name="rush hour", seconds=50, rows_per_s=460),
-)
+WARM_UP = Phase(name="warm-up", at_least_s=10, at_most_s=10, rows_per_s=30)
+DAY = Phase(name="day", at_least_s=40, at_most_s=90, rows_per_s=300)
+NIGHT = Phase(name="night", at_least_s=30, at_most_s=100, rows_per_s=40)
+RUSH_HOUR = Phase(name="rush hour", at_least_s=30, at_most_s=80, rows_per_s=460)
+PHASES = (WARM_UP, DAY, NIGHT, RUSH_HOUR)
+SHOWN: dict[Phase, Callable[[Course], bool]] = {DAY: settled, NIGHT: removed, RUSH_HOUR: working}
 SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
 START_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 180.0, 60.0, 45.0
 POLL_S = 0.2
@@ -48,7 +47,7 @@ class DemoError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class Times:
     """When each phase started, when the last one ended, and when the job had taken in everything."""
 
     phases: dict[str, float]
@@ -56,16 +55,21 @@ class Course:
     complete_s: float
 
 
-def announce(phases: dict[str, float]) -> Callable[[Phase], None]:
-    """Keeps when each phase started; a log gets a line, a live screen is left alone."""
+def direct(phases: dict[str, float]) -> Director:
+    """Keeps when each phase started, and ends a phase once the controller has done what the phase is for."""
 
     def started(phase: Phase) -> None:
         if phase is not WARM_UP:
             phases[f"{phase.name}, {phase.rows_per_s} scans/s"] = time.time()
-        if not sys.stdout.isatty():
-            print(f"--- {phase.name}: {phase.rows_per_s} scans/s for {phase.seconds:g} s", flush=True)
+        if not sys.stdout.isatty():  # a live screen is left alone
+            print(f"--- {phase.name}: {phase.rows_per_s} scans/s", flush=True)
 
-    return started
+    def is_over(phase: Phase) -> bool:
+        shown = SHOWN.get(phase)
+        history = read_history(OUT / "history.jsonl")
+        return shown is not None and shown(Course(history=history, phases=phases, end_s=time.time()))
+
+    return Director(started=started, is_over=is_over)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +109,7 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def perform() -> Course:
+def perform() -> Times:
     """Run it all, up to the end of the controller and its driver."""
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "events").mkdir(parents=True)
@@ -114,13 +118,13 @@ def perform() -> Course:
         first = OUT / "totals" / "batch-0.json"
         running.wait(first.exists, START_LIMIT_S, "the first batch was done")
         running.publisher.begin()
-        seconds = sum(phase.seconds for phase in PHASES)
+        seconds = sum(phase.at_most_s for phase in PHASES)
         running.wait(lambda: not running.publisher.is_alive(), seconds + 10, "all scans were published")
         ended_s = time.time()
         scans = sum(total.scans for total in expected_totals(OUT / "input")[0].values())
         all_in = f"all {scans:,} scans had been taken in"
         running.wait(lambda: checked_scans(OUT / "totals") >= scans, CATCH_UP_LIMIT_S, all_in)
-        return Course(phases=running.phases, ended_s=ended_s, complete_s=time.time())
+        return Times(phases=running.phases, ended_s=ended_s, complete_s=time.time())
 
 
 @contextlib.contextmanager
@@ -130,7 +134,7 @@ def stage(deliveries: tuple[Delivery, ...]) -> Iterator[Stage]:
     controller = subprocess.Popen([streamjob, "run", HERE / "job.yaml", "--out", OUT], env={**os.environ, **AGENT})
     phases: dict[str, float] = {}
     running = Stage(
-        controller=controller, publisher=Publisher(deliveries, OUT / "input", announce(phases)), phases=phases
+        controller=controller, publisher=Publisher(deliveries, OUT / "input", direct(phases)), phases=phases
     )
     running.publisher.start()
     try:
@@ -146,14 +150,14 @@ def stage(deliveries: tuple[Delivery, ...]) -> Iterator[Stage]:
             controller.wait()
 
 
-def examine(course: Course) -> Run:
+def examine(times: Times) -> Run:
     """Read what everybody recorded, add batches, phases, claims and figures to the history, write the report."""
     run = Run(
         history=read_history(OUT / "history.jsonl"),
-        events=read_events(OUT / "events", until_s=course.complete_s),
+        events=read_events(OUT / "events", until_s=times.complete_s),
         proof=prove(OUT / "input", OUT / "totals"),
-        phases=course.phases,
-        end_s=course.ended_s,
+        phases=times.phases,
+        end_s=times.ended_s,
     )
     history = HistoryFile(OUT / "history.jsonl")
     for batch in run.events.batches:
@@ -164,7 +168,7 @@ def examine(course: Course) -> Run:
             duration_s=batch.duration_s,
             rows=batch.rows,
         )
-    for name, at_s in course.phases.items():
+    for name, at_s in times.phases.items():
         history.note(report_html.PHASE, name=name, at_s=at_s)
     for claim in claims(run):
         history.note(report_html.CLAIM, ok=claim.ok, text=claim.text)

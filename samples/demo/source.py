@@ -1,4 +1,4 @@
-"""The scans of the demo: deterministic files, prepared beforehand and published at a rate that changes with time.
+"""The scans of the demo: deterministic files, prepared beforehand and published at a rate that changes.
 
 Depots are chosen by the key group that Spark's hash gives them, so that some key groups are hot; scan numbers are
 chosen so that a part of the traffic between the job's two operators flows between fixed pairs of key groups. The demo
@@ -23,10 +23,11 @@ TICK_S = 1.0
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """A time with a steady rate."""
+    """A time with a steady rate: it lasts until what it shall show has been seen, within bounds."""
 
     name: str
-    seconds: float
+    at_least_s: float
+    at_most_s: float
     rows_per_s: int
 
 
@@ -77,48 +78,46 @@ def rows(skew: Skew, seed: int = 7) -> Iterator[dict[str, int]]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A prepared file and when it appears, in seconds after the start."""
+    """A phase and its prepared files, one for each second."""
 
-    path: pathlib.Path
-    at_s: float
     phase: Phase
+    paths: tuple[pathlib.Path, ...]
 
 
 def prepare(phases: tuple[Phase, ...], skew: Skew, folder: pathlib.Path) -> tuple[Delivery, ...]:
-    """Write every file of the run into `folder`; the first one is there from the start."""
+    """Write every file that may be needed into `folder`; names are in the order of publishing."""
     folder.mkdir(parents=True)
-    stream = rows(skew)
+    stream, numbers = rows(skew), itertools.count()
     deliveries = []
-    for number, (at_s, phase) in enumerate(_ticks(phases)):
-        path = folder / f"{number:05d}.json"
-        scans = itertools.islice(stream, round(phase.rows_per_s * TICK_S))
-        path.write_text("".join(json.dumps(scan) + "\n" for scan in scans), encoding="ascii")
-        deliveries.append(Delivery(path=path, at_s=at_s, phase=phase))
+    for phase in phases:
+        paths = [folder / f"{next(numbers):05d}.json" for _ in range(round(phase.at_most_s / TICK_S))]
+        for path in paths:
+            scans = itertools.islice(stream, round(phase.rows_per_s * TICK_S))
+            path.write_text("".join(json.dumps(scan) + "\n" for scan in scans), encoding="ascii")
+        deliveries.append(Delivery(phase=phase, paths=tuple(paths)))
     return tuple(deliveries)
 
 
-def _ticks(phases: tuple[Phase, ...]) -> Iterator[tuple[float, Phase]]:
-    start_s = 0.0
-    for phase in phases:
-        for tick in range(round(phase.seconds / TICK_S)):
-            yield start_s + tick * TICK_S, phase
-        start_s += phase.seconds
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Director:
+    """Is told as a phase starts, and asked from its shortest time on whether it is over."""
+
+    started: Callable[[Phase], None]
+    is_over: Callable[[Phase], bool]
 
 
 class Publisher(threading.Thread):
-    """Moves prepared files into the job's input folder at their time; a file appears at once and whole.
+    """Moves prepared files into the job's input folder, one each second; a file appears at once and whole.
 
-    `on_phase` is called as a phase starts. :meth:`begin` starts the clock; until then only the first file is there, so
-    that the job can warm up.
+    :meth:`begin` starts the clock; until then only the first file is there, so that the job can start. Files of a phase
+    that is over early are never published, and so are no part of the source.
     """
 
-    def __init__(
-        self, deliveries: tuple[Delivery, ...], folder: pathlib.Path, on_phase: Callable[[Phase], None]
-    ) -> None:
+    def __init__(self, deliveries: tuple[Delivery, ...], folder: pathlib.Path, director: Director) -> None:
         super().__init__(name="scans", daemon=True)
         self._deliveries = deliveries
         self._folder = folder
-        self._on_phase = on_phase
+        self._director = director
         self._begun = threading.Event()
         self.stopped = threading.Event()
 
@@ -132,18 +131,26 @@ class Publisher(threading.Thread):
         self._begun.set()
 
     def run(self) -> None:
-        """Publish all."""
+        """Publish all phases."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._publish(self._deliveries[0])
+        self._publish(self._deliveries[0].paths[0])
         self._begun.wait()
-        start_s, phase = time.monotonic(), None
-        for delivery in self._deliveries[1:]:
-            if self.stopped.wait(max(0.0, start_s + delivery.at_s - time.monotonic())):
-                return
-            if delivery.phase is not phase:
-                phase = delivery.phase
-                self._on_phase(phase)
-            self._publish(delivery)
+        for delivery in self._deliveries:
+            self._perform(delivery)
 
-    def _publish(self, delivery: Delivery) -> None:
-        delivery.path.rename(self._folder / delivery.path.name)
+    def _perform(self, delivery: Delivery) -> None:
+        phase, start_s = delivery.phase, time.monotonic()
+        if self.stopped.is_set():
+            return
+        self._director.started(phase)
+        for tick, path in enumerate(delivery.paths):
+            elapsed_s = tick * TICK_S
+            if self.stopped.wait(max(0.0, start_s + elapsed_s - time.monotonic())):
+                return
+            if elapsed_s >= phase.at_least_s and self._director.is_over(phase):
+                return
+            self._publish(path)
+
+    def _publish(self, path: pathlib.Path) -> None:
+        if path.exists():  # the very first file is published before the clock starts
+            path.rename(self._folder / path.name)

@@ -17,8 +17,11 @@ from claims import (
     drained,
     exact,
     no_failed_task,
+    removed,
     scaled_out,
+    settled,
     within_budget,
+    working,
 )
 from event_log import Batch, Events
 from proof import Proof
@@ -174,6 +177,17 @@ def test_bad_run_fails_with_a_sentence(run: Run, claim: Callable[[Run], Claim], 
     broken = claim(breaks(run))
     assert not broken.ok
     assert words in broken.text
+
+
+def test_a_phase_is_over_once_it_has_shown_its_part(run: Run) -> None:
+    wide = [cycle(at_s, WIDE) for at_s in (210, 220, 230, 240)]
+    fair = [cycle(at_s, FAIR) for at_s in (40, 50)]
+    assert settled(with_cycles(run, *CYCLES[:3], *fair))
+    assert removed(run)
+    assert working(with_cycles(run, *CYCLES[:4], *wide))
+    assert not settled(run)
+    assert not removed(with_cycles(run, *CYCLES[:3]))
+    assert not working(run)
 
 
 def test_before_and_after_leave_out_the_change(run: Run) -> None:

@@ -8,11 +8,14 @@ import pathlib
 from collections import Counter
 
 import pytest
-from source import Phase, Publisher, Skew, depots, prepare, rows
+from source import Director, Phase, Publisher, Skew, depots, prepare, rows
 from spark_hash import hash_of_bigint, keys_of, partition_of
 
 SKEW = Skew(partitions=12, hot_every=4, hot_weight=5.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
-PHASES = (Phase(name="one", seconds=2, rows_per_s=100), Phase(name="two", seconds=1, rows_per_s=300))
+PHASES = (
+    Phase(name="one", at_least_s=0, at_most_s=2, rows_per_s=100),
+    Phase(name="two", at_least_s=0, at_most_s=1, rows_per_s=300),
+)
 
 
 def test_key_groups_are_as_hot_as_promised() -> None:
@@ -41,29 +44,39 @@ def test_scans_pair_key_groups_and_repeat() -> None:
 
 def test_prepared_files_hold_each_phase_rate(tmp_path: pathlib.Path) -> None:
     deliveries = prepare(PHASES, SKEW, tmp_path / "prepared")
-    assert [delivery.at_s for delivery in deliveries] == [0.0, 1.0, 2.0]
-    assert [len(delivery.path.read_text().splitlines()) for delivery in deliveries] == [100, 100, 300]
+    paths = [path for delivery in deliveries for path in delivery.paths]
+    assert [len(path.read_text().splitlines()) for path in paths] == [100, 100, 300]
+    assert [path.name for path in paths] == ["00000.json", "00001.json", "00002.json"]
     again = prepare(PHASES, SKEW, tmp_path / "again")
-    assert [one.path.read_bytes() for one in again] == [one.path.read_bytes() for one in deliveries]
+    assert [path.read_bytes() for one in again for path in one.paths] == [path.read_bytes() for path in paths]
 
 
-def test_publisher_waits_for_the_start_and_tells_phases(tmp_path: pathlib.Path) -> None:
+def publish(tmp_path: pathlib.Path, over: str | None) -> tuple[list[str], list[str]]:
+    """Phases that started and files that were published, when the phase `over` is over at once."""
     told: list[str] = []
-    deliveries = prepare((Phase(name="one", seconds=2, rows_per_s=4),), SKEW, tmp_path / "prepared")
-    publisher = Publisher(deliveries, tmp_path / "input", lambda phase: told.append(phase.name))
+    director = Director(started=lambda phase: told.append(phase.name), is_over=lambda phase: phase.name == over)
+    publisher = Publisher(prepare(PHASES, SKEW, tmp_path / "prepared"), tmp_path / "input", director)
     publisher.start()
     publisher.begin()
     publisher.join(timeout=30)
     assert not publisher.is_alive()
-    assert told == ["one"]
-    published = sorted(path.name for path in (tmp_path / "input").iterdir())
-    assert published == ["00000.json", "00001.json"]
-    assert all(json.loads(line) for line in (tmp_path / "input" / "00001.json").read_text().splitlines())
+    return told, sorted(path.name for path in (tmp_path / "input").iterdir())
+
+
+def test_publisher_goes_through_all_phases(tmp_path: pathlib.Path) -> None:
+    told, published = publish(tmp_path, over=None)
+    assert told == ["one", "two"]
+    assert published == ["00000.json", "00001.json", "00002.json"]
+    assert json.loads((tmp_path / "input" / "00001.json").read_text().splitlines()[0])["scan"] > 0
+
+
+def test_phase_that_is_over_leaves_its_other_files(tmp_path: pathlib.Path) -> None:
+    assert publish(tmp_path, over="one") == (["one", "two"], ["00000.json", "00002.json"])
 
 
 def test_stopped_publisher_leaves_the_rest(tmp_path: pathlib.Path) -> None:
-    deliveries = prepare(PHASES, SKEW, tmp_path / "prepared")
-    publisher = Publisher(deliveries, tmp_path / "input", lambda phase: None)
+    director = Director(started=lambda phase: None, is_over=lambda phase: False)
+    publisher = Publisher(prepare(PHASES, SKEW, tmp_path / "prepared"), tmp_path / "input", director)
     publisher.start()
     publisher.stop()
     publisher.join(timeout=30)
