@@ -1,6 +1,6 @@
 """The demo: publishes scans at a changing rate, lets `streamjob run` look after the job, and proves what came of it.
 
-python samples/demo/demo.py [--out out/demo]      (from the repository's root; `make demo` does just that)
+python samples/demo/demo.py      (from the root of the repository; `make demo` does just that)
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ class Stage:
 def main() -> int:
     """The exit code: 0 when every claim holds."""
     console, started_s = Console(soft_wrap=not sys.stdout.isatty()), time.monotonic()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that everything is ended in order
     try:
         run = examine(perform())
     except (DemoError, ValueError) as error:
