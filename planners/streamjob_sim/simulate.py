@@ -14,10 +14,7 @@ from streamjob_sim.controller import Controller
 from streamjob_sim.job import SimulatedJob
 from streamjob_sim.measure import newest_batches
 from streamjob_sim.score import Run, Score, Turn, score
-from streamjob_sim.world import World
-
-NOBODY = "none"
-"""In place of a planner: no controller at all, Spark as it is."""
+from streamjob_sim.world import NOBODY, World
 
 
 def job_of(world: World) -> StreamJob:

@@ -13,6 +13,9 @@ from streamjob_operator.spec.quantities import Duration, Size
 from streamjob_sim.faults import Fault
 from streamjob_sim.shapes import Arrival, Skew
 
+NOBODY = "none"
+"""In place of a planner: no controller at all, Spark as it is."""
+
 
 class Traffic(enum.StrEnum):
     """How a stage gets its input from the one before."""

@@ -6,7 +6,8 @@ from sim_worlds import BASE, merged, operators, world
 
 from streamjob_operator.spec import SpecError
 from streamjob_sim.reading import parse_world, read_world
-from streamjob_sim.simulate import NOBODY, job_of, with_planner
+from streamjob_sim.simulate import job_of, with_planner
+from streamjob_sim.world import NOBODY
 
 SAMPLES = sorted((Path(__file__).parents[2] / "samples" / "worlds").glob("*.yaml"))
 

@@ -1,0 +1,42 @@
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from sim_worlds import BASE, HOT, merged, operators
+
+from streamjob_sim.command import simulate_command
+
+
+@pytest.fixture
+def skewed(tmp_path: Path) -> Path:
+    path = tmp_path / "world.yaml"
+    changes = {"duration": "10m", "operators": operators({"skew": HOT}), "executors": {"placement": "Piled"}}
+    path.write_text(yaml.safe_dump(merged(BASE, changes)))
+    return path
+
+
+def test_planners_stand_side_by_side_and_are_drawn(skewed: Path, tmp_path: Path) -> None:
+    plot = tmp_path / "deep" / "runs.png"
+    arguments = [str(skewed), "--planner", "none", "--planner", "greedy", "--plot", str(plot)]
+    result = CliRunner().invoke(simulate_command, arguments)
+    assert result.exit_code == 0, result.output
+    assert "none" in result.output
+    assert "greedy" in result.output
+    moves = next(line for line in result.output.splitlines() if " moves " in line)
+    assert [cell.strip() for cell in moves.split("│")[2:3]] == ["0"]
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_bad_world_is_told_in_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "world.yaml"
+    path.write_text(yaml.safe_dump(merged(BASE, {"arrival": {"rat": 1}})))
+    result = CliRunner().invoke(simulate_command, [str(path)])
+    assert result.exit_code == 2
+    assert "arrival.rat: there is no such field; did you mean rate." in result.output
+
+
+@pytest.mark.parametrize("arguments", [["--planner", "best"], ["--plot", "runs.txt"]])
+def test_bad_options_are_refused(skewed: Path, arguments: list[str]) -> None:
+    result = CliRunner().invoke(simulate_command, [str(skewed), *arguments])
+    assert result.exit_code == 2
