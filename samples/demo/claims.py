@@ -151,11 +151,10 @@ def removed(run: Course) -> bool:
 
 
 def working(run: Course) -> bool:
-    """Whether executors that came in the last phase have worked for a while."""
-    shorter = dataclasses.replace(
-        run, history=dataclasses.replace(run.history, cycles=run.history.cycles[:-STEADY_CYCLES])
-    )
-    return scaled_out(shorter).ok
+    """Whether the executors that were asked for in the last phase have come, and carry their share."""
+    newest = run.digests[-1]
+    fair = newest.distance_pct is not None and newest.distance_pct <= run.bound_pct
+    return fair and newest.target in (None, newest.ready) and scaled_out(run).ok
 
 
 def drained(run: Run) -> Claim:
@@ -172,23 +171,24 @@ def drained(run: Run) -> Claim:
 def before_and_after(run: Run) -> tuple[list[Batch], list[Batch]]:
     """The first phase's batches until moves for balance were asked for, and since load distance is below the bound."""
     start_s, end_s = run.span(next(iter(run.phases)))
-    batches = [one for one in run.events.batches if start_s <= one.started_at_s and one.ended_at_s <= end_s]
+    batches = [one for one in run.events.batches if start_s <= one.started_at_s < end_s]
     cycles = first_phase(run)
     relief = Reason.LOAD_DISTANCE.value
     first_move_s = next((one.at_s for one in cycles if one.moves and one.reason == relief), end_s)
     within = (one.at_s for one in cycles if one.at_s > first_move_s and (one.distance_pct or 0.0) <= run.bound_pct)
     balanced_s = next(within, end_s)
-    before = [one for one in batches if one.ended_at_s <= first_move_s]
+    # Moves are made between batches: one that had started before they were asked for ran as before.
+    before = [one for one in batches if one.started_at_s <= first_move_s]
     return before, [one for one in batches if one.started_at_s >= balanced_s]
 
 
 def batch_figures(run: Run) -> list[Figure]:
     """What balancing did to the batches."""
     before, after = before_and_after(run)
-    names = ("batch time before balancing, p50 / p95", "batch time after balancing, p50 / p95")
+    names = ("batch time before, p50 / p95", "batch time after, p50 / p95")
     return [
-        Figure(name=names[0], value=_times(before), note=f"{len(before)} batches of the first phase"),
-        Figure(name=names[1], value=_times(after), note=f"{len(after)} batches at the same rate"),
+        Figure(name=names[0], value=_times(before), note=f"{len(before)} batches before the first move"),
+        Figure(name=names[1], value=_times(after), note=f"{len(after)} batches once balanced, at the same rate"),
     ]
 
 

@@ -20,7 +20,6 @@ from claims import Course, Run, batch_figures, claims, course_figures, reasons, 
 from event_log import read_events
 from proof import checked_scans, expected_totals, prove
 from rich.console import Console
-from rich.table import Column, Table
 from source import Delivery, Director, Phase, Publisher, Skew, prepare
 
 from streamjob_operator import report_html
@@ -32,7 +31,7 @@ OUT = pathlib.Path("out/demo")  # as in job.yaml
 WARM_UP = Phase(name="warm-up", at_least_s=10, at_most_s=10, rows_per_s=30)
 DAY = Phase(name="day", at_least_s=40, at_most_s=90, rows_per_s=300)
 NIGHT = Phase(name="night", at_least_s=30, at_most_s=100, rows_per_s=40)
-RUSH_HOUR = Phase(name="rush hour", at_least_s=30, at_most_s=80, rows_per_s=460)
+RUSH_HOUR = Phase(name="rush hour", at_least_s=30, at_most_s=90, rows_per_s=460)
 PHASES = (WARM_UP, DAY, NIGHT, RUSH_HOUR)
 SHOWN: dict[Phase, Callable[[Course], bool]] = {DAY: settled, NIGHT: removed, RUSH_HOUR: working}
 SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
@@ -185,13 +184,13 @@ def summarise(run: Run, console: Console) -> None:
     for claim in claims(run):
         console.print("[green]✓[/]" if claim.ok else "[red]✗[/]", end=" ")
         console.print(claim.text, markup=False, highlight=False)
-    table = Table.grid(*(Column(no_wrap=True) for _ in range(3)), padding=(0, 2))
-    for figure in [*batch_figures(run), *course_figures(run)]:
-        table.add_row(figure.name, figure.value, figure.note)
-    for reason, count, acted in reasons(run):
-        table.add_row(f"reason {reason}", f"{count} cycles", f"{acted} acted" if acted else "")
+    rows = [(figure.name, figure.value, figure.note) for figure in [*batch_figures(run), *course_figures(run)]]
+    rows += [
+        (f"reason {name}", f"{count} cycles", f"{acted} acted" if acted else "") for name, count, acted in reasons(run)
+    ]
     console.print()
-    console.print(table)
+    for name, value, note in rows:
+        console.print(f"{name:<30} {value:<20} {note}", markup=False, highlight=False)
 
 
 if __name__ == "__main__":
