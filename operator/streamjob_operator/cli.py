@@ -8,6 +8,7 @@ import click
 
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 from streamjob_operator.spec.quantities import parse_duration
+from streamjob_sim.command import simulate_command
 
 BAD_SPEC, JOB_FAILED = 2, 1
 
@@ -56,3 +57,6 @@ def run(job: StreamJob, out: Path | None, duration: float | None, attach: str | 
     if attach is None and job.spec.application is None:
         raise click.UsageError("The job has an applicationRef: give the address of its agent with --attach.")
     raise SystemExit(JOB_FAILED if run_session(job, out or Path("out") / job.metadata.name, duration, attach) else 0)
+
+
+main.add_command(simulate_command)
