@@ -23,7 +23,7 @@ TOTAL_MS = {"cpu": 2400.0, "wait": 8000.0}
 PARTITIONS = 16
 
 
-def case(skew: str, work: str) -> Case:
+def case(skew: str, work: str, batches: int) -> Case:
     """The cell for a skew and a kind of work."""
     return Case(
         skew=skew,
@@ -31,7 +31,7 @@ def case(skew: str, work: str) -> Case:
         slots=SLOTS[work],
         partitions=PARTITIONS,
         total_ms=TOTAL_MS[work],
-        batches=SKIP + MEASURED,
+        batches=batches,
         batches_per_phase=20,
     )
 
@@ -45,12 +45,12 @@ def figures(durations_ms: np.ndarray) -> dict[str, float]:
     }
 
 
-def compare(one: Case, rounds: int) -> dict[str, object]:
+def compare(one: Case, rounds: int, skip: int) -> dict[str, object]:
     """Alternate the two systems; figures over all measured batches of all rounds, and each round's ratio."""
     durations: dict[str, list[np.ndarray]] = {"vanilla": [], "streamjob": []}
     for _ in range(rounds):
         for system, kept in durations.items():
-            kept.append(batch_ms(run(one, system), SKIP))
+            kept.append(batch_ms(run(one, system), skip))
     ratios = [
         float(np.percentile(ours, 95) / np.percentile(theirs, 95))
         for ours, theirs in zip(durations["streamjob"], durations["vanilla"], strict=True)
@@ -65,6 +65,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--cases", default=",".join(f"{s}-{w}" for w in SLOTS for s in (*SKEWS[:-1], SKEWS[-1])))
+    parser.add_argument("--skip", type=int, default=SKIP, help="batches before measuring")
+    parser.add_argument("--measured", type=int, default=MEASURED, help="batches measured")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -72,7 +74,7 @@ def main() -> None:
     print(f"{'case':16} {'vanilla p50/p95':>20} {'ours p50/p95 ms':>20} {'p95 ratio':>18} {'rate':>10} {'bound':>9}")
     for name in args.cases.split(","):
         skew, work = name.split("-")
-        row = compare(case(skew, work), args.rounds)
+        row = compare(case(skew, work, args.skip + args.measured), args.rounds, args.skip)
         rows.append(row)
         print_row(row)
         (args.out / "spark_compare.json").write_text(json.dumps({"at": stamp(), "rows": rows}, indent=1))

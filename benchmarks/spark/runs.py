@@ -74,7 +74,7 @@ def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
     }
 
 
-def run(case: Case, system: str, timeout_s: float = 400.0) -> list[dict[str, object]]:
+def run(case: Case, system: str, timeout_s: float = 900.0) -> list[dict[str, object]]:
     """One run in a folder of its own; the progress of every batch. Raises RuntimeError with the log's end."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix=f"bench-{case.skew}-{case.work}-{system}-"))
     try:
