@@ -73,13 +73,14 @@ def _executors(start: Page, end: Page, newest: Page) -> tuple[ExecutorView, ...]
 
 
 def _traffic(start: Page, end: Page) -> sparse.csr_array | None:
+    """Growth of each pair; None when the agent, which reads traffic seldom, has not read it within the window."""
     index: dict[GroupId, int] = {group: at for at, group in enumerate(end.group_ids)}
     cells = [
         (index[one], index[other], growth(start.traffic, end.traffic, (one, other)))
         for one, other in end.traffic
         if one in index and other in index
     ]
-    if not cells:
+    if not any(size for _, _, size in cells):
         return None
     rows, columns, sizes = zip(*cells, strict=True)
     shape = (len(index), len(index))

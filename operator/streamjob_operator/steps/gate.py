@@ -176,7 +176,8 @@ def _why(case: Case, judged: Worth) -> tuple[Reason, str]:
         return decision.reason, decision.message
     if judged.act:
         return judged.reason, judged.message
-    return Reason.EXECUTOR_REMOVED, f"Executors {', '.join(case.remove)} are empty and leave."
+    empty = f"Executor {case.remove[0]} is" if len(case.remove) == 1 else f"Executors {', '.join(case.remove)} are"
+    return Reason.EXECUTOR_REMOVED, f"{empty} empty and leave{'s' * (len(case.remove) == 1)}."
 
 
 def _nothing_to_do(case: Case, judged: Worth) -> Verdict:

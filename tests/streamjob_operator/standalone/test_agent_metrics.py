@@ -67,6 +67,7 @@ def test_an_idle_query_shows_no_load_of_long_ago(bench: Bench) -> None:
     snapshot = bench.metrics.observe(bench.now_s, 10.0)
     assert snapshot.rates.batches == 0
     assert snapshot.busy_s.tolist() == [0.0] * 4
+    assert snapshot.traffic_bytes is None  # nobody has read any in this window
 
 
 def test_a_new_driver_starts_a_new_window(bench: Bench) -> None:
