@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from streamjob_agent.wire import AgentStatus, Assignment, GroupKey, Pace, QueryStatus
-from streamjob_operator.ports import Stale
+from streamjob_operator.assignment import make_assignment, refusal_reason, same_world
 from streamjob_operator.spec import MigrationBudget
 from streamjob_operator.standalone.client import AgentClient, Refused
-from streamjob_operator.steps.estimate import node_names
-from streamjob_operator.values import Memory, QueryRates, Reason, Receipt, Snapshot, Verdict
-from streamjob_planners.model import Plan
-
-SMALLEST_PACE_S = 0.05
-_REFUSALS = {"ActuationOff": Reason.ACTUATION_OFF}
-_STALE_CODES = ("StaleApplication", "StaleGeneration", "UnknownQuery", "NotReady", "UnknownExecutor", "HoldsGroups")
+from streamjob_operator.values import Memory, Receipt, Snapshot, Verdict
 
 
 class AgentActuator:
@@ -24,70 +17,10 @@ class AgentActuator:
 
     def actuate(self, snapshot: Snapshot, verdict: Verdict, memory: Memory) -> Receipt:
         """Raises Stale when the driver, the query or the generation is another one by now; Unavailable."""
-        query = _same_world(self._client.status(), snapshot, memory)
+        query = same_world(self._client.status(), snapshot, memory)
         assignment = make_assignment(snapshot, verdict, memory, query, self._budget)
         try:
             self._client.assign(assignment)
         except Refused as refusal:
-            return Receipt(generation=None, accepted=False, reason=_reason(str(refusal)), message=str(refusal))
+            return Receipt(generation=None, accepted=False, reason=refusal_reason(str(refusal)), message=str(refusal))
         return Receipt(generation=assignment.generation, accepted=True, reason=verdict.reason, message="")
-
-
-def _same_world(status: AgentStatus, snapshot: Snapshot, memory: Memory) -> QueryStatus:
-    if status.application_id != snapshot.application_id:
-        raise Stale(f"The plan is for driver {snapshot.application_id}, the driver is {status.application_id} now.")
-    if (status.generation_applied or 0) > memory.generation:
-        raise Stale(
-            f"Generation {status.generation_applied} is applied, the plan follows generation {memory.generation}."
-        )
-    query = next((one for one in status.queries if one.query_id == snapshot.query_id), None)
-    if query is None:
-        raise Stale(f"The query {snapshot.query_id} does not run any more.")
-    return query
-
-
-def make_assignment(
-    snapshot: Snapshot, verdict: Verdict, memory: Memory, query: QueryStatus, budget: MigrationBudget
-) -> Assignment:
-    """The verdict in the agent's words; rows are as long as the query's, groups that nobody measured stay free."""
-    moves = () if verdict.plan is None else verdict.plan.moves
-    keys = [GroupKey(operator=one.operator, partition=one.partition) for one in snapshot.group_ids]
-    return Assignment(
-        generation=memory.generation + 1,
-        application_id=snapshot.application_id,
-        query_id=snapshot.query_id,
-        executors_target=verdict.executors_target,
-        marked_for_removal=verdict.marked_for_removal,
-        remove=verdict.remove,
-        owners=_owners(snapshot, verdict.plan, query),
-        move_order=tuple(keys[move.group] for move in moves),
-        move_cost_s={keys[move.group]: move.cost_s for move in moves},
-        pace=pace(budget, snapshot.rates),
-    )
-
-
-def pace(budget: MigrationBudget, rates: QueryRates) -> Pace:
-    """What of the latency objective a batch leaves free may be spent on moves at one boundary; no objective, no limit.
-
-    The agent always makes at least one move, so that a job without room still converges.
-    """
-    if budget.latency_objective_s is None:
-        return Pace()
-    return Pace(max_cost_s=max(SMALLEST_PACE_S, budget.latency_objective_s - rates.mean_batch_s))
-
-
-def _owners(snapshot: Snapshot, plan: Plan | None, query: QueryStatus) -> dict[int, tuple[str | None, ...]]:
-    if plan is None:
-        return {}
-    live, nodes = {executor.executor_id for executor in snapshot.executors}, node_names(snapshot)
-    rows: dict[int, list[str | None]] = {operator: [None] * len(row) for operator, row in query.owners.items()}
-    for group, node in zip(snapshot.group_ids, plan.node_of.tolist(), strict=True):
-        row = rows.get(group.operator)
-        if row is not None and group.partition < len(row) and nodes[node] in live:
-            row[group.partition] = nodes[node]
-    return {operator: tuple(row) for operator, row in rows.items()}
-
-
-def _reason(refusal: str) -> Reason:
-    code = refusal.partition(":")[0].strip()
-    return Reason.PLAN_STALE if code in _STALE_CODES else _REFUSALS.get(code, Reason.PLAN_REFUSED)

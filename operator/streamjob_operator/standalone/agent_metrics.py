@@ -6,11 +6,11 @@ import threading
 import time
 from collections.abc import Callable
 
+from streamjob_operator.measure.deltas import snapshot_between
+from streamjob_operator.measure.page import Page, parse_page
+from streamjob_operator.measure.ring import Ring
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.standalone.client import AgentClient
-from streamjob_operator.standalone.deltas import snapshot_between
-from streamjob_operator.standalone.page import Page, parse_page
-from streamjob_operator.standalone.ring import Ring
 from streamjob_operator.values import Snapshot
 
 SCRAPE_S = 1.0

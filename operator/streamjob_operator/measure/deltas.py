@@ -10,7 +10,7 @@ from scipy import sparse
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.standalone.page import Page
+from streamjob_operator.measure.page import Page
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
 from streamjob_planners.model import FloatArray, GroupId
 

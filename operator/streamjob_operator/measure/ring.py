@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections import deque
 
+from streamjob_operator.measure.page import Page
 from streamjob_operator.ports import Unavailable
-from streamjob_operator.standalone.page import Page
 
 MAX_PAGES = 2000
 
