@@ -1,0 +1,217 @@
+"""Names that StreamJob uses on a Kubernetes cluster: its API, labels, annotations, phases, conditions, reasons.
+
+`docs/reference/` is made from the descriptions in this file.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from streamjob_operator.spec.job import API_VERSION, APPROVE, PAUSE
+
+GROUP, VERSION = API_VERSION.split("/")
+JOB_KIND, JOB_PLURAL, JOB_SHORT = "StreamJob", "streamjobs", "sj"
+MAP_KIND, MAP_PLURAL, MAP_SHORT = "PartitionMap", "partitionmaps", "pm"
+CATEGORY = "streaming"
+
+FIELD_MANAGER = "streamjob-operator"
+"""Server-side apply: fields that the operator owns."""
+
+AGENT_FIELD_MANAGER = "streamjob-agent"
+"""Server-side apply: fields of PartitionMap.status, which the agent owns."""
+
+FINALIZER = f"{GROUP}/operator"
+"""Keeps a StreamJob until its driver has been stopped between two batches; its work is bounded and always ends."""
+
+POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+DRAINING_DELETION_COST = -1000
+"""Marked executors' pods are the first that a controller deletes when it must delete some (the default is 0)."""
+
+
+class Label(enum.StrEnum):
+    """Labels that the operator sets on pods and on what it owns."""
+
+    JOB = f"{GROUP}/job"
+    """Name of the StreamJob that the object belongs to. On everything a StreamJob owns, and on pods it looks after."""
+
+    MARKED = f"{GROUP}/marked-for-removal"
+    """"true" on the pod of an executor that is being drained; taken off when the drain is taken back."""
+
+
+class Annotation(enum.StrEnum):
+    """Annotations on a StreamJob by which a person steers it. The operator never changes them."""
+
+    APPROVE = APPROVE
+    """The hash of the plan that may be carried out (`status.plan.hash`). Another hash approves nothing."""
+
+    PAUSE = PAUSE
+    """Anything but "false" or nothing: the job is measured, but nothing moves and no executor comes or goes."""
+
+    REFRESH = f"{GROUP}/refresh"
+    """A token of yours, such as the time. A new token starts a cycle at once; `status.handled.refresh` repeats it."""
+
+    STOP = f"{GROUP}/stop"
+    """A token of yours, such as the time. A new token ends the running moves at the next batch boundary;
+    `status.handled.stop` repeats it."""
+
+
+class Phase(enum.StrEnum):
+    """What a StreamJob is doing, in one word (`status.phase`)."""
+
+    PENDING = "Pending"
+    """Accepted, and nothing was started yet; or an adopted application's driver was not found yet."""
+
+    SUBMITTING = "Submitting"
+    """The driver's pod exists, its agent has not reported yet."""
+
+    RUNNING = "Running"
+    """The query runs and nothing is being changed."""
+
+    REBALANCING = "Rebalancing"
+    """Key groups move between executors."""
+
+    SCALING = "Scaling"
+    """Executors were asked for and are not all there yet."""
+
+    DRAINING = "Draining"
+    """Key groups leave executors that are marked for removal."""
+
+    FAILED = "Failed"
+    """The driver ended and is not started again, or waits for its next restart; the condition Ready says why."""
+
+    SUSPENDED = "Suspended"
+    """`spec.suspend` is true; the driver was stopped between two batches."""
+
+
+class Condition(enum.StrEnum):
+    """Types of `status.conditions`. Each has a reason and a sentence, and the generation of the spec it speaks of."""
+
+    READY = "Ready"
+    """True: the query runs and its agent reports. The condition to wait for."""
+
+    RECONCILING = "Reconciling"
+    """True: something is under way (a driver starts, executors come, key groups move)."""
+
+    STALLED = "Stalled"
+    """True: it cannot go on without a person, for example because the spec cannot be carried out."""
+
+    ACCEPTED = "Accepted"
+    """False: the API server let the spec pass, but the operator found a mistake in it; the message is the sentence."""
+
+    METRICS_AVAILABLE = "MetricsAvailable"
+    """False: measurements are missing or stale; the message says which and since when. Nothing moves until then."""
+
+    ACTUATION_AVAILABLE = "ActuationAvailable"
+    """False: the agent cannot move key groups, or not everything can be done for an adopted application."""
+
+    EXECUTORS_AVAILABLE = "ExecutorsAvailable"
+    """False: executors that were asked for do not come, for example because no node has room for a pod."""
+
+    BALANCED = "Balanced"
+    """True: the load distance is within `balancing.maxLoadDistance`, and the number of executors fits."""
+
+    AWAITING_APPROVAL = "AwaitingApproval"
+    """True: a plan waits for its hash in the annotation `streamjob.dev/approve`."""
+
+
+class KubeReason(enum.StrEnum):
+    """Reasons of conditions and events that only Kubernetes knows; the loop's own are in `Reason`."""
+
+    SPEC_ACCEPTED = "SpecAccepted"
+    """The spec can be carried out."""
+
+    INVALID_SPEC = "InvalidSpec"
+    """The operator found a mistake that the API server cannot see; the message names the field and what is allowed."""
+
+    SETTINGS_OVERRIDDEN = "SettingsOverridden"
+    """A Spark setting of yours would keep key groups from moving; ours was used, the message names it."""
+
+    DRIVER_STARTING = "DriverStarting"
+    """The driver's pod was made and is not ready yet."""
+
+    DRIVER_RUNNING = "DriverRunning"
+    """The driver runs and its agent reports."""
+
+    DRIVER_ENDED = "DriverEnded"
+    """The driver ended in order, and `restart.policy` does not start it again."""
+
+    DRIVER_FAILED = "DriverFailed"
+    """The driver failed, and `restart.policy` does not start it again."""
+
+    DRIVER_BACKOFF = "DriverBackoff"
+    """The driver ended; it is started again after a wait that doubles each time."""
+
+    DRIVER_STOPPING = "DriverStopping"
+    """The driver was asked to stop between two batches: suspended, deleted, or to be started with a new spec."""
+
+    DRIVER_UNSCHEDULABLE = "DriverUnschedulable"
+    """No node has room for the driver's pod; the message is the scheduler's."""
+
+    DRIVER_RESTARTING = "DriverRestarting"
+    """`spec.application` changed; the driver is stopped and started from its checkpoint."""
+
+    SUSPENDED = "Suspended"
+    """`spec.suspend` is true."""
+
+    RESUMED = "Resumed"
+    """`spec.suspend` is no longer true; the driver is started from its checkpoint."""
+
+    APPLICATION_NOT_FOUND = "ApplicationNotFound"
+    """`applicationRef` names nothing that is there."""
+
+    APPLICATION_AMBIGUOUS = "ApplicationAmbiguous"
+    """`applicationRef.matchLabels` fits more than one driver pod; the message names them."""
+
+    ADOPTED = "Adopted"
+    """An application that somebody else started is looked after."""
+
+    ADOPTED_WITH_LIMITS = "AdoptedWithLimits"
+    """As Adopted, and the message says what cannot be done for it."""
+
+    AGENT_SILENT = "AgentSilent"
+    """The agent has not written PartitionMap.status for longer than `metrics.staleAfter`."""
+
+    AGENT_REFUSED = "AgentRefused"
+    """The agent did not take the newest map; the message is its own."""
+
+    ACTUATION_ON = "ActuationOn"
+    """The agent's self-test passed; it moves key groups."""
+
+    EXECUTORS_READY = "ExecutorsReady"
+    """All wanted executors are there."""
+
+    EXECUTOR_UNSCHEDULABLE = "ExecutorUnschedulable"
+    """No node has room for an executor's pod; the message is the scheduler's."""
+
+    MARKED_FOR_REMOVAL = "MarkedForRemoval"
+    """An executor is drained and will be removed when it is empty. Event, on its pod too."""
+
+    UNMARKED = "Unmarked"
+    """A drain was taken back; the executor stays. Event, on its pod too."""
+
+    STOPPED = "Stopped"
+    """A person ended the running moves with the annotation `streamjob.dev/stop`."""
+
+    METRICS_FOUND = "MetricsFound"
+    """All series that are needed are there and fresh."""
+
+    PROMETHEUS_UNAVAILABLE = "PrometheusUnavailable"
+    """Prometheus does not answer, or answers with an error; the message has it."""
+
+    PROMETHEUS_DENIED = "PrometheusDenied"
+    """Prometheus refuses the credentials, or the secret with them is missing or incomplete."""
+
+    PROMETHEUS_TLS = "PrometheusTls"
+    """Prometheus's certificate cannot be trusted with the given CA."""
+
+    TARGET_MISSING = "TargetMissing"
+    """Prometheus has no fresh `streamjob_agent_info` of the application: it does not scrape the agent."""
+
+    SERIES_MISSING = "SeriesMissing"
+    """Prometheus scrapes the agent, but series are missing; the message names them."""
+
+    CLOCK_SKEW = "ClockSkew"
+    """Prometheus's and the operator's clock differ by more than measurements allow."""
+
+    OPERATOR_ERROR = "OperatorError"
+    """A mistake of the operator's own; the message has it, and the next cycle tries again."""
