@@ -1,0 +1,249 @@
+"""How an assignment and a status look inside a PartitionMap: spec and status of the Kubernetes object. Pure.
+
+Field names are those of `wire`, in camel case, seconds as `...Seconds`; absent fields are None or empty. What grows
+with the number of key groups is short text, so that 100,000 key groups stay below etcd's limit for one object:
+
+- owners, per operator: `0*3,2,-*2`, see :func:`streamjob_agent.wire.pack_owners`;
+- `moveOrder`: `0:3,7,9;1:4` is partitions 3, 7 and 9 of operator 0, then partition 4 of operator 1;
+- `moveCostSeconds`: in the order of the moves, equal neighbours counted, `-` is unknown, three significant digits:
+  `0.03*120,-,0.5`;
+- any such text above 16 KiB is `z:` and the base64 of its zlib stream.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from streamjob_agent.wire import (
+    MOST_PARTITIONS,
+    WIRE_VERSION,
+    AgentStatus,
+    Assignment,
+    ExecutorStatus,
+    GroupKey,
+    QueryStatus,
+    WireError,
+    assignment_from_json,
+    pack_owners,
+    status_from_json,
+)
+
+PLAIN_BYTES = 16 * 1024  # longer text is compressed
+_MOST_BYTES = 16 * 2**20  # of one text once it is unpacked; a small object must not fill the driver's memory
+_ZIPPED = "z:"
+_SPEC_NAMES = {
+    "generation": "generation",
+    "applicationId": "application_id",
+    "queryId": "query_id",
+    "executorsTarget": "executors_target",
+    "markedForRemoval": "marked_for_removal",
+    "remove": "remove",
+    "owners": "owners",
+    "moveOrder": "move_order",
+    "moveCostSeconds": "move_cost_s",
+    "pace": "pace",
+}
+_PACKED = ("marked_for_removal", "remove", "owners", "move_order", "move_cost_s", "pace")  # not written as they are
+_PACE_NAMES = {"maxMoves": "max_moves", "maxStateBytes": "max_state_bytes", "maxCostSeconds": "max_cost_s"}
+_STATUS_NAMES = {
+    "agentVersion": "agent_version",
+    "sparkVersion": "spark_version",
+    "applicationId": "application_id",
+    "nowSeconds": "now_s",
+    "actuation": "actuation",
+    "reason": "reason",
+    "message": "message",
+    "generationApplied": "generation_applied",
+    "refused": "refused",
+    "executors": "executors",
+    "queries": "queries",
+    "selfTest": "self_test",
+    "errorsTotal": "errors_total",
+}
+_NULLABLE_STATUS = ("generation_applied", "refused")
+_EXECUTOR_NAMES = {"id": "executor_id", "host": "host", "cores": "cores", "state": "state", "groups": "groups"}
+_QUERY_NAMES = {
+    "queryId": "query_id",
+    "runId": "run_id",
+    "name": "name",
+    "batchId": "batch_id",
+    "owners": "owners",
+    "movesPending": "moves_pending",
+    "movesDone": "moves_done",
+    "movesFailed": "moves_failed",
+}
+
+
+def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
+    """The spec of a PartitionMap. Raises WireError when a cost belongs to a group that `move_order` does not name."""
+    order = assignment.move_order
+    strangers = sorted(assignment.move_cost_s.keys() - set(order))
+    if strangers:
+        raise WireError(
+            f"move_cost_s: {strangers[0]} is not in move_order; costs are written in the order of the moves"
+        )
+    spec = _given(assignment, {name: field for name, field in _SPEC_NAMES.items() if field not in _PACKED})
+    spec["markedForRemoval"], spec["remove"] = list(assignment.marked_for_removal), list(assignment.remove)
+    spec["owners"] = _pack_map(assignment.owners)
+    spec["moveOrder"] = _zip(_order_text(order))
+    spec["moveCostSeconds"] = _zip(_costs_text(order, assignment.move_cost_s)) if assignment.move_cost_s else ""
+    spec["pace"] = _given(assignment.pace, _PACE_NAMES)
+    return spec
+
+
+def assignment_from_spec(spec: Mapping[str, Any]) -> Assignment:
+    """Inverse of :func:`assignment_to_spec`, costs rounded; raises WireError with a sentence on anything else."""
+    fields = _renamed(spec, _SPEC_NAMES, "spec")
+    order = _read_order(_unzip(fields.get("move_order", ""), "moveOrder"))
+    costs = _read_costs(_unzip(fields.get("move_cost_s", ""), "moveCostSeconds"), order)
+    fields["move_order"] = [str(key) for key in order]
+    fields["move_cost_s"] = {str(key): cost for key, cost in costs.items()}
+    fields["owners"] = _unzip_map(fields.get("owners", {}))
+    fields["pace"] = _renamed(_object(fields.get("pace", {}), "pace"), _PACE_NAMES, "pace")
+    return assignment_from_json(_document(fields))
+
+
+def status_to_map(status: AgentStatus) -> dict[str, Any]:
+    """The status of a PartitionMap. Absent values are null, so that a merge patch takes older ones away."""
+    fields = {name: getattr(status, field) for name, field in _STATUS_NAMES.items()}
+    fields["selfTest"] = dict(status.self_test)
+    fields["executors"] = [_given(executor, _EXECUTOR_NAMES) for executor in status.executors]
+    fields["queries"] = [{**_given(query, _QUERY_NAMES), "owners": _pack_map(query.owners)} for query in status.queries]
+    return fields
+
+
+def status_from_map(fields: Mapping[str, Any]) -> AgentStatus:
+    """Inverse of :func:`status_to_map`; fields of a newer agent are skipped; raises WireError with a sentence."""
+    known = {field: fields[name] for name, field in _STATUS_NAMES.items() if name in fields}
+    document = {**dict.fromkeys(_NULLABLE_STATUS), **known}
+    document["executors"] = [_known(one, _EXECUTOR_NAMES, ExecutorStatus) for one in _list(fields, "executors")]
+    queries = [_known(one, _QUERY_NAMES, QueryStatus) for one in _list(fields, "queries")]
+    document["queries"] = [{**query, "owners": _unzip_map(query.get("owners") or {})} for query in queries]
+    return status_from_json(_document(document))
+
+
+def _given(value: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    """The value's fields under their names in the map, without those that are None."""
+    pairs = ((name, getattr(value, field)) for name, field in names.items())
+    return {name: content for name, content in pairs if content is not None}
+
+
+def _renamed(fields: Mapping[str, Any], names: Mapping[str, str], where: str) -> dict[str, Any]:
+    """A field that this agent does not know may mean anything: better no plan than half of one."""
+    unknown = sorted(set(map(str, fields)) - set(names))
+    if unknown:
+        raise WireError(f"{where}: {unknown[0][:80]!r} is not known to this version of the agent")
+    return {names[name]: content for name, content in fields.items() if content is not None}
+
+
+def _known(given: Any, names: Mapping[str, str], kind: type) -> dict[str, Any]:
+    fields = {field: None for field in ("name", "batch_id") if kind is QueryStatus}
+    return {**fields, **{names[name]: content for name, content in _object(given, "status").items() if name in names}}
+
+
+def _object(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise WireError(f"{where}: {str(value)[:80]!r} given, an object is needed")
+    return value
+
+
+def _list(fields: Mapping[str, Any], name: str) -> Iterable[Any]:
+    found = fields.get(name) or ()
+    if not isinstance(found, (list, tuple)):
+        raise WireError(f"{name}: {str(found)[:80]!r} given, a list is needed")
+    return found
+
+
+def _document(fields: Mapping[str, Any]) -> str:
+    """The same message as JSON of the wire: one reader, hence one set of checks, for both ways."""
+    try:
+        return json.dumps({"version": WIRE_VERSION, **fields})
+    except (TypeError, ValueError) as error:
+        raise WireError(f"not a plain object: {error}") from error
+
+
+def _order_text(order: Iterable[GroupKey]) -> str:
+    runs = itertools.groupby(order, key=lambda key: key.operator)
+    return ";".join(f"{operator}:{','.join(str(key.partition) for key in run)}" for operator, run in runs)
+
+
+def _read_order(text: str) -> tuple[GroupKey, ...]:
+    return tuple(_keys(text)) if text else ()
+
+
+def _keys(text: str) -> Iterator[GroupKey]:
+    for run in text.split(";"):
+        operator, _, partitions = run.partition(":")
+        for partition in partitions.split(","):
+            if not (_is_number(operator) and _is_number(partition)):
+                raise WireError(f"moveOrder: {run[:80]!r} is not OPERATOR:PARTITION,PARTITION,...")
+            yield GroupKey(operator=int(operator), partition=int(partition))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 19
+
+
+def _costs_text(order: Iterable[GroupKey], cost_s: Mapping[GroupKey, float]) -> str:
+    texts = (f"{cost_s[key]:.3g}" if key in cost_s else "-" for key in order)
+    runs = ((text, sum(1 for _ in run)) for text, run in itertools.groupby(texts))
+    return ",".join(text if count == 1 else f"{text}*{count}" for text, count in runs)
+
+
+def _read_costs(text: str, order: tuple[GroupKey, ...]) -> dict[GroupKey, float]:
+    if not text:
+        return {}
+    costs = list(itertools.islice(_each_cost(text), len(order) + 1))
+    if len(costs) != len(order):
+        raise WireError(f"moveCostSeconds: not one cost for each of the {len(order)} key groups of moveOrder")
+    return {key: cost for key, cost in zip(order, costs, strict=True) if cost is not None}
+
+
+def _each_cost(text: str) -> Iterator[float | None]:
+    for run in text.split(","):
+        cost, _, count = run.partition("*")
+        if count and not (_is_number(count) and int(count) <= MOST_PARTITIONS):
+            raise WireError(f"moveCostSeconds: {run[:80]!r} is not SECONDS, or SECONDS*COUNT")
+        yield from itertools.repeat(_seconds(cost), int(count or 1))
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        return None if text == "-" else float(text)
+    except ValueError as error:
+        raise WireError(f"moveCostSeconds: {text[:80]!r} given, seconds or '-' are needed") from error
+
+
+def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
+    return {str(operator): _zip(pack_owners(row)) for operator, row in owners.items()}
+
+
+def _unzip_map(packed: Any) -> dict[str, str]:
+    return {str(operator): _unzip(row, f"owners, {operator}") for operator, row in _object(packed, "owners").items()}
+
+
+def _zip(text: str) -> str:
+    if len(text) <= PLAIN_BYTES:
+        return text
+    return _ZIPPED + base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def _unzip(text: Any, where: str) -> str:
+    if not isinstance(text, str):
+        raise WireError(f"{where}: {str(text)[:80]!r} given, text is needed")
+    if not text.startswith(_ZIPPED):
+        return text
+    try:
+        stream = zlib.decompressobj()
+        plain = stream.decompress(base64.b64decode(text[len(_ZIPPED) :], validate=True), _MOST_BYTES).decode()
+    except (binascii.Error, zlib.error, UnicodeDecodeError) as error:
+        raise WireError(f"{where}: text after 'z:' is not the base64 of a zlib stream: {error}") from error
+    if not stream.eof:
+        raise WireError(f"{where}: text after 'z:' is cut off, or longer than {_MOST_BYTES} bytes")
+    return plain
