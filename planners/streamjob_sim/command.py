@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from streamjob_operator.spec import SpecError
+from streamjob_operator.spec.quantities import format_duration, parse_duration
 from streamjob_planners import registry
 from streamjob_sim.reading import read_world
 from streamjob_sim.world import NOBODY, World
 
+if TYPE_CHECKING:
+    from streamjob_sim.score import Score
+
 BAD_SPEC, VIOLATED = 2, 1
+SUFFIXES = (".png", ".svg", ".pdf")
+NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def _read(_: click.Context, __: click.Parameter, value: str) -> World:
@@ -21,6 +28,19 @@ def _read(_: click.Context, __: click.Parameter, value: str) -> World:
         for sentence in error.sentences:
             click.echo(sentence, err=True)
         raise SystemExit(BAD_SPEC) from error
+
+
+def _duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+    try:
+        return None if value is None else parse_duration(value)
+    except ValueError as error:
+        raise click.BadParameter(f"'{value}' given; {error}") from error
+
+
+def _drawing(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in SUFFIXES:
+        raise click.BadParameter(f"'{value}' given; a name that ends with .png, .svg or .pdf is needed")
+    return value
 
 
 @click.command(name="simulate")
@@ -33,19 +53,22 @@ def _read(_: click.Context, __: click.Parameter, value: str) -> World:
     help="Planner to try; may be given several times. 'none' is Spark alone. Default: none and the world's own.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Chance of the world.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the runs: a .png, .svg or .pdf.")
-def simulate_command(world: World, planners: tuple[str, ...], seed: int, plot: Path | None) -> None:
-    """Run the real controller on a streaming job on paper, and print what each planner is worth there."""
+@click.option("--plot", type=NEW_FILE, callback=_drawing, help="Draw the runs: a .png, .svg or .pdf.")
+@click.option("--snapshot-at", "at_s", metavar="TIME", callback=_duration, help="Keep what was measured then.")
+@click.option("--snapshot-to", "to", type=NEW_FILE, default=Path("out/snapshot.json"), show_default=True)
+def simulate_command(
+    world: World, planners: tuple[str, ...], seed: int, plot: Path | None, at_s: float | None, to: Path
+) -> None:
+    """Run the real controller on a streaming job on paper, and print what each planner is worth there.
+
+    --snapshot-at keeps what the first run measured at that time, for `streamjob plan`.
+    """
     # Imported here: the other commands need neither solvers nor plots.
     from rich.console import Console
 
     from streamjob_sim.show import draw, table, violations
     from streamjob_sim.simulate import job_of, simulate
 
-    if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
-        raise click.BadParameter(
-            f"'{plot}' given; a name that ends with .png, .svg or .pdf is needed", param_hint="--plot"
-        )
     job = job_of(world)
     chosen = planners or (NOBODY, job.spec.balancing.planner)
     scores = [simulate(world, job, planner, seed) for planner in chosen]
@@ -57,4 +80,18 @@ def simulate_command(world: World, planners: tuple[str, ...], seed: int, plot: P
         plot.parent.mkdir(parents=True, exist_ok=True)
         draw(world.description, scores, plot)
         console.print(f"Drawn in {plot}", highlight=False)
+    if at_s is not None:
+        console.print(_kept(scores[0], at_s, to), highlight=False)
     raise SystemExit(VIOLATED if any(score.violations for score in scores) else 0)
+
+
+def _kept(score: Score, at_s: float, to: Path) -> str:
+    """Writes the first measurement at or after that time, and says so."""
+    from streamjob_operator.offline.snapshot_file import moment_of, write_moment
+
+    for turn in score.turns:
+        moment = None if turn.record is None or turn.at_s < at_s else moment_of(turn.record)
+        if moment is not None:
+            write_moment(to, moment)
+            return f"Measured by '{score.planner}' at {format_duration(turn.at_s)}: {to}"
+    raise click.UsageError(f"Nothing was measured at {format_duration(at_s)} or later.")

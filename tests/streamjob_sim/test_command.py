@@ -5,7 +5,10 @@ import yaml
 from click.testing import CliRunner
 from sim_worlds import BASE, HOT, merged, operators
 
+from streamjob_operator.offline.snapshot_file import read_moment
+from streamjob_planners import registry
 from streamjob_sim.command import simulate_command
+from streamjob_sim.measure import START_S
 
 
 @pytest.fixture
@@ -36,7 +39,36 @@ def test_a_bad_world_is_told_in_sentences(tmp_path: Path) -> None:
     assert "arrival.rat: there is no such field; did you mean rate." in result.output
 
 
-@pytest.mark.parametrize("arguments", [["--planner", "best"], ["--plot", "runs.txt"]])
+@pytest.mark.parametrize("arguments", [["--planner", "best"], ["--plot", "runs.txt"], ["--snapshot-at", "soon"]])
 def test_bad_options_are_refused(skewed: Path, arguments: list[str]) -> None:
     result = CliRunner().invoke(simulate_command, [str(skewed), *arguments])
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize("planner", registry.names())
+def test_every_planner_of_the_registry_can_be_tried(tmp_path: Path, planner: str) -> None:
+    path = tmp_path / "world.yaml"
+    changes = {"duration": "4m", "policy": {"balancing": {"planDeadline": "200ms"}}}
+    path.write_text(yaml.safe_dump(merged(BASE, changes)))
+    result = CliRunner().invoke(simulate_command, [str(path), "--planner", planner])
+    assert result.exit_code == 0, result.output
+    assert planner in result.output
+
+
+def test_what_was_measured_at_a_time_is_kept_to_plan_on(skewed: Path, tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "snapshot.json"
+    arguments = [str(skewed), "--planner", "greedy", "--snapshot-at", "3m", "--snapshot-to", str(target)]
+    result = CliRunner().invoke(simulate_command, arguments)
+    assert result.exit_code == 0, result.output
+    snapshot = read_moment(target).snapshot
+    assert 60 < snapshot.taken_at_s - START_S <= 240
+    assert len(snapshot.group_ids) == 32
+
+
+def test_a_time_at_which_nothing_was_measured_is_told(skewed: Path, tmp_path: Path) -> None:
+    target = tmp_path / "snapshot.json"
+    arguments = [str(skewed), "--planner", "greedy", "--snapshot-at", "5h", "--snapshot-to", str(target)]
+    result = CliRunner().invoke(simulate_command, arguments)
+    assert result.exit_code == 2
+    assert "Nothing was measured at 5h or later." in result.output
+    assert not target.exists()

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from streamjob_operator.history import HistoryFile
 from streamjob_operator.memory import FileMemory
+from streamjob_operator.offline.snapshot_file import SnapshotFile
 from streamjob_operator.ports import Ports
 from streamjob_operator.spec import Application, StreamJob
 from streamjob_operator.standalone.agent_actuator import AgentActuator
@@ -25,6 +26,7 @@ from streamjob_operator.standalone.supervisor import Supervisor
 from streamjob_operator.view import LiveView
 
 ADDRESS, MEMORY, HISTORY, REPORT, LOG = "agent.address", "memory.json", "history.jsonl", "report.html", "driver.log"
+SNAPSHOT = "snapshot.json"
 
 
 def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str | None) -> int:
@@ -48,7 +50,7 @@ def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str
             metrics=metrics,
             actuator=AgentActuator(client, job.spec.balancing.migration_budget),
             memory=FileMemory(out / MEMORY, tell),
-            reporters=(HistoryFile(out / HISTORY, job), view),
+            reporters=(HistoryFile(out / HISTORY, job), SnapshotFile(out / SNAPSHOT), view),
         )
         watch = _watch(supervisor)
         Runner(ports=ports, job=job, watch=watch, tell=tell, duration_s=duration_s, stop=stop).run()

@@ -89,7 +89,7 @@ class _Round:
         target = choose_target(self._task, model, self._graph, self._pairs, self._settings)
         if target is None:
             return node_of
-        self.notes.append(_walk_note(model, target, left))
+        self.notes.append(_walk_note(model, target, self._task.prices))
         unit_of = self._walkers(model, target, left)
         walk = start_walk(model, self._graph, unit_of, target.node_of, left)
         widest = self._task.params.max_load_distance
@@ -159,9 +159,9 @@ class _Round:
         return split_sets(model, components(together, model.n_groups), together, left.cost, limits)
 
 
-def _walk_note(model: LoadModel, target: Target, left: Prices) -> str:
+def _walk_note(model: LoadModel, target: Target, whole: Prices) -> str:
     away = target.node_of != model.node_of
-    rounds = float(left.cost[away].sum()) / left.limit if np.isfinite(left.limit) else 0.0
+    rounds = float(whole.cost[away].sum()) / whole.limit if np.isfinite(whole.limit) else 0.0
     return (
         f"{int(away.sum())} key groups are not yet with those they talk to; this takes about "
         f"{max(int(np.ceil(rounds)), 1)} round(s) of this budget."

@@ -1,0 +1,151 @@
+"""The command `streamjob plan`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamjob_operator.spec import SpecError, StreamJob, read_job
+from streamjob_operator.spec.quantities import parse_duration
+from streamjob_planners import registry
+
+if TYPE_CHECKING:
+    from streamjob_operator.offline.proposal import Proposal
+    from streamjob_operator.offline.snapshot_file import Moment
+
+BAD_INPUT, FAILED = 2, 1
+SUFFIXES = (".png", ".svg", ".pdf", ".html")
+MOST_DEADLINE_S = 600.0
+FILE = click.Path(path_type=Path)
+NEW_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What was asked for on the command line."""
+
+    source: Path
+    planner: str | None
+    job_path: Path | None
+    marks: tuple[str, ...]
+    deadline_s: float | None
+    seed: int
+    plot: Path | None
+    json_path: Path | None
+
+
+def _deadline(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+    if value is None:
+        return None
+    try:
+        seconds = parse_duration(value)
+    except ValueError as error:
+        raise click.BadParameter(f"'{value}' given; {error}") from error
+    if not 0 < seconds <= MOST_DEADLINE_S:
+        raise click.BadParameter(f"'{value}' given; above 0 and at most 10m is needed")
+    return seconds
+
+
+def _drawing(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in SUFFIXES:
+        raise click.BadParameter(f"'{value}' given; a name that ends with {', '.join(SUFFIXES)} is needed")
+    return value
+
+
+@click.command(name="plan")
+@click.option("--from", "source", metavar="FILE", required=True, type=FILE, help="snapshot.json or history.jsonl.")
+@click.option("--planner", type=click.Choice(registry.names()), help="Default: the job's own.")
+@click.option("--job", "job_path", metavar="JOB.YAML", type=FILE, help="Policy. Default: every field's default.")
+@click.option("--mark", "marks", multiple=True, metavar="EXECUTOR", help="Plan as if it were marked for removal.")
+@click.option("--deadline", "deadline_s", metavar="TIME", callback=_deadline, help="Time for the plan, such as 1s.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Chance of the planner.")
+@click.option("--plot", type=NEW_FILE, callback=_drawing, help="Draw it: a .png, .svg, .pdf or .html.")
+@click.option("--json", "json_path", type=NEW_FILE, help="Write the plan as JSON.")
+def plan_command(**options: Any) -> None:
+    """Print what a planner would do about a stored measurement, and why; nothing is changed anywhere."""
+    # Imported here: the other commands need neither solvers nor plots.
+    from rich.console import Console
+
+    from streamjob_operator.offline.show import render
+
+    request = Request(**options)
+    proposal = _propose(request)
+    console = Console()
+    console.print(render(proposal), highlight=False)
+    for path in _written(request, proposal):
+        console.print(f"Written: {path}", highlight=False, markup=False, soft_wrap=True)
+    raise SystemExit(FAILED if proposal.violations else 0)
+
+
+def _propose(request: Request) -> Proposal:
+    from streamjob_operator.offline.proposal import propose
+    from streamjob_operator.values import Hold
+
+    moment, job = _moment(request), _job(request)
+    try:
+        return propose(moment, job, request.seed)
+    except Hold as hold:
+        raise _stop([f"{hold}"], FAILED) from hold
+    except ValueError as error:
+        raise _stop([f"{request.source}: {error}."]) from error
+
+
+def _moment(request: Request) -> Moment:
+    from streamjob_operator.offline.snapshot_file import SnapshotError, read_moment
+    from streamjob_operator.steps.estimate import live
+
+    try:
+        moment = read_moment(request.source)
+    except SnapshotError as error:
+        raise _stop([str(error)]) from error
+    names = [executor.executor_id for executor in live(moment.snapshot)]
+    unknown = [one for one in request.marks if one not in names]
+    if unknown:
+        raise _stop([f"--mark: '{unknown[0]}' given; the executors of this snapshot are {', '.join(names)}."])
+    marked = tuple(dict.fromkeys((*moment.marked, *request.marks)))
+    if set(names) <= set(marked):
+        raise _stop(["--mark: every executor is marked for removal; one must stay."])
+    return dataclasses.replace(moment, marked=marked)
+
+
+def _job(request: Request) -> StreamJob:
+    from streamjob_operator.offline.proposal import default_job
+
+    try:
+        job = default_job() if request.job_path is None else read_job(request.job_path)
+    except SpecError as error:
+        raise _stop(error.sentences) from error
+    changes = {"planner": request.planner, "plan_deadline_s": request.deadline_s}
+    given = {name: value for name, value in changes.items() if value is not None}
+    balancing = job.spec.balancing.model_copy(update=given)
+    return job.model_copy(update={"spec": job.spec.model_copy(update={"balancing": balancing})})
+
+
+def _written(request: Request, proposal: Proposal) -> list[Path]:
+    from streamjob_operator.codec import encode
+
+    paths = [path for path in (request.plot, request.json_path) if path is not None]
+    try:
+        if request.plot is not None:
+            from streamjob_operator.offline.draw import save
+
+            save(proposal, request.plot)
+        if request.json_path is not None:
+            request.json_path.parent.mkdir(parents=True, exist_ok=True)
+            document = {**encode(proposal.plan), "lower_bound": proposal.lower_bound}
+            request.json_path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise _stop([f"{error.filename}: {error.strerror}."]) from error
+    return paths
+
+
+def _stop(sentences: Iterable[str], code: int = BAD_INPUT) -> SystemExit:
+    """Each sentence on stderr, and the exit code to raise."""
+    for sentence in sentences:
+        click.echo(sentence, err=True)
+    return SystemExit(code)

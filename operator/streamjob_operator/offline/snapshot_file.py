@@ -1,0 +1,137 @@
+"""A measurement in a file: what the controller saw last, kept so that anybody can plan on it later.
+
+The file is one JSON object, `{"kind": "snapshot", "version": 1, "snapshot": {...}, "marked": [...]}`, in the codec's
+form. A history file is read too: its newest cycle that measured something.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from streamjob_operator.codec import decode, encode
+from streamjob_operator.history import HistoryError, read_history
+from streamjob_operator.steps.estimate import live
+from streamjob_operator.values import CycleRecord, Snapshot
+
+KIND, VERSION = "snapshot", 1
+HISTORY_SUFFIX = ".jsonl"
+
+
+class SnapshotError(ValueError):
+    """A file that no plan can be made from; the sentence names the file and what is wrong."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """What was measured, and the executors that were being drained at that time."""
+
+    snapshot: Snapshot
+    marked: tuple[str, ...] = ()
+
+
+def moment_of(record: CycleRecord) -> Moment | None:
+    """What a cycle measured; None when it measured nothing."""
+    if record.snapshot is None:
+        return None
+    return Moment(snapshot=record.snapshot, marked=() if record.memory is None else record.memory.marked)
+
+
+class SnapshotFile:
+    """Reporter that keeps the newest measurement in a file; it is replaced as a whole, never half written."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def report(self, record: CycleRecord) -> None:
+        """Write what the cycle measured; raises OSError when the disk refuses."""
+        moment = moment_of(record)
+        if moment is not None:
+            write_moment(self._path, moment)
+
+
+def write_moment(path: Path, moment: Moment) -> None:
+    """Write the file, its folders too; raises OSError."""
+    document = {"kind": KIND, "version": VERSION, **encode(moment)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(json.dumps(document, separators=(",", ":"), allow_nan=False) + "\n", encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def read_moment(path: Path) -> Moment:
+    """What a snapshot file, or the newest measured cycle of a history file, holds; raises SnapshotError."""
+    moment = _from_history(path) if path.suffix == HISTORY_SUFFIX else _from_document(path)
+    trouble = _trouble(moment.snapshot)
+    if trouble is not None:
+        raise SnapshotError(f"{path}: {trouble}.")
+    return moment
+
+
+def _from_history(path: Path) -> Moment:
+    try:
+        cycles = read_history(path).cycles
+    except HistoryError as error:
+        raise SnapshotError(f"{error}.") from error
+    moments = [moment for moment in map(moment_of, cycles) if moment is not None]
+    if not moments:
+        raise SnapshotError(f"{path}: no cycle of this history measured anything.")
+    return moments[-1]
+
+
+def _from_document(path: Path) -> Moment:
+    try:
+        document: Any = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SnapshotError(f"{path}: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise SnapshotError(f"{path}: this is not JSON: {error}.") from error
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        raise SnapshotError(f'{path}: this is not a snapshot; an object with "kind": "{KIND}" is needed.')
+    if document.get("version") != VERSION:
+        raise SnapshotError(f"{path}: version {document.get('version')!r} given, {VERSION} is read.")
+    try:
+        return decode(Moment, document)
+    except ValueError as error:
+        raise SnapshotError(f"{path}: {error}.") from error
+
+
+def _trouble(snapshot: Snapshot) -> str | None:
+    """What makes planning on a snapshot impossible, None when nothing does. The load model checks the rest."""
+    return next((trouble for trouble in (*_lengths(snapshot), *_traffic(snapshot), *_fleet(snapshot))), None)
+
+
+def _lengths(snapshot: Snapshot) -> Iterator[str]:
+    n_groups = len(snapshot.group_ids)
+    if n_groups == 0:
+        yield "no key group was measured"
+    for name in ("owners", "busy_s", "cpu_s", "records", "state_bytes"):
+        count = len(getattr(snapshot, name))
+        if count != n_groups:
+            yield f"{name}: {count} values given for {n_groups} key groups"
+
+
+def _traffic(snapshot: Snapshot) -> Iterator[str]:
+    n_groups, traffic = len(snapshot.group_ids), snapshot.traffic_bytes
+    if traffic is None:
+        return
+    if traffic.shape != (n_groups, n_groups):
+        yield f"traffic_bytes: shape {traffic.shape} given for {n_groups} key groups"
+    if not bool(np.isfinite(traffic.data).all() and (traffic.data >= 0).all()):
+        yield "traffic_bytes: every value must be a finite number of 0 or more"
+
+
+def _fleet(snapshot: Snapshot) -> Iterator[str]:
+    if not 0 < snapshot.window_s < np.inf:
+        yield f"window_s: {snapshot.window_s:g} given, a finite number above 0 is needed"
+    executors = live(snapshot)
+    if not executors:
+        yield "no executor is ready or draining"
+    if any(executor.cores < 1 for executor in executors):
+        yield "cores: every executor needs at least one"

@@ -1,0 +1,107 @@
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from worlds import even, job, warm
+
+from streamjob_operator.history import HistoryFile
+from streamjob_operator.offline.snapshot_file import Moment, SnapshotError, SnapshotFile, read_moment, write_moment
+
+
+def moment() -> Moment:
+    world = even(executors=3, groups_each=2, load=10.0)
+    return Moment(snapshot=world.observe(1000.0, 10.0), marked=("2",))
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    path, before = tmp_path / "deep" / "snapshot.json", moment()
+    write_moment(path, before)
+    after = read_moment(path)
+    assert after.marked == ("2",)
+    assert after.snapshot.executors == before.snapshot.executors
+    assert after.snapshot.owners == before.snapshot.owners
+    assert np.array_equal(after.snapshot.busy_s, before.snapshot.busy_s)
+    assert [one.name for one in path.parent.iterdir()] == ["snapshot.json"]
+
+
+def test_the_reporter_keeps_the_newest_measurement(tmp_path: Path) -> None:
+    world, of, kept = even(executors=2, groups_each=3, load=10.0), job(), SnapshotFile(tmp_path / "snapshot.json")
+    warm(world, of)
+    newest = [world.turn(of, [kept]) for _ in range(3)][-1]
+    world.observe_error = RuntimeError("gone")
+    with pytest.raises(RuntimeError):
+        world.turn(of, [kept])
+    assert newest.snapshot is not None
+    assert read_moment(tmp_path / "snapshot.json").snapshot.taken_at_s == newest.snapshot.taken_at_s
+
+
+def test_a_history_gives_its_newest_measured_cycle(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    history, world, of = HistoryFile(path, job()), even(executors=2, groups_each=3, load=10.0), job()
+    records = [world.turn(of, [history]) for _ in range(3)]
+    assert records[-1].snapshot is not None
+    assert read_moment(path).snapshot.taken_at_s == records[-1].snapshot.taken_at_s
+
+
+def test_a_history_without_measurements_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    HistoryFile(path, job())
+    with pytest.raises(SnapshotError, match="no cycle of this history measured anything"):
+        read_moment(path)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SnapshotError, match=r"nowhere\.json: No such file or directory"):
+        read_moment(tmp_path / "nowhere.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "this is not JSON"),
+        ("[]", "this is not a snapshot"),
+        ('{"kind": "job"}', "this is not a snapshot"),
+        ('{"kind": "snapshot", "version": 7}', "version 7 given, 1 is read"),
+        ('{"kind": "snapshot", "version": 1, "snapshot": {}}', "missing"),
+        ('{"kind": "snapshot", "version": 1}', "missing"),
+    ],
+)
+def test_what_is_no_snapshot_is_told_in_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "snapshot.json"
+    path.write_text(text)
+    with pytest.raises(SnapshotError, match=sentence) as error:
+        read_moment(path)
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("owners", ["0"], "owners: 1 values given for 6 key groups"),
+        ("busy_s", [1.0], "busy_s: 1 values given for 6 key groups"),
+        ("window_s", 0, "window_s: 0 given"),
+        ("executors", [], "no executor is ready or draining"),
+        ("group_ids", ["0"], "not enough values"),
+        ("traffic_bytes", {"shape": [2, 2], "at": [[0], [1]], "values": [1.0]}, r"shape \(2, 2\) given for 6"),
+        ("traffic_bytes", {"shape": [6, 6], "at": [[0], [1]], "values": [-1.0]}, "0 or more"),
+    ],
+)
+def test_figures_that_do_not_fit_are_told(tmp_path: Path, field: str, value: object, sentence: str) -> None:
+    path = tmp_path / "snapshot.json"
+    write_moment(path, moment())
+    document = json.loads(path.read_text())
+    document["snapshot"][field] = value
+    path.write_text(json.dumps(document))
+    with pytest.raises(SnapshotError, match=sentence):
+        read_moment(path)
+
+
+def test_an_executor_without_cores_is_told(tmp_path: Path) -> None:
+    one = moment()
+    executors = tuple(dataclasses.replace(executor, cores=0) for executor in one.snapshot.executors)
+    path = tmp_path / "snapshot.json"
+    write_moment(path, Moment(snapshot=dataclasses.replace(one.snapshot, executors=executors)))
+    with pytest.raises(SnapshotError, match="cores"):
+        read_moment(path)
