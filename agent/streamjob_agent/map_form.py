@@ -110,8 +110,8 @@ def assignment_from_spec(spec: Mapping[str, Any]) -> Assignment:
 
 
 def status_to_map(status: AgentStatus) -> dict[str, Any]:
-    """The status of a PartitionMap. Absent values are null, so that a merge patch takes older ones away."""
-    fields = {name: getattr(status, field) for name, field in _STATUS_NAMES.items()}
+    """The status of a PartitionMap, for server-side apply: that takes away what an earlier status had and this has not."""
+    fields = _given(status, _STATUS_NAMES)
     fields["selfTest"] = dict(status.self_test)
     fields["executors"] = [_given(executor, _EXECUTOR_NAMES) for executor in status.executors]
     fields["queries"] = [{**_given(query, _QUERY_NAMES), "owners": _pack_map(query.owners)} for query in status.queries]
