@@ -110,7 +110,7 @@ def assignment_from_spec(spec: Mapping[str, Any]) -> Assignment:
 
 
 def status_to_map(status: AgentStatus) -> dict[str, Any]:
-    """The status of a PartitionMap, for server-side apply: that takes away what an earlier status had and this has not."""
+    """The status of a PartitionMap, without what is None: server-side apply takes away what is no longer there."""
     fields = _given(status, _STATUS_NAMES)
     fields["selfTest"] = dict(status.self_test)
     fields["executors"] = [_given(executor, _EXECUTOR_NAMES) for executor in status.executors]
