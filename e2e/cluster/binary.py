@@ -1,0 +1,95 @@
+"""The one file that holds Kubernetes: given, cached, or built from the Go module beside this file.
+
+`python -m e2e.cluster.binary` prints its path, and builds it first where needed (8 to 9 minutes on two cores).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+MODULE = Path(__file__).parent / "kube"
+GIVEN = "STREAMJOB_KUBE"
+KUBERNETES = "1.34.3"
+HOW_TO_GET = f"no Kubernetes binary: `make kube` builds it (needs Go, 9 minutes), or set {GIVEN} to a built file"
+_MAJOR, _MINOR, _ = KUBERNETES.split(".")
+_VERSION_FLAGS = " ".join(
+    f"-X k8s.io/component-base/version.{name}={value}"
+    for name, value in {"gitVersion": f"v{KUBERNETES}", "gitMajor": _MAJOR, "gitMinor": _MINOR}.items()
+)
+
+
+def find() -> Path | None:
+    """The binary, if it is given (plain or .xz) or in the cache; nothing is built.
+
+    Raises FileNotFoundError when one is given that is not there.
+    """
+    given = os.environ.get(GIVEN)
+    if not given:
+        return _cached() if _cached().exists() else None
+    path = Path(given).expanduser().resolve()
+    if not path.is_file():
+        raise FileNotFoundError(f"{GIVEN} is {given}: there is no such file")
+    return _unpacked(path) if path.suffix == ".xz" else path
+
+
+def get() -> Path:
+    """The binary, built where it is neither given nor cached; raises CalledProcessError or FileNotFoundError."""
+    return find() or _build(_cached())
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "streamjob"
+
+
+def _cached() -> Path:
+    sources = hashlib.sha256()
+    for name in ("go.mod", "go.sum", "main.go"):
+        sources.update((MODULE / name).read_bytes())
+    return _cache() / f"kube-{sources.hexdigest()[:16]}"
+
+
+def _unpacked(packed: Path) -> Path:
+    with packed.open("rb") as file:
+        target = _cache() / f"kube-xz-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
+    if not target.exists():
+        temporary = _beside(target)
+        with lzma.open(packed) as source, temporary.open("wb") as copy:
+            shutil.copyfileobj(source, copy, 1 << 20)
+        _publish(temporary, target)
+    return target
+
+
+def _build(target: Path) -> Path:
+    go = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin")
+    if go is None:
+        raise FileNotFoundError(f"Go is needed to build Kubernetes (https://go.dev/dl), or set {GIVEN} to a built file")
+    print("Building Kubernetes from its Go modules: 8 to 9 minutes on two cores, once.", file=sys.stderr)
+    temporary = _beside(target)
+    # -buildvcs=false: the result must depend on the module alone, not on the repository around it.
+    command = [go, "build", "-buildvcs=false", "-trimpath", "-ldflags", f"-s -w {_VERSION_FLAGS}", "-o", str(temporary)]
+    environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod"}
+    subprocess.run([*command, "."], cwd=MODULE, env=environment, check=True)
+    return _publish(temporary, target)
+
+
+def _beside(target: Path) -> Path:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target.with_name(f"{target.name}.{os.getpid()}.tmp")
+
+
+def _publish(temporary: Path, target: Path) -> Path:
+    """Rename into place: another process sees the whole file or none."""
+    temporary.chmod(0o755)
+    os.replace(temporary, target)
+    return target
+
+
+if __name__ == "__main__":
+    print(get())

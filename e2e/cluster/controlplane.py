@@ -1,0 +1,197 @@
+"""A real Kubernetes control plane on loopback: etcd, kube-apiserver, kube-controller-manager, RBAC on, no nodes.
+
+Up in about eight seconds; gone when the process that started it is gone, however it ended.
+
+`python -m e2e.cluster.controlplane` starts one for a person, prints how to reach it, and ends it with Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import os
+import shutil
+import signal
+import ssl
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from urllib.parse import urlsplit
+
+from e2e.cluster import binary, pki
+from e2e.cluster.process import Process, free_ports
+
+HOST = "127.0.0.1"
+START_S = 90.0
+"""Longest wait for one part, seconds: a busy machine is slow, a broken part fails at once."""
+_PREFIX = "streamjob-kube-"
+_PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+
+
+class ControlPlane:
+    """The running cluster. Use as a context manager; `kubeconfig` is an administrator's."""
+
+    def __init__(self, kube: Path, *, scheduler: bool = False) -> None:
+        """Prepare it in a temporary folder of its own; nothing runs yet."""
+        self.folder = _own_folder()
+        for part in _PARTS:
+            (self.folder / part).symlink_to(kube.resolve())
+        self._client, self._peer, self._secure = free_ports(3)
+        self.server = f"https://{HOST}:{self._secure}"
+        self.authority = pki.Authority.make(self.folder / "pki")
+        self._keys = pki.service_account_keys(self.authority.folder)
+        self._admin = self.authority.client("admin", "system:masters")
+        self.kubeconfig = pki.kubeconfig(self.folder / "kubeconfig", self.server, self.authority, self._admin)
+        self.etcd = self._process("etcd", self._etcd_flags())
+        self.api_server = self._process("kube-apiserver", self._api_server_flags())
+        self.controller_manager = self._process("kube-controller-manager", self._controller_flags())
+        self.scheduler = self._process("kube-scheduler", self._scheduler_flags()) if scheduler else None
+
+    def __enter__(self) -> ControlPlane:
+        """Start every part and wait until it answers; raises DidNotStart."""
+        try:
+            self.etcd.start()
+            self.start_api_server()
+            for controller in self._controllers():
+                controller.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        """End every part and remove the folder."""
+        self.close()
+
+    def start_api_server(self) -> None:
+        """Start the API server (again) and wait until it is ready; raises DidNotStart."""
+        self.api_server.start()
+        self.api_server.wait_until(self._ready, START_S)
+
+    def close(self) -> None:
+        """End every part and remove the folder."""
+        for part in (*self._controllers(), self.api_server, self.etcd):
+            part.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def kubeconfig_for(self, name: str, token: str, namespace: str = "default") -> Path:
+        """A kubeconfig that logs in with a service account's token."""
+        path = self.folder / f"kubeconfig-{name}"
+        return pki.kubeconfig(path, self.server, self.authority, token, namespace)
+
+    def _controllers(self) -> Iterator[Process]:
+        yield from (one for one in (self.scheduler, self.controller_manager) if one is not None)
+
+    def _process(self, part: str, flags: dict[str, str]) -> Process:
+        command = [str(self.folder / part), *(f"--{name}={value}" for name, value in flags.items())]
+        return Process(part, command, self.folder / f"{part}.log")
+
+    def _etcd_flags(self) -> dict[str, str]:
+        client, peer = (f"http://{HOST}:{port}" for port in (self._client, self._peer))
+        return {
+            "name": "one",
+            "data-dir": str(self.folder / "etcd.data"),
+            "listen-client-urls": client,
+            "advertise-client-urls": client,
+            "listen-peer-urls": peer,
+            "initial-advertise-peer-urls": peer,
+            "initial-cluster": f"one={peer}",
+            "log-level": "warn",
+            "unsafe-no-fsync": "true",  # the data need not survive the machine
+        }
+
+    def _api_server_flags(self) -> dict[str, str]:
+        service_addresses, first_address = "10.96.0.0/16", "10.96.0.1"
+        served = self.authority.server("kube-apiserver", (HOST, first_address))
+        private, public = self._keys
+        return {
+            "etcd-servers": f"http://{HOST}:{self._client}",
+            "bind-address": HOST,
+            "advertise-address": HOST,
+            "secure-port": str(self._secure),
+            "endpoint-reconciler-type": "none",  # loopback may not be an endpoint
+            "tls-cert-file": str(served.certificate),
+            "tls-private-key-file": str(served.key),
+            "client-ca-file": str(self.authority.pair.certificate),
+            "service-account-issuer": "https://kubernetes.default.svc",
+            "service-account-signing-key-file": str(private),
+            "service-account-key-file": str(public),
+            "service-cluster-ip-range": service_addresses,
+            "authorization-mode": "Node,RBAC",
+            "enable-admission-plugins": "NodeRestriction",
+            "allow-privileged": "true",
+        }
+
+    def _controller_flags(self) -> dict[str, str]:
+        return {
+            "kubeconfig": str(self._login("controller-manager")),
+            "service-account-private-key-file": str(self._keys[0]),
+            "root-ca-file": str(self.authority.pair.certificate),
+            "use-service-account-credentials": "true",
+            "leader-elect": "false",
+            "secure-port": "0",
+        }
+
+    def _scheduler_flags(self) -> dict[str, str]:
+        return {"kubeconfig": str(self._login("scheduler")), "leader-elect": "false", "secure-port": "0"}
+
+    def _login(self, part: str) -> Path:
+        pair = self.authority.client(f"system:kube-{part}")
+        return pki.kubeconfig(self.folder / f"kubeconfig-{part}", self.server, self.authority, pair)
+
+    def _ready(self) -> bool:
+        context = ssl.create_default_context(cafile=str(self.authority.pair.certificate))
+        context.load_cert_chain(self._admin.certificate, self._admin.key)
+        address = urlsplit(self.server)
+        connection = http.client.HTTPSConnection(str(address.hostname), address.port, context=context, timeout=5)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == http.client.OK
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+
+def _own_folder() -> Path:
+    """A new temporary folder; folders of processes that were killed are removed first."""
+    base = Path(tempfile.gettempdir())
+    for left in base.glob(f"{_PREFIX}*"):
+        owner = left.name.removeprefix(_PREFIX).partition("-")[0]
+        if owner.isdecimal() and not Path(f"/proc/{owner}").exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=base))
+
+
+@contextmanager
+def _ended_by(*signals: signal.Signals) -> Iterator[None]:
+    """Turn these signals into an ordinary end."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {one: signal.signal(one, end) for one in signals}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def main() -> None:
+    """Start a control plane for a person; it ends with Ctrl-C."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--scheduler", action="store_true", help="start the scheduler, too (there are no nodes)")
+    options = parser.parse_args()
+    with _ended_by(signal.SIGTERM), ControlPlane(binary.get(), scheduler=options.scheduler) as plane:
+        print(f"export KUBECONFIG={plane.kubeconfig}\nLogs: {plane.folder}/*.log. Ctrl-C ends it.", flush=True)
+        try:
+            signal.pause()
+        except KeyboardInterrupt:
+            print("Ending.")
+
+
+if __name__ == "__main__":
+    main()
