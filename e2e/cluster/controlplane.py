@@ -8,6 +8,7 @@ Up in about eight seconds; gone when the process that started it is gone, howeve
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import http.client
 import os
 import shutil
@@ -23,23 +24,35 @@ from urllib.parse import urlsplit
 from e2e.cluster import binary, pki
 from e2e.cluster.process import Process, free_ports
 
-HOST = "127.0.0.1"
 START_S = 90.0
 """Longest wait for one part, seconds: a busy machine is slow, a broken part fails at once."""
 _PREFIX = "streamjob-kube-"
 _PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the API server listens, and which addresses services get."""
+
+    host: str = "127.0.0.1"
+    services: str = "10.96.0.0/16"
+    api_service: str = "10.96.0.1"  # the first address of `services`
+
+
+LOOPBACK = Place()
+
+
 class ControlPlane:
     """The running cluster. Use as a context manager; `kubeconfig` is an administrator's."""
 
-    def __init__(self, kube: Path, *, scheduler: bool = False) -> None:
+    def __init__(self, kube: Path, *, scheduler: bool = False, place: Place = LOOPBACK) -> None:
         """Prepare it in a temporary folder of its own; nothing runs yet."""
+        self.place = place
         self.folder = _own_folder()
         for part in _PARTS:
             (self.folder / part).symlink_to(kube.resolve())
         self._client, self._peer, self._secure = free_ports(3)
-        self.server = f"https://{HOST}:{self._secure}"
+        self.server = f"https://{place.host}:{self._secure}"
         self.authority = pki.Authority.make(self.folder / "pki")
         self._keys = pki.service_account_keys(self.authority.folder)
         self._admin = self.authority.client("admin", "system:masters")
@@ -89,7 +102,7 @@ class ControlPlane:
         return Process(part, command, self.folder / f"{part}.log")
 
     def _etcd_flags(self) -> dict[str, str]:
-        client, peer = (f"http://{HOST}:{port}" for port in (self._client, self._peer))
+        client, peer = (f"http://127.0.0.1:{port}" for port in (self._client, self._peer))
         return {
             "name": "one",
             "data-dir": str(self.folder / "etcd.data"),
@@ -103,22 +116,23 @@ class ControlPlane:
         }
 
     def _api_server_flags(self) -> dict[str, str]:
-        service_addresses, first_address = "10.96.0.0/16", "10.96.0.1"
-        served = self.authority.server("kube-apiserver", (HOST, first_address))
+        host = self.place.host
+        served = self.authority.server("kube-apiserver", (host, self.place.api_service))
         private, public = self._keys
         return {
-            "etcd-servers": f"http://{HOST}:{self._client}",
-            "bind-address": HOST,
-            "advertise-address": HOST,
+            "etcd-servers": f"http://127.0.0.1:{self._client}",
+            "bind-address": host,
+            "advertise-address": host,
             "secure-port": str(self._secure),
-            "endpoint-reconciler-type": "none",  # loopback may not be an endpoint
+            # Loopback may not be an endpoint of the service "kubernetes".
+            "endpoint-reconciler-type": "none" if host.startswith("127.") else "lease",
             "tls-cert-file": str(served.certificate),
             "tls-private-key-file": str(served.key),
             "client-ca-file": str(self.authority.pair.certificate),
             "service-account-issuer": "https://kubernetes.default.svc",
             "service-account-signing-key-file": str(private),
             "service-account-key-file": str(public),
-            "service-cluster-ip-range": service_addresses,
+            "service-cluster-ip-range": self.place.services,
             "authorization-mode": "Node,RBAC",
             "enable-admission-plugins": "NodeRestriction",
             "allow-privileged": "true",
