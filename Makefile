@@ -7,7 +7,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint unit spark-tests test-matrix figures clean
+.PHONY: setup demo test lint unit spark-tests kube kube-tests test-matrix figures clean
 
 setup: $(VENV)/.ready
 
@@ -28,10 +28,17 @@ lint: setup
 	$(BIN)/lint-imports
 
 unit: setup
-	$(BIN)/pytest -m "not spark"
+	$(BIN)/pytest -m "not spark and not kube"
 
 spark-tests: setup
 	$(BIN)/pytest -m spark
+
+# The binary of the tests on a real Kubernetes API server: $STREAMJOB_KUBE, the cache, or 9 minutes of building with Go.
+kube: setup
+	$(BIN)/python -m e2e.cluster.binary
+
+kube-tests: kube
+	$(BIN)/pytest -m kube
 
 test: lint
 	$(BIN)/pytest

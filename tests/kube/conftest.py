@@ -21,11 +21,15 @@ ESTABLISHED_S = 30.0
 LEFT_OUT = pytest.StashKey[int]()
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Every test of this folder has the marker `kube`."""
+    item.add_marker("kube")
+
+
+@pytest.hookimpl(trylast=True)  # after -m and -k: what was not asked for is not spoken of
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Every test of this folder has the marker `kube`, and is left out where there is no binary."""
+    """The tests of this folder are left out where there is no binary."""
     ours = [item for item in items if Path(__file__).parent in item.path.parents]
-    for item in ours:
-        item.add_marker("kube")
     if ours and binary.find() is None:
         config.stash[LEFT_OUT] = len(ours)
         config.hook.pytest_deselected(items=ours)
