@@ -8,19 +8,31 @@ from typing import Protocol
 from streamjob_operator.values import CycleRecord, Memory, Receipt, Snapshot, Verdict
 
 
-class Unavailable(Exception):
+class Trouble(Exception):
+    """The world could not be read or written. `code` is a finer reason than the cycle's, where an adapter knows one."""
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Unavailable(Trouble):
     """The other side did not answer; nothing is known, so nothing may be changed."""
 
 
-class Stale(Exception):
+class Stale(Trouble):
     """The other side answered with something too old, or the world has moved on since it was read."""
+
+
+class Incomplete(Trouble):
+    """The other side answered, but parts are missing without which nothing may be changed."""
 
 
 class MetricsSource(Protocol):
     """Where measurements come from: the agent's endpoint, Prometheus, a simulated job, a recording."""
 
     def observe(self, now_s: float, window_s: float) -> Snapshot:
-        """Measurements over the last window_s seconds; raises Unavailable or Stale."""
+        """Measurements over the last window_s seconds; raises Unavailable, Stale or Incomplete."""
 
 
 class Actuator(Protocol):

@@ -51,6 +51,11 @@ class Page:
     query: Mapping[str, float]
 
     @property
+    def identity(self) -> tuple[str, str, str]:
+        """Driver, query and run: counters of another identity start anew."""
+        return self.application_id, self.query_id, self.run_id
+
+    @property
     def batches(self) -> float:
         """Finished batches of the query."""
         return self.query.get(names.QUERY_BATCHES, 0.0)
@@ -58,7 +63,11 @@ class Page:
 
 def parse_page(text: str, at_s: float) -> Page:
     """Read a page scraped at at_s; raises Unavailable when it is cut off, or no query with state runs yet."""
-    series = _series(text)
+    return make_page(_series(text), at_s)
+
+
+def make_page(series: Mapping[str, Series], at_s: float) -> Page:
+    """A page from its series; raises Unavailable when the agent's own is missing, or no query with state runs yet."""
     if not series.get(names.AGENT_INFO):
         raise Unavailable(f"The agent's page is not whole: {names.AGENT_INFO} is missing.")
     application = next(iter(series[names.AGENT_INFO]))[0]
@@ -82,13 +91,18 @@ def parse_page(text: str, at_s: float) -> Page:
     )
 
 
+def labels_of(name: str) -> Labels | None:
+    """Labels of a series in the contract's order; None when it is not in the contract."""
+    return _LABELS.get(name, _QUERY if name.startswith("streamjob_query_") else None)
+
+
 def _series(text: str) -> dict[str, dict[Labels, float]]:
     """Name -> label values in the contract's order -> value; series that are not in the contract are left out."""
     found: dict[str, dict[Labels, float]] = defaultdict(dict)
     try:
         for family in text_string_to_metric_families(text):
             for sample in family.samples:
-                labels = _LABELS.get(sample.name, _QUERY if sample.name.startswith("streamjob_query_") else None)
+                labels = labels_of(sample.name)
                 if labels is not None:
                     found[sample.name][tuple(sample.labels[label] for label in labels)] = float(sample.value)
     except (ValueError, KeyError, IndexError) as error:

@@ -4,29 +4,45 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
+from typing import Generic, Protocol, TypeVar
 
-from streamjob_operator.measure.page import Page
 from streamjob_operator.ports import Unavailable
 
 MAX_PAGES = 2000
 
 
-class Ring:
+class Moment(Protocol):
+    """What the ring needs to know of a page: when it was seen, of which run, and how many batches had ended."""
+
+    @property
+    def at_s(self) -> float: ...  # noqa: D102 - said above
+
+    @property
+    def identity(self) -> tuple[str, str, str]: ...  # noqa: D102
+
+    @property
+    def batches(self) -> float: ...  # noqa: D102
+
+
+M = TypeVar("M", bound=Moment)
+
+
+class Ring(Generic[M]):
     """Bounded: pages at batch ends, and the newest page.
 
     Windows begin and end at batch ends, so that a window holds whole batches; the first batch of a cold driver is in
     no window, because none begins before its end.
     """
 
-    def __init__(self, horizon_s: float) -> None:
+    def __init__(self, horizon_s: float, most: int = MAX_PAGES) -> None:
         self._horizon_s = horizon_s
-        self._ends: deque[Page] = deque(maxlen=MAX_PAGES)
-        self._newest: Page | None = None
+        self._ends: deque[M] = deque(maxlen=most)
+        self._newest: M | None = None
 
-    def add(self, page: Page) -> None:
+    def add(self, page: M) -> None:
         """Take in a page; one of another driver or run of the query starts anew."""
         before = self._newest
-        if before is None or _identity(before) != _identity(page):
+        if before is None or before.identity != page.identity:
             self._ends.clear()
         elif page.batches > before.batches:
             self._ends.append(page)
@@ -35,11 +51,11 @@ class Ring:
         self._newest = page
 
     @property
-    def newest(self) -> Page | None:
+    def newest(self) -> M | None:
         """The newest page."""
         return self._newest
 
-    def window(self, now_s: float, window_s: float) -> tuple[Page, Page]:
+    def window(self, now_s: float, window_s: float) -> tuple[M, M]:
         """First and last page of the newest window of at least window_s; raises Unavailable while there is none."""
         if self._newest is None or len(self._ends) < 1:
             raise Unavailable("No batch has ended since the agent is being watched.")
@@ -56,7 +72,3 @@ class Ring:
         recent = list(self._ends)[-5:]
         gaps = [after.at_s - before.at_s for before, after in itertools.pairwise(recent)]
         return max([window_s, *(3 * gap for gap in gaps)])
-
-
-def _identity(page: Page) -> tuple[str, str, str]:
-    return page.application_id, page.query_id, page.run_id

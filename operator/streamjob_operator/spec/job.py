@@ -59,6 +59,22 @@ class Auth(Part):
     """Secret with the keys username and password, or token. Required."""
 
 
+class Tls(Part):
+    """Whom to trust."""
+
+    ca_secret_ref: SecretRef | None = None
+    """Secret whose key ca.crt holds the authorities to trust. Default: those of the operator's image."""
+
+    insecure_skip_verify: bool = False
+    """Whether any certificate is taken. Default false."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Tls:
+        if self.insecure_skip_verify and self.ca_secret_ref is not None:
+            raise ValueError("caSecretRef and insecureSkipVerify are given; one of them has no effect, leave it out")
+        return self
+
+
 class Prometheus(Part):
     """A Prometheus that scrapes the agent."""
 
@@ -67,6 +83,9 @@ class Prometheus(Part):
 
     auth: Auth | None = None
     """How to log in. Default: not at all."""
+
+    tls: Tls = Tls()
+    """Whom to trust when the address is https."""
 
 
 class Metrics(Part):

@@ -24,7 +24,7 @@ class AgentMetrics:
     def __init__(self, client: AgentClient, window_s: float, clock: Callable[[], float] = time.time) -> None:
         self._client = client
         self._clock = clock
-        self._ring = Ring(horizon_s=3 * window_s + 60.0)
+        self._ring: Ring[Page] = Ring(horizon_s=3 * window_s + 60.0)
         self._lock = threading.Lock()
         self._pause_s = SCRAPE_S
         self._stop = threading.Event()

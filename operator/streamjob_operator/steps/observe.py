@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_operator.ports import MetricsSource, Stale, Unavailable
+from streamjob_operator.ports import Incomplete, MetricsSource, Stale, Unavailable
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.values import Hold, Memory, Reason, Snapshot
@@ -21,6 +21,8 @@ def observe(metrics: MetricsSource, job: StreamJob, now_s: float) -> Snapshot:
         raise Hold(Reason.METRICS_UNAVAILABLE, str(error)) from error
     except Stale as error:
         raise Hold(Reason.METRICS_STALE, str(error)) from error
+    except Incomplete as error:
+        raise Hold(Reason.METRICS_INCOMPLETE, str(error)) from error
     age_s, limit_s = now_s - snapshot.taken_at_s, stale_after_s(job, snapshot)
     if age_s > limit_s:
         message = (

@@ -1,0 +1,191 @@
+"""Asking a Prometheus: log-in, trust, limits, and a sentence with a reason code for everything that may go wrong."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import json
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import requests
+from prometheus_api_client import PrometheusConnect
+from prometheus_api_client.exceptions import PrometheusApiClientException
+from requests.adapters import HTTPAdapter
+from urllib3.util.retry import Retry
+
+from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.spec.job import Auth, Prometheus
+
+TIMEOUT_S = 20.0
+MOST_BYTES = 256 * 2**20
+SecretReader = Callable[[str], Mapping[str, str] | None]
+"""Name of a secret of the job's namespace -> its data in base64, None when there is none."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Where a Prometheus is and how to log in: by token, by name and password, or not at all."""
+
+    url: str
+    token: str | None = dataclasses.field(default=None, repr=False)
+    login: tuple[str, str] | None = dataclasses.field(default=None, repr=False)
+    ca_pem: str | None = dataclasses.field(default=None, repr=False)
+    verify: bool = True
+
+
+def settings_of(spec: Prometheus, read_secret: SecretReader) -> Settings:
+    """What the spec says, secrets included; raises Unavailable (PrometheusDenied, PrometheusTls) when one lacks."""
+    token, login = _login(spec.auth, read_secret)
+    ca = spec.tls.ca_secret_ref
+    return Settings(
+        url=spec.url.rstrip("/"),
+        token=token,
+        login=login,
+        ca_pem=None if ca is None else _secret(ca.name, read_secret, KubeReason.PROMETHEUS_TLS, "ca.crt")["ca.crt"],
+        verify=not spec.tls.insecure_skip_verify,
+    )
+
+
+def _login(auth: Auth | None, read_secret: SecretReader) -> tuple[str | None, tuple[str, str] | None]:
+    if auth is None:
+        return None, None
+    name, denied = auth.secret_ref.name, KubeReason.PROMETHEUS_DENIED
+    data = _secret(name, read_secret, denied)
+    if "token" in data:
+        return data["token"].strip(), None
+    if "username" in data and "password" in data:
+        return None, (data["username"], data["password"])
+    raise Unavailable(
+        f"Secret {name} has the keys {', '.join(sorted(data)) or '(none)'}; token, or username and password, is needed",
+        code=denied,
+    )
+
+
+def _secret(name: str, read_secret: SecretReader, code: KubeReason, needed: str | None = None) -> dict[str, str]:
+    data = read_secret(name)
+    if data is None:
+        raise Unavailable(f"Secret {name}, which spec.metrics.prometheus names, is not there.", code=code)
+    if needed is not None and needed not in data:
+        raise Unavailable(f"Secret {name} has no key {needed}.", code=code)
+    try:
+        return {key: base64.b64decode(value, validate=True).decode() for key, value in data.items()}
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise Unavailable(f"Secret {name} holds something that is no text: {error}.", code=code) from error
+
+
+class Connection:
+    """Instant queries to one Prometheus; not for several threads at once.
+
+    Proxies, netrc and CA bundles of the environment are not used: what the StreamJob says is all that counts.
+    """
+
+    def __init__(self, settings: Settings, timeout_s: float = TIMEOUT_S, most_bytes: int = MOST_BYTES) -> None:
+        self.settings = settings
+        self._timeout_s = timeout_s
+        self._most_bytes = most_bytes
+        session = requests.Session()
+        session.trust_env = False
+        session.verify = settings.verify
+        session.hooks["response"].append(self._take)
+        headers = None if settings.token is None else {"Authorization": f"Bearer {settings.token}"}
+        retry = Retry(total=2, read=0, status=1, backoff_factor=0.2, status_forcelist=[429, 503], raise_on_status=False)
+        self._api = PrometheusConnect(
+            settings.url, headers=headers, auth=settings.login, retry=retry, session=session, timeout=timeout_s
+        )
+        if settings.ca_pem is not None:
+            session.mount(settings.url, _Trusting(settings, retry))
+
+    def close(self) -> None:
+        """Let its sockets go."""
+        self._api.close()
+
+    def query(self, expression: str, at_s: float | None = None) -> list[dict[str, Any]]:
+        """The result of a query at a time of Prometheus's clock, now by default; raises Unavailable with a code."""
+        params = {"timeout": f"{self._timeout_s:g}s", "partial_response": "false"}  # the latter for Thanos
+        if at_s is not None:
+            params["time"] = f"{at_s:.3f}"
+        try:
+            result = self._api.custom_query(expression, params=params)
+        except requests.exceptions.SSLError as error:
+            raise self._trouble(f"cannot be trusted: {_root(error)}", KubeReason.PROMETHEUS_TLS) from error
+        except requests.exceptions.Timeout as error:
+            raise self._trouble(f"did not answer within {self._timeout_s:g} s") from error
+        except requests.exceptions.ConnectionError as error:
+            raise self._trouble(f"does not answer: {_root(error)}") from error
+        except (requests.exceptions.RequestException, PrometheusApiClientException, LookupError, TypeError) as error:
+            raise self._trouble(f"answered in a way that cannot be read: {_root(error)}") from error
+        if not isinstance(result, list):
+            raise self._trouble("answered with something that is no list of series")
+        return result
+
+    def _take(self, response: requests.Response, **_: object) -> None:
+        """Read an answer within the limits of size and time; raises Unavailable when it is none of Prometheus's."""
+        if response.is_redirect:
+            return
+        kind, code = response.headers.get("Content-Type", "").split(";")[0], response.status_code
+        body = self._body(response)
+        if code in (requests.codes.unauthorized, requests.codes.forbidden):
+            raise self._trouble(f"refuses the log-in ({code})", KubeReason.PROMETHEUS_DENIED)
+        if kind != "application/json":
+            hint = "is spec.metrics.prometheus.url its address, path included?"
+            raise self._trouble(f"answered {code} with {kind or 'nothing'} in place of JSON; {hint}")
+        if code != requests.codes.ok:
+            raise self._trouble(f"answered {code}: {_said(body)}")
+
+    def _body(self, response: requests.Response) -> bytes:
+        until_s, parts, size = time.monotonic() + self._timeout_s, [], 0
+        for part in response.iter_content(2**20):
+            parts.append(part)
+            size += len(part)
+            if size > self._most_bytes:
+                raise self._trouble(f"sent more than {self._most_bytes} bytes")
+            if time.monotonic() > until_s:
+                raise self._trouble(f"did not send its whole answer within {self._timeout_s:g} s")
+        response._content = b"".join(parts)  # where requests keeps what it has read
+        return response._content
+
+    def _trouble(self, what: str, code: KubeReason = KubeReason.PROMETHEUS_UNAVAILABLE) -> Unavailable:
+        return Unavailable(f"Prometheus at {self.settings.url} {what.rstrip('.')}.", code=code)
+
+
+class _Trusting(HTTPAdapter):
+    """Trusts the authorities of the StreamJob's secret and nobody else; no file is needed for it."""
+
+    def __init__(self, settings: Settings, retry: Retry) -> None:
+        try:
+            self._context = ssl.create_default_context(cadata=settings.ca_pem)
+        except (ssl.SSLError, ValueError) as error:
+            message = f"ca.crt for Prometheus at {settings.url} is no certificate: {error}."
+            raise Unavailable(message, code=KubeReason.PROMETHEUS_TLS) from error
+        super().__init__(max_retries=retry)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """As in the base class, with our context."""
+        super().init_poolmanager(*args, ssl_context=self._context, **kwargs)
+
+    def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
+        """The base class would add the authorities of its own bundle."""
+
+
+def _root(error: BaseException) -> str:
+    """The innermost reason, without the layers of the HTTP libraries around it."""
+    while True:
+        inner = getattr(error, "reason", None)
+        if not isinstance(inner, BaseException):
+            inner = next((one for one in error.args if isinstance(one, BaseException)), None)
+        if inner is None:
+            return (str(error) or type(error).__name__)[:300]
+        error = inner
+
+
+def _said(body: bytes) -> str:
+    try:
+        document = json.loads(body)
+        return str(document["error"])[:300]
+    except (ValueError, LookupError, TypeError):
+        return body[:300].decode("utf-8", "replace").strip()
