@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import streamjob_agent
+from streamjob_agent import kube
 from streamjob_agent.agent import Agent
 from streamjob_agent.bridge import SparkBridge
 from streamjob_agent.config import AgentConfig
@@ -36,7 +37,7 @@ class Host:
         self, config: AgentConfig, complaints: tuple[str, ...] = (), connect: Callable[[Any], SparkBridge] = connect
     ) -> None:
         self.guard = Guard()
-        self._config = config
+        self._config = self.guard.call("state_dir", lambda: kube.remembering(config), config)
         self._connect = connect
         self._notes = {"config": " ".join(complaints) or "ok"}
         self._agent: Agent | None = None
@@ -47,6 +48,7 @@ class Host:
         self._lock = threading.Lock()
         for complaint in complaints:
             log.warning("StreamJob agent: %s", complaint)
+        self.guard.call("map", lambda: kube.follow(self, self._config, self.guard), None)
 
     @property
     def address(self) -> str | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 PREFIX = "STREAMJOB_AGENT_"
+_MAP_NAME = re.compile(r"[a-z0-9][-a-z0-9]*/[a-z0-9][-.a-z0-9]*")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +25,7 @@ class AgentConfig:
         overhead_ratio: share of the time that the agent's own work may take before it looks less often, 0.001 to 1.
         traffic_min_bytes: pairs of key groups that exchange less in a batch get no series, 1 or more.
         traffic_max_pairs: most series of traffic, 0 to 100,000; 0 turns them off.
+        partition_map: `namespace/name` of the PartitionMap to follow on Kubernetes; None follows none.
         failed_after: batches after which a move that Spark has not obeyed is reported as failed, 1 to 1000.
     """
 
@@ -36,6 +39,7 @@ class AgentConfig:
     traffic_min_bytes: int = 1024
     traffic_max_pairs: int = 2000
     failed_after: int = 5
+    partition_map: str | None = None
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> tuple[AgentConfig, tuple[str, ...]]:
@@ -56,6 +60,12 @@ class AgentConfig:
 def _text(value: str) -> str:
     if not value.isprintable() or value != value.strip():
         raise ValueError("text without line breaks or blanks at its ends")
+    return value
+
+
+def _namespace_and_name(value: str) -> str:
+    if not _MAP_NAME.fullmatch(value):
+        raise ValueError("namespace/name of a PartitionMap")
     return value
 
 
@@ -93,4 +103,5 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "traffic_min_bytes": _whole(1, 2**62),
     "traffic_max_pairs": _whole(0, 100_000),
     "failed_after": _whole(1, 1000),
+    "partition_map": _namespace_and_name,
 }

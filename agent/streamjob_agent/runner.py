@@ -17,7 +17,7 @@ USAGE = """usage: python -m streamjob_agent run [-m MODULE | SCRIPT] [ARGUMENT .
 
 Runs a PySpark program unchanged, with the StreamJob agent in its driver.
 Settings: STREAMJOB_AGENT_HOST, _PORT, _ADDRESS_FILE, _STATE_DIR, _TOKEN, _POLL_S, _OVERHEAD_RATIO,
-_TRAFFIC_MIN_BYTES, _TRAFFIC_MAX_PAIRS, _FAILED_AFTER."""
+_TRAFFIC_MIN_BYTES, _TRAFFIC_MAX_PAIRS, _FAILED_AFTER, _PARTITION_MAP."""
 
 
 def main(arguments: Sequence[str]) -> None:

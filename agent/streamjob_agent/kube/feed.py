@@ -1,0 +1,66 @@
+"""Takes PartitionMaps as they come and hands each new spec to the agent, again while it is refused."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from streamjob_agent.map_form import assignment_from_spec
+from streamjob_agent.wire import Assignment, WireError
+
+
+class Feed:
+    """What the newest map asks for. Safe for several threads.
+
+    `submit` takes an assignment and gives why it is refused, None when it is taken. `hint` gets the first readable
+    assignment: after a restart of the driver it is for another application, but tells where key groups were.
+    """
+
+    def __init__(self, submit: Callable[[Assignment], str | None], hint: Callable[[Assignment], None]) -> None:
+        self._submit = submit
+        self._hint = hint
+        self._hinted = False
+        self._lock = threading.Lock()
+        self._seen: tuple[str, int] | None = None
+        self._waiting: Assignment | None = None
+        self._unreadable: str | None = None
+
+    def offer(self, found: Mapping[str, Any]) -> None:
+        """A map as the API server gave it; one that is no newer than the last one of the same object is skipped."""
+        identity = found.get("metadata") or {}
+        uid, version = str(identity.get("uid")), int(identity.get("generation") or 0)
+        with self._lock:
+            if self._seen is not None and self._seen[0] == uid and version <= self._seen[1]:
+                return
+            self._seen = (uid, version)
+            self._take(found.get("spec") or {})
+
+    def _take(self, spec: Mapping[str, Any]) -> None:
+        self._waiting = self._unreadable = None
+        if not spec.get("generation"):  # made before the first plan
+            return
+        try:
+            assignment = assignment_from_spec(spec)
+        except WireError as error:
+            self._unreadable = f"Unreadable: {error}"
+            return
+        if not self._hinted:
+            self._hinted = True
+            self._hint(assignment)
+        self._waiting = assignment
+        self._hand_over()
+
+    def again(self) -> None:
+        """Offer what was refused once more: the query may run by now, the executor may be there."""
+        with self._lock:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        if self._waiting is not None and self._submit(self._waiting) is None:
+            self._waiting = None
+
+    @property
+    def unreadable(self) -> str | None:
+        """Why the newest spec could not even be read, None when it could."""
+        return self._unreadable

@@ -1,0 +1,68 @@
+"""How often the status is written, and how long a failure is waited out."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from streamjob_agent.kube.pacing import HEARTBEAT_S, Backoff, WritePace
+from streamjob_agent.wire import AgentStatus, QueryStatus
+
+STATUS = AgentStatus(
+    agent_version="0.1.0",
+    spark_version="4.3.0",
+    application_id="app",
+    now_s=100.0,
+    actuation="on",
+    reason="Ok",
+    message="",
+    generation_applied=1,
+    refused=None,
+    executors=(),
+    queries=(QueryStatus(query_id="q", run_id="r", name=None, batch_id=1, owners={0: ("0", "1")}),),
+)
+NEXT_BATCH = dataclasses.replace(
+    STATUS, now_s=101.0, errors_total=3, queries=(dataclasses.replace(STATUS.queries[0], batch_id=2),)
+)
+APPLIED = dataclasses.replace(STATUS, generation_applied=2)
+
+
+def test_the_first_status_is_written_at_once() -> None:
+    assert WritePace().due(STATUS, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "waited_s", "due"),
+    [
+        (STATUS, HEARTBEAT_S - 0.1, False),
+        (STATUS, HEARTBEAT_S, True),
+        (NEXT_BATCH, HEARTBEAT_S - 0.1, False),  # a batch more is no news
+        (APPLIED, 0.5, False),
+        (APPLIED, 1.0, True),
+    ],
+)
+def test_news_go_out_within_a_second_the_rest_as_heartbeat(status: AgentStatus, waited_s: float, due: bool) -> None:
+    pace = WritePace()
+    pace.wrote(STATUS, 1000, 50.0)
+    assert pace.due(status, 50.0 + waited_s) is due
+
+
+def test_a_large_status_is_written_less_often() -> None:
+    pace = WritePace()
+    pace.wrote(STATUS, 20 * 64 * 1024, 0.0)
+    assert not pace.due(APPLIED, 19.9)
+    assert pace.due(APPLIED, 20.0)
+
+
+def test_waits_double_up_to_half_a_minute_and_start_over() -> None:
+    backoff = Backoff(chance=lambda: 1.0)
+    assert [backoff.failed(None) for _ in range(8)] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    backoff.worked()
+    assert backoff.failed(None) == 0.5
+
+
+def test_what_the_server_asks_for_is_waited_but_not_for_ever() -> None:
+    assert Backoff(chance=lambda: 0.0).failed(7.0) == 7.0
+    assert Backoff(chance=lambda: 0.0).failed(86400.0) == 60.0
+    assert Backoff(chance=lambda: 0.0).failed(0.0) == 0.25
