@@ -1,0 +1,38 @@
+"""How to reach the API server: a kubeconfig file, or the pod's own account."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kubernetes import config
+from kubernetes.client import Configuration
+
+from streamjob_operator.ports import Unavailable
+
+
+def configuration(path: str | Path | None = None, *, context: str | None = None) -> Configuration:
+    """From that file, else from KUBECONFIG, else the pod's own account, else ~/.kube/config; raises Unavailable."""
+    settings = Configuration()
+    try:
+        if path is None and context is None and "KUBECONFIG" not in os.environ and in_pod():
+            config.load_incluster_config(client_configuration=settings)
+        else:
+            file = None if path is None else str(path)
+            config.load_kube_config(file, context=context, client_configuration=settings)
+    except (config.ConfigException, OSError, ValueError) as error:
+        raise Unavailable(f"No way to the API server is known: {error}.") from error
+    return settings
+
+
+def in_pod() -> bool:
+    """Whether this process runs in a pod that may talk to its API server."""
+    return "KUBERNETES_SERVICE_HOST" in os.environ
+
+
+def own_namespace(default: str = "default") -> str:
+    """The pod's own namespace."""
+    try:
+        return Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace").read_text(encoding="utf-8").strip()
+    except OSError:
+        return default
