@@ -110,6 +110,9 @@ class Spec(Part):
     application_ref: ApplicationRef | None = None
     """What to take care of. Exactly one of application and applicationRef is needed."""
 
+    suspend: bool = False
+    """Whether the driver is stopped between two batches and kept stopped, on Kubernetes. Default false."""
+
     executors: Executors
     """Bounds on the number of executors. Required."""
 

@@ -138,6 +138,10 @@ class Executors(Part):
     max: int = Field(ge=1, le=10_000)
     """Most executors. Required, range 1 to 10000, not below min."""
 
+    replicas: int | None = Field(default=None, ge=0, le=10_000)
+    """Executors wanted by somebody else, such as an HPA or `kubectl scale`; kept within min and max. While it is set,
+    StreamJob's own scaling is off. Default: not set."""
+
     @model_validator(mode="after")
     def _ordered(self) -> Executors:
         if self.min > self.max:

@@ -1,0 +1,152 @@
+"""PartitionMap: spec is the operator's, status the agent's. `streamjob_agent.map_form` writes and reads both."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from streamjob_operator.kube.models.marks import ListKey
+from streamjob_operator.spec.base import Part
+
+ExecutorState = Literal["ready", "draining", "leaving", "dead"]
+
+
+class Pace(Part):
+    """How much may move at one batch boundary; absent is no limit, and one move is always allowed."""
+
+    max_moves: int | None = Field(default=None, ge=0)
+    """Moves. Default: no limit."""
+
+    max_state_bytes: int | None = Field(default=None, ge=0)
+    """State that is loaded on new executors. Bytes, default: no limit."""
+
+    max_cost_seconds: float | None = Field(default=None, ge=0)
+    """Expected pauses, together. Seconds, default: no limit."""
+
+
+class MapSpec(Part):
+    """Where every key group should be. Empty until the first plan; written by the operator alone."""
+
+    generation: int | None = Field(default=None, ge=0)
+    """Grows by one with each plan; the agent refuses an older one. Absent or 0: no plan yet."""
+
+    application_id: str | None = None
+    """Spark's application id that the plan was made for; another driver refuses it, as executor ids start anew."""
+
+    query_id: str | None = None
+    """Id of the streaming query, the same over restarts from one checkpoint."""
+
+    executors_target: int | None = Field(default=None, ge=0)
+    """Executors that should exist, those being drained included. Default: the number is left alone."""
+
+    marked_for_removal: tuple[str, ...] = ()
+    """Ids of executors that receive no key group and are being drained. Default: none."""
+
+    remove: tuple[str, ...] = ()
+    """Ids of marked executors to decommission now; the agent refuses while one holds a key group. Default: none."""
+
+    owners: dict[str, str] = Field(default_factory=dict)
+    """Executor of each partition, by operator: "0*3,2,-*2" is three on executor 0, one on 2, two left where they are.
+    Text over 16 KiB is "z:" and the base64 of its zlib stream. Default: nothing is assigned."""
+
+    move_order: str | None = None
+    """Order of the moves: "0:3,7;1:4" is partitions 3 and 7 of operator 0, then 4 of operator 1. Long text as in
+    owners. Default: by operator and partition."""
+
+    move_cost_seconds: str | None = None
+    """Expected pause of each move of moveOrder, "0.03*12,-,0.5" with "-" for unknown. Seconds, long text as in
+    owners. Default: unknown."""
+
+    pace: Pace | None = None
+    """How much may move at one batch boundary. Default: no limits."""
+
+
+class MapExecutor(Part):
+    """One executor as the driver sees it."""
+
+    id: str
+    """Spark's executor id."""
+
+    host: str | None = None
+    """Its host: the pod's address."""
+
+    cores: int | None = None
+    """Its task slots."""
+
+    state: ExecutorState | None = None
+    """ready, draining (marked for removal), leaving (being decommissioned) or dead."""
+
+    groups: int | None = None
+    """Key groups that it holds."""
+
+
+class MapQuery(Part):
+    """One streaming query."""
+
+    query_id: str
+    """Its id, the same over restarts from one checkpoint."""
+
+    run_id: str | None = None
+    """Id of this run of it."""
+
+    name: str | None = None
+    """Its name, where the job gives one."""
+
+    batch_id: int | None = None
+    """Its newest batch."""
+
+    owners: dict[str, str] = Field(default_factory=dict)
+    """Executor on which each partition's newest task ran, by operator; written as spec.owners."""
+
+    moves_pending: int | None = None
+    """Moves of the applied generation that are still to be made."""
+
+    moves_done: int | None = None
+    """Moves of the applied generation that were made."""
+
+    moves_failed: int | None = None
+    """Moves of the applied generation that were given up."""
+
+
+class MapStatus(Part):
+    """What the agent reports; written by the agent in the driver alone."""
+
+    agent_version: str | None = None
+    """The agent's version."""
+
+    spark_version: str | None = None
+    """Spark's version."""
+
+    application_id: str | None = None
+    """Spark's application id of the driver that reports."""
+
+    now_seconds: float | None = None
+    """When this was written, by the driver's clock: a heartbeat. Seconds since 1970."""
+
+    actuation: Literal["on", "off"] | None = None
+    """Whether the agent moves key groups; off when its self-test failed or it has switched itself off."""
+
+    reason: str | None = None
+    """Stable code for it."""
+
+    message: str | None = None
+    """A sentence for a person."""
+
+    generation_applied: int | None = None
+    """The generation that the driver follows. Absent: none yet."""
+
+    refused: str | None = None
+    """Why the newest spec was not taken. Absent: it was."""
+
+    executors: Annotated[tuple[MapExecutor, ...], ListKey("id")] = ()
+    """Executors as the driver sees them."""
+
+    queries: Annotated[tuple[MapQuery, ...], ListKey("queryId")] = ()
+    """The streaming queries of the driver."""
+
+    self_test: dict[str, str] = Field(default_factory=dict)
+    """Result of each part of the agent's self-test."""
+
+    errors_total: int | None = None
+    """Errors of the agent's own since the driver started; it catches all of them."""
