@@ -69,5 +69,15 @@ FIGURES := figure_02_04 figure_05 section_5_2 figure_10_11 figure_12_14
 figures: setup
 	for figure in $(FIGURES); do $(BIN)/python -m benchmarks.figures.$$figure $(QUICK) || exit 1; done
 
+# Outside solvers to compare the planners with, in an environment of their own. Without Python 3.12 or newer Meta's
+# rebalancer is left out.
+PEERS_PYTHON ?= $(firstword $(foreach one,python3.12 python3.13 $(PYTHON),$(shell $(one) -c pass 2>/dev/null && echo $(one))))
+peers: setup .venv-peers/.ready
+
+.venv-peers/.ready: benchmarks/peers/requirements.txt
+	test -x .venv-peers/bin/python || $(PEERS_PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip install --quiet --disable-pip-version-check --requirement benchmarks/peers/requirements.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-spark-* out build dist
+	rm -rf $(VENV) .venv-spark-* .venv-peers out build dist
