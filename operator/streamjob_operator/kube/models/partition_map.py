@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from streamjob_operator.kube.models.marks import ListKey
 from streamjob_operator.spec.base import Part
 
 ExecutorState = Literal["ready", "draining", "leaving", "dead"]
@@ -139,14 +138,17 @@ class MapStatus(Part):
     refused: str | None = None
     """Why the newest spec was not taken. Absent: it was."""
 
-    executors: Annotated[tuple[MapExecutor, ...], ListKey("id")] = ()
+    executors: tuple[MapExecutor, ...] = ()
     """Executors as the driver sees them."""
 
-    queries: Annotated[tuple[MapQuery, ...], ListKey("queryId")] = ()
+    queries: tuple[MapQuery, ...] = ()
     """The streaming queries of the driver."""
 
     self_test: dict[str, str] = Field(default_factory=dict)
     """Result of each part of the agent's self-test."""
+
+    agent_url: str | None = None
+    """Where the agent's metrics page and status can be read, http://ADDRESS:PORT. Absent: it does not listen."""
 
     errors_total: int | None = None
     """Errors of the agent's own since the driver started; it catches all of them."""
