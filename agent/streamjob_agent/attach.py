@@ -37,7 +37,7 @@ class Host:
         self, config: AgentConfig, complaints: tuple[str, ...] = (), connect: Callable[[Any], SparkBridge] = connect
     ) -> None:
         self.guard = Guard()
-        self._config = self.guard.call("state_dir", lambda: kube.remembering(config), config)
+        self._config = self.guard.call("state_dir", lambda: kube.prepared(config), config)
         self._connect = connect
         self._notes = {"config": " ".join(complaints) or "ok"}
         self._agent: Agent | None = None

@@ -3,6 +3,6 @@
 In a pod only the standard library is needed. With KUBECONFIG the `kubernetes` package reads that file (extra `kube`).
 """
 
-from streamjob_agent.kube.client import follow, remembering
+from streamjob_agent.kube.client import follow, prepared
 
-__all__ = ["follow", "remembering"]
+__all__ = ["follow", "prepared"]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import secrets
+import socket
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.guard import Guard
@@ -18,18 +21,31 @@ from streamjob_agent.kube.feed import Feed
 from streamjob_agent.kube.pacing import Backoff, WritePace
 from streamjob_agent.map_form import status_to_map
 from streamjob_agent.memory import AssignmentMemory
-from streamjob_agent.server import Desk
 from streamjob_agent.wire import AgentStatus, Assignment
 
 WATCH, STATUS = "map_watch", "map_status"
 _TICK_S = 1.0
 
 
+class MapDesk(Protocol):
+    """The agent as the map sees it. Any method may raise anything."""
+
+    @property
+    def address(self) -> str | None:
+        """`host:port` of its HTTP side, None when it does not listen."""
+
+    def status(self) -> AgentStatus:
+        """The agent's status now."""
+
+    def submit(self, assignment: Assignment) -> str | None:
+        """Take an assignment; why it is refused, None when it is taken."""
+
+
 class MapClient:
     """Follows one PartitionMap from `start` to `stop`. The last assignment stays in force while the API is away."""
 
     def __init__(
-        self, desk: Desk, api: MapApi, guard: Guard, memory: AssignmentMemory, tick_s: float = _TICK_S
+        self, desk: MapDesk, api: MapApi, guard: Guard, memory: AssignmentMemory, tick_s: float = _TICK_S
     ) -> None:
         self._desk = desk
         self._api = api
@@ -93,7 +109,7 @@ class MapClient:
         self._guard.call("map_submit", self._feed.again, None)
         status, now_s = self._status(), time.monotonic()
         if self._pace.due(status, now_s):
-            fields = status_to_map(status)
+            fields = self._fields(status)
             answer = self._api.write_status(fields)
             self._pace.wrote(status, len(json.dumps(fields)), now_s)
             self._feed.offer(answer)  # the whole object comes back: news even while no watch gets through
@@ -101,6 +117,10 @@ class MapClient:
     def _status(self) -> AgentStatus:
         status, unreadable = self._desk.status(), self._feed.unreadable
         return dataclasses.replace(status, refused=unreadable) if unreadable else status
+
+    def _fields(self, status: AgentStatus) -> dict[str, Any]:
+        url = self._guard.call("map_address", lambda: agent_url(self._desk.address), None)
+        return {**status_to_map(status), **({"agentUrl": url} if url else {})}
 
     def _remember(self, assignment: Assignment) -> None:
         """A hint for the first placement of a driver that has no memory of its own; newer plans replace it."""
@@ -112,14 +132,31 @@ class MapClient:
         self._guard.call("map_hint", save, None)
 
 
-def remembering(config: AgentConfig) -> AgentConfig:
-    """With a PartitionMap there is always a memory, because the map is one: if only in a folder that ends with us."""
-    if config.partition_map is None or config.state_dir is not None:
+def agent_url(address: str | None) -> str | None:
+    """`http://host:port` for others on the network; raises OSError when this machine does not know its own address."""
+    host, _, port = (address or "").rpartition(":")
+    if not host:
+        return None
+    return f"http://{socket.gethostbyname(socket.gethostname()) if host == '0.0.0.0' else host}:{port}"
+
+
+def prepared(config: AgentConfig) -> AgentConfig:
+    """What a PartitionMap implies: a memory, because the map is one, and a token, because only the map steers then.
+
+    Neither replaces one that is given. Raises OSError when no folder can be made.
+    """
+    if config.partition_map is None:
         return config
-    return dataclasses.replace(config, state_dir=tempfile.mkdtemp(prefix="streamjob-"))
+    return dataclasses.replace(
+        config,
+        state_dir=config.state_dir or tempfile.mkdtemp(prefix="streamjob-"),
+        token=config.token or secrets.token_urlsafe(),
+    )
 
 
-def follow(desk: Desk, config: AgentConfig, guard: Guard, environ: Mapping[str, str] = os.environ) -> MapClient | None:
+def follow(
+    desk: MapDesk, config: AgentConfig, guard: Guard, environ: Mapping[str, str] = os.environ
+) -> MapClient | None:
     """Start to follow the PartitionMap that the configuration names, if it names one; returns at once."""
     if config.partition_map is None:
         return None

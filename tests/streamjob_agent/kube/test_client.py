@@ -17,7 +17,7 @@ from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.guard import Guard
 from streamjob_agent.kube.api import ApiFailure
-from streamjob_agent.kube.client import STATUS, WATCH, MapClient, remembering
+from streamjob_agent.kube.client import STATUS, WATCH, MapClient, agent_url, prepared
 from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.wire import AgentStatus, Assignment
 
@@ -26,6 +26,8 @@ EVERYTHING_TO_1 = dict.fromkeys((0, 1), ("1",) * 6)
 
 class Desk:
     """An agent over the fake Spark whose rounds a test makes."""
+
+    address = "127.0.0.1:4711"
 
     def __init__(self, memory: pathlib.Path) -> None:
         self.bridge = FakeBridge()
@@ -36,12 +38,6 @@ class Desk:
     def batch(self) -> None:
         self.bridge.run_batch()
         self.agent.round()
-
-    def page(self) -> bytes:
-        raise NotImplementedError
-
-    def failed(self, error: BaseException) -> None:
-        raise error
 
     def submit(self, assignment: Assignment) -> str | None:
         return self.agent.submit(assignment)
@@ -229,13 +225,25 @@ def test_a_driver_without_an_api_server_attaches_as_ever(monkeypatch: pytest.Mon
         host.close()
 
 
-def test_a_map_gives_the_driver_a_memory(tmp_path: pathlib.Path) -> None:
-    plain, own = AgentConfig(), AgentConfig(partition_map="a/b", state_dir=str(tmp_path))
-    assert remembering(plain) is plain
-    assert remembering(own) is own
-    made = remembering(AgentConfig(partition_map="a/b")).state_dir
-    assert made is not None
-    pathlib.Path(made).rmdir()
+def test_a_map_gives_the_driver_a_memory_and_lets_nobody_else_steer(tmp_path: pathlib.Path) -> None:
+    plain, own = AgentConfig(), AgentConfig(partition_map="a/b", state_dir=str(tmp_path), token="mine")
+    assert prepared(plain) is plain
+    assert prepared(own) == own
+    made = [prepared(AgentConfig(partition_map="a/b")) for _ in range(2)]
+    folders = [pathlib.Path(str(config.state_dir)) for config in made]
+    assert made[0].token != made[1].token
+    assert all(config.token for config in made)
+    for folder in folders:
+        folder.rmdir()
+
+
+def test_where_the_agent_is_found_is_told(rig: Rig) -> None:
+    assert agent_url(None) is None
+    assert agent_url("127.0.0.1:81") == "http://127.0.0.1:81"
+    assert str(agent_url("0.0.0.0:81")).startswith("http://")
+    assert "0.0.0.0" not in str(agent_url("0.0.0.0:81"))
+    rig.client.report_once()
+    assert rig.api.found["status"]["agentUrl"] == "http://127.0.0.1:4711"
 
 
 def test_stopping_ends_both_threads(rig: Rig) -> None:
