@@ -1,0 +1,1 @@
+"""What a StreamJob tells: conditions, events, and the rest of its status."""

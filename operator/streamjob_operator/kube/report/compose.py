@@ -1,0 +1,79 @@
+"""The whole status of a StreamJob: what was there before, with what this turn found taken in. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from streamjob_operator.kube.memory import memory_text
+from streamjob_operator.kube.models.status import Condition, Handled, Status
+from streamjob_operator.kube.names import Label
+from streamjob_operator.kube.report.conditions import merge
+from streamjob_operator.kube.report.decisions import ACTED, cycle_of, decision_of, history_of, plan_of
+from streamjob_operator.kube.report.facts import Cycle, Facts
+from streamjob_operator.kube.report.findings import findings
+from streamjob_operator.kube.report.motion import motion_of
+from streamjob_operator.kube.report.sections import collocation_of, executors_of, load_of, migrations_of, phase_of
+
+
+def read_status(document: Mapping[str, Any]) -> Status:
+    """The status of a StreamJob as it was read; fields of another version of the operator are left out."""
+    given = document.get("status") or {}
+    known = {str(field.alias): name for name, field in Status.model_fields.items()}
+    fields: dict[str, Any] = {}
+    for alias in given.keys() & known.keys():
+        try:
+            fields[known[alias]] = getattr(Status.model_validate_json(json.dumps({alias: given[alias]})), known[alias])
+        except ValidationError:
+            continue  # it is written anew by what this turn finds
+    return Status.model_validate(fields)
+
+
+def compose(before: Status, facts: Facts, handled: Handled | None, executor_selector: str) -> Status:
+    """The new status."""
+    motion = motion_of(facts)
+    known = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in before.conditions]
+    conditions = merge(known, findings(facts), facts.generation, facts.now_s)
+    update: dict[str, Any] = {
+        "observed_generation": facts.generation,
+        "handled": handled,
+        "conditions": tuple(Condition.model_validate(one) for one in conditions),
+    }
+    if facts.driver is not None:
+        update |= {
+            "phase": phase_of(facts.driver, motion),
+            "executors": executors_of(motion, facts.driver, executor_selector),
+            "driver": facts.driver.status,
+        }
+    if motion.live is not None:
+        update["migrations"] = migrations_of(facts, motion)
+    if facts.memory is not None:
+        update["memory"] = memory_text(facts.memory)
+    if facts.cycle is not None:
+        update |= _cycle(before, facts.cycle)
+    return before.model_copy(update=update)
+
+
+def _cycle(before: Status, cycle: Cycle) -> dict[str, Any]:
+    record, decision = cycle.record, decision_of(cycle.record)
+    return {
+        "load": load_of(record) or before.load,
+        "collocation": collocation_of(record) or before.collocation,
+        "last_cycle": cycle_of(cycle),
+        "last_plan": plan_of(before.last_plan, record),
+        "last_action": decision if decision.decision == ACTED else before.last_action,
+        "history": history_of(before.history, decision),
+    }
+
+
+def to_document(status: Status) -> dict[str, Any]:
+    """As the API server takes it."""
+    return status.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def selector(job_name: str) -> str:
+    """Label selector of the executors' pods of a job."""
+    return f"{Label.JOB.value}={job_name},spark-role=executor"

@@ -1,0 +1,64 @@
+"""What one cycle of the loop says about the conditions. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from streamjob_operator.kube.names import Condition, KubeReason
+from streamjob_operator.kube.report.conditions import Finding
+from streamjob_operator.kube.report.facts import Cycle
+from streamjob_operator.kube.report.motion import Motion
+from streamjob_operator.kube.report.times import rfc3339
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.values import CycleRecord, Reason
+
+MISSING = (Reason.METRICS_UNAVAILABLE, Reason.METRICS_STALE, Reason.METRICS_INCOMPLETE)
+
+
+def cycle_findings(cycle: Cycle, job: StreamJob, motion: Motion) -> Iterator[Finding]:
+    """MetricsAvailable, Balanced, AwaitingApproval."""
+    yield _metrics(cycle)
+    yield _balanced(cycle.record, job, motion)
+    yield _awaiting(cycle.record)
+
+
+def _metrics(cycle: Cycle) -> Finding:
+    verdict, trouble, kind = cycle.record.verdict, cycle.trouble, Condition.METRICS_AVAILABLE
+    if trouble is not None:
+        message = f"{trouble.message} Since {rfc3339(trouble.since_s)}."
+        return Finding(type=kind, holds=False, reason=trouble.reason, message=message)
+    if verdict.reason in MISSING:
+        return Finding(type=kind, holds=False, reason=verdict.reason, message=verdict.message)
+    if cycle.record.model is None:
+        return Finding(type=kind, holds=None, reason=verdict.reason, message=verdict.message)
+    message = "Measurements are there and fresh."
+    return Finding(type=kind, holds=True, reason=KubeReason.METRICS_FOUND, message=message)
+
+
+def _balanced(record: CycleRecord, job: StreamJob, motion: Motion) -> Finding:
+    plan, verdict, kind = record.verdict.plan, record.verdict, Condition.BALANCED
+    if plan is None:
+        return Finding(type=kind, holds=None, reason=verdict.reason, message=verdict.message)
+    distance, allowed = plan.before.load_distance, job.spec.balancing.max_load_distance
+    figures = f"Load distance {distance:.1f}, {allowed:g} allowed."
+    if distance > allowed:
+        reason = verdict.reason if verdict.reason is not Reason.BALANCED else Reason.LOAD_DISTANCE
+        return Finding(type=kind, holds=False, reason=reason, message=f"{figures} {verdict.message}")
+    if motion.reason is not None:
+        return Finding(type=kind, holds=False, reason=motion.reason, message=f"{figures} {motion.message}")
+    if record.scaling is not None and record.scaling.reason in (Reason.SCALE_OUT, Reason.SCALE_IN):
+        message = f"{figures} {record.scaling.message}"
+        return Finding(type=kind, holds=False, reason=record.scaling.reason, message=message)
+    return Finding(type=kind, holds=True, reason=Reason.BALANCED, message=figures)
+
+
+def _awaiting(record: CycleRecord) -> Finding:
+    pending = None if record.memory is None else record.memory.pending
+    kind = Condition.AWAITING_APPROVAL
+    if pending is None:
+        message = "No plan waits for approval."
+        return Finding(type=kind, holds=False, reason=record.verdict.reason, message=message)
+    message = (
+        f"Plan {pending.plan_hash} with {len(pending.moves)} moves waits for the annotation streamjob.dev/approve."
+    )
+    return Finding(type=kind, holds=True, reason=Reason.AWAITING_APPROVAL, message=message)

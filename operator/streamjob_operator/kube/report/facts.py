@@ -1,0 +1,77 @@
+"""What one turn found out about a StreamJob: all that its status is made from."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from streamjob_operator.kube.maps import MapView
+from streamjob_operator.kube.models.status import DriverStatus
+from streamjob_operator.kube.names import Phase
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.values import CycleRecord, Memory
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DriverFacts:
+    """The driver, whoever started it.
+
+    Attributes:
+        phase: Pending, Submitting, Running, Failed or Suspended.
+        reason, message: why, for the condition Ready.
+        stalled: it does not go on without a person.
+        limits: what cannot be done for an adopted application; None when all can.
+        overridden: Spark settings of the user's that were overridden, as a sentence; None when none were.
+        executors_trouble: why executors' pods do not come, in the scheduler's words; None when they do.
+        executors_admitted: executors' pods that exist; None when nobody knows.
+        pods: name of each executor's pod by executor id, as far as known.
+    """
+
+    phase: Phase
+    reason: str
+    message: str
+    stalled: bool = False
+    limits: str | None = None
+    overridden: str | None = None
+    executors_trouble: str | None = None
+    executors_admitted: int | None = None
+    pods: dict[str, str] = dataclasses.field(default_factory=dict)
+    status: DriverStatus | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsTrouble:
+    """A finer reason for missing measurements than the cycle's own, and since when."""
+
+    reason: str
+    message: str
+    since_s: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Cycle:
+    """One cycle of the loop, with its id in the log."""
+
+    id: str
+    record: CycleRecord
+    seconds: float
+    trouble: MetricsTrouble | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """One turn. `job` is None when the spec has `mistakes`; `cycle` None when no cycle was run in this turn."""
+
+    now_s: float
+    generation: int
+    job: StreamJob | None
+    mistakes: tuple[str, ...] = ()
+    driver: DriverFacts | None = None
+    map: MapView | None = None
+    memory: Memory | None = None
+    cycle: Cycle | None = None
+    error: str | None = None  # a mistake of the operator's own
+
+    def agent_age_s(self) -> float | None:
+        """Seconds since the agent wrote its status, by both clocks; None when it never did."""
+        agent = None if self.map is None else self.map.agent
+        return None if agent is None else max(0.0, self.now_s - agent.now_s)

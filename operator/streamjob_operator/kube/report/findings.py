@@ -1,0 +1,129 @@
+"""From the facts of one turn to the conditions they speak of. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from streamjob_operator.kube.names import Condition, KubeReason, Phase
+from streamjob_operator.kube.report.conditions import Finding
+from streamjob_operator.kube.report.cycle_findings import cycle_findings
+from streamjob_operator.kube.report.facts import DriverFacts, Facts
+from streamjob_operator.kube.report.motion import Motion, motion_of
+from streamjob_operator.spec.quantities import format_duration
+from streamjob_operator.values import Reason
+
+SILENT_S = 60.0
+"""Age of the agent's heartbeat, which comes every 10 seconds, from which the agent counts as silent."""
+
+
+def findings(facts: Facts) -> Iterator[Finding]:
+    """What this turn says about each condition; nothing about those that it knows nothing new of."""
+    yield _accepted(facts)
+    if facts.job is None or facts.driver is None:
+        yield from _without_a_job(facts)
+        return
+    silent = silence(facts)
+    motion = motion_of(facts)
+    yield _ready(facts.driver, silent)
+    yield _reconciling(facts.driver, motion)
+    yield _stalled(facts)
+    yield from _actuation(facts, facts.driver)
+    yield from _executors(facts, facts.driver, motion)
+    if facts.cycle is not None:
+        yield from cycle_findings(facts.cycle, facts.job, motion)
+
+
+def silence(facts: Facts) -> str | None:
+    """A sentence when the driver runs but its agent has not been heard of for too long; None otherwise."""
+    if facts.driver is None or facts.driver.phase is not Phase.RUNNING:
+        return None
+    age_s = facts.agent_age_s()
+    if age_s is None:
+        return "The agent has not reported yet."
+    return f"The agent has not reported for {format_duration(round(age_s))}." if age_s > SILENT_S else None
+
+
+def _accepted(facts: Facts) -> Finding:
+    if facts.job is None:
+        message = " ".join(facts.mistakes)
+        return Finding(type=Condition.ACCEPTED, holds=False, reason=KubeReason.INVALID_SPEC, message=message)
+    if facts.driver is not None and facts.driver.overridden is not None:
+        reason, message = KubeReason.SETTINGS_OVERRIDDEN, facts.driver.overridden
+        return Finding(type=Condition.ACCEPTED, holds=True, reason=reason, message=message)
+    message = "The spec can be carried out."
+    return Finding(type=Condition.ACCEPTED, holds=True, reason=KubeReason.SPEC_ACCEPTED, message=message)
+
+
+def _without_a_job(facts: Facts) -> Iterator[Finding]:
+    """The spec cannot be used, or something of ours failed before anything could be found out."""
+    if facts.job is None:
+        reason, message = KubeReason.INVALID_SPEC, " ".join(facts.mistakes)
+        yield Finding(type=Condition.STALLED, holds=True, reason=reason, message=message)
+        yield Finding(type=Condition.RECONCILING, holds=False, reason=reason, message="Waiting for a spec of use.")
+        yield Finding(type=Condition.READY, holds=False, reason=reason, message=message)
+    elif facts.error is not None:
+        reason = KubeReason.OPERATOR_ERROR
+        yield Finding(type=Condition.READY, holds=None, reason=reason, message=facts.error)
+        yield Finding(type=Condition.RECONCILING, holds=True, reason=reason, message="Trying again.")
+
+
+def _ready(driver: DriverFacts, silent: str | None) -> Finding:
+    if driver.phase is Phase.RUNNING and silent is not None:
+        return Finding(type=Condition.READY, holds=False, reason=KubeReason.AGENT_SILENT, message=silent)
+    holds = driver.phase is Phase.RUNNING
+    return Finding(type=Condition.READY, holds=holds, reason=driver.reason, message=driver.message)
+
+
+def _reconciling(driver: DriverFacts, motion: Motion) -> Finding:
+    under_way = driver.phase in (Phase.PENDING, Phase.SUBMITTING) and not driver.stalled
+    if under_way:
+        return Finding(type=Condition.RECONCILING, holds=True, reason=driver.reason, message=driver.message)
+    if motion.reason is not None:
+        return Finding(type=Condition.RECONCILING, holds=True, reason=motion.reason, message=motion.message)
+    message = "Nothing is under way."
+    return Finding(type=Condition.RECONCILING, holds=False, reason=driver.reason, message=message)
+
+
+def _stalled(facts: Facts) -> Finding:
+    driver = facts.driver
+    if driver is not None and driver.stalled:
+        return Finding(type=Condition.STALLED, holds=True, reason=driver.reason, message=driver.message)
+    reason, message = KubeReason.SPEC_ACCEPTED, "Nothing waits for a person."
+    return Finding(type=Condition.STALLED, holds=False, reason=reason, message=message)
+
+
+def _actuation(facts: Facts, driver: DriverFacts) -> Iterator[Finding]:
+    agent = None if facts.map is None else facts.map.agent
+    kind = Condition.ACTUATION_AVAILABLE
+    if driver.phase is not Phase.RUNNING or agent is None:
+        yield Finding(type=kind, holds=None, reason=driver.reason, message="The agent has not reported.")
+    elif agent.actuation != "on":
+        message = f"{agent.message or agent.reason or 'The agent does not say why'}"
+        yield Finding(type=kind, holds=False, reason=agent.reason or Reason.ACTUATION_OFF, message=message)
+    elif driver.limits is not None:
+        yield Finding(type=kind, holds=False, reason=KubeReason.ADOPTED_WITH_LIMITS, message=driver.limits)
+    elif agent.refused:
+        yield Finding(type=kind, holds=False, reason=KubeReason.AGENT_REFUSED, message=agent.refused)
+    else:
+        message = f"The agent {agent.agent_version} moves key groups of Spark {agent.spark_version}."
+        yield Finding(type=kind, holds=True, reason=KubeReason.ACTUATION_ON, message=message)
+
+
+def _executors(facts: Facts, driver: DriverFacts, motion: Motion) -> Iterator[Finding]:
+    kind = Condition.EXECUTORS_AVAILABLE
+    if driver.phase is not Phase.RUNNING or motion.ready is None:
+        yield Finding(type=kind, holds=None, reason=driver.reason, message="The driver does not run.")
+    elif motion.wanted is None or motion.ready >= motion.wanted:
+        retreat_s = None if facts.memory is None else facts.memory.retreat_until_s
+        if retreat_s is not None and facts.now_s < retreat_s:
+            left = format_duration(round(retreat_s - facts.now_s))
+            message = f"Executors did not come; going on with {motion.ready}, trying again in {left}."
+            yield Finding(type=kind, holds=False, reason=Reason.EXECUTORS_TIMED_OUT, message=message)
+        else:
+            message = f"{motion.ready} executors are there."
+            yield Finding(type=kind, holds=True, reason=KubeReason.EXECUTORS_READY, message=message)
+    else:
+        trouble = driver.executors_trouble
+        reason = KubeReason.EXECUTOR_UNSCHEDULABLE if trouble else Reason.WAITING_FOR_EXECUTORS
+        message = f"{motion.ready} of {motion.wanted} executors are ready. {trouble or ''}".strip()
+        yield Finding(type=kind, holds=False, reason=reason, message=message)

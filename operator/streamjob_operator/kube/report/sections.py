@@ -1,0 +1,125 @@
+"""Sections of a StreamJob's status that say how it is: executors, load, collocation, migrations. Pure."""
+
+from __future__ import annotations
+
+import math
+
+from streamjob_agent.wire import WireError
+from streamjob_operator.digest import digest
+from streamjob_operator.kube.models.status import (
+    CollocationStatus,
+    ExecutorsStatus,
+    LoadStatus,
+    MarkedExecutor,
+    MigrationsStatus,
+)
+from streamjob_operator.kube.names import Phase
+from streamjob_operator.kube.report.facts import DriverFacts, Facts
+from streamjob_operator.kube.report.motion import Motion
+from streamjob_operator.spec.quantities import format_duration
+from streamjob_operator.values import CycleRecord, Reason, Snapshot
+from streamjob_planners.measures import skew_floor
+
+CPU_BOUND = 0.7
+"""Share of its busy time that a job computes from which on the processor is what it uses most."""
+
+
+def phase_of(driver: DriverFacts | None, motion: Motion) -> Phase:
+    """One word."""
+    if driver is None:
+        return Phase.PENDING
+    if driver.phase is not Phase.RUNNING:
+        return driver.phase
+    words = {
+        Reason.DRAINING.value: Phase.DRAINING,
+        Reason.MOVES_PENDING.value: Phase.REBALANCING,
+        Reason.WAITING_FOR_EXECUTORS.value: Phase.SCALING,
+    }
+    return words.get(motion.reason or "", Phase.RUNNING)
+
+
+def executors_of(motion: Motion, driver: DriverFacts | None, selector: str) -> ExecutorsStatus:
+    """Numbers; those that nobody knows are absent."""
+    ready = 0 if motion.live is None else motion.live
+    pods = {} if driver is None else driver.pods
+    target = motion.wanted
+    return ExecutorsStatus(
+        target=target,
+        admitted=ready if driver is None or driver.executors_admitted is None else driver.executors_admitted,
+        ready=ready,
+        summary=f"{ready}/{'-' if target is None else target}",
+        selector=selector,
+        marked_for_removal=tuple(
+            MarkedExecutor(id=name, pod=pods.get(name), groups_left=left)
+            for name, left in sorted(motion.groups_left.items())
+        ),
+    )
+
+
+def load_of(record: CycleRecord) -> LoadStatus | None:
+    """Load as measured; None when nothing was."""
+    if record.snapshot is None:
+        return None
+    now = digest(record)
+    before = None if record.verdict.plan is None else record.verdict.plan.before
+    floor = None if record.model is None else skew_floor(record.model)
+    return LoadStatus(
+        distance=_rounded(before.load_distance if before else now.distance_pct),
+        index=_rounded(before.load_index if before else None),
+        mean=_rounded(before.mean if before else now.mean_pct),
+        floor=_rounded(floor.load_distance if floor else None),
+        bottleneck=_bottleneck(record.snapshot),
+    )
+
+
+def collocation_of(record: CycleRecord) -> CollocationStatus | None:
+    """None when nobody measured the traffic."""
+    plan = record.verdict.plan
+    factor = digest(record).collocation_pct
+    if factor is None:
+        return None
+    return CollocationStatus(
+        factor=_rounded(factor), best=_rounded(None if plan is None else plan.after.collocation_factor)
+    )
+
+
+def migrations_of(facts: Facts, motion: Motion) -> MigrationsStatus:
+    """Moves of the newest generation."""
+    total = motion.pending + motion.done + motion.failed
+    return MigrationsStatus(
+        pending=motion.pending,
+        done=motion.done,
+        failed=motion.failed,
+        summary=f"{motion.done}/{total}",
+        cost_left=format_duration(round(motion.cost_left_s, 2)) if motion.pending else None,
+        eta_seconds=_eta_s(facts, motion),
+    )
+
+
+def _eta_s(facts: Facts, motion: Motion) -> float | None:
+    """Batches that the pending moves still need, at one pace each, times the time from batch to batch."""
+    record = None if facts.cycle is None else facts.cycle.record
+    if not motion.pending or record is None or record.snapshot is None or not record.snapshot.rates.batches:
+        return None
+    per_batch_s = _pace_s(facts)
+    batches = 1 if per_batch_s is None else max(1, math.ceil(motion.cost_left_s / per_batch_s))
+    return round(batches * record.snapshot.window_s / record.snapshot.rates.batches, 1)
+
+
+def _pace_s(facts: Facts) -> float | None:
+    try:
+        assignment = None if facts.map is None else facts.map.assignment()
+    except WireError:
+        return None  # told by the memory, which reads it, too
+    return None if assignment is None else assignment.pace.max_cost_s
+
+
+def _bottleneck(snapshot: Snapshot) -> str | None:
+    busy_s = float(snapshot.busy_s.sum())
+    if busy_s <= 0:
+        return None
+    return "cpu" if float(snapshot.cpu_s.sum()) >= CPU_BOUND * busy_s else "time"
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
