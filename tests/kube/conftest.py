@@ -16,6 +16,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(ROOT)]
 from e2e.cluster import binary  # noqa: E402
 from e2e.cluster.controlplane import ControlPlane  # noqa: E402
 from kubectl import Kubectl, eventually, program  # noqa: E402 - needs the path above
+from prometheus_fixture import prometheus  # noqa: E402, F401 - a fixture
 
 ESTABLISHED_S = 30.0
 LEFT_OUT = pytest.StashKey[int]()

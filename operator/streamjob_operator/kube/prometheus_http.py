@@ -93,7 +93,10 @@ class Connection:
         session.verify = settings.verify
         session.hooks["response"].append(self._take)
         headers = None if settings.token is None else {"Authorization": f"Bearer {settings.token}"}
-        retry = Retry(total=2, read=0, status=1, backoff_factor=0.2, status_forcelist=[429, 503], raise_on_status=False)
+        # Once more where nothing was answered or "later" was; never a query that took too long.
+        retry = Retry(
+            total=1, read=False, other=False, backoff_factor=0.2, status_forcelist=[429, 503], raise_on_status=False
+        )
         self._api = PrometheusConnect(
             settings.url, headers=headers, auth=settings.login, retry=retry, session=session, timeout=timeout_s
         )
@@ -158,7 +161,8 @@ class _Trusting(HTTPAdapter):
 
     def __init__(self, settings: Settings, retry: Retry) -> None:
         try:
-            self._context = ssl.create_default_context(cadata=settings.ca_pem)
+            self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            self._context.load_verify_locations(cadata=settings.ca_pem)
         except (ssl.SSLError, ValueError) as error:
             message = f"ca.crt for Prometheus at {settings.url} is no certificate: {error}."
             raise Unavailable(message, code=KubeReason.PROMETHEUS_TLS) from error

@@ -1,0 +1,184 @@
+"""An agent by script: the real ledger and exporter, fed batch by batch by a test; and a server for many such pages."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from streamjob_agent.bridge import BatchEnd, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.exporter import Exporter, Facts
+from streamjob_agent.ledger import Ledger
+from streamjob_agent.wire import AgentStatus, ExecutorStatus, GroupKey, QueryStatus
+
+CORES = 2
+
+
+class ScriptedAgent:
+    """Executors 0 and 1, one query with operator 0, as many partitions as owners. `batch` is one micro-batch."""
+
+    def __init__(self, application: str, owners: str = "0011", query: str = "query-1", run: str = "run-1") -> None:
+        self.application, self.query, self.run = application, query, run
+        self.owners = list(owners)
+        self.batches = 0
+        self.moves_pending = 0
+        self.actuation = "on"
+        self.generation: int | None = None
+        self.states = {"0": "ready", "1": "ready", "7": "dead"}
+        self._ledger = Ledger(traffic_min_bytes=1, traffic_max_pairs=10)
+        self._exporter = Exporter(self._facts)
+
+    def batch(self, *busy_s: float) -> None:
+        self.batches += 1
+        groups = tuple(
+            GroupUsage(
+                key=GroupKey(operator=0, partition=at),
+                executor_id=owner,
+                tasks=1,
+                busy_s=busy,
+                cpu_s=busy / 2,
+                records=round(100 * busy),
+                local_bytes=0,
+                remote_bytes=0,
+                state_rows=1,
+            )
+            for at, (owner, busy) in enumerate(zip(self.owners, busy_s, strict=True))
+        )
+        end = BatchEnd(
+            query_id=self.query,
+            run_id=self.run,
+            batch_id=self.batches,
+            ended_at_s=time.time(),
+            duration_s=0.5,
+            input_rows=1000,
+            input_rps=None,
+            processed_rps=None,
+            lag_rows=7.0,
+        )
+        busy_of = {one: sum(b for o, b in zip(self.owners, busy_s, strict=True) if o == one) for one in ("0", "1")}
+        self._ledger.take(
+            Usage(
+                groups={self.query: groups},
+                batches=(end,),
+                other_busy_s={self.query: 0.25},
+                executor_busy_s=busy_of,
+                failed_tasks=0,
+                longest_stateful_stage_s=None,
+            )
+        )
+        self._ledger.set_state_bytes(self.query, {group.key: 1000 + group.key.partition for group in groups})
+        ends = (GroupKey(operator=0, partition=0), GroupKey(operator=0, partition=1))
+        pair = Traffic(from_key=ends[0], to_key=ends[1], size_bytes=10)
+        self._ledger.take_traffic(self.query, (pair,))
+
+    def page(self) -> bytes:
+        return self._exporter.page()
+
+    def status(self) -> AgentStatus:
+        return AgentStatus(
+            agent_version="1",
+            spark_version="4",
+            application_id=self.application,
+            now_s=time.time(),
+            actuation=self.actuation,
+            reason="Ok" if self.actuation == "on" else "SelfTestFailed",
+            message="",
+            generation_applied=self.generation,
+            refused=None,
+            executors=tuple(
+                ExecutorStatus(executor_id=one, host=f"h{one}", cores=CORES, state=state, groups=0)
+                for one, state in self.states.items()
+            ),
+            queries=(
+                QueryStatus(
+                    query_id=self.query,
+                    run_id=self.run,
+                    name=None,
+                    batch_id=self.batches,
+                    owners={0: tuple(self.owners)},
+                    moves_pending=self.moves_pending,
+                ),
+            ),
+        )
+
+    def _facts(self) -> Facts:
+        query = Query(query_id=self.query, run_id=self.run, name=None, operators={0: 4}, trigger_interval_s=0.5)
+        return Facts(
+            status=self.status(),
+            queries=(query,),
+            pages=self._ledger.pages(),
+            executor_busy_s=self._ledger.executor_busy_s(),
+            moves={},
+            errors={},
+            overhead_s=0.0,
+            locality_wait_s=None,
+        )
+
+
+Page = Callable[[], bytes | None]
+"""Gives the page of a slot; None answers 500."""
+
+
+class Pages:
+    """Serves /0, /1, ... from loopback, so that one Prometheus has a target for each test. A context manager."""
+
+    def __init__(self, slots: int) -> None:
+        self._pages: dict[str, Page] = {}
+        self._begun: dict[str, int] = dict.fromkeys((f"/{at}" for at in range(slots)), 0)
+        self._answered = dict(self._begun)
+        self._changed = threading.Condition()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"pages": self}))
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self.address = f"127.0.0.1:{self._http.server_address[1]}"
+
+    def __enter__(self) -> Pages:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join(5.0)
+
+    def show(self, slot: int, page: Page) -> None:
+        self._pages[f"/{slot}"] = page
+
+    def wait_for_scrapes(self, slot: int, count: int = 1, timeout_s: float = 20.0) -> None:
+        """Until that many scrapes that began after now have been answered."""
+        path = f"/{slot}"
+        with self._changed:
+            wanted = self._begun[path] + count
+            assert self._changed.wait_for(lambda: self._answered[path] >= wanted, timeout_s), "nobody scrapes"
+
+    def begin(self, path: str) -> tuple[int, bytes | None]:
+        """Number of this scrape, and what it is answered with."""
+        with self._changed:
+            self._begun[path] += 1
+            number = self._begun[path]
+        page = self._pages.get(path)
+        return number, page() if page is not None else None
+
+    def end(self, path: str, number: int) -> None:
+        with self._changed:
+            self._answered[path] = max(self._answered[path], number)
+            self._changed.notify_all()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    pages: Pages
+
+    def do_GET(self) -> None:
+        number, body = self.pages.begin(self.path)
+        self.send_response(200 if body is not None else 500)
+        self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+        self.send_header("Content-Length", str(len(body or b"")))
+        self.end_headers()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the scraper was stopped
+            self.wfile.write(body or b"")
+        self.pages.end(self.path, number)
+
+    def log_message(self, format: str, *args: object) -> None:
+        return

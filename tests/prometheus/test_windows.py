@@ -1,0 +1,132 @@
+"""From scrapes to a snapshot: whole batches, what restarts do, and what nobody may act on."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from conftest import Bench
+
+from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.ports import Incomplete, Stale, Unavailable
+from streamjob_planners.model import GroupId
+
+
+def test_a_window_of_whole_batches(bench: Bench) -> None:
+    bench.run(1.0, 2.0, 3.0, 4.0)
+    snapshot = bench.observe()
+    batches = snapshot.rates.batches
+    assert batches >= 2
+    assert snapshot.busy_s.tolist() == pytest.approx([batches * one for one in (1.0, 2.0, 3.0, 4.0)])
+    assert snapshot.cpu_s.tolist() == pytest.approx([batches * one / 2 for one in (1.0, 2.0, 3.0, 4.0)])
+    assert snapshot.records.tolist() == pytest.approx([batches * 100 * one for one in (1, 2, 3, 4)])
+    assert snapshot.state_bytes.tolist() == [1000, 1001, 1002, 1003]
+    assert snapshot.group_ids == tuple(GroupId(operator=0, partition=at) for at in range(4))
+    assert snapshot.owners == ("0", "0", "1", "1")
+    assert snapshot.traffic_bytes is not None
+    assert snapshot.traffic_bytes.toarray()[0, 1] == 10 * batches
+    assert [(one.executor_id, one.host, one.cores) for one in snapshot.executors] == [("0", "h0", 2), ("1", "h1", 2)]
+    assert [one.busy_s for one in snapshot.executors] == pytest.approx([3.0 * batches, 7.0 * batches])
+    rates = snapshot.rates
+    assert (rates.mean_batch_s, rates.trigger_interval_s, rates.lag_rows) == (0.5, 0.5, 7.0)
+    assert rates.input_rps == pytest.approx(1000 * batches / snapshot.window_s)
+    assert rates.other_busy_s == pytest.approx(0.25 * batches)
+    assert snapshot.window_s >= bench.window_s
+    assert bench.metrics.trouble is None
+
+
+def test_moves_executors_and_actuation_come_from_the_status_which_is_newer(bench: Bench) -> None:
+    bench.run(1.0, 1.0, 1.0, 1.0)
+    bench.agent.owners = ["1", "7", "1", "1"]  # seen by no scrape yet: moved, and lost with its executor
+    bench.agent.moves_pending, bench.agent.generation, bench.agent.actuation = 3, 5, "off"
+    bench.agent.states["1"] = "draining"
+    snapshot = bench.observe()
+    assert snapshot.owners == ("1", None, "1", "1")
+    assert (snapshot.moves_pending, snapshot.generation_applied, snapshot.actuation_on) == (3, 5, False)
+    assert [one.state for one in snapshot.executors] == ["ready", "draining"]
+
+
+def test_a_new_driver_on_the_old_address_begins_anew(bench: Bench) -> None:
+    bench.run(50.0, 50.0, 50.0, 50.0)
+    bench.agent = type(bench.agent)(f"{bench.agent.application}-again", run="run-2")
+    bench.scraped()
+    with pytest.raises((Unavailable, Incomplete)):  # no window of this driver yet
+        bench.observe()
+    bench.run(1.0, 1.0, 1.0, 1.0)
+    snapshot = bench.observe()
+    assert snapshot.application_id.endswith("-again")
+    assert snapshot.busy_s.tolist() == pytest.approx([float(snapshot.rates.batches)] * 4)
+
+
+def test_counters_that_start_again_are_no_negative_load(bench: Bench) -> None:
+    bench.run(50.0, 50.0, 50.0, 50.0)
+    fresh = type(bench.agent)(bench.agent.application)  # same application and run, counters at zero
+    fresh.batches = bench.agent.batches
+    bench.agent = fresh
+    bench.batches(2, 1.0, 1.0, 1.0, 1.0)
+    snapshot = bench.observe()
+    assert (snapshot.busy_s >= 0).all()
+    assert snapshot.rates.batches >= 0
+
+
+def test_a_query_that_was_started_again_begins_anew(bench: Bench) -> None:
+    bench.run(50.0, 50.0, 50.0, 50.0)
+    bench.agent.run = "run-2"
+    bench.scraped()
+    with pytest.raises(Unavailable, match="No batch has ended"):
+        bench.observe()
+    bench.run(1.0, 1.0, 1.0, 1.0)
+    snapshot = bench.observe()
+    assert snapshot.run_id == "run-2"
+    assert snapshot.busy_s.tolist() == pytest.approx([float(snapshot.rates.batches)] * 4)
+
+
+def test_an_unknown_application_is_said_with_those_that_are_known(bench: Bench) -> None:
+    bench.run(1.0, 1.0, 1.0, 1.0)
+    known, bench.agent = bench.agent.application, type(bench.agent)("app-elsewhere")
+    bench.agent.batches = 1
+    with pytest.raises(Unavailable, match="app-elsewhere") as caught:
+        bench.metrics.observe(time.time(), 1.0)
+    assert known in str(caught.value)
+    assert bench.metrics.trouble is not None
+    assert bench.metrics.trouble.reason == KubeReason.TARGET_MISSING
+
+
+def test_scrapes_that_fail_are_stale_data_with_the_time(bench: Bench) -> None:
+    bench.run(1.0, 1.0, 1.0, 1.0)
+    bench.show(lambda: None)
+    bench.scraped(count=8)
+    with pytest.raises(Stale, match=r"has not scraped the agent at driver-\d+ for .*: its scrapes fail") as caught:
+        bench.observe()
+    assert caught.value.code == KubeReason.TARGET_MISSING
+    first = bench.metrics.trouble
+    with pytest.raises(Stale):
+        bench.observe()
+    assert first is not None
+    assert bench.metrics.trouble is not None
+    assert bench.metrics.trouble.since_s == first.since_s
+    bench.show_agent()
+    bench.batches(2, 1.0, 1.0, 1.0, 1.0)
+    bench.observe()
+    assert bench.metrics.trouble is None
+
+
+def test_one_scrape_that_fails_is_nothing(bench: Bench) -> None:
+    bench.run(1.0, 1.0, 1.0, 1.0)
+    bench.show(lambda: None)
+    bench.scraped()
+    bench.show_agent()
+    bench.batches(2, 1.0, 1.0, 1.0, 1.0)
+    snapshot = bench.observe()
+    assert snapshot.busy_s.tolist() == pytest.approx([float(snapshot.rates.batches)] * 4)
+
+
+def test_a_page_that_is_cut_off_is_not_half_believed(bench: Bench) -> None:
+    bench.run(1.0, 1.0, 1.0, 1.0)
+    bench.show(lambda: bench.agent.page()[:700])
+    bench.scraped()
+    bench.show_agent()
+    bench.batches(2, 1.0, 1.0, 1.0, 1.0)
+    snapshot = bench.observe()
+    assert len(snapshot.group_ids) == 4
+    assert snapshot.busy_s.tolist() == pytest.approx([float(snapshot.rates.batches)] * 4)
