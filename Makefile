@@ -26,6 +26,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/streamjob crds --check
 
 unit: setup
 	$(BIN)/pytest -m "not spark and not kube"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from streamjob_operator.kube.crd.command import crds_command
 from streamjob_operator.offline.command import plan_command
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 from streamjob_operator.spec.quantities import parse_duration
@@ -60,5 +61,6 @@ def run(job: StreamJob, out: Path | None, duration: float | None, attach: str | 
     raise SystemExit(JOB_FAILED if run_session(job, out or Path("out") / job.metadata.name, duration, attach) else 0)
 
 
+main.add_command(crds_command)
 main.add_command(plan_command)
 main.add_command(simulate_command)

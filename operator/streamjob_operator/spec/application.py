@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.quantities import Duration, format_duration
+from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, seconds, told
 
 CONTROLLED = (
     "spark.dynamicAllocation.enabled",
@@ -18,10 +20,24 @@ CONTROLLED = (
 """Settings that would move or duplicate tasks behind StreamJob's back; only "false" is allowed."""
 
 
+_MEMORY = r"0*[1-9][0-9]*[kmgt]"
+_ORDERED = "initial must not be longer than max"
+_MEMORY_HINT = "a Spark memory size such as 512m or 4g is needed"
+
+
 def _spark_memory(text: str) -> str:
-    if not (text[:-1].isdigit() and text[-1:] in "kmgt") or int(text[:-1]) == 0:
-        raise ValueError("a Spark memory size such as 512m or 4g is needed")
+    if not re.fullmatch(_MEMORY, text):
+        raise ValueError(_MEMORY_HINT)
     return text
+
+
+def _controlled(name: str) -> Rule:
+    key = quoted(name)
+    return Rule(
+        f"!has(self.sparkConf) || !({key} in self.sparkConf) || self.sparkConf[{key}].lowerAscii() == 'false'",
+        f'{name} would move tasks or executors behind StreamJob\'s back, so only "false" is allowed',
+        f".sparkConf[{key}]",
+    )
 
 
 class Pod(Part):
@@ -30,7 +46,9 @@ class Pod(Part):
     cores: int = Field(default=1, ge=1, le=256)
     """Task slots (executor) or cores (driver). Default 1, range 1 to 256."""
 
-    memory: Annotated[str, AfterValidator(_spark_memory)] = "1g"
+    memory: Annotated[str, AfterValidator(_spark_memory), matches(_MEMORY, _MEMORY_HINT)] = Field(
+        default="1g", max_length=20
+    )
     """JVM heap, as Spark writes it: 512m, 4g. Default 1g."""
 
     pod_template: dict[str, Any] = Field(default_factory=dict)
@@ -48,6 +66,15 @@ class RestartPolicy(enum.StrEnum):
 class Backoff(Part):
     """Waiting time between restarts: doubled from `initial` up to `max`."""
 
+    RULES = (
+        Rule(
+            f"!has(self.initial) || !has(self.max) || {seconds('self.initial')} <= {seconds('self.max')}",
+            _ORDERED,
+            ".initial",
+            told("initial", "max", _ORDERED),
+        ),
+    )
+
     initial_s: Duration = Field(default=10.0, alias="initial", ge=0.1, le=3600)
     """Wait before the first restart. Duration, default 10s, range 100ms to 1h."""
 
@@ -58,7 +85,7 @@ class Backoff(Part):
     def _ordered(self) -> Backoff:
         if self.initial_s > self.max_s:
             initial, longest = format_duration(self.initial_s), format_duration(self.max_s)
-            raise ValueError(f"initial is {initial} and max is {longest}; initial must not be longer than max")
+            raise ValueError(f"initial is {initial} and max is {longest}; {_ORDERED}")
         return self
 
 
@@ -75,6 +102,11 @@ class Restart(Part):
 class Application(Part):
     """A PySpark application that StreamJob starts itself; its code needs no change."""
 
+    RULES = (
+        Rule("has(self.image)", "image is needed on Kubernetes, the container image of driver and executors", ".image"),
+        *(_controlled(name) for name in CONTROLLED),
+    )
+
     image: str | None = Field(default=None, min_length=1)
     """Container image of driver and executors. Needed on Kubernetes, unused standalone."""
 
@@ -87,7 +119,7 @@ class Application(Part):
     spark_conf: dict[str, str] = Field(default_factory=dict)
     """Spark settings; every value is text. Default: none."""
 
-    checkpoint: str | None = Field(default=None, min_length=1)
+    checkpoint: str | None = Field(default=None, min_length=1, max_length=2000)
     """Checkpoint location that the script uses, given to it as STREAMJOB_CHECKPOINT. Default: the script's own."""
 
     driver: Pod = Pod()
@@ -114,13 +146,20 @@ class Application(Part):
 class ApplicationRef(Part):
     """An application that somebody else starts, whose driver runs the agent."""
 
+    RULES = (
+        exactly_one("name", "matchLabels"),
+        Rule(
+            "!has(self.apiVersion) || (self.kind == 'Pod') == (self.apiVersion == 'v1')",
+            "apiVersion must be v1 for a Pod, and another one for a SparkApplication",
+            ".apiVersion",
+        ),
+    )
+
     kind: Literal["SparkApplication", "Pod"] = "SparkApplication"
     """SparkApplication (Kubeflow's or Apache's operator) or Pod (any driver pod). Default SparkApplication."""
 
-    api_version: Literal["sparkoperator.k8s.io/v1beta2", "spark.apache.org/v1", "v1"] = Field(
-        default="sparkoperator.k8s.io/v1beta2"
-    )
-    """API of that object. Default sparkoperator.k8s.io/v1beta2."""
+    api_version: Literal["sparkoperator.k8s.io/v1beta2", "spark.apache.org/v1", "v1"] | None = None
+    """API of that object. Default: sparkoperator.k8s.io/v1beta2 for a SparkApplication, v1 for a Pod."""
 
     name: str | None = Field(default=None, min_length=1)
     """Name of the object. Exactly one of name and matchLabels is needed."""
@@ -134,3 +173,17 @@ class ApplicationRef(Part):
             given = "neither is" if self.name is None else "both are"
             raise ValueError(f"{given} given; exactly one of name and matchLabels is needed")
         return self
+
+    @model_validator(mode="after")
+    def _api_of_kind(self) -> ApplicationRef:
+        if self.api_version is not None and (self.kind == "Pod") != (self.api_version == "v1"):
+            raise ValueError(
+                f"kind is {self.kind} and apiVersion {self.api_version}; "
+                "apiVersion must be v1 for a Pod, and another one for a SparkApplication"
+            )
+        return self
+
+    @property
+    def api(self) -> str:
+        """API of the object, its default included."""
+        return self.api_version or ("v1" if self.kind == "Pod" else "sparkoperator.k8s.io/v1beta2")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
+
+from streamjob_operator.spec.rules import Rule
 
 
 class Part(BaseModel):
     """One object of the StreamJob. Every field has a description with unit, default and range."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = ()
 
     model_config = ConfigDict(
         alias_generator=to_camel,

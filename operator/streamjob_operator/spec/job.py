@@ -11,21 +11,25 @@ from streamjob_operator.spec.application import Application, ApplicationRef
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.policies import Balancing, Executors, Scaling
 from streamjob_operator.spec.quantities import Duration, format_duration
+from streamjob_operator.spec.rules import Rule, exactly_one, matches, seconds, told
 
 API_VERSION = "streamjob.dev/v1alpha1"
 APPROVE, PAUSE = "streamjob.dev/approve", "streamjob.dev/pause"
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+NAME_PATTERN = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+_URL = r"https?://[^\s/]+(?:/\S*)?"
+_STALE = "metrics.staleAfter must not be shorter than balancing.statisticsPeriod"
+_URL_HINT = "an address such as http://prometheus.monitoring:9090 is needed"
 
 
 def _dns_label(name: str) -> str:
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(NAME_PATTERN, name):
         raise ValueError("1 to 63 lower-case letters, digits and '-' are needed, with a letter or digit at both ends")
     return name
 
 
 def _http(url: str) -> str:
-    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", url):
-        raise ValueError("an address such as http://prometheus.monitoring:9090 is needed")
+    if not re.fullmatch(_URL, url):
+        raise ValueError(_URL_HINT)
     return url
 
 
@@ -62,6 +66,14 @@ class Auth(Part):
 class Tls(Part):
     """Whom to trust."""
 
+    RULES = (
+        Rule(
+            "!has(self.caSecretRef) || !self.insecureSkipVerify",
+            "caSecretRef has no effect with insecureSkipVerify, leave one of them out",
+            ".caSecretRef",
+        ),
+    )
+
     ca_secret_ref: SecretRef | None = None
     """Secret whose key ca.crt holds the authorities to trust. Default: those of the operator's image."""
 
@@ -78,7 +90,7 @@ class Tls(Part):
 class Prometheus(Part):
     """A Prometheus that scrapes the agent."""
 
-    url: Annotated[str, AfterValidator(_http)]
+    url: Annotated[str, AfterValidator(_http), matches(_URL, _URL_HINT)] = Field(max_length=2000)
     """Its address, http or https. Required."""
 
     auth: Auth | None = None
@@ -103,6 +115,29 @@ class Metrics(Part):
 
 class Spec(Part):
     """What is wanted."""
+
+    RULES = (
+        exactly_one("application", "applicationRef"),
+        Rule(
+            f"!has(self.metrics.staleAfter) || {seconds('self.metrics.staleAfter')} >= "
+            f"{seconds('self.balancing.statisticsPeriod')}",
+            _STALE,
+            ".metrics.staleAfter",
+            told("metrics.staleAfter", "balancing.statisticsPeriod", _STALE),
+        ),
+        Rule(
+            "has(self.application) == has(oldSelf.application)",
+            "application and applicationRef cannot be exchanged on a job that exists; make a new StreamJob",
+        ),
+        Rule(
+            "!has(self.application) || !has(oldSelf.application) || oldSelf.suspend || "
+            "(has(self.application.checkpoint) ? self.application.checkpoint : '') == "
+            "(has(oldSelf.application.checkpoint) ? oldSelf.application.checkpoint : '')",
+            "the checkpoint of a live job cannot be changed: another checkpoint is another state; "
+            "set suspend to true first",
+            ".application.checkpoint",
+        ),
+    )
 
     application: Application | None = None
     """What to run. Exactly one of application and applicationRef is needed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
@@ -11,6 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.quantities import Duration, Size, format_duration
+from streamjob_operator.spec.rules import OneOf, Rule, matches, seconds, told
 from streamjob_planners import registry
 
 
@@ -37,9 +39,32 @@ def _planner(name: str) -> str:
     return name
 
 
+def _cron_field(number: str, names: str = "") -> str:
+    """Lists of numbers, ranges and steps, or "*"; `names` may stand for numbers."""
+    one = f"(?:{number}|{names})" if names else f"(?:{number})"
+    step = f"(?:[*]|{one}(?:-{one})?)(?:/[1-9][0-9]?)?"
+    return f"{step}(?:,{step})*"
+
+
+CRON_PATTERN = "[ ]+".join(
+    (
+        _cron_field("[0-5]?[0-9]"),
+        _cron_field("[01]?[0-9]|2[0-3]"),
+        _cron_field("0?[1-9]|[12][0-9]|3[01]"),
+        _cron_field("0?[1-9]|1[0-2]", "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"),
+        _cron_field("[0-7]", "(?i:sun|mon|tue|wed|thu|fri|sat)"),
+    )
+)
+_CRON_HINT = 'five cron fields "minute hour day month weekday" are needed, for example "0 8 * * 1-5"'
+_TIMEZONE_PATTERN = "[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*"
+_TIMEZONE_HINT = 'a time zone of the IANA database such as "Europe/Berlin" or "UTC" is needed'
+_DEADLINE = "planDeadline may be half of statisticsPeriod at most"
+MOST_WINDOWS = 50
+
+
 def _cron(text: str) -> str:
-    if len(text.split()) != 5 or not croniter.is_valid(text):
-        raise ValueError('five cron fields "minute hour day month weekday" are needed, for example "0 8 * * 1-5"')
+    if not re.fullmatch(CRON_PATTERN, text) or not croniter.is_valid(text):
+        raise ValueError(_CRON_HINT)
     return text
 
 
@@ -47,7 +72,7 @@ def _timezone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
-        raise ValueError('a time zone of the IANA database such as "Europe/Berlin" or "UTC" is needed') from error
+        raise ValueError(_TIMEZONE_HINT) from error
     return name
 
 
@@ -89,11 +114,20 @@ class Collocation(Part):
 class Balancing(Part):
     """When and how key groups move between executors."""
 
+    RULES = (
+        Rule(
+            f"!has(self.planDeadline) || {seconds('self.planDeadline')} * 2.0 <= {seconds('self.statisticsPeriod')}",
+            _DEADLINE,
+            ".planDeadline",
+            told("planDeadline", "statisticsPeriod", _DEADLINE),
+        ),
+    )
+
     mode: Mode = Mode.RECOMMEND
     """Off, Recommend (plan and report), Approve (wait for an approval) or Auto. Default Recommend."""
 
-    planner: Annotated[str, AfterValidator(_planner)] = registry.DEFAULT
-    """Name of the planner."""
+    planner: Annotated[str, AfterValidator(_planner), OneOf(registry.names())] = registry.DEFAULT
+    """Name of the planner. Default search."""
 
     statistics_period_s: Duration = Field(default=300.0, alias="statisticsPeriod", ge=1, le=86400)
     """Window of measurement and time between two cycles (SPL). Duration, default 5m, range 1s to 1d."""
@@ -132,6 +166,8 @@ class Balancing(Part):
 class Executors(Part):
     """Bounds on the number of executors."""
 
+    RULES = (Rule("self.min <= self.max", "min must not be above max", ".min"),)
+
     min: int = Field(ge=1, le=10_000)
     """Fewest executors. Required, range 1 to 10000."""
 
@@ -162,7 +198,7 @@ class Stabilization(Part):
 class Window(Part):
     """A recurring time in which something is forbidden."""
 
-    cron: Annotated[str, AfterValidator(_cron)]
+    cron: Annotated[str, AfterValidator(_cron), matches(CRON_PATTERN, _CRON_HINT)] = Field(max_length=100)
     """When the window opens: five cron fields. Required."""
 
     duration_s: Duration = Field(alias="duration", ge=60, le=604800)
@@ -171,7 +207,9 @@ class Window(Part):
     deny: tuple[Denied, ...] = Field(min_length=1)
     """What is forbidden: ScaleUp, ScaleDown, Move. Required, at least one."""
 
-    timezone: Annotated[str, AfterValidator(_timezone)] = "UTC"
+    timezone: Annotated[str, AfterValidator(_timezone), matches(_TIMEZONE_PATTERN, _TIMEZONE_HINT)] = Field(
+        default="UTC", max_length=64
+    )
     """Time zone of the cron fields. Default UTC."""
 
 
@@ -193,5 +231,5 @@ class Scaling(Part):
     stabilization: Stabilization = Stabilization()
     """How long a wish must last before it is followed."""
 
-    windows: tuple[Window, ...] = ()
-    """Recurring times in which something is forbidden. Default: none."""
+    windows: tuple[Window, ...] = Field(default=(), max_length=MOST_WINDOWS)
+    """Recurring times in which something is forbidden. Default: none, at most 50."""

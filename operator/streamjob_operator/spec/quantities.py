@@ -12,9 +12,11 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {"": 1.0}
 _BYTES.update({prefix: 1000.0**power for power, prefix in enumerate("kMGTP", start=1)})
 _BYTES.update({f"{prefix}i": 1024.0**power for power, prefix in enumerate("KMGTP", start=1)})
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
+DURATION_PATTERN = r"(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d))+"
+_DURATION = re.compile(DURATION_PATTERN)
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)(|[kMGTP]|[KMGTP]i)")
+SIZE_PATTERN = r"([0-9]+(?:\.[0-9]+)?)(|[kMGTP]|[KMGTP]i)"
+_SIZE = re.compile(SIZE_PATTERN)
 
 DURATION_HINT = "a duration such as 500ms, 90s, 5m or 1h30m is needed"
 SIZE_HINT = "a byte size such as 500M, 512Mi or 2Gi is needed"

@@ -21,7 +21,9 @@ _NEEDED = {
     "bool_type": "true or false is needed",
     "string_type": 'text is needed (put it in quotes: "{value}")',
     "string_too_short": "text that is not empty is needed",
+    "string_too_long": "text of at most {max_length} characters is needed",
     "too_short": "at least one entry is needed",
+    "too_long": "at most {max_length} entries are allowed",
     "tuple_type": "a list is needed",
     "list_type": "a list is needed",
     "dict_type": "a map is needed",
@@ -67,7 +69,7 @@ def _what_is_needed(detail: ErrorDetails, field: FieldInfo | None) -> str:
         if len(choices) == 1:
             return f"only {choices[0]} is allowed"
         return f"choose one of {', '.join(choices)}{_meant(str(value), choices)}"
-    return _NEEDED.get(kind, detail["msg"].lower()).format(value=value)
+    return _NEEDED.get(kind, detail["msg"].lower()).format(value=value, **context)
 
 
 def _in_unit(bound: float, field: FieldInfo | None) -> str:

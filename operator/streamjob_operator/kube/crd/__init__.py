@@ -1,0 +1,1 @@
+"""The custom resource definitions, made from the models of the spec and the status."""

@@ -1,0 +1,69 @@
+"""Rules that one field's type cannot say, for the API server: the same ones that the models check in Python.
+
+The language is CEL as Kubernetes has it (https://kubernetes.io/docs/reference/using-api/cel). A rule stands beside the
+validator that says the same; the API server prints the field, the value where it is a leaf, and the message.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+PRECISION = 12
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rule:
+    """`self` must fulfil `expression`, else the object is refused with `message`.
+
+    On a model it speaks of the object; `path` is the field to blame, relative to it, such as ".min". As a mark on a
+    field it speaks of the field's value. `oldSelf` in an expression makes it a rule about changes. `told` is CEL for a
+    message that names the values; only texts of limited length may be named (the API server weighs its cost).
+    """
+
+    expression: str
+    message: str
+    path: str = ""
+    told: str = ""
+
+
+class OneOf:
+    """Marks a text that must be one of these."""
+
+    def __init__(self, choices: Iterable[str]) -> None:
+        self.choices = tuple(choices)
+
+
+def matches(pattern: str, message: str) -> Rule:
+    """The whole text must fit an RE2 pattern."""
+    return Rule(f"self.matches({quoted(f'^(?:{pattern})$')})", message)
+
+
+def quoted(text: str) -> str:
+    """A CEL string."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def exactly_one(first: str, second: str) -> Rule:
+    """One of two fields must be given."""
+    return Rule(f"has(self.{first}) != has(self.{second})", f"exactly one of {first} and {second} is needed")
+
+
+def told(first: str, second: str, message: str) -> str:
+    """CEL for "FIRST is A and SECOND is B; MESSAGE", of two texts."""
+    before, between, after = (quoted(text) for text in (f"{first} is ", f" and {second} is ", f"; {message}"))
+    return f"{before} + self.{first} + {between} + self.{second} + {after}"
+
+
+def seconds(duration: str) -> str:
+    """CEL for the seconds of a duration such as 1h30m; 0 for what is none."""
+    units = "{'ms': 0.001, 's': 1.0, 'm': 60.0, 'h': 3600.0, 'd': 86400.0}"
+    part = f"double(part.find('[0-9.]+')) * {units}[part.find('[a-z]+')]"
+    return f"{duration}.findAll('[0-9]+(?:[.][0-9]+)?(?:ms|s|m|h|d)').map(part, {part}).sum()"
+
+
+def number(value: float) -> str:
+    """A CEL double."""
+    text = f"{float(value):.{PRECISION}g}"
+    return text if "." in text or "e" in text else f"{text}.0"
