@@ -216,6 +216,12 @@ class DriverStatus(Part):
     pod: str | None = None
     """Name of its pod."""
 
+    pod_uid: str | None = None
+    """Uid of the newest driver's pod."""
+
+    ended_uid: str | None = None
+    """Uid of the pod whose end was counted for the restart policy."""
+
     application_id: str | None = None
     """Spark's application id."""
 

@@ -1,0 +1,44 @@
+"""Names and labels of what a StreamJob owns."""
+
+from __future__ import annotations
+
+import hashlib
+
+from streamjob_operator.kube.names import Label
+
+LONGEST_NAME = 63  # a service's name, and the value of a label
+SPARK_ROLE = "spark-role"
+"""Label that Spark gives its pods; the driver's is ours to set, because Spark has not made that pod."""
+
+
+def driver_name(job: str) -> str:
+    """Name of the driver's pod, service, account, role and binding."""
+    return child_name(job, "driver")
+
+
+def settings_name(job: str) -> str:
+    """Name of the ConfigMap with Spark's settings."""
+    return child_name(job, "spark")
+
+
+def child_name(job: str, suffix: str) -> str:
+    """`job-suffix`, at most 63 characters; a long job's name is cut and told apart by its hash."""
+    if len(job) + 1 + len(suffix) <= LONGEST_NAME:
+        return f"{job}-{suffix}"
+    digest = hashlib.sha256(job.encode()).hexdigest()[:8]
+    return f"{job[: LONGEST_NAME - len(suffix) - 10].rstrip('-')}-{digest}-{suffix}"
+
+
+def job_labels(job: str) -> dict[str, str]:
+    """On everything that a StreamJob owns."""
+    return {Label.JOB.value: job, "app.kubernetes.io/managed-by": "streamjob"}
+
+
+def driver_labels(job: str) -> dict[str, str]:
+    """On the driver's pod, and what selects it."""
+    return {Label.JOB.value: job, SPARK_ROLE: "driver"}
+
+
+def executor_selector(job: str) -> str:
+    """Label selector of a job's executor pods, for lists and for /scale."""
+    return f"{Label.JOB.value}={job},{SPARK_ROLE}=executor"

@@ -1,0 +1,84 @@
+"""The driver's pod as Kubernetes shows it, as a value. Pure."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from streamjob_operator.kube.driver.values import DriverPod, PodPhase
+
+HASH_ANNOTATION = "streamjob.dev/application-hash"
+CONTAINER = "driver"
+_FATAL_WAITS = frozenset(
+    ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
+) | {"CreateContainerError", "RunContainerError"}
+Document = Mapping[str, Any]
+
+
+def driver_pod(document: Document) -> DriverPod:
+    """A driver's pod; absent fields count as not there yet."""
+    metadata, status = document["metadata"], document.get("status") or {}
+    container = _container(document, status)
+    state = container.get("state") or {}
+    ended = state.get("terminated") or {}
+    return DriverPod(
+        name=metadata["name"],
+        uid=metadata["uid"],
+        phase=PodPhase(status.get("phase") or "Pending"),
+        application_hash=(metadata.get("annotations") or {}).get(HASH_ANNOTATION, ""),
+        ready=is_ready(document),
+        deleting=bool(metadata.get("deletionTimestamp")),
+        started_at_s=seconds((state.get("running") or ended).get("startedAt")),
+        ended_at_s=seconds(ended.get("finishedAt")),
+        exit_code=ended.get("exitCode"),
+        unschedulable=unschedulable(document),
+        trouble=next(_troubles(status), None),
+        grace_s=float((document.get("spec") or {}).get("terminationGracePeriodSeconds") or 30),
+    )
+
+
+def _container(document: Document, status: Document) -> Document:
+    """The status of the driver's own container, whichever sidecars there are; it is the first of the pod."""
+    containers = (document.get("spec") or {}).get("containers") or [{}]
+    found = status.get("containerStatuses") or ()
+    return next((one for one in found if one.get("name") == containers[0].get("name")), {})
+
+
+def is_ready(document: Document) -> bool:
+    """Whether the pod's condition Ready is true."""
+    return _condition(document, "Ready").get("status") == "True"
+
+
+def unschedulable(document: Document) -> str | None:
+    """The scheduler's sentence when no node has room for the pod, None otherwise."""
+    found = _condition(document, "PodScheduled")
+    if found.get("status") != "False" or found.get("reason") != "Unschedulable":
+        return None
+    return str(found.get("message") or "the scheduler gives no reason")
+
+
+def _condition(document: Document, kind: str) -> Document:
+    found = (document.get("status") or {}).get("conditions") or ()
+    return next((one for one in found if one.get("type") == kind), {})
+
+
+def _troubles(status: Document) -> Iterator[str]:
+    """What keeps a container from starting and will not pass by itself."""
+    for one in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
+        waiting = (one.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") in _FATAL_WAITS:
+            text = waiting.get("message") or "no message"
+            yield f"container {one.get('name')}: {waiting['reason']}: {text}"
+
+
+def seconds(text: str | None) -> float | None:
+    """Seconds since 1970 of an RFC 3339 time, None for none."""
+    return None if not text else datetime.datetime.fromisoformat(text).timestamp()
+
+
+def rfc3339(at_s: float | None) -> str | None:
+    """The time as Kubernetes writes it, whole seconds; None for none."""
+    if at_s is None:
+        return None
+    return datetime.datetime.fromtimestamp(int(at_s), datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

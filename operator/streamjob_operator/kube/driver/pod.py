@@ -1,0 +1,149 @@
+"""The driver's pod, and the template of its executors' pods. Pure.
+
+From below: defaults, the user's podTemplate, then what the driver cannot do without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from streamjob_operator.kube.driver import naming, settings
+from streamjob_operator.kube.driver.merge import overlay, with_main_first
+from streamjob_operator.kube.driver.observe import CONTAINER, HASH_ANNOTATION
+from streamjob_operator.kube.driver.values import JobFacts
+from streamjob_operator.kube.owners import owner_reference
+
+Manifest = dict[str, Any]
+AGENT_PORT, AGENT_PORT_NAME = 7980, "streamjob-agent"
+GRACE_S = 120
+"""Default time for a driver to stop between two batches; podTemplate's terminationGracePeriodSeconds replaces it."""
+STOP_MARGIN_S = 15
+"""Of the grace, what is left for Spark itself to stop once its queries have."""
+_SCRATCH = "/var/data/streamjob"
+_POD_ADDRESS = "STREAMJOB_POD_IP"
+_LOCAL = "local://"
+_POD_SECURITY = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+_CONTAINER_SECURITY = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+
+
+def application_hash(job: JobFacts) -> str:
+    """Changes whenever spec.application does, and with nothing else: it decides whether the driver is started anew."""
+    document = job.application.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"restart"})
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def mistakes(job: JobFacts) -> tuple[str, ...]:
+    """Sentences about what no driver can be made from."""
+    application, found = job.application, []
+    if application.image is None:
+        found.append("application.image: nothing given; on Kubernetes an image is needed.")
+    scheme, colon, _ = application.main_file.partition("://")
+    if colon and scheme != "local":
+        found.append(
+            f"application.mainFile: {application.main_file!r} given; a path in the image is needed, local:///..."
+        )
+    for key in (settings.DRIVER_PORT, settings.BLOCK_PORT):
+        port = application.spark_conf.get(key, "7078")
+        if not (port.isdecimal() and 0 < int(port) < 65536):
+            found.append(f"application.sparkConf, {key}: {port!r} given; a port from 1 to 65535 is needed.")
+    return tuple(found)
+
+
+def driver_manifest(job: JobFacts) -> Manifest:
+    """The driver's pod, to be made as it is: nothing of it changes later."""
+    template = overlay(_driver_defaults(job), with_main_first(job.application.driver.pod_template, CONTAINER))
+    pod = overlay(template, _driver_needs(job, int(template["spec"]["terminationGracePeriodSeconds"])))
+    pod["metadata"]["name"] = naming.driver_name(job.name)
+    pod["metadata"]["namespace"] = job.namespace
+    pod["metadata"]["ownerReferences"] = [owner_reference(job.owner)]
+    return dict(pod)
+
+
+def _driver_defaults(job: JobFacts) -> Manifest:
+    driver = job.application.driver
+    memory = settings.container_memory(driver.memory)
+    container = {
+        "name": CONTAINER,
+        "resources": {"requests": {"cpu": str(driver.cores), "memory": memory}, "limits": {"memory": memory}},
+        "securityContext": _CONTAINER_SECURITY,
+        "env": [
+            # First of all, because a variable can only refer to one before it.
+            {"name": _POD_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+            {"name": "PYTHONUNBUFFERED", "value": "1"},
+            {"name": "SPARK_LOCAL_DIRS", "value": _SCRATCH},
+        ],
+    }
+    spec = {
+        "terminationGracePeriodSeconds": GRACE_S,
+        "securityContext": _POD_SECURITY,
+        "containers": [container],
+        "enableServiceLinks": False,
+    }
+    return {"spec": spec}
+
+
+def _driver_needs(job: JobFacts, grace_s: int) -> Manifest:
+    application = job.application
+    found, _ = settings.merged(job)
+    ports = [
+        {"name": AGENT_PORT_NAME, "containerPort": AGENT_PORT},
+        {"name": "driver", "containerPort": int(found[settings.DRIVER_PORT])},
+        {"name": "blocks", "containerPort": int(found[settings.BLOCK_PORT])},
+    ]
+    container = {
+        "name": CONTAINER,
+        "image": application.image,
+        "command": ["python3", "-m", "streamjob_agent", "run"],
+        "args": [application.main_file.removeprefix(_LOCAL), *application.args],
+        "env": _environment(job, grace_s),
+        "ports": ports,
+        "readinessProbe": {"httpGet": {"path": "/healthz", "port": AGENT_PORT_NAME}, "periodSeconds": 2},
+        "volumeMounts": [
+            {"name": "streamjob-settings", "mountPath": settings.FOLDER, "readOnly": True},
+            {"name": "streamjob-scratch", "mountPath": _SCRATCH},
+        ],
+    }
+    spec = {
+        "restartPolicy": "Never",
+        "serviceAccountName": naming.driver_name(job.name),
+        "automountServiceAccountToken": True,
+        "containers": [container],
+        "volumes": [
+            {"name": "streamjob-settings", "configMap": {"name": naming.settings_name(job.name)}},
+            {"name": "streamjob-scratch", "emptyDir": {}},
+        ],
+    }
+    labels = {**naming.job_labels(job.name), **naming.driver_labels(job.name)}
+    return {"metadata": {"labels": labels, "annotations": {HASH_ANNOTATION: application_hash(job)}}, "spec": spec}
+
+
+def _environment(job: JobFacts, grace_s: int) -> list[Manifest]:
+    arguments = f"--properties-file {settings.FOLDER}/{settings.SETTINGS_FILE}"
+    values = {
+        "PYSPARK_SUBMIT_ARGS": f"{arguments} --conf {settings.BIND_ADDRESS}=$({_POD_ADDRESS}) pyspark-shell",
+        "STREAMJOB_AGENT_HOST": "0.0.0.0",
+        "STREAMJOB_AGENT_PORT": str(AGENT_PORT),
+        "STREAMJOB_AGENT_PARTITION_MAP": f"{job.namespace}/{job.name}",
+        "STREAMJOB_AGENT_STOP_GRACE_S": str(max(1, grace_s - STOP_MARGIN_S)),
+    }
+    if job.application.checkpoint is not None:
+        values["STREAMJOB_CHECKPOINT"] = job.application.checkpoint
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def executor_template(job: JobFacts) -> Manifest:
+    """The template that Spark makes executors' pods from; Spark adds image, sizes, arguments and its own labels."""
+    container = {"name": settings.EXECUTOR_CONTAINER, "securityContext": _CONTAINER_SECURITY}
+    below = {
+        "spec": {
+            "securityContext": _POD_SECURITY,
+            "automountServiceAccountToken": False,  # an executor has nothing to ask of the API server
+            "enableServiceLinks": False,
+            "containers": [container],
+        }
+    }
+    template = with_main_first(job.application.executor.pod_template, settings.EXECUTOR_CONTAINER)
+    labelled = overlay(overlay(below, template), {"metadata": {"labels": naming.job_labels(job.name)}})
+    return {"apiVersion": "v1", "kind": "Pod", **labelled}

@@ -1,0 +1,123 @@
+"""Makes, watches and stops one job's driver on the cluster: reads, lets `decide` think, does one thing, and tells."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from streamjob_operator.kube.client import KubeApi, Object
+from streamjob_operator.kube.driver import naming, settings, support
+from streamjob_operator.kube.driver.decide import STEADY_S, decide
+from streamjob_operator.kube.driver.observe import driver_pod
+from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, mistakes
+from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, DriverState, JobFacts
+from streamjob_operator.kube.kinds import POD_MONITORS, PODS, Kind
+from streamjob_operator.kube.maps import Maps
+from streamjob_operator.kube.names import KubeReason, Phase
+from streamjob_operator.kube.refusals import NotFound, Refused
+
+
+class NotOurs(Exception):
+    """An object of the name that we need is there and belongs to somebody else."""
+
+
+def reconcile_driver(
+    api: KubeApi, job: JobFacts, memory: DriverMemory, now_s: float, *, repair: bool = False
+) -> DriverState:
+    """One step towards the wanted driver. Raises Unavailable when the API server does not answer.
+
+    `repair` applies what stands around a running driver again, against drift: for the first look after the operator's
+    start, after a change of the spec, and now and then.
+    """
+    found = mistakes(job) if job.wanted else ()
+    if found:
+        return _failed(job, None, memory, " ".join(found))
+    pod = None
+    try:
+        pod = _look(api, job)
+        decision = decide(job, application_hash(job), pod, memory, now_s)
+        notes = _do(api, job, pod, decision, repair)
+    except (Refused, NotOurs) as refusal:
+        return _failed(job, pod, memory, str(refusal))
+    return _state(pod, decision, notes)
+
+
+def _look(api: KubeApi, job: JobFacts) -> DriverPod | None:
+    document = api.get(PODS, naming.driver_name(job.name), job.namespace)
+    if document is None:
+        return None
+    _require_ours(document, job, PODS)
+    return driver_pod(document)
+
+
+def _do(api: KubeApi, job: JobFacts, pod: DriverPod | None, decision: Decision, repair: bool) -> tuple[str, ...]:
+    if decision.action is Action.STOP and pod is not None:
+        api.delete(PODS, pod.name, job.namespace, uid=pod.uid)
+    create = decision.action is Action.CREATE
+    notes = settings.merged(job)[1]
+    if create or (repair and job.wanted):
+        notes += apply_support(api, job)
+    if create:
+        api.create(PODS, driver_manifest(job))
+    return notes
+
+
+def apply_support(api: KubeApi, job: JobFacts) -> tuple[str, ...]:
+    """Everything that must be there before the driver's pod; sentences about what could not be made.
+
+    Raises Refused, NotOurs, Unavailable. Fields that others added to these objects stay.
+    """
+    for kind, manifest in support.manifests(job):
+        _apply(api, job, kind, manifest)
+    Maps(api, job.namespace, job.name).ensure(job.owner)
+    try:
+        _apply(api, job, POD_MONITORS, support.pod_monitor(job))
+    except NotFound:  # no Prometheus operator on this cluster
+        return ()
+    except Refused as refusal:
+        return (f"The PodMonitor was not made: {refusal}",)
+    return ()
+
+
+def _apply(api: KubeApi, job: JobFacts, kind: Kind, manifest: Object) -> None:
+    there = api.get(kind, manifest["metadata"]["name"], job.namespace)
+    if there is not None:
+        _require_ours(there, job, kind)
+    api.apply(kind, manifest, force=True)
+
+
+def _require_ours(document: Object, job: JobFacts, kind: Kind) -> None:
+    """Raise unless the job owns the object: nobody else's is taken over, changed or deleted."""
+    owners = {one.get("uid") for one in document["metadata"].get("ownerReferences") or ()}
+    if job.owner["metadata"]["uid"] not in owners:
+        name = document["metadata"]["name"]
+        raise NotOurs(f"{kind.kind} {name} is there already and does not belong to this StreamJob; it is left alone.")
+
+
+def _state(pod: DriverPod | None, decision: Decision, notes: tuple[str, ...]) -> DriverState:
+    return DriverState(
+        phase=decision.phase,
+        reason=decision.reason,
+        sentence=decision.sentence,
+        ready=decision.reason is KubeReason.DRIVER_RUNNING,
+        pod=None if pod is None else pod.name,
+        notes=notes,
+        memory=decision.memory,
+        next_look_s=decision.next_look_s,
+        stalled=decision.stalled,
+        gone=decision.gone,
+    )
+
+
+def _failed(job: JobFacts, pod: DriverPod | None, memory: DriverMemory, sentence: str) -> DriverState:
+    """What only a person can mend. A running driver is left as it is; a deletion is not held up by it."""
+    decision = Decision(
+        action=Action.NOTHING,
+        phase=Phase.FAILED,
+        reason=KubeReason.INVALID_SPEC,
+        sentence=sentence,
+        memory=memory,
+        next_look_s=STEADY_S,
+        stalled=True,
+        gone=job.deleted_at_s is not None,
+    )
+    return dataclasses.replace(_state(pod, decision, ()), ready=False)

@@ -1,0 +1,37 @@
+"""The driver's memory as `StreamJob.status.driver`, and back. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamjob_operator.kube.driver.observe import rfc3339, seconds
+from streamjob_operator.kube.driver.values import DriverMemory
+
+
+def to_status(memory: DriverMemory, pod: str | None) -> dict[str, Any]:
+    """Fields of status.driver that are ours, without absent ones."""
+    fields = {
+        "pod": pod,
+        "podUid": memory.pod_uid,
+        "applicationHash": memory.application_hash,
+        "startedAt": rfc3339(memory.started_at_s),
+        "restarts": memory.restarts,
+        "restartAt": rfc3339(memory.restart_at_s),
+        "endedUid": memory.ended_uid,
+        "exitCode": memory.exit_code,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def from_status(fields: Mapping[str, Any]) -> DriverMemory:
+    """What `to_status` wrote; an empty status is an empty memory."""
+    return DriverMemory(
+        pod_uid=fields.get("podUid"),
+        application_hash=fields.get("applicationHash"),
+        started_at_s=seconds(fields.get("startedAt")),
+        restarts=int(fields.get("restarts") or 0),
+        restart_at_s=seconds(fields.get("restartAt")),
+        ended_uid=fields.get("endedUid"),
+        exit_code=fields.get("exitCode"),
+    )

@@ -1,0 +1,116 @@
+"""Everything that stands around the driver's pod: account, role, service, settings, PodMonitor. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from streamjob_operator.kube.driver import naming, settings
+from streamjob_operator.kube.driver.pod import AGENT_PORT, AGENT_PORT_NAME, executor_template
+from streamjob_operator.kube.driver.values import JobFacts
+from streamjob_operator.kube.kinds import (
+    CONFIG_MAPS,
+    PARTITION_MAPS,
+    ROLE_BINDINGS,
+    ROLES,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    Kind,
+)
+from streamjob_operator.kube.owners import owner_reference
+
+Manifest = dict[str, Any]
+_SPARK_VERBS = ["create", "get", "list", "watch", "update", "patch", "delete", "deletecollection"]
+_LONGEST_SCRAPE_S, _SCRAPES_PER_PERIOD = 15.0, 4
+
+
+def manifests(job: JobFacts) -> list[tuple[Kind, Manifest]]:
+    """What must be there before the driver's pod, in this order."""
+    return [
+        (SERVICE_ACCOUNTS, service_account(job)),
+        (ROLES, role(job)),
+        (ROLE_BINDINGS, role_binding(job)),
+        (SERVICES, service(job)),
+        (CONFIG_MAPS, config_map(job)),
+    ]
+
+
+def metadata(job: JobFacts, name: str) -> Manifest:
+    """Name, labels, and the owner with whom the object goes."""
+    return {
+        "name": name,
+        "namespace": job.namespace,
+        "labels": naming.job_labels(job.name),
+        "ownerReferences": [owner_reference(job.owner)],
+    }
+
+
+def service_account(job: JobFacts) -> Manifest:
+    """The driver's own account."""
+    return {"metadata": metadata(job, naming.driver_name(job.name))}
+
+
+def role(job: JobFacts) -> Manifest:
+    """What Spark does to its executors, and the agent to its one PartitionMap; nothing else.
+
+    Spark makes executors' pods, their settings and volumes, and lists and deletes them by label, services too, when it
+    stops: RBAC knows no labels, so these verbs hold for the namespace.
+    """
+    name = [job.name]
+    rules = [
+        {"apiGroups": [""], "resources": ["pods", "configmaps", "services", "persistentvolumeclaims"]}
+        | {"verbs": list(_SPARK_VERBS)},
+        {"apiGroups": [PARTITION_MAPS.group], "resources": [PARTITION_MAPS.plural]}
+        | {"verbs": ["get", "watch"], "resourceNames": name},
+        {"apiGroups": [PARTITION_MAPS.group], "resources": [f"{PARTITION_MAPS.plural}/status"]}
+        | {"verbs": ["patch"], "resourceNames": name},
+    ]
+    return {"metadata": metadata(job, naming.driver_name(job.name)), "rules": rules}
+
+
+def role_binding(job: JobFacts) -> Manifest:
+    """The role for the account."""
+    name = naming.driver_name(job.name)
+    return {
+        "metadata": metadata(job, name),
+        "roleRef": {"apiGroup": ROLES.group, "kind": ROLES.kind, "name": name},
+        "subjects": [{"kind": SERVICE_ACCOUNTS.kind, "name": name, "namespace": job.namespace}],
+    }
+
+
+def service(job: JobFacts) -> Manifest:
+    """A headless service: the name by which executors find the driver, also before it is ready."""
+    found, _ = settings.merged(job)
+    ports = [
+        {"name": "driver", "port": int(found[settings.DRIVER_PORT])},
+        {"name": "blocks", "port": int(found[settings.BLOCK_PORT])},
+        {"name": AGENT_PORT_NAME, "port": AGENT_PORT},
+    ]
+    spec = {
+        "clusterIP": "None",
+        "publishNotReadyAddresses": True,
+        "selector": naming.driver_labels(job.name),
+        "ports": ports,
+    }
+    return {"metadata": metadata(job, naming.driver_name(job.name)), "spec": spec}
+
+
+def config_map(job: JobFacts) -> Manifest:
+    """Spark's settings and the template of executors' pods, as files."""
+    found, _ = settings.merged(job)
+    data = {
+        settings.SETTINGS_FILE: settings.properties(found),
+        settings.EXECUTOR_TEMPLATE: json.dumps(executor_template(job), indent=2, sort_keys=True),  # JSON is YAML
+    }
+    return {"metadata": metadata(job, naming.settings_name(job.name)), "data": data}
+
+
+def pod_monitor(job: JobFacts) -> Manifest:
+    """How the Prometheus operator scrapes the agent: at least four times in each statistics period."""
+    period_s = job.spec.balancing.statistics_period_s
+    interval_s = max(1, int(min(_LONGEST_SCRAPE_S, period_s / _SCRAPES_PER_PERIOD)))
+    selector: Mapping[str, Any] = {"matchLabels": naming.driver_labels(job.name)}
+    endpoint = {"port": AGENT_PORT_NAME, "path": "/metrics", "interval": f"{interval_s}s"}
+    spec = {"selector": selector, "podMetricsEndpoints": [endpoint]}
+    return {"metadata": metadata(job, naming.driver_name(job.name)), "spec": spec}

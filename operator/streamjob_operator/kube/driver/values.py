@@ -1,0 +1,141 @@
+"""What the driver's reconciler knows, decides and tells. Times are seconds since 1970."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+from streamjob_operator.kube.names import KubeReason, Phase
+from streamjob_operator.spec import Application, Spec
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class JobFacts:
+    """A StreamJob whose spec has an application.
+
+    Attributes:
+        owner: the object as read, for owner references; only its metadata is used.
+        executors: how many executors a new driver asks for; later on only the agent changes their number.
+        deleted_at_s: when its deletion was asked for; None while it is to live.
+    """
+
+    name: str
+    namespace: str
+    generation: int
+    owner: Mapping[str, Any]
+    spec: Spec
+    application: Application
+    executors: int
+    deleted_at_s: float | None = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a driver should run."""
+        return not self.spec.suspend and self.deleted_at_s is None
+
+
+class PodPhase(enum.StrEnum):
+    """As Kubernetes names them."""
+
+    PENDING = "Pending"
+    RUNNING = "Running"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    UNKNOWN = "Unknown"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DriverPod:
+    """The driver's pod as read. `trouble` is why it does not run yet: the scheduler's or the kubelet's sentence."""
+
+    name: str
+    uid: str
+    phase: PodPhase
+    application_hash: str
+    ready: bool = False
+    deleting: bool = False
+    started_at_s: float | None = None
+    ended_at_s: float | None = None
+    exit_code: int | None = None
+    unschedulable: str | None = None
+    trouble: str | None = None
+    grace_s: float = 30.0
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ran and will not run again."""
+        return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DriverMemory:
+    """What must survive the operator; kept in `StreamJob.status.driver`.
+
+    Attributes:
+        pod_uid: the newest driver's pod.
+        application_hash: hash of the application that it was started with.
+        started_at_s: when its container started.
+        restarts: starts in a row that did not last for a healthy time.
+        restart_at_s: when it is started next; None when it has not ended.
+        ended_uid: the pod whose end was counted already.
+        exit_code: of the last one that ended.
+    """
+
+    pod_uid: str | None = None
+    application_hash: str | None = None
+    started_at_s: float | None = None
+    restarts: int = 0
+    restart_at_s: float | None = None
+    ended_uid: str | None = None
+    exit_code: int | None = None
+
+
+class Action(enum.Enum):
+    """What is to be done to the driver's pod now."""
+
+    NOTHING = "nothing"
+    CREATE = "create"
+    STOP = "stop"
+    """Delete the pod: its driver gets SIGTERM, and time to stop between two batches."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What to do, and what to tell about it. `stalled`: it cannot go on without a person."""
+
+    action: Action
+    phase: Phase
+    reason: KubeReason
+    sentence: str
+    memory: DriverMemory
+    next_look_s: float | None = None
+    stalled: bool = False
+    gone: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DriverState:
+    """What the reconciler found and did.
+
+    Attributes:
+        phase: Pending, Submitting, Running, Failed or Suspended; what moves and scales is for others to say.
+        ready: the driver runs and its agent answers.
+        pod: name of the driver's pod, None while there is none.
+        notes: sentences about what could not be done as asked: Spark settings that gave way, no PodMonitor.
+        memory: to be kept in `status.driver` and given back next time.
+        next_look_s: seconds until it should be looked at again; None when only a change matters.
+        gone: nothing runs any more; a finalizer may end.
+    """
+
+    phase: Phase
+    reason: KubeReason
+    sentence: str
+    ready: bool
+    pod: str | None
+    notes: tuple[str, ...]
+    memory: DriverMemory
+    next_look_s: float | None
+    stalled: bool
+    gone: bool
