@@ -210,8 +210,5 @@ class KubeReason(enum.StrEnum):
     SERIES_MISSING = "SeriesMissing"
     """Prometheus scrapes the agent, but series are missing; the message names them."""
 
-    CLOCK_SKEW = "ClockSkew"
-    """Prometheus's and the operator's clock differ by more than measurements allow."""
-
     OPERATOR_ERROR = "OperatorError"
     """A mistake of the operator's own; the message has it, and the next cycle tries again."""

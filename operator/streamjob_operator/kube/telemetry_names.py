@@ -1,0 +1,125 @@
+"""Names of the operator's own Prometheus series: the contract with dashboards, alerts and docs/reference.
+
+Labels of a job's series are `job_namespace` and `job_name`, because `namespace` and `job` are what Prometheus itself
+calls the operator's pod. A job's series vanish with the job; counters start at zero with the operator.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+JOB_LABELS = ("job_namespace", "job_name")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One kind of series: name, counter, gauge or histogram, what it says, and its labels."""
+
+    name: str
+    kind: str
+    help: str
+    labels: tuple[str, ...] = JOB_LABELS
+
+
+CYCLES = Family(
+    name="streamjob_job_cycles_total",
+    kind="counter",
+    help="Cycles by what came of them: decision is Acted, Held or Refused, reason its code.",
+    labels=(*JOB_LABELS, "decision", "reason"),
+)
+STEP_SECONDS = Family(
+    name="streamjob_job_cycle_step_seconds_total",
+    kind="counter",
+    help="Time spent in each step of the cycles, in seconds.",
+    labels=(*JOB_LABELS, "step"),
+)
+LAST_CYCLE = Family(
+    name="streamjob_job_last_cycle_timestamp_seconds", kind="gauge", help="When the newest cycle began, seconds."
+)
+METRICS_AGE = Family(
+    name="streamjob_job_metrics_age_seconds",
+    kind="gauge",
+    help="Age of the newest measurement at the newest cycle, seconds; absent while there is none.",
+)
+EXECUTORS = Family(
+    name="streamjob_job_executors",
+    kind="gauge",
+    help="Executors: ready and not marked, marked (being drained), and wanted.",
+    labels=(*JOB_LABELS, "state"),
+)
+LOAD_DISTANCE = Family(
+    name="streamjob_job_load_distance_percent",
+    kind="gauge",
+    help="Largest distance of an executor's load from the mean, percent points of its task slots.",
+)
+LOAD_MEAN = Family(
+    name="streamjob_job_load_mean_percent",
+    kind="gauge",
+    help="Mean load of unmarked executors, percent of their slots.",
+)
+PREDICTED_DISTANCE = Family(
+    name="streamjob_job_predicted_load_distance_percent",
+    kind="gauge",
+    help="Load distance that the newest accepted plan promised, percent points.",
+)
+PREDICTION_ERROR = Family(
+    name="streamjob_job_prediction_error_percent",
+    kind="gauge",
+    help="Measured load distance less the promised one, percent points, once a whole window lies behind the plan.",
+)
+COLLOCATION = Family(
+    name="streamjob_job_collocation_percent",
+    kind="gauge",
+    help="Share of the traffic between key groups that stays on one executor, percent; absent without traffic.",
+)
+MOVES = Family(name="streamjob_job_moves_total", kind="counter", help="Moves of key groups in accepted plans.")
+MOVED_BYTES = Family(
+    name="streamjob_job_moved_state_bytes_total",
+    kind="counter",
+    help="State of the key groups in accepted moves, bytes.",
+)
+MOVE_COST = Family(
+    name="streamjob_job_move_cost_seconds_total", kind="counter", help="Expected pauses of accepted moves, seconds."
+)
+BUDGET_USED = Family(
+    name="streamjob_job_budget_used_ratio",
+    kind="gauge",
+    help="Share of migrationBudget.maxCost that the newest accepted plan used, 0 to 1; absent without that limit.",
+)
+MOVES_PENDING = Family(
+    name="streamjob_job_moves_pending", kind="gauge", help="Moves that the agent had still to make at the newest cycle."
+)
+REPORTER_ERRORS = Family(
+    name="streamjob_job_reporter_errors_total", kind="counter", help="Errors of reporters, which change nothing else."
+)
+CYCLE_SECONDS = Family(
+    name="streamjob_operator_cycle_seconds", kind="histogram", help="Length of cycles of all jobs, seconds.", labels=()
+)
+JOBS = Family(
+    name="streamjob_operator_jobs",
+    kind="gauge",
+    help="StreamJobs that had a cycle since the operator began.",
+    labels=(),
+)
+
+FAMILIES: tuple[Family, ...] = (
+    CYCLES,
+    STEP_SECONDS,
+    LAST_CYCLE,
+    METRICS_AGE,
+    EXECUTORS,
+    LOAD_DISTANCE,
+    LOAD_MEAN,
+    PREDICTED_DISTANCE,
+    PREDICTION_ERROR,
+    COLLOCATION,
+    MOVES,
+    MOVED_BYTES,
+    MOVE_COST,
+    BUDGET_USED,
+    MOVES_PENDING,
+    REPORTER_ERRORS,
+    CYCLE_SECONDS,
+    JOBS,
+)
+"""Every family, in the order of the page."""

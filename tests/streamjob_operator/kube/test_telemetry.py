@@ -1,0 +1,86 @@
+"""The operator's page says what cycles did, and forgets jobs that are gone."""
+
+from __future__ import annotations
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from worlds import World, job
+
+from streamjob_operator.kube import telemetry_names as names
+from streamjob_operator.kube.telemetry import Telemetry
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.spec import StreamJob
+
+FIXED = job(("min: 1, max: 6", "min: 2, max: 2"))
+
+
+def skewed() -> World:
+    return World(loads=[40.0, 30.0, 5.0, 5.0], owners=["0", "0", "1", "1"], executors={"0": "ready", "1": "ready"})
+
+
+def samples(telemetry: Telemetry) -> dict[tuple[str, tuple[str, ...]], float]:
+    """(name, label values beyond the job's) -> value."""
+    found = {}
+    for family in text_string_to_metric_families(telemetry.page().decode()):
+        for sample in family.samples:
+            more = tuple(value for label, value in sample.labels.items() if label not in names.JOB_LABELS)
+            found[(sample.name, more)] = sample.value
+    return found
+
+
+def turned(world: World, telemetry: Telemetry, turns: int) -> dict[tuple[str, tuple[str, ...]], float]:
+    return turned_as(FIXED, world, telemetry, turns)
+
+
+def turned_as(
+    which: StreamJob, world: World, telemetry: Telemetry, turns: int
+) -> dict[tuple[str, tuple[str, ...]], float]:
+    for _ in range(turns):
+        world.turn(which, reporters=(telemetry.reporter("prod", which),))
+    return samples(telemetry)
+
+
+def test_every_series_of_a_cycle_has_its_name_in_the_one_file() -> None:
+    telemetry = Telemetry()
+    page = turned(skewed(), telemetry, 4)
+    known = {one.name for one in names.FAMILIES}
+    suffixes = ("_bucket", "_sum", "_count", "_created")
+    for name, _ in page:
+        assert name in known or any(name == f"{one}{suffix}" for one in known for suffix in suffixes), name
+    assert len(known) == len(names.FAMILIES)
+
+
+def test_moves_and_their_promise_are_told() -> None:
+    telemetry, world = Telemetry(), skewed()
+    page = turned(world, telemetry, 4)
+    assert page[(names.MOVES.name, ())] == len(world.moved) > 0
+    assert page[(names.CYCLES.name, ("Acted", "LoadDistance"))] == 1
+    assert 0 < page[(names.BUDGET_USED.name, ())] < 1
+    assert page[(names.EXECUTORS.name, ("ready",))] == 2
+    assert page[(names.STEP_SECONDS.name, ("solve",))] == 0  # the clock of these tests stands still
+    assert page[(names.PREDICTION_ERROR.name, ())] == pytest.approx(
+        page[(names.LOAD_DISTANCE.name, ())] - page[(names.PREDICTED_DISTANCE.name, ())]
+    )
+    assert page[("streamjob_operator_cycle_seconds_count", ())] == 4
+
+
+def test_what_is_not_measured_is_not_there() -> None:
+    telemetry, world = Telemetry(), skewed()
+    turned(world, telemetry, 3)
+    world.observe_error = Unavailable("nobody answers")
+    page = turned(world, telemetry, 1)
+    assert page[(names.CYCLES.name, ("Held", "MetricsUnavailable"))] == 1
+    for gone in (names.LOAD_DISTANCE, names.METRICS_AGE, names.LOAD_MEAN, names.MOVES_PENDING):
+        assert (gone.name, ()) not in page
+
+
+def test_the_series_of_a_deleted_job_vanish() -> None:
+    telemetry = Telemetry()
+    turned(skewed(), telemetry, 2)
+    renamed = FIXED.model_copy(update={"metadata": FIXED.metadata.model_copy(update={"name": "other"})})
+    assert turned_as(renamed, skewed(), telemetry, 2)[(names.JOBS.name, ())] == 2
+    telemetry.forget("prod", "small")
+    telemetry.forget("prod", "never-seen")
+    page = telemetry.page().decode()
+    assert 'job_name="small"' not in page
+    assert 'job_name="other"' in page
