@@ -43,7 +43,7 @@ def get() -> Path:
     return find() or _build(_cached())
 
 
-def _cache() -> Path:
+def cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "streamjob"
 
@@ -52,12 +52,12 @@ def _cached() -> Path:
     sources = hashlib.sha256()
     for name in ("go.mod", "go.sum", "main.go"):
         sources.update((MODULE / name).read_bytes())
-    return _cache() / f"kube-{sources.hexdigest()[:16]}"
+    return cache() / f"kube-{sources.hexdigest()[:16]}"
 
 
 def _unpacked(packed: Path) -> Path:
     with packed.open("rb") as file:
-        target = _cache() / f"kube-xz-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
+        target = cache() / f"kube-xz-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
     if not target.exists():
         temporary = _beside(target)
         with lzma.open(packed) as source, temporary.open("wb") as copy:

@@ -27,7 +27,7 @@ from e2e.cluster.process import Process, free_ports
 START_S = 90.0
 """Longest wait for one part, seconds: a busy machine is slow, a broken part fails at once."""
 _PREFIX = "streamjob-kube-"
-_PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+_PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "coredns")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
