@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
@@ -42,6 +43,7 @@ class Telemetry(Collector):
 
     def __init__(self) -> None:
         self._jobs: dict[Labels, JobSeries] = {}
+        self._api_requests: Counter[Labels] = Counter()
         self._lock = threading.Lock()
         self.registry = CollectorRegistry(auto_describe=False)
         self.registry.register(self)
@@ -56,6 +58,11 @@ class Telemetry(Collector):
         """Take a deleted job's series off the page."""
         with self._lock:
             self._jobs.pop((namespace, name), None)
+
+    def api_called(self, verb: str, resource: str, status: int) -> None:
+        """Count a request to the API server; status 0 is no answer."""
+        with self._lock:
+            self._api_requests[(verb, resource, str(status))] += 1
 
     def page(self) -> bytes:
         """The page in Prometheus text format."""
@@ -72,8 +79,10 @@ class Telemetry(Collector):
         """Every family but histograms, with no sample where nothing is known."""
         with self._lock:
             jobs = {job: {**series.totals, **series.now} for job, series in self._jobs.items()}
+            api_requests = dict(self._api_requests)
         rows: dict[Family, dict[Labels, float]] = {one: {} for one in names.FAMILIES if one.kind != "histogram"}
         rows[names.JOBS][()] = len(jobs)
+        rows[names.API_REQUESTS].update(api_requests)
         for job, figures in sorted(jobs.items()):
             for (family, labels), value in figures.items():
                 rows[family][(*job, *labels)] = value

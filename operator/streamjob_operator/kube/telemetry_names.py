@@ -101,6 +101,12 @@ JOBS = Family(
     help="StreamJobs that had a cycle since the operator began.",
     labels=(),
 )
+API_REQUESTS = Family(
+    name="streamjob_operator_api_requests_total",
+    kind="counter",
+    help="Requests to the API server by verb, resource and HTTP status; code 0 is no answer.",
+    labels=("verb", "resource", "code"),
+)
 
 FAMILIES: tuple[Family, ...] = (
     CYCLES,
@@ -121,5 +127,6 @@ FAMILIES: tuple[Family, ...] = (
     REPORTER_ERRORS,
     CYCLE_SECONDS,
     JOBS,
+    API_REQUESTS,
 )
 """Every family, in the order of the page."""

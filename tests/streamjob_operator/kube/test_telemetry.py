@@ -84,3 +84,12 @@ def test_the_series_of_a_deleted_job_vanish() -> None:
     page = telemetry.page().decode()
     assert 'job_name="small"' not in page
     assert 'job_name="other"' in page
+
+
+def test_requests_to_the_api_server_are_counted() -> None:
+    telemetry = Telemetry()
+    for status in (200, 200, 409):
+        telemetry.api_called("apply", "partitionmaps", status)
+    page = samples(telemetry)
+    assert page[(names.API_REQUESTS.name, ("apply", "partitionmaps", "200"))] == 2
+    assert page[(names.API_REQUESTS.name, ("apply", "partitionmaps", "409"))] == 1
