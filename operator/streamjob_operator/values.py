@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from scipy import sparse
 
+from streamjob_planners.albic.remote_cost import Evidence
 from streamjob_planners.model import Effect, FloatArray, GroupId, LoadModel, Plan
 
 
@@ -208,6 +209,8 @@ class Memory:
         first_seen_s: when this driver was first observed, for the warm-up.
         run_id, groups_seen: a run of the query and the most key groups measured in it; a run has no fewer later on.
         acted_at_s: when the newest assignment was accepted; a measurement from before it speaks of another world.
+        moved: key groups "operator/partition" of the newest accepted plan, None when they were too many to keep.
+        remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
         counters: how often each reason was given, by code, and errors of reporters as "ReporterErrors".
     """
 
@@ -227,6 +230,9 @@ class Memory:
     retreat_until_s: float | None = None
     lag: Lag | None = None
     pending: PendingPlan | None = None
+    moved: tuple[str, ...] | None = ()
+    remote_reads: Evidence | None = None
+    learned_at_s: float | None = None
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_operator.values import ExecutorView, Memory, Snapshot
+from streamjob_planners.albic.remote_cost import Evidence, seconds_per_byte
 from streamjob_planners.model import FloatArray, LoadModel
 
 LIVE_STATES = ("ready", "draining")
@@ -61,13 +62,24 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, cost
     cores = reference_cores(nodes)
     slot_seconds = snapshot.window_s * cores
     model = _model(snapshot, nodes, cores, memory.marked, cost or MoveCost())
-    model = model if collocate else dataclasses.replace(model, traffic=None)
+    saving = saving_ratio(memory.remote_reads, cores)
+    model = (
+        dataclasses.replace(model, traffic_load_ratio=saving) if collocate else dataclasses.replace(model, traffic=None)
+    )
     return Estimate(
         model=model,
         other_load=100.0 * snapshot.rates.other_busy_s / slot_seconds,
         growth_ratio=growth_ratio(snapshot, memory),
         unmeasured_groups=int(np.count_nonzero(snapshot.busy_s <= 0)),
     )
+
+
+def saving_ratio(evidence: Evidence | None, cores: int) -> float:
+    """Percent points saved at each end per byte/s that becomes local.
+
+    What was learned is the reader's cost; planners count half of it at each end, so that the sum is right.
+    """
+    return 0.0 if evidence is None else 100.0 * seconds_per_byte(evidence) / cores / 2.0
 
 
 def live(snapshot: Snapshot) -> tuple[ExecutorView, ...]:

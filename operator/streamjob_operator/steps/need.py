@@ -123,7 +123,7 @@ def by_time(situation: Situation) -> Need:
         return Need(executors=1, why=f"the fixed part of a batch alone takes {fixed_s(situation):.1f} s")
     model = situation.estimate.model
     unevenness = min(2.0, max(1.0, plan.after.max_load / plan.after.mean))
-    work_s = float(model.load.sum()) / 100.0 * trigger_s * unevenness
+    work_s = float(measures.planned_load(model, plan.node_of).sum()) / 100.0 * trigger_s * unevenness
     bound = math.ceil(MAX_JUMP * int((~model.marked).sum()))
     if situation.snapshot.rates.mean_batch_s <= trigger_s:
         bound = int((~model.marked).sum())

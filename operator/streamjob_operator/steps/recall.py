@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.steps.estimate import live
+from streamjob_operator.steps.learn import learn
 from streamjob_operator.values import Memory, Snapshot
 
 
 def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     """The memory to think with."""
-    memory = _of_this_run(_of_this_driver(memory, snapshot, now_s), snapshot)
+    memory = learn(_of_this_run(_of_this_driver(memory, snapshot, now_s), snapshot), snapshot)
     marked = _still_marked(memory, snapshot)
     ready = sum(1 for one in snapshot.executors if one.state == "ready" and one.executor_id not in marked)
     wanted = ready if memory.executors_target is None or _behind(memory, snapshot) else memory.executors_target
@@ -28,7 +29,14 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     if memory.application_id == snapshot.application_id:
         return memory
     return dataclasses.replace(
-        memory, application_id=snapshot.application_id, marked=(), pending=None, lag=None, first_seen_s=now_s
+        memory,
+        application_id=snapshot.application_id,
+        marked=(),
+        pending=None,
+        lag=None,
+        first_seen_s=now_s,
+        remote_reads=None,
+        learned_at_s=None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.spec import StreamJob
+from streamjob_operator.steps.learn import MOST_MOVED
 from streamjob_operator.steps.scale import recommend
 from streamjob_operator.values import (
     Lag,
@@ -41,6 +42,7 @@ def remember(memory: Memory, happened: Happened, job: StreamJob, now_s: float) -
     memory = dataclasses.replace(memory, pending=_pending(memory, happened))
     if happened.receipt is not None and happened.receipt.accepted:
         memory = _accepted(memory, happened.verdict, happened.receipt, now_s)
+        memory = dataclasses.replace(memory, moved=_moved(happened))
     return memory
 
 
@@ -69,6 +71,17 @@ def wanted_of(verdict: Verdict) -> int:
     """Unmarked executors that an acting verdict wants."""
     leaving = set(verdict.marked_for_removal) - set(verdict.remove)
     return (verdict.executors_target or 0) - len(leaving)
+
+
+def _moved(happened: Happened) -> tuple[str, ...] | None:
+    """Key groups of the plan that was accepted; None when they are too many to keep."""
+    plan, model = happened.verdict.plan, happened.model
+    if plan is None or model is None:
+        return ()
+    if len(plan.moves) > MOST_MOVED:
+        return None
+    groups = (model.group_ids[move.group] for move in plan.moves)
+    return tuple(f"{group.operator}/{group.partition}" for group in groups)
 
 
 def _accepted(memory: Memory, verdict: Verdict, receipt: Receipt, now_s: float) -> Memory:

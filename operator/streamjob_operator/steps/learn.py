@@ -1,0 +1,62 @@
+"""What a window teaches about the cost of remote reads, for plans that count what collocation saves."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from scipy import sparse
+
+from streamjob_operator.values import Memory, Snapshot
+from streamjob_planners.albic.remote_cost import Evidence, Reading, learned
+from streamjob_planners.model import BoolArray
+
+MOST_MOVED = 2000
+"""Key groups of one plan that are remembered; the window after a larger plan teaches nothing."""
+FOREIGN_SHARE = 0.1
+"""Part of what a key group reads that may come from key groups that moved meanwhile."""
+
+
+def learn(memory: Memory, snapshot: Snapshot) -> Memory:
+    """The memory with what this window teaches; a window is taken in once, and not while moves are under way."""
+    new = memory.learned_at_s is None or snapshot.taken_at_s > memory.learned_at_s
+    stirred = moved_rows(memory, snapshot)
+    if not new or snapshot.traffic_bytes is None or snapshot.moves_pending or stirred is None:
+        return memory
+    reading = reading_of(snapshot, stirred)
+    if reading.busy_s.size == 0:
+        return memory
+    before = memory.remote_reads or Evidence()
+    return dataclasses.replace(memory, remote_reads=learned(before, reading), learned_at_s=snapshot.taken_at_s)
+
+
+def moved_rows(memory: Memory, snapshot: Snapshot) -> BoolArray | None:
+    """Key groups that changed their executor within the window, (n_groups,); None when nobody knows."""
+    n_groups = len(snapshot.group_ids)
+    settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
+    if settled:
+        return np.zeros(n_groups, dtype=np.bool_)
+    if memory.moved is None:
+        return None
+    moved = frozenset(memory.moved)
+    return np.array([f"{one.operator}/{one.partition}" in moved for one in snapshot.group_ids], dtype=np.bool_)
+
+
+def reading_of(snapshot: Snapshot, stirred: BoolArray) -> Reading:
+    """Key groups that read from others, except those that moved or whose sources did."""
+    names = {executor.executor_id: at for at, executor in enumerate(snapshot.executors)}
+    owner = np.array([names.get(one or "", -1) for one in snapshot.owners], dtype=np.int64)
+    n_groups = owner.size
+    pairs = sparse.coo_array(snapshot.traffic_bytes if snapshot.traffic_bytes is not None else (n_groups, n_groups))
+    total = np.bincount(pairs.col, pairs.data, n_groups)
+    remote = np.bincount(pairs.col, pairs.data * (owner[pairs.row] != owner[pairs.col]), n_groups)
+    unsure = np.bincount(pairs.col, pairs.data * (stirred | (owner < 0))[pairs.row], n_groups)
+    rows = (total > 0) & (snapshot.busy_s > 0) & ~stirred & (owner >= 0) & (unsure <= FOREIGN_SHARE * total)
+    return Reading(
+        operator=np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)[rows],
+        node_of=owner[rows],
+        busy_s=snapshot.busy_s[rows],
+        records=snapshot.records[rows],
+        total_bytes=total[rows],
+        remote_bytes=remote[rows],
+    )
