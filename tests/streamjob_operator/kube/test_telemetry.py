@@ -19,7 +19,7 @@ def skewed() -> World:
 
 
 def samples(telemetry: Telemetry) -> dict[tuple[str, tuple[str, ...]], float]:
-    """(name, label values beyond the job's) -> value."""
+    """(name, values of the labels beyond the job's, by the label's name) -> value."""
     found = {}
     for family in text_string_to_metric_families(telemetry.page().decode()):
         for sample in family.samples:
@@ -91,5 +91,5 @@ def test_requests_to_the_api_server_are_counted() -> None:
     for status in (200, 200, 409):
         telemetry.api_called("apply", "partitionmaps", status)
     page = samples(telemetry)
-    assert page[(names.API_REQUESTS.name, ("apply", "partitionmaps", "200"))] == 2
-    assert page[(names.API_REQUESTS.name, ("apply", "partitionmaps", "409"))] == 1
+    assert page[(names.API_REQUESTS.name, ("200", "partitionmaps", "apply"))] == 2
+    assert page[(names.API_REQUESTS.name, ("409", "partitionmaps", "apply"))] == 1
