@@ -162,6 +162,12 @@ class KubeReason(enum.StrEnum):
     APPLICATION_AMBIGUOUS = "ApplicationAmbiguous"
     """`applicationRef.matchLabels` fits more than one driver pod; the message names them."""
 
+    APPLICATION_REFUSED = "ApplicationRefused"
+    """The application lets Spark itself move tasks or executors; the message names the setting to turn off."""
+
+    AGENT_MISSING = "AgentMissing"
+    """An adopted driver runs, and no agent reports from it; the message says how to start it with one."""
+
     ADOPTED = "Adopted"
     """An application that somebody else started is looked after."""
 

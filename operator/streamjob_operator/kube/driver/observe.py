@@ -33,7 +33,7 @@ def driver_pod(document: Document) -> DriverPod:
         ended_at_s=seconds(ended.get("finishedAt")),
         exit_code=ended.get("exitCode"),
         unschedulable=unschedulable(document),
-        trouble=next(_troubles(status), None),
+        trouble=trouble(document),
         grace_s=float((document.get("spec") or {}).get("terminationGracePeriodSeconds") or 30),
     )
 
@@ -63,8 +63,12 @@ def _condition(document: Document, kind: str) -> Document:
     return next((one for one in found if one.get("type") == kind), {})
 
 
+def trouble(document: Document) -> str | None:
+    """What keeps a container from starting and will not pass by itself, in the kubelet's words; None for nothing."""
+    return next(_troubles(document.get("status") or {}), None)
+
+
 def _troubles(status: Document) -> Iterator[str]:
-    """What keeps a container from starting and will not pass by itself."""
     for one in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
         waiting = (one.get("state") or {}).get("waiting") or {}
         if waiting.get("reason") in _FATAL_WAITS:

@@ -9,9 +9,9 @@ from typing import Any
 from streamjob_operator.kube.driver import naming, settings
 from streamjob_operator.kube.driver.pod import AGENT_PORT, AGENT_PORT_NAME, executor_template
 from streamjob_operator.kube.driver.values import JobFacts
+from streamjob_operator.kube.grants import map_rules
 from streamjob_operator.kube.kinds import (
     CONFIG_MAPS,
-    PARTITION_MAPS,
     ROLE_BINDINGS,
     ROLES,
     SERVICE_ACCOUNTS,
@@ -57,15 +57,8 @@ def role(job: JobFacts) -> Manifest:
     Spark makes executors' pods, their settings and volumes, and lists and deletes them by label, services too, when it
     stops: RBAC knows no labels, so these verbs hold for the namespace.
     """
-    name = [job.name]
-    rules = [
-        {"apiGroups": [""], "resources": ["pods", "configmaps", "services", "persistentvolumeclaims"]}
-        | {"verbs": list(_SPARK_VERBS)},
-        {"apiGroups": [PARTITION_MAPS.group], "resources": [PARTITION_MAPS.plural]}
-        | {"verbs": ["get", "watch"], "resourceNames": name},
-        {"apiGroups": [PARTITION_MAPS.group], "resources": [f"{PARTITION_MAPS.plural}/status"]}
-        | {"verbs": ["patch"], "resourceNames": name},
-    ]
+    everything = ["pods", "configmaps", "services", "persistentvolumeclaims"]
+    rules = [{"apiGroups": [""], "resources": everything, "verbs": list(_SPARK_VERBS)}, *map_rules(job.name)]
     return {"metadata": metadata(job, naming.driver_name(job.name)), "rules": rules}
 
 

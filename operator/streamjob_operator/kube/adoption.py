@@ -1,0 +1,141 @@
+"""Applications that somebody else starts: finding the driver's pod, and saying what can and cannot be done for them.
+
+Nothing of theirs is changed but the marks on executors' pods, and nothing is ever restarted: that is for whoever
+started them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.kube import foreign
+from streamjob_operator.kube.client import KubeApi, Object
+from streamjob_operator.kube.driver.observe import driver_pod
+from streamjob_operator.kube.driver.values import DriverPod, PodPhase
+from streamjob_operator.kube.kinds import PODS
+from streamjob_operator.kube.names import KubeReason, Phase
+from streamjob_operator.kube.pods import APPLICATION, ROLE
+from streamjob_operator.spec import ApplicationRef, Spec
+from streamjob_operator.spec.quantities import format_duration
+
+LOOK_S = 10.0
+AGENT_STARTS_S = 120.0
+"""Time that a driver gets to start its session before a missing agent is called missing."""
+NO_SUSPEND = "spec.suspend has no effect: the driver is started and stopped by somebody else."
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Adoption:
+    """What was found out about an adopted application.
+
+    Attributes:
+        phase: Pending (no driver found, or no agent in it), Submitting, Running or Failed.
+        pod: the driver's pod; None while there is none.
+        application_id: Spark's id as the pod's labels tell it; None where they do not.
+        limits: sentences about what cannot be done for it.
+        stalled: it does not go on without a person.
+        account: the driver's service account, which must be let at the PartitionMap.
+    """
+
+    phase: Phase
+    reason: KubeReason
+    sentence: str
+    pod: str | None = None
+    application_id: str | None = None
+    limits: tuple[str, ...] = ()
+    stalled: bool = False
+    account: str | None = None
+    next_look_s: float = LOOK_S
+
+
+def adopt(api: KubeApi, metadata: Mapping[str, Any], spec: Spec, agent: AgentStatus | None, now_s: float) -> Adoption:
+    """Look at the application that spec.applicationRef names; `metadata` is the StreamJob's.
+
+    Raises Refused, Unavailable.
+    """
+    ref = spec.application_ref
+    if ref is None:
+        raise ValueError("spec.applicationRef is needed")
+    namespace, name = metadata["namespace"], metadata["name"]
+    found, theirs = _look(api, namespace, ref)
+    if isinstance(found, Adoption):
+        return found
+    limits = (*foreign.limits(ref, theirs, spec), *([NO_SUSPEND] if spec.suspend else []))
+    told = _judge(driver_pod(found), _application_id(found), agent, f"{namespace}/{name}", now_s)
+    refusal = foreign.refusal(ref, theirs)
+    if refusal is not None:
+        told = dataclasses.replace(
+            told, phase=Phase.PENDING, reason=KubeReason.APPLICATION_REFUSED, sentence=refusal, stalled=True
+        )
+    elif told.reason is KubeReason.ADOPTED and limits:
+        told = dataclasses.replace(told, reason=KubeReason.ADOPTED_WITH_LIMITS)
+    return dataclasses.replace(
+        told,
+        pod=found["metadata"]["name"],
+        application_id=_application_id(found),
+        limits=limits,
+        account=(found.get("spec") or {}).get("serviceAccountName"),
+    )
+
+
+def _look(api: KubeApi, namespace: str, ref: ApplicationRef) -> tuple[Object | Adoption, Object | None]:
+    """The driver's pod, or why there is none; and the SparkApplication, where there is one."""
+    if ref.match_labels is not None:
+        labels = ",".join(f"{key}={value}" for key, value in sorted(ref.match_labels.items()))
+        return _only(api.list(PODS, namespace, labels=labels), f"applicationRef.matchLabels ({labels})"), None
+    name = str(ref.name)
+    if ref.kind == "Pod":
+        pod = api.get(PODS, name, namespace)
+        return pod or _not_found(f"There is no pod {name} in namespace {namespace}."), None
+    application = api.get(foreign.kind_of(ref), name, namespace)
+    if application is None:
+        return _not_found(f"There is no SparkApplication {name} of {ref.api_version} in namespace {namespace}."), None
+    pods = api.list(PODS, namespace, labels=f"{foreign.name_label(ref)}={name},{ROLE}=driver")
+    return _only(pods, f"SparkApplication {name}"), application
+
+
+def _only(pods: list[Object], what: str) -> Object | Adoption:
+    """The one that runs, else the newest that ended."""
+    going = [pod for pod in pods if not driver_pod(pod).ended and not driver_pod(pod).deleting]
+    if len(going) > 1:
+        names = ", ".join(sorted(pod["metadata"]["name"] for pod in going)[:5])
+        sentence = f"{what} fits {len(going)} driver pods, and one is needed: {names}."
+        reason = KubeReason.APPLICATION_AMBIGUOUS
+        return Adoption(phase=Phase.PENDING, reason=reason, sentence=sentence, stalled=True)
+    if not pods:
+        return _not_found(f"{what} has no driver pod yet.")
+    return (going or sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp"))))[-1]
+
+
+def _not_found(sentence: str) -> Adoption:
+    return Adoption(phase=Phase.PENDING, reason=KubeReason.APPLICATION_NOT_FOUND, sentence=sentence)
+
+
+def _judge(
+    pod: DriverPod, application_id: str | None, agent: AgentStatus | None, map_name: str, now_s: float
+) -> Adoption:
+    if pod.ended:
+        reason = KubeReason.DRIVER_ENDED if pod.phase is PodPhase.SUCCEEDED else KubeReason.DRIVER_FAILED
+        sentence = f"The driver's pod {pod.name} has ended; whoever started it decides about a restart."
+        return Adoption(phase=Phase.FAILED, reason=reason, sentence=sentence)
+    if agent is not None and (application_id is None or agent.application_id == application_id):
+        sentence = f"The driver in pod {pod.name} is looked after; somebody else starts and stops it."
+        return Adoption(phase=Phase.RUNNING, reason=KubeReason.ADOPTED, sentence=sentence)
+    waited_s = None if pod.started_at_s is None else now_s - pod.started_at_s
+    if waited_s is None or waited_s < AGENT_STARTS_S:
+        sentence = f"The driver's pod {pod.name} starts; its agent has not reported yet."
+        return Adoption(phase=Phase.SUBMITTING, reason=KubeReason.DRIVER_STARTING, sentence=sentence)
+    sentence = (
+        f"No agent has reported from the driver's pod {pod.name} within {format_duration(AGENT_STARTS_S)}: start its "
+        f"script by `python -m streamjob_agent run`, with STREAMJOB_AGENT_PARTITION_MAP={map_name} in the driver's "
+        "environment. StreamJob does not restart it."
+    )
+    return Adoption(phase=Phase.PENDING, reason=KubeReason.AGENT_MISSING, sentence=sentence, stalled=True)
+
+
+def _application_id(document: Object) -> str | None:
+    found = (document["metadata"].get("labels") or {}).get(APPLICATION)
+    return None if found is None else str(found)

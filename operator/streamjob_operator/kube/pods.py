@@ -1,0 +1,139 @@
+"""Executors' pods of one Spark application: which there are, what keeps them from coming, and the marks of a drain.
+
+Spark labels them itself: `spark-app-selector` is the application's id, `spark-exec-id` the executor's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.driver.observe import is_ready, trouble, unschedulable
+from streamjob_operator.kube.kinds import PODS
+from streamjob_operator.kube.names import DRAINING_DELETION_COST, POD_DELETION_COST, KubeReason, Label
+from streamjob_operator.kube.refusals import Conflict, NotFound
+from streamjob_operator.kube.report.events import Events, Telling
+
+APPLICATION, EXECUTOR, ROLE = "spark-app-selector", "spark-exec-id", "spark-role"
+MARK = "true"
+_ENDED = ("Succeeded", "Failed")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorPod:
+    """One executor's pod that has not ended. `trouble`: why it does not run, in the scheduler's or kubelet's words."""
+
+    executor_id: str
+    name: str
+    namespace: str
+    uid: str
+    ready: bool
+    marked: bool
+    trouble: str | None
+
+    @property
+    def regarding(self) -> dict[str, Any]:
+        """The pod as an event names it."""
+        metadata = {"name": self.name, "namespace": self.namespace, "uid": self.uid}
+        return {"apiVersion": PODS.api_version, "kind": PODS.kind, "metadata": metadata}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorPods:
+    """All of them, ordered by executor id as far as that is a number."""
+
+    pods: tuple[ExecutorPod, ...] = ()
+
+    @property
+    def admitted(self) -> int:
+        """Executors whose pods exist, ready or not."""
+        return len(self.pods)
+
+    @property
+    def ready(self) -> int:
+        """Executors whose pods are ready."""
+        return sum(pod.ready for pod in self.pods)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Executor id -> name of its pod."""
+        return {pod.executor_id: pod.name for pod in self.pods}
+
+    @property
+    def trouble(self) -> str | None:
+        """A sentence about the pods that cannot start, None when there are none."""
+        stuck = [pod for pod in self.pods if pod.trouble is not None]
+        if not stuck:
+            return None
+        others = f" (and {len(stuck) - 1} more)" if len(stuck) > 1 else ""
+        return f"The executor's pod {stuck[0].name}{others} does not start: {stuck[0].trouble}"
+
+
+def executor_pods(api: KubeApi, namespace: str, application_id: str) -> ExecutorPods:
+    """The executors' pods of that Spark application; raises Refused, Unavailable."""
+    found = api.list(PODS, namespace, labels=f"{APPLICATION}={application_id},{ROLE}=executor")
+    return read_pods(found)
+
+
+def read_pods(documents: Iterable[Mapping[str, Any]]) -> ExecutorPods:
+    """Pods as the API server lists them; those that have ended or are going are left out."""
+    pods = [_read(one) for one in documents if _lives(one) and EXECUTOR in (one["metadata"].get("labels") or {})]
+    return ExecutorPods(pods=tuple(sorted(pods, key=lambda pod: (len(pod.executor_id), pod.executor_id))))
+
+
+def _lives(document: Mapping[str, Any]) -> bool:
+    phase = (document.get("status") or {}).get("phase")
+    return phase not in _ENDED and "deletionTimestamp" not in document["metadata"]
+
+
+def _read(document: Mapping[str, Any]) -> ExecutorPod:
+    metadata = document["metadata"]
+    return ExecutorPod(
+        executor_id=metadata["labels"][EXECUTOR],
+        name=metadata["name"],
+        namespace=metadata["namespace"],
+        uid=metadata["uid"],
+        ready=is_ready(document),
+        marked=metadata["labels"].get(Label.MARKED.value) == MARK,
+        trouble=unschedulable(document) or trouble(document),
+    )
+
+
+def mark_pods(
+    api: KubeApi, events: Events, found: ExecutorPods, marked: Collection[str], now_s: float
+) -> tuple[str, ...]:
+    """Make exactly the pods of the `marked` executors carry the mark; names of the pods that were changed.
+
+    The mark is a label, for people and tools, and a deletion cost, so that whoever must delete a pod takes one that is
+    being emptied. Each change is an event on the pod. A pod that has gone in the meantime is no error. Raises Refused,
+    Unavailable.
+    """
+    changed = [pod for pod in found.pods if pod.marked != (pod.executor_id in marked)]
+    return tuple(pod.name for pod in changed if _turn(api, events, pod, now_s))
+
+
+def _turn(api: KubeApi, events: Events, pod: ExecutorPod, now_s: float) -> bool:
+    mark = not pod.marked
+    patch = {
+        "metadata": {
+            "uid": pod.uid,  # another pod of the same name is not meant
+            "labels": {Label.MARKED.value: MARK if mark else None},
+            "annotations": {POD_DELETION_COST: str(DRAINING_DELETION_COST) if mark else None},
+        }
+    }
+    try:
+        api.merge_patch(PODS, pod.name, pod.namespace, patch)
+    except (NotFound, Conflict):
+        return False
+    events.tell(pod.regarding, _telling(pod, mark), now_s)
+    return True
+
+
+def _telling(pod: ExecutorPod, mark: bool) -> Telling:
+    if mark:
+        note = f"Executor {pod.executor_id} is drained and will be removed when it holds no key group."
+        return Telling(reason=KubeReason.MARKED_FOR_REMOVAL.value, note=note, action="Drain")
+    note = f"Executor {pod.executor_id} is not drained any more; it stays."
+    return Telling(reason=KubeReason.UNMARKED.value, note=note, action="Drain")
