@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from streamjob_operator.kube.command import operator_command
 from streamjob_operator.kube.crd.command import crds_command
 from streamjob_operator.offline.command import plan_command
 from streamjob_operator.spec import SpecError, StreamJob, read_job
@@ -62,5 +63,6 @@ def run(job: StreamJob, out: Path | None, duration: float | None, attach: str | 
 
 
 main.add_command(crds_command)
+main.add_command(operator_command)
 main.add_command(plan_command)
 main.add_command(simulate_command)

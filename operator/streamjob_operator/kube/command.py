@@ -1,0 +1,49 @@
+"""`streamjob operator`: start the operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+
+@click.command("operator")
+@click.option("--kubeconfig", envvar="STREAMJOB_KUBECONFIG", help="Default: $KUBECONFIG, else the pod's own account.")
+@click.option(
+    "--namespace",
+    "-n",
+    "namespaces",
+    multiple=True,
+    envvar="STREAMJOB_NAMESPACES",
+    help="Namespace to look after, may be given several times. Default: all.",
+)
+@click.option("--lease-namespace", envvar="STREAMJOB_LEASE_NAMESPACE", help="Default: the pod's own namespace.")
+@click.option("--lease-name", envvar="STREAMJOB_LEASE_NAME", default="streamjob-operator", show_default=True)
+@click.option("--listen", envvar="STREAMJOB_LISTEN", default="0.0.0.0", show_default=True, help="Of the health pages.")
+@click.option("--port", envvar="STREAMJOB_PORT", default=8080, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--workers",
+    envvar="STREAMJOB_WORKERS",
+    default=16,
+    show_default=True,
+    type=click.IntRange(1, 512),
+    help="StreamJobs looked at at the same time.",
+)
+@click.option(
+    "--log-level",
+    envvar="STREAMJOB_LOG_LEVEL",
+    default="info",
+    show_default=True,
+    type=click.Choice(["debug", "info", "warning", "error"]),
+)
+@click.option("--log-format", envvar="STREAMJOB_LOG_FORMAT", default="json", type=click.Choice(["json", "text"]))
+def operator_command(log_format: str, **options: Any) -> None:
+    """Look after the StreamJobs of a cluster. Every option can be given as STREAMJOB_<OPTION> in the environment."""
+    # Imported here: the other commands need no Kubernetes.
+    from streamjob_operator.kube.main import Options, run_operator
+    from streamjob_operator.ports import Unavailable
+
+    try:
+        raise SystemExit(run_operator(Options(**options, log_json=log_format == "json")))
+    except Unavailable as error:
+        raise click.ClickException(str(error)) from error

@@ -1,0 +1,124 @@
+"""Cycles of one StreamJob on a cluster: when one is due, and one of them from memory to memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import time
+from collections.abc import Callable, MutableMapping
+from logging import LoggerAdapter
+from typing import Any
+
+import numpy as np
+
+from streamjob_operator.cycle import turn
+from streamjob_operator.kube.actuator import MapActuator
+from streamjob_operator.kube.cadence import Cadence, agent_mark, spec_mark
+from streamjob_operator.kube.maps import Maps, MapView
+from streamjob_operator.kube.memory import StatusMemory
+from streamjob_operator.kube.names import Phase
+from streamjob_operator.kube.reading import Reading
+from streamjob_operator.kube.report.decisions import outcome_of
+from streamjob_operator.kube.report.facts import Cycle, Facts
+from streamjob_operator.kube.sources import Source, open_source
+from streamjob_operator.kube.tools import Tools
+from streamjob_operator.ports import Ports
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.values import CycleRecord, Memory
+
+Log = LoggerAdapter[Any]
+Write = Callable[[Facts], None]
+
+
+class Recorder:
+    """Reporter that keeps the newest record, because the status is written when the memory is saved."""
+
+    newest: CycleRecord | None = None
+
+    def report(self, record: CycleRecord) -> None:
+        """Keep it."""
+        self.newest = record
+
+
+class Cycling:
+    """Holds what must stay open between cycles: where measurements come from, and when the last cycle began."""
+
+    def __init__(self, tools: Tools, namespace: str, name: str, log: Log) -> None:
+        self._tools = tools
+        self._namespace = namespace
+        self._name = name
+        self._log = log
+        self._maps = Maps(tools.api, namespace, name)
+        self._cadence = Cadence()
+        self._rng = np.random.default_rng()
+        self._source: tuple[object, Source] | None = None
+        self._seen: MapView | None = None
+
+    def close(self) -> None:
+        """Let go of what measures the job."""
+        if self._source is not None:
+            self._source[1].close()
+            self._source = None
+
+    def due_s(self, reading: Reading, facts: Facts) -> float | None:
+        """When the next cycle is due, seconds since the epoch; None while there is nothing to measure."""
+        self._seen = facts.map
+        agent = None if facts.map is None else facts.map.agent
+        if facts.job is None or facts.driver is None or facts.driver.phase is not Phase.RUNNING or agent is None:
+            return None
+        self._open(facts.job)
+        period_s = facts.job.spec.balancing.statistics_period_s
+        return self._cadence.due_s(period_s, spec_mark(reading), agent_mark(agent))
+
+    def run(self, reading: Reading, facts: Facts, memory_text: str | None, write: Write) -> None:
+        """One cycle; `write` is given the facts with what the cycle found, and may raise Stale or Unavailable."""
+        job, seen = facts.job, facts.map
+        if job is None or seen is None:
+            raise ValueError("a cycle needs a job and its PartitionMap")
+        source, recorder = self._open(job), Recorder()
+        cycle_id, started_s = secrets.token_hex(4), time.monotonic()
+        self._cadence.done(facts.now_s, spec_mark(reading), agent_mark(seen.agent))
+
+        def keep(memory: Memory) -> None:
+            cycle = _cycle(cycle_id, recorder, time.monotonic() - started_s, source)
+            write(dataclasses.replace(facts, memory=memory, cycle=cycle, map=self._newest(cycle, seen)))
+
+        ports = Ports(
+            metrics=source.metrics,
+            actuator=MapActuator(self._maps, job.spec.balancing.migration_budget),
+            memory=StatusMemory(memory_text, seen, facts.now_s, keep, self._log.warning),
+            reporters=(recorder, *self._tools.reporters(self._namespace, job)),
+        )
+        record = turn(ports, job, facts.now_s, self._rng, time.monotonic)
+        outcome = outcome_of(record)
+        extra = {"cycle": cycle_id, "decision": outcome.decision, "reason": outcome.reason.value}
+        self._log.info(outcome.message, extra=extra)
+
+    def _newest(self, cycle: Cycle | None, seen: MapView) -> MapView:
+        """The map as this cycle has written it, where it has."""
+        wrote = cycle is not None and cycle.record.receipt is not None and cycle.record.receipt.accepted
+        return (self._maps.read() or seen) if wrote else seen
+
+    def _open(self, job: StreamJob) -> Source:
+        wanted = (job.spec.metrics, job.spec.balancing.statistics_period_s)
+        if self._source is None or self._source[0] != wanted:
+            self.close()
+            source = open_source(self._tools.api, self._namespace, job, lambda: self._seen)
+            self._source = (wanted, source)
+            self._cadence.first_s = self._tools.clock() + source.warm_up_s
+        return self._source[1]
+
+
+def _cycle(cycle_id: str, recorder: Recorder, elapsed_s: float, source: Source) -> Cycle | None:
+    record = recorder.newest
+    if record is None:
+        return None
+    return Cycle(id=cycle_id, record=record, seconds=elapsed_s, trouble=source.trouble())
+
+
+class JobLog(LoggerAdapter[Any]):
+    """Adds the job to each line, beside what the line itself says."""
+
+    def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
+        """See logging.LoggerAdapter, which would let the job win over everything else."""
+        return msg, {**kwargs, "extra": {**(self.extra or {}), **(kwargs.get("extra") or {})}}

@@ -1,0 +1,145 @@
+"""The driver of a StreamJob, whether we start it or look after one of somebody else's; and its executors."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Protocol
+
+from streamjob_operator.kube.adoption import Adoption, adopt
+from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.driver import DriverState, JobFacts, from_status, reconcile_driver, to_status
+from streamjob_operator.kube.grants import grant_map
+from streamjob_operator.kube.maps import MapView
+from streamjob_operator.kube.models.status import DriverStatus, Status
+from streamjob_operator.kube.names import Phase
+from streamjob_operator.kube.pods import executor_pods, mark_pods
+from streamjob_operator.kube.reading import Reading
+from streamjob_operator.kube.report.events import Events
+from streamjob_operator.kube.report.facts import DriverFacts
+from streamjob_operator.spec import Application, StreamJob
+from streamjob_operator.values import Memory
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One turn's question about a driver. `repair`: apply again what stands around it."""
+
+    reading: Reading
+    job: StreamJob
+    status: Status
+    map: MapView | None
+    memory: Memory
+    now_s: float
+    repair: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What was found. `gone`: nothing of it runs any more, so that a deleted StreamJob may go."""
+
+    facts: DriverFacts
+    next_look_s: float | None = None
+    gone: bool = False
+
+
+class Drivers(Protocol):
+    """Looks after drivers."""
+
+    def look(self, asked: Asked) -> Look:
+        """One step towards the wanted driver; raises Unavailable, Refused."""
+
+
+class KubeDrivers:
+    """Drivers and executors as pods of the cluster."""
+
+    def __init__(self, api: KubeApi, events: Events) -> None:
+        self._api = api
+        self._events = events
+
+    def look(self, asked: Asked) -> Look:
+        """See Drivers."""
+        application = asked.job.spec.application
+        look = self._adopted(asked) if application is None else self._own(asked, application)
+        return dataclasses.replace(look, facts=self._with_executors(asked, look.facts))
+
+    def _own(self, asked: Asked, application: Application) -> Look:
+        told = {} if asked.status.driver is None else asked.status.driver.model_dump(mode="json", by_alias=True)
+        metadata = asked.reading.metadata
+        facts = JobFacts(
+            name=metadata["name"],
+            namespace=metadata["namespace"],
+            generation=asked.reading.generation,
+            owner=asked.reading.document,
+            spec=asked.job.spec,
+            application=application,
+            executors=first_executors(asked.job, asked.memory),
+            deleted_at_s=asked.reading.deleted_at_s,
+        )
+        state = reconcile_driver(self._api, facts, from_status(told), asked.now_s, repair=asked.repair)
+        return Look(facts=_own_facts(state, asked), next_look_s=state.next_look_s, gone=state.gone)
+
+    def _adopted(self, asked: Asked) -> Look:
+        """Nothing of theirs is stopped: a deleted StreamJob takes back its marks and may go."""
+        agent = None if asked.map is None else asked.map.agent
+        found = adopt(self._api, asked.reading.metadata, asked.job.spec, agent, asked.now_s)
+        if asked.repair and found.account is not None and asked.reading.deleted_at_s is None:
+            grant_map(self._api, asked.reading.document, found.account)
+        return Look(facts=_adopted_facts(found, asked), next_look_s=found.next_look_s, gone=True)
+
+    def _with_executors(self, asked: Asked, facts: DriverFacts) -> DriverFacts:
+        """Executors' pods and their marks, as the newest written map has them: also after a crash between the two."""
+        agent = None if asked.map is None else asked.map.agent
+        if facts.phase is not Phase.RUNNING or agent is None:
+            return facts
+        pods = executor_pods(self._api, asked.reading.metadata["namespace"], agent.application_id)
+        marked = asked.memory.marked if asked.reading.deleted_at_s is None else ()
+        mark_pods(self._api, self._events, pods, marked, asked.now_s)
+        return dataclasses.replace(
+            facts,
+            pods=pods.names,
+            executors_trouble=pods.trouble,
+            executors_admitted=pods.admitted or None,
+        )
+
+
+def first_executors(job: StreamJob, memory: Memory) -> int:
+    """Executors that a new driver asks for: as many as were wanted last, within bounds."""
+    bounds = job.spec.executors
+    wanted = bounds.replicas if bounds.replicas is not None else memory.executors_target
+    return min(max(bounds.min if wanted is None else wanted, bounds.min), bounds.max)
+
+
+def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
+    return DriverFacts(
+        phase=state.phase,
+        reason=state.reason,
+        message=state.sentence,
+        stalled=state.stalled,
+        overridden=" ".join(state.notes) or None,
+        status=_status(to_status(state.memory, state.pod), asked, running=state.ready),
+    )
+
+
+def _adopted_facts(found: Adoption, asked: Asked) -> DriverFacts:
+    told = {} if found.pod is None else {"pod": found.pod}
+    return DriverFacts(
+        phase=found.phase,
+        reason=found.reason,
+        message=found.sentence,
+        stalled=found.stalled,
+        limits=" ".join(found.limits) or None,
+        status=_status(told, asked, running=found.phase is Phase.RUNNING),
+    )
+
+
+def _status(told: Mapping[str, object], asked: Asked, *, running: bool) -> DriverStatus:
+    agent = None if asked.map is None else asked.map.agent
+    if agent is not None and running:
+        told = {
+            **told,
+            "applicationId": agent.application_id,
+            "sparkVersion": agent.spark_version,
+            "agentVersion": agent.agent_version,
+        }
+    return DriverStatus.model_validate(told)

@@ -1,0 +1,179 @@
+"""The operator's process: health pages, the lease, then kopf's watches and the turns of all StreamJobs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import kopf
+
+from streamjob_operator.kube.access import configuration, own_namespace
+from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.drivers import KubeDrivers
+from streamjob_operator.kube.handlers import Changes, make_registry, make_settings
+from streamjob_operator.kube.health import HealthServer
+from streamjob_operator.kube.jobs import Jobs
+from streamjob_operator.kube.keeper import Keeper
+from streamjob_operator.kube.leader import Election, Terms, keep_lease, wait_for_lease
+from streamjob_operator.kube.logs import start_logging
+from streamjob_operator.kube.refusals import Refused
+from streamjob_operator.kube.report.events import Events
+from streamjob_operator.kube.telemetry import Telemetry
+from streamjob_operator.kube.tools import Tools
+from streamjob_operator.ports import Unavailable
+
+LOG = logging.getLogger(__name__)
+LOST_THE_LEASE = 3
+"""Exit code of an operator that is not the leader any more."""
+STUCK_S = 30.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How to run. Without `namespaces` the whole cluster is looked after; `workers` turns run at the same time."""
+
+    kubeconfig: str | None = None
+    namespaces: tuple[str, ...] = ()
+    lease_namespace: str | None = None
+    lease_name: str = "streamjob-operator"
+    listen: str = "0.0.0.0"
+    port: int = 8080
+    workers: int = 16
+    log_level: str = "info"
+    log_json: bool = True
+    terms: Terms = dataclasses.field(default_factory=Terms)
+
+
+@dataclasses.dataclass(slots=True)
+class Life:
+    """What the health pages know."""
+
+    connected: bool = False
+    leads: bool = False
+    watches: bool = False
+    beat_s: float = 0.0
+
+    def alive(self) -> str | None:
+        """What is wrong; None when all is well."""
+        late_s = time.monotonic() - self.beat_s
+        return f"The event loop has been stuck for {late_s:.0f} s." if self.leads and late_s > STUCK_S else None
+
+    def ready(self) -> str | None:
+        """A waiting operator is ready, too: it would take over."""
+        if not self.connected:
+            return "The API server has not answered yet."
+        return "The watches are not open yet." if self.leads and not self.watches else None
+
+
+def run_operator(options: Options) -> int:
+    """Run until SIGTERM or SIGINT (0), or until the lease is lost. Raises Unavailable when no API server is known."""
+    start_logging(options.log_level, as_json=options.log_json)
+    telemetry, life = Telemetry(), Life()
+    connection = configuration(options.kubeconfig)
+    api = KubeApi(connection, called=telemetry.api_called)
+    identity = f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
+    namespace = options.lease_namespace or own_namespace()
+    election = Election(api, namespace, options.lease_name, identity, options.terms)
+    pages = HealthServer(options.listen, options.port, alive=life.alive, ready=life.ready, registry=telemetry.registry)
+    with pages, _stop_on_signals() as stop:
+        LOG.info("Started.", extra={"identity": identity, "port": pages.port})
+        if not _become_leader(election, stop, life):
+            return 0
+        asyncio.run(_lead(options, api, telemetry, election, life))
+    with contextlib.suppress(Unavailable, Refused):
+        election.release()
+    LOG.info("Ended.")
+    return 0
+
+
+def _become_leader(election: Election, stop: threading.Event, life: Life) -> bool:
+    def tell(sentence: str) -> None:
+        LOG.info(sentence)
+
+    def over(seconds: float) -> bool:
+        life.connected = True
+        return stop.wait(seconds)
+
+    if not wait_for_lease(election, over, tell):
+        return False
+    life.connected, life.leads, life.beat_s = True, True, time.monotonic()
+    LOG.info("This operator leads.")
+    return True
+
+
+async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: Election, life: Life) -> None:
+    """Watch and turn until kopf is told to end by a signal."""
+    over = threading.Event()
+    threading.Thread(target=_hold_or_die, args=(election, over), name="lease", daemon=True).start()
+    events = Events(api)
+    tools = Tools(
+        api=api,
+        drivers=KubeDrivers(api, events),
+        events=events,
+        reporters=lambda namespace, job: (telemetry.reporter(namespace, job),),
+        forget=telemetry.forget,
+    )
+    with ThreadPoolExecutor(options.workers, thread_name_prefix="turn") as pool:
+        jobs = Jobs(lambda namespace, name: Keeper(tools, namespace, name), pool)
+        heart = asyncio.create_task(_beat(life))
+        watching = asyncio.Event()
+        watch = asyncio.create_task(_note_watching(watching, life))
+        try:
+            await kopf.operator(
+                registry=make_registry(Changes(jobs), configuration(options.kubeconfig)),
+                settings=make_settings(),
+                standalone=True,
+                clusterwide=not options.namespaces,
+                namespaces=options.namespaces,
+                ready_flag=watching,
+            )
+        finally:
+            await jobs.stop()
+            heart.cancel()
+            watch.cancel()
+            over.set()
+
+
+def _hold_or_die(election: Election, over: threading.Event) -> None:
+    """Turns may be under way in many threads when the lease is lost: the only sure way to end them is the process's."""
+    try:
+        kept = keep_lease(election, over.wait)
+    except Refused as refusal:
+        LOG.error("The lease cannot be renewed: %s", refusal)
+        kept = False
+    if not kept:
+        LOG.error("The lease was lost; ending at once.")
+        os._exit(LOST_THE_LEASE)
+
+
+async def _beat(life: Life) -> None:
+    while True:
+        life.beat_s = time.monotonic()
+        await asyncio.sleep(1.0)
+
+
+async def _note_watching(flag: asyncio.Event, life: Life) -> None:
+    await flag.wait()
+    life.watches = True
+
+
+@contextlib.contextmanager
+def _stop_on_signals() -> Iterator[threading.Event]:
+    """An event that SIGTERM and SIGINT set until kopf takes them over."""
+    stop = threading.Event()
+    before = {one: signal.signal(one, lambda *_: stop.set()) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

@@ -1,0 +1,88 @@
+"""Events of events.k8s.io/v1. An event's name is made from what it tells, so that telling it again only counts it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.kinds import EVENTS
+from streamjob_operator.kube.names import GROUP
+from streamjob_operator.kube.refusals import Conflict, Refused
+from streamjob_operator.kube.report.conditions import code
+from streamjob_operator.kube.report.times import rfc3339_micro
+
+CONTROLLER = f"{GROUP}/operator"
+LONGEST_NOTE, LONGEST_REASON = 1024, 128
+NORMAL, WARNING = "Normal", "Warning"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """What is told. The same `reason` and `key` of the same object is one event, counted.
+
+    `action` says what the operator was doing; `key` tells decisions of one reason apart, "" is one event for all.
+    """
+
+    reason: str
+    note: str
+    action: str
+    key: str = ""
+    warning: bool = False
+
+
+class Events:
+    """Posts events; raises Unavailable and Refused like any other call."""
+
+    def __init__(self, api: KubeApi) -> None:
+        self._api = api
+        self._instance = socket.gethostname()[:128]
+
+    def tell(self, regarding: Mapping[str, Any], telling: Telling, now_s: float) -> None:
+        """Post it, or count it where it was posted before."""
+        document = self._document(regarding, telling, now_s)
+        try:
+            self._api.create(EVENTS, document)
+        except Conflict:
+            self._count(document["metadata"]["name"], document["metadata"]["namespace"], now_s)
+        except Refused as refusal:
+            if refusal.status != 404:  # the namespace is going away: nobody is left to tell
+                raise
+
+    def _count(self, name: str, namespace: str, now_s: float) -> None:
+        found = self._api.get(EVENTS, name, namespace)
+        if found is None:
+            return  # it has just expired; the next one is new
+        count = int((found.get("series") or {}).get("count", 1)) + 1
+        series = {"count": count, "lastObservedTime": rfc3339_micro(now_s)}
+        self._api.merge_patch(EVENTS, name, namespace, {"series": series})
+
+    def _document(self, regarding: Mapping[str, Any], telling: Telling, now_s: float) -> dict[str, Any]:
+        metadata = regarding["metadata"]
+        return {
+            "metadata": {"name": event_name(regarding, telling), "namespace": metadata["namespace"]},
+            "regarding": {
+                "apiVersion": regarding["apiVersion"],
+                "kind": regarding["kind"],
+                "name": metadata["name"],
+                "namespace": metadata["namespace"],
+                "uid": metadata["uid"],
+            },
+            "type": WARNING if telling.warning else NORMAL,
+            "reason": code(telling.reason)[:LONGEST_REASON],
+            "note": telling.note[:LONGEST_NOTE],
+            "action": telling.action,
+            "eventTime": rfc3339_micro(now_s),
+            "reportingController": CONTROLLER,
+            "reportingInstance": self._instance,
+        }
+
+
+def event_name(regarding: Mapping[str, Any], telling: Telling) -> str:
+    """The name of the object and a hash of what makes the event what it is."""
+    metadata = regarding["metadata"]
+    facts = "\n".join((metadata["uid"], telling.reason, telling.key))
+    return f"{metadata['name'][:200]}.{hashlib.sha256(facts.encode()).hexdigest()[:16]}"

@@ -1,0 +1,74 @@
+"""Which events a turn gives: one for each decision, for each new reason not to act, and for what became wrong. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from streamjob_operator.kube.models.status import Condition as Held
+from streamjob_operator.kube.models.status import Status
+from streamjob_operator.kube.names import Condition
+from streamjob_operator.kube.report.decisions import HELD, REFUSED, outcome_of
+from streamjob_operator.kube.report.events import Telling
+from streamjob_operator.kube.report.facts import Facts
+from streamjob_operator.values import Reason
+
+TOLD = {
+    Condition.ACCEPTED: "False",
+    Condition.READY: "False",
+    Condition.STALLED: "True",
+    Condition.ACTUATION_AVAILABLE: "False",
+    Condition.EXECUTORS_AVAILABLE: "False",
+}
+"""Conditions that are told of when they come to have this status, or another reason for it."""
+WARNINGS = (
+    Reason.METRICS_UNAVAILABLE,
+    Reason.METRICS_STALE,
+    Reason.METRICS_INCOMPLETE,
+    Reason.EXECUTORS_TIMED_OUT,
+    Reason.PLAN_REFUSED,
+    Reason.PLANNER_FAILED,
+    Reason.ACTUATION_OFF,
+    Reason.ACTUATOR_UNAVAILABLE,
+)
+
+
+def tellings(before: Status, after: Status, facts: Facts) -> Iterator[Telling]:
+    """In the order in which they should be told."""
+    yield from _conditions(before, after)
+    if facts.cycle is not None:
+        yield from _decision(before, after, facts)
+
+
+def _conditions(before: Status, after: Status) -> Iterator[Telling]:
+    known = {one.type: one for one in before.conditions}
+    said: set[str] = set()
+    for one in after.conditions:
+        old = known.get(one.type)
+        if _became(one, old) and one.reason not in said:
+            said.add(one.reason)
+            warning = one.type != Condition.READY.value
+            yield Telling(reason=one.reason, note=one.message, action="Reconcile", warning=warning)
+        elif one.type == Condition.READY.value and one.status == "True" and (old is None or old.status != "True"):
+            yield Telling(reason=one.reason, note=one.message, action="Reconcile")
+
+
+def _became(one: Held, old: Held | None) -> bool:
+    bad = TOLD.get(Condition(one.type))
+    return one.status == bad and (old is None or (old.status, old.reason) != (one.status, one.reason))
+
+
+def _decision(before: Status, after: Status, facts: Facts) -> Iterator[Telling]:
+    if facts.cycle is None:
+        return
+    record = facts.cycle.record
+    outcome = outcome_of(record)
+    if outcome.decision in (HELD, REFUSED):
+        last = before.last_cycle
+        if last is None or last.reason != outcome.reason.value:
+            warning = outcome.reason in WARNINGS
+            yield Telling(reason=outcome.reason.value, note=outcome.message, action="Plan", warning=warning)
+        return
+    generation = "" if record.receipt is None else str(record.receipt.generation)
+    moves = 0 if record.verdict.plan is None else len(record.verdict.plan.moves)
+    note = f"{outcome.message} Generation {generation}, {moves} moves."
+    yield Telling(reason=outcome.reason.value, note=note, action="Rebalance", key=generation)

@@ -1,0 +1,73 @@
+"""Where a job's measurements come from: its Prometheus, else its agent's own page."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.kinds import SECRETS
+from streamjob_operator.kube.maps import MapView
+from streamjob_operator.kube.prometheus import PrometheusMetrics
+from streamjob_operator.kube.prometheus_http import settings_of
+from streamjob_operator.kube.report.facts import MetricsTrouble
+from streamjob_operator.ports import MetricsSource, Unavailable
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.standalone.agent_metrics import AgentMetrics
+from streamjob_operator.standalone.client import AgentClient
+
+Look = Callable[[], MapView | None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A MetricsSource that is open. `warm_up_s` must pass before it can know anything."""
+
+    metrics: MetricsSource
+    close: Callable[[], None]
+    trouble: Callable[[], MetricsTrouble | None]
+    warm_up_s: float = 0.0
+
+
+def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Source:
+    """The source that the spec asks for; `look` gives the PartitionMap as this turn has read it."""
+    asked = job.spec.metrics.prometheus
+    if asked is None:
+        return _agent(job, look)
+
+    def read_secret(name: str) -> dict[str, str] | None:
+        found = api.get(SECRETS, name, namespace)
+        return None if found is None else dict(found.get("data") or {})
+
+    metrics = PrometheusMetrics(lambda: settings_of(asked, read_secret), lambda: _status(look))
+
+    def trouble() -> MetricsTrouble | None:
+        one = metrics.trouble
+        return None if one is None else MetricsTrouble(reason=one.reason, message=one.message, since_s=one.since_s)
+
+    return Source(metrics=metrics, close=metrics.close, trouble=trouble)
+
+
+def _agent(job: StreamJob, look: Look) -> Source:
+    period_s = job.spec.balancing.statistics_period_s
+    metrics = AgentMetrics(AgentClient(lambda: _url(look)), period_s, time.time)
+    metrics.__enter__()
+    return Source(
+        metrics=metrics, close=lambda: metrics.__exit__(None, None, None), trouble=lambda: None, warm_up_s=period_s
+    )
+
+
+def _url(look: Look) -> str:
+    seen = look()
+    if seen is None or seen.agent_url is None:
+        raise Unavailable("The agent has not said yet where it can be reached.")
+    return seen.agent_url.rstrip("/")
+
+
+def _status(look: Look) -> AgentStatus:
+    seen = look()
+    if seen is None or seen.agent is None:
+        raise Unavailable("The agent has not reported yet.")
+    return seen.agent

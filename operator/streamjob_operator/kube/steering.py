@@ -1,0 +1,74 @@
+"""What a person asks for by annotation, once for each new value: to end the running moves, to look at once."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+
+from streamjob_agent.wire import Assignment
+from streamjob_operator.kube.maps import Maps, MapView
+from streamjob_operator.kube.models.status import Handled
+from streamjob_operator.kube.names import Annotation
+from streamjob_operator.kube.reading import Reading
+from streamjob_operator.kube.refusals import Conflict
+
+ATTEMPTS = 5
+
+
+def wants(reading: Reading, handled: Handled | None, what: Annotation) -> str | None:
+    """The value that was not followed yet; None when there is none."""
+    value = reading.annotations.get(what.value)
+    before = None if handled is None else getattr(handled, what.name.lower())
+    return value if value and value != before else None
+
+
+def stop(maps: Maps, seen: MapView) -> MapView | None:
+    """End the moves and drains of the newest generation; the map as it is then, None when it could not be written.
+
+    A new generation takes its place that assigns nothing: every key group stays where it is at the next batch boundary,
+    marks are taken back, and executors that were asked for and have not come are not waited for.
+    """
+    for _ in range(ATTEMPTS):
+        halt = halted(seen)
+        if halt is None:
+            return seen
+        with contextlib.suppress(Conflict):  # the agent wrote its status in between: look again
+            maps.write(halt, seen)
+        again = maps.read()
+        if again is None:
+            return None
+        seen = again
+    return None
+
+
+def halted(seen: MapView) -> Assignment | None:
+    """The assignment that ends the newest one; None when there is none, or it asks for nothing any more."""
+    newest = seen.assignment()
+    if newest is None or not (newest.owners or newest.marked_for_removal):
+        return None
+    live = 0 if seen.agent is None else sum(one.state in ("ready", "draining") for one in seen.agent.executors)
+    return Assignment(
+        generation=newest.generation + 1,
+        application_id=newest.application_id,
+        query_id=newest.query_id,
+        executors_target=live if newest.executors_target is not None and live else newest.executors_target,
+    )
+
+
+def followed(handled: Handled | None, **values: str | None) -> Handled:
+    """The tokens followed so far, and these."""
+    told = {name: value for name, value in values.items() if value is not None}
+    return (handled or Handled()).model_copy(update=told)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Steering:
+    """New tokens of one turn; None where there is none."""
+
+    stop: str | None
+    refresh: str | None
+
+
+def steering_of(reading: Reading, handled: Handled | None) -> Steering:
+    """What is asked for and was not followed yet."""
+    return Steering(stop=wants(reading, handled, Annotation.STOP), refresh=wants(reading, handled, Annotation.REFRESH))
