@@ -61,7 +61,7 @@ def default_job() -> StreamJob:
 
 def propose(moment: Moment, job: StreamJob, seed: int, clock: Clock = time.monotonic) -> Proposal:
     """Plan on a snapshot. Raises ValueError on a snapshot that makes no load model, Hold when the planner fails."""
-    snapshot, memory = moment.snapshot, Memory(marked=moment.marked)
+    snapshot, memory = moment.snapshot, Memory(marked=moment.marked, remote_reads=moment.remote_reads)
     seen = estimate(snapshot, memory, collocate=job.spec.balancing.collocation.enabled)
     solver = make_solver(job, np.random.default_rng(seed), clock)
     plan = solver.solve(seen.model)

@@ -18,7 +18,8 @@ import numpy as np
 from streamjob_operator.codec import decode, encode
 from streamjob_operator.history import HistoryError, read_history
 from streamjob_operator.steps.estimate import live
-from streamjob_operator.values import CycleRecord, Snapshot
+from streamjob_operator.values import CycleRecord, Memory, Snapshot
+from streamjob_planners.albic.remote_cost import Evidence
 
 KIND, VERSION = "snapshot", 1
 HISTORY_SUFFIX = ".jsonl"
@@ -30,17 +31,19 @@ class SnapshotError(ValueError):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """What was measured, and the executors that were being drained at that time."""
+    """What was measured, the executors that were being drained, and what had been learned about remote reads."""
 
     snapshot: Snapshot
     marked: tuple[str, ...] = ()
+    remote_reads: Evidence | None = None
 
 
 def moment_of(record: CycleRecord) -> Moment | None:
     """What a cycle measured; None when it measured nothing."""
     if record.snapshot is None:
         return None
-    return Moment(snapshot=record.snapshot, marked=() if record.memory is None else record.memory.marked)
+    memory = record.memory or Memory()
+    return Moment(snapshot=record.snapshot, marked=memory.marked, remote_reads=memory.remote_reads)
 
 
 class SnapshotFile:
