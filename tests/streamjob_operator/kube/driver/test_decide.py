@@ -1,0 +1,207 @@
+"""One decision after another about the driver's pod: starts, ends, backoff, changes, stops. No clock, no cluster."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from driver_jobs import job_facts
+
+from streamjob_operator.kube.driver.decide import DELETION_MARGIN_S, decide
+from streamjob_operator.kube.driver.remembering import from_status, to_status
+from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, JobFacts, PodPhase
+from streamjob_operator.kube.names import KubeReason, Phase
+
+JOB = job_facts()
+HASH = "hash-1"
+NOW_S = 10_000.0
+HEALTHY_S = 120.0
+
+
+def pod(phase: PodPhase = PodPhase.RUNNING, **fields: Any) -> DriverPod:
+    return DriverPod(**{"name": "orders-driver", "uid": "pod-1", "phase": phase, "application_hash": HASH, **fields})
+
+
+def decided(
+    seen: DriverPod | None, memory: DriverMemory | None = None, *, job: JobFacts = JOB, now_s: float = NOW_S
+) -> Decision:
+    decision = decide(job, HASH, seen, memory or DriverMemory(), now_s)
+    remembered = from_status(to_status(decision.memory, None))  # through the status, as in real life
+    return dataclasses.replace(decision, memory=remembered)
+
+
+def policy(name: str) -> JobFacts:
+    return job_facts({"restart": {"policy": name, "backoff": {"initial": "10s", "max": "2m"}}})
+
+
+def suspended() -> JobFacts:
+    return job_facts(spec={"suspend": True})
+
+
+def ended(exit_code: int | None = 1, **fields: Any) -> DriverPod:
+    phase = PodPhase.SUCCEEDED if exit_code == 0 else PodPhase.FAILED
+    return pod(phase, **{"exit_code": exit_code, "started_at_s": NOW_S - 5, "ended_at_s": NOW_S, **fields})
+
+
+def test_a_driver_is_made_where_there_is_none() -> None:
+    decision = decided(None)
+    assert (decision.action, decision.phase) == (Action.CREATE, Phase.SUBMITTING)
+
+
+def test_a_ready_driver_is_left_alone() -> None:
+    decision = decided(pod(ready=True, started_at_s=NOW_S - 5))
+    assert (decision.action, decision.phase, decision.reason) == (
+        Action.NOTHING,
+        Phase.RUNNING,
+        KubeReason.DRIVER_RUNNING,
+    )
+
+
+STARTING = {
+    "just made": (pod(PodPhase.PENDING), KubeReason.DRIVER_STARTING, "it is not running yet", False),
+    "session to come": (pod(), KubeReason.DRIVER_STARTING, "its agent does not answer yet", False),
+    "no room": (
+        pod(PodPhase.PENDING, unschedulable="0/3 nodes are available"),
+        KubeReason.DRIVER_UNSCHEDULABLE,
+        "No node has room for the driver's pod orders-driver: 0/3 nodes are available",
+        False,
+    ),
+    "no image": (
+        pod(PodPhase.PENDING, trouble="container driver: ErrImagePull: not found"),
+        KubeReason.DRIVER_STARTING,
+        "does not start: container driver: ErrImagePull: not found",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(STARTING))
+def test_a_starting_driver_is_waited_for_with_a_reason(name: str) -> None:
+    seen, reason, sentence, stalled = STARTING[name]
+    decision = decided(seen)
+    assert (decision.action, decision.phase, decision.reason) == (Action.NOTHING, Phase.SUBMITTING, reason)
+    assert sentence in decision.sentence
+    assert decision.stalled is stalled
+    assert decision.next_look_s is not None
+
+
+def test_waits_double_between_restarts_up_to_the_longest() -> None:
+    memory, now_s, waits = DriverMemory(), NOW_S, []
+    for number in range(7):
+        end = ended(uid=f"pod-{number}", started_at_s=now_s - 5, ended_at_s=now_s)
+        decision = decided(end, memory, now_s=now_s)
+        assert (decision.action, decision.reason) == (Action.NOTHING, KubeReason.DRIVER_BACKOFF)
+        assert decision.next_look_s is not None
+        waits.append(decision.next_look_s)
+        now_s += decision.next_look_s
+        decision = decided(end, decision.memory, now_s=now_s)
+        assert decision.action is Action.STOP  # the ended pod makes way
+        decision = decided(None, decision.memory, now_s=now_s + 1)
+        assert decision.action is Action.CREATE
+        memory, now_s = decision.memory, now_s + 1
+    assert waits == [10, 20, 40, 80, 120, 120, 120]
+    assert memory.restarts == 7
+
+
+def test_one_end_is_counted_once_however_often_it_is_seen() -> None:
+    memory = DriverMemory()
+    for now_s in (NOW_S, NOW_S + 1, NOW_S + 2):
+        memory = decided(ended(), memory, now_s=now_s).memory
+    assert (memory.restarts, memory.restart_at_s) == (1, NOW_S + 10)
+
+
+def test_a_healthy_time_starts_the_waits_over() -> None:
+    memory = DriverMemory(restarts=5)
+    running = decided(pod(ready=True, started_at_s=NOW_S - HEALTHY_S), memory)
+    assert running.memory.restarts == 0
+    unseen = decided(ended(started_at_s=NOW_S - HEALTHY_S, ended_at_s=NOW_S), memory)  # it ended before we looked
+    assert unseen.next_look_s == 10
+    short = decided(pod(ready=True, started_at_s=NOW_S - HEALTHY_S + 1), memory)
+    assert short.memory.restarts == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "exit_code", "reason"),
+    [
+        ("Never", 0, KubeReason.DRIVER_ENDED),
+        ("Never", 1, KubeReason.DRIVER_FAILED),
+        ("OnFailure", 0, KubeReason.DRIVER_ENDED),
+        ("OnFailure", 137, KubeReason.DRIVER_BACKOFF),
+        ("Always", 0, KubeReason.DRIVER_BACKOFF),
+        ("Always", None, KubeReason.DRIVER_BACKOFF),  # evicted: no container has an exit code
+    ],
+)
+def test_the_policy_says_whether_an_ended_driver_is_started_again(
+    name: str, exit_code: int | None, reason: KubeReason
+) -> None:
+    job = policy(name)
+    decision = decided(ended(exit_code), job=job)
+    assert (decision.phase, decision.reason) == (Phase.FAILED, reason)
+    later = decided(ended(exit_code), decision.memory, job=job, now_s=NOW_S + 3600)
+    assert later.action is (Action.STOP if reason is KubeReason.DRIVER_BACKOFF else Action.NOTHING)
+
+
+@pytest.mark.parametrize("name", ["Never", "OnFailure", "Always"])
+def test_a_pod_that_somebody_took_away_counts_as_a_failure(name: str) -> None:
+    job = policy(name)
+    memory = decided(pod(ready=True, started_at_s=NOW_S - 5), job=job).memory
+    decision = decided(None, memory, job=job)
+    assert decision.action is Action.NOTHING
+    assert "taken away" in decision.sentence
+    assert decision.reason is (KubeReason.DRIVER_FAILED if name == "Never" else KubeReason.DRIVER_BACKOFF)
+    later = decided(None, decision.memory, job=job, now_s=NOW_S + 11)
+    assert later.action is (Action.NOTHING if name == "Never" else Action.CREATE)
+
+
+def test_a_driver_that_ended_for_good_stays_so_when_its_pod_is_cleaned_up_until_the_application_changes() -> None:
+    memory = decided(ended(0), job=policy("Never")).memory
+    assert decided(None, memory, job=policy("Never")).reason is KubeReason.DRIVER_ENDED
+    assert decide(policy("Never"), "hash-2", None, memory, NOW_S).action is Action.CREATE
+
+
+def test_a_changed_application_stops_the_old_driver_first() -> None:
+    old = pod(ready=True, application_hash="hash-0")
+    decision = decided(old, DriverMemory(restarts=3))
+    assert (decision.action, decision.reason) == (Action.STOP, KubeReason.DRIVER_RESTARTING)
+    going = decided(dataclasses.replace(old, deleting=True), decision.memory)
+    assert (going.action, going.reason) == (Action.NOTHING, KubeReason.DRIVER_STOPPING)
+    gone = decided(None, going.memory)
+    assert (gone.action, gone.memory.restarts) == (Action.CREATE, 0)
+
+
+def test_a_failed_driver_with_a_new_application_does_not_wait() -> None:
+    memory = decided(ended(application_hash="hash-0"), DriverMemory(restarts=5)).memory
+    assert decided(None, memory).action is Action.CREATE
+
+
+def test_suspending_stops_the_driver_and_resuming_starts_it_without_a_wait() -> None:
+    decision = decided(pod(ready=True), DriverMemory(restarts=4), job=suspended())
+    assert (decision.action, decision.phase) == (Action.STOP, Phase.SUSPENDED)
+    decision = decided(pod(deleting=True), decision.memory, job=suspended())
+    assert (decision.action, decision.reason) == (Action.NOTHING, KubeReason.DRIVER_STOPPING)
+    decision = decided(None, decision.memory, job=suspended())
+    assert (decision.action, decision.reason, decision.gone) == (Action.NOTHING, KubeReason.SUSPENDED, True)
+    assert decided(None, decision.memory).action is Action.CREATE
+
+
+def test_an_ended_driver_of_a_suspended_job_is_cleaned_up() -> None:
+    assert decided(ended(), job=suspended()).action is Action.STOP
+
+
+def test_a_deletion_waits_for_the_driver_but_not_for_ever() -> None:
+    job = dataclasses.replace(JOB, deleted_at_s=NOW_S)
+    assert decided(pod(ready=True), job=job).action is Action.STOP
+    going = pod(deleting=True, grace_s=60.0)
+    assert not decided(going, job=job, now_s=NOW_S + 60 + DELETION_MARGIN_S).gone
+    assert decided(going, job=job, now_s=NOW_S + 61 + DELETION_MARGIN_S).gone
+    assert decided(None, job=job).gone
+
+
+def test_a_suspension_never_gives_up_on_a_pod_so_that_two_drivers_never_run() -> None:
+    assert not decided(pod(deleting=True), job=suspended(), now_s=NOW_S + 1e6).gone
+
+
+def test_a_clock_ahead_of_ours_does_not_put_the_restart_off() -> None:
+    decision = decided(ended(ended_at_s=NOW_S + 500))
+    assert decision.next_look_s == 10

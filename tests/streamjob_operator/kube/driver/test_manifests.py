@@ -1,0 +1,185 @@
+"""What is made for a job: the driver's pod, its executors' template, and what stands around them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from driver_jobs import job_facts
+
+from streamjob_operator.kube.driver import support
+from streamjob_operator.kube.driver.naming import child_name, driver_labels
+from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, executor_template, mistakes
+
+
+def driver(**application: Any) -> dict[str, Any]:
+    return driver_manifest(job_facts(application))
+
+
+def container(pod: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = pod["spec"]["containers"][0]
+    return found
+
+
+def environment(pod: dict[str, Any]) -> dict[str, str | None]:
+    return {one["name"]: one.get("value") for one in container(pod)["env"]}
+
+
+def test_the_script_is_started_by_the_agents_runner_unchanged() -> None:
+    main = container(driver())
+    assert main["command"] == ["python3", "-m", "streamjob_agent", "run"]
+    assert main["args"] == ["/opt/app/job.py", "--topic", "orders"]
+    assert main["image"] == "registry.example/orders:1"
+
+
+def test_the_agent_is_told_its_map_its_port_and_its_time_to_stop() -> None:
+    pod = driver(driver={"podTemplate": {"spec": {"terminationGracePeriodSeconds": 60}}}, checkpoint="s3a://b/c")
+    found = environment(pod)
+    assert found["STREAMJOB_AGENT_PARTITION_MAP"] == "streams/orders"
+    assert found["STREAMJOB_AGENT_STOP_GRACE_S"] == "45"
+    assert found["STREAMJOB_CHECKPOINT"] == "s3a://b/c"
+    ports = {one["name"]: one["containerPort"] for one in container(pod)["ports"]}
+    assert found["STREAMJOB_AGENT_PORT"] == str(ports["streamjob-agent"])
+    assert pod["spec"]["terminationGracePeriodSeconds"] == 60
+
+
+def test_the_pods_address_is_known_before_it_is_used() -> None:
+    template = {"spec": {"containers": [{"env": [{"name": "PYSPARK_SUBMIT_ARGS", "value": "theirs"}]}]}}
+    for pod in (driver(), driver(driver={"podTemplate": template})):
+        names = [one["name"] for one in container(pod)["env"]]
+        arguments = environment(pod)["PYSPARK_SUBMIT_ARGS"]
+        assert arguments is not None
+        assert "--conf spark.driver.bindAddress=$(STREAMJOB_POD_IP)" in arguments
+        assert names.index("STREAMJOB_POD_IP") < names.index("PYSPARK_SUBMIT_ARGS")
+        assert len(names) == len(set(names))
+
+
+def test_pods_are_restricted_unless_the_user_says_otherwise() -> None:
+    for pod in (driver(), executor_template(job_facts())):
+        assert pod["spec"]["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+        assert container(pod)["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+        }
+    own = {"spec": {"securityContext": {"runAsNonRoot": False, "fsGroup": 7}}}
+    loose = driver(driver={"podTemplate": own})["spec"]["securityContext"]
+    assert loose == {"runAsNonRoot": False, "seccompProfile": {"type": "RuntimeDefault"}, "fsGroup": 7}
+
+
+def test_executors_have_no_token() -> None:
+    assert executor_template(job_facts())["spec"]["automountServiceAccountToken"] is False
+
+
+def test_templates_are_merged_into_both_kinds_of_pods() -> None:
+    template = {
+        "metadata": {"labels": {"team": "a"}},
+        "spec": {"nodeSelector": {"disk": "ssd"}, "containers": [{"name": "x"}, {"name": "log", "image": "log:1"}]},
+    }
+    pods = (
+        driver(driver={"podTemplate": template}),
+        executor_template(job_facts({"executor": {"podTemplate": template}})),
+    )
+    for pod, name in zip(pods, ("driver", "executor"), strict=True):
+        assert pod["metadata"]["labels"]["team"] == "a"
+        assert pod["metadata"]["labels"]["streamjob.dev/job"] == "orders"
+        assert pod["spec"]["nodeSelector"] == {"disk": "ssd"}
+        assert [one["name"] for one in pod["spec"]["containers"]] == [name, "log"]
+
+
+def test_what_a_driver_cannot_do_without_wins_over_the_template() -> None:
+    template = {
+        "metadata": {"labels": {"spark-role": "executor"}},
+        "spec": {"restartPolicy": "Always", "serviceAccountName": "mine", "containers": [{"image": "other"}]},
+    }
+    pod = driver(driver={"podTemplate": template})
+    assert pod["spec"]["restartPolicy"] == "Never"
+    assert pod["spec"]["serviceAccountName"] == "orders-driver"
+    assert pod["metadata"]["labels"]["spark-role"] == "driver"
+    assert container(pod)["image"] == "registry.example/orders:1"
+
+
+def test_resources_of_a_template_replace_ours() -> None:
+    own = {"spec": {"containers": [{"resources": {"limits": {"memory": "9Gi"}}}]}}
+    found = container(driver(driver={"memory": "2g", "podTemplate": own}))["resources"]
+    assert found == {"requests": {"cpu": "1", "memory": "2868Mi"}, "limits": {"memory": "9Gi"}}
+
+
+def test_everything_goes_with_the_job() -> None:
+    made = [manifest for _, manifest in support.manifests(job_facts())]
+    for manifest in [*made, support.pod_monitor(job_facts()), driver()]:
+        owners = manifest["metadata"]["ownerReferences"]
+        assert [(one["kind"], one["name"], one["uid"]) for one in owners] == [("StreamJob", "orders", "uid-1")]
+        assert manifest["metadata"]["namespace"] == "streams"
+        assert manifest["metadata"]["labels"]["streamjob.dev/job"] == "orders"
+
+
+def test_the_account_may_touch_one_map_alone() -> None:
+    rules = support.role(job_facts())["rules"]
+    ours = [rule for rule in rules if rule["apiGroups"] == ["streamjob.dev"]]
+    assert [(rule["resources"], rule["verbs"], rule["resourceNames"]) for rule in ours] == [
+        (["partitionmaps"], ["get", "watch"], ["orders"]),
+        (["partitionmaps/status"], ["patch"], ["orders"]),
+    ]
+    others = {resource for rule in rules if rule not in ours for resource in rule["resources"]}
+    assert others == {"pods", "configmaps", "services", "persistentvolumeclaims"}
+
+
+def test_the_service_and_the_monitor_find_the_driver_and_no_executor() -> None:
+    job = job_facts({"sparkConf": {"spark.driver.port": "5000"}})
+    service = support.service(job)
+    labels = driver_manifest(job)["metadata"]["labels"]
+    assert service["spec"]["selector"].items() <= labels.items()
+    assert support.pod_monitor(job)["spec"]["selector"]["matchLabels"] == driver_labels("orders")
+    assert {one["name"]: one["port"] for one in service["spec"]["ports"]}["driver"] == 5000
+
+
+@pytest.mark.parametrize(("period", "interval"), [("5m", "15s"), ("20s", "5s"), ("1s", "1s")])
+def test_a_short_statistics_period_is_scraped_more_often(period: str, interval: str) -> None:
+    job = job_facts(spec={"balancing": {"statisticsPeriod": period}})
+    assert support.pod_monitor(job)["spec"]["podMetricsEndpoints"][0]["interval"] == interval
+
+
+def test_the_settings_are_files_that_the_pod_mounts() -> None:
+    job = job_facts({"executor": {"podTemplate": {"spec": {"priorityClassName": "high"}}}})
+    data = support.config_map(job)["data"]
+    mounts = {one["mountPath"] for one in container(driver_manifest(job))["volumeMounts"]}
+    assert "spark.kubernetes.executor.podTemplateFile=/etc/streamjob/executor.yaml\n" in data["spark.conf"]
+    assert "/etc/streamjob" in mounts
+    assert json.loads(data["executor.yaml"])["spec"]["priorityClassName"] == "high"
+
+
+def test_the_hash_follows_the_application_and_nothing_else() -> None:
+    job = job_facts()
+    same = [
+        job_facts(spec={"executors": {"min": 3, "max": 9}}, executors=5, generation=4),
+        job_facts({"restart": {"policy": "Never"}}),
+        job_facts({"driver": {"cores": 1}}),  # the default, written out
+    ]
+    other = [job_facts({"args": []}), job_facts({"sparkConf": {"a": "b"}}), job_facts({"image": "x:2"})]
+    assert {application_hash(one) for one in same} == {application_hash(job)}
+    assert len({application_hash(one) for one in [job, *other]}) == 4
+
+
+MISTAKES = [
+    ({"image": None}, "application.image: nothing given"),
+    ({"mainFile": "s3a://bucket/job.py"}, "application.mainFile: 's3a://bucket/job.py' given"),
+    ({"sparkConf": {"spark.driver.port": "99999"}}, "application.sparkConf, spark.driver.port: '99999' given"),
+    ({"sparkConf": {"spark.driver.blockManager.port": "x"}}, "application.sparkConf, spark.driver.blockManager.port"),
+]
+
+
+@pytest.mark.parametrize(("application", "sentence"), MISTAKES, ids=str)
+def test_what_no_driver_can_be_made_from_gets_a_sentence(application: dict[str, Any], sentence: str) -> None:
+    found = mistakes(job_facts(application))
+    assert len(found) == 1
+    assert found[0].startswith(sentence)
+    assert mistakes(job_facts({"mainFile": "/opt/app/job.py"})) == ()
+
+
+def test_names_stay_within_what_kubernetes_takes() -> None:
+    long = "a" * 63
+    names = {child_name(long, "driver"), child_name("a" * 62 + "b", "driver")}
+    assert len(names) == 2
+    assert all(len(name) <= 63 and name.endswith("-driver") for name in names)
+    assert child_name("orders", "driver") == "orders-driver"
