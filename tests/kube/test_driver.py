@@ -1,0 +1,276 @@
+"""The driver's reconciler on a real API server. No kubelet runs there: the tests say what a pod's status is."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubectl import Kubectl, eventually
+
+from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.driver import DriverMemory, DriverState, JobFacts, from_status, reconcile_driver, to_status
+from streamjob_operator.kube.kinds import (
+    CONFIG_MAPS,
+    PARTITION_MAPS,
+    PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    STREAM_JOBS,
+)
+from streamjob_operator.kube.names import KubeReason, Phase
+from streamjob_operator.kube.reading import read_job
+
+POD = "orders-driver"
+JOB: dict[str, Any] = {
+    "apiVersion": "streamjob.dev/v1alpha1",
+    "kind": "StreamJob",
+    "metadata": {"name": "orders"},
+    "spec": {
+        "application": {
+            "image": "registry.example/orders:1",
+            "mainFile": "local:///opt/app/job.py",
+            "restart": {"policy": "Always", "backoff": {"initial": "10s", "max": "1m"}},
+        },
+        "executors": {"min": 1, "max": 4},
+    },
+}
+
+
+class Operator:
+    """Reconciles one job by a clock of its own; the memory goes through the status."""
+
+    def __init__(self, api: KubeApi, namespace: str) -> None:
+        self.api = api
+        self.namespace = namespace
+        self.now_s = 1_000_000_000.0
+        self.told: dict[str, Any] = {}
+
+    def facts(self) -> JobFacts:
+        document = self.api.get(STREAM_JOBS, "orders", self.namespace)
+        assert document is not None
+        reading = read_job(document)
+        assert reading.job is not None, reading.mistakes
+        assert reading.job.spec.application is not None
+        return JobFacts(
+            name="orders",
+            namespace=self.namespace,
+            generation=reading.generation,
+            owner=document,
+            spec=reading.job.spec,
+            application=reading.job.spec.application,
+            executors=2,
+            deleted_at_s=None,
+        )
+
+    def step(self, wait_s: float = 0.0, **changes: Any) -> DriverState:
+        self.now_s += wait_s
+        state = reconcile_driver(
+            self.api, dataclasses.replace(self.facts(), **changes), from_status(self.told), self.now_s, repair=False
+        )
+        self.told = to_status(state.memory, state.pod)
+        return state
+
+    def pod(self) -> dict[str, Any] | None:
+        return self.api.get(PODS, POD, self.namespace)
+
+    def say(self, status: dict[str, Any]) -> None:
+        """What a kubelet or a scheduler would write."""
+        self.api.merge_patch(PODS, POD, self.namespace, {"status": status}, subresource="status")
+
+    def gone(self) -> bool:
+        """Without a kubelet nobody ends a pod that was bound to a node; ours never was, so it goes at once."""
+        return self.pod() is None
+
+
+def running(ready: bool) -> dict[str, Any]:
+    state = {"running": {"startedAt": "2001-09-09T01:46:40Z"}}
+    return {
+        "phase": "Running",
+        "conditions": [{"type": "Ready", "status": "True" if ready else "False"}],
+        "containerStatuses": [container("driver", state)],
+    }
+
+
+def failed(exit_code: int) -> dict[str, Any]:
+    state = {"exitCode": exit_code, "startedAt": "2001-09-09T01:46:40Z", "finishedAt": "2001-09-09T01:46:45Z"}
+    return {"phase": "Failed", "containerStatuses": [container("driver", {"terminated": state})]}
+
+
+def container(name: str, state: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "image": "i", "imageID": "", "ready": False, "restartCount": 0, "state": state}
+
+
+@pytest.fixture
+def operator(api_server: Path, namespace: str, kubectl: Kubectl) -> Operator:
+    kubectl.apply(JOB)
+    return Operator(KubeApi.from_kubeconfig(api_server), namespace)
+
+
+def change(kubectl: Kubectl, patch: dict[str, Any]) -> None:
+    kubectl("patch", "streamjob", "orders", "--type=merge", "-p", json.dumps({"spec": patch}))
+
+
+def test_the_api_server_takes_everything_and_gives_it_all_back_when_the_job_goes(
+    operator: Operator, kubectl: Kubectl
+) -> None:
+    assert operator.step().phase is Phase.SUBMITTING
+    kinds = {SERVICE_ACCOUNTS: POD, ROLES: POD, ROLE_BINDINGS: POD, SERVICES: POD, CONFIG_MAPS: "orders-spark"}
+    kinds |= {PARTITION_MAPS: "orders", PODS: POD}
+    for kind, name in kinds.items():
+        assert operator.api.get(kind, name, operator.namespace) is not None, kind
+    assert operator.step().reason is KubeReason.DRIVER_STARTING
+    kubectl("delete", "streamjob", "orders")
+    for kind, name in kinds.items():
+        eventually(lambda kind=kind, name=name: operator.api.get(kind, name, operator.namespace) is None)
+
+
+def test_the_driver_passes_the_restricted_pod_security_standard(operator: Operator, kubectl: Kubectl) -> None:
+    kubectl("label", "namespace", operator.namespace, "pod-security.kubernetes.io/enforce=restricted")
+    assert operator.step().phase is Phase.SUBMITTING
+    assert operator.pod() is not None
+
+
+def test_from_the_first_look_to_a_driver_that_runs(operator: Operator) -> None:
+    operator.step()
+    reason = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes have room"}
+    operator.say({"conditions": [reason]})
+    state = operator.step()
+    assert (state.reason, state.ready) == (KubeReason.DRIVER_UNSCHEDULABLE, False)
+    assert "0/3 nodes have room" in state.sentence
+    operator.say(running(ready=False))
+    assert operator.step().reason is KubeReason.DRIVER_STARTING
+    operator.say(running(ready=True))
+    state = operator.step()
+    assert (state.phase, state.reason, state.ready, state.pod) == (Phase.RUNNING, KubeReason.DRIVER_RUNNING, True, POD)
+
+
+def test_a_failed_driver_is_started_again_after_a_wait_that_doubles(operator: Operator) -> None:
+    for wait_s in (10, 20, 40):
+        first = operator.step()
+        made = operator.pod()
+        assert (first.phase, made is not None) == (Phase.SUBMITTING, True)
+        operator.now_s = 1_000_000_005.0  # when the kubelet says that it ended
+        operator.say(failed(3))
+        state = operator.step()
+        assert (state.phase, state.reason) == (Phase.FAILED, KubeReason.DRIVER_BACKOFF)
+        assert state.next_look_s == wait_s
+        assert "exit code 3" in state.sentence
+        assert operator.step(wait_s - 1).reason is KubeReason.DRIVER_BACKOFF
+        operator.step(1)
+        eventually(operator.gone)
+    assert operator.told["restarts"] == 3
+
+
+def test_a_changed_application_stops_the_driver_and_starts_the_new_one(operator: Operator, kubectl: Kubectl) -> None:
+    operator.step()
+    operator.say(running(ready=True))
+    operator.step()
+    change(kubectl, {"executors": {"max": 5}})
+    assert operator.step().reason is KubeReason.DRIVER_RUNNING  # nothing that a running driver needs to know
+    change(kubectl, {"application": {"args": ["--topic", "orders"]}})
+    assert operator.step().reason is KubeReason.DRIVER_RESTARTING
+    eventually(operator.gone)
+    operator.step()
+    pod = operator.pod()
+    assert pod is not None
+    assert pod["spec"]["containers"][0]["args"] == ["/opt/app/job.py", "--topic", "orders"]
+
+
+def test_suspend_and_resume(operator: Operator, kubectl: Kubectl) -> None:
+    operator.step()
+    change(kubectl, {"suspend": True})
+    assert operator.step().reason is KubeReason.DRIVER_STOPPING
+    eventually(operator.gone)
+    state = operator.step()
+    assert (state.phase, state.reason, state.gone) == (Phase.SUSPENDED, KubeReason.SUSPENDED, True)
+    change(kubectl, {"suspend": False})
+    assert operator.step().phase is Phase.SUBMITTING
+    assert operator.pod() is not None
+
+
+def test_a_driver_that_stops_is_waited_for_before_the_next_is_made(operator: Operator, kubectl: Kubectl) -> None:
+    """The finalizer plays the kubelet, which lets a pod go only when its containers have ended."""
+    operator.step()
+    kubectl("patch", "pod", POD, "--type=merge", "-p", '{"metadata":{"finalizers":["test/kubelet"]}}')
+    change(kubectl, {"application": {"args": ["new"]}})
+    operator.step()
+    for _ in range(3):
+        assert operator.step(600).reason is KubeReason.DRIVER_STOPPING
+    kubectl("patch", "pod", POD, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    eventually(operator.gone)
+    operator.step()
+    assert operator.pod() is not None
+
+
+def test_a_deletion_ends_though_the_pod_does_not(operator: Operator, kubectl: Kubectl) -> None:
+    operator.step()
+    kubectl("patch", "pod", POD, "--type=merge", "-p", '{"metadata":{"finalizers":["test/kubelet"]}}')
+    deleted = operator.now_s
+    assert not operator.step(deleted_at_s=deleted).gone
+    assert not operator.step(100, deleted_at_s=deleted).gone
+    assert operator.step(60, deleted_at_s=deleted).gone
+    kubectl("patch", "pod", POD, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+
+
+def test_nothing_of_anybody_else_is_taken_over(operator: Operator, kubectl: Kubectl) -> None:
+    kubectl("create", "service", "clusterip", POD, "--tcp=80:80")
+    state = operator.step()
+    assert (state.phase, state.reason, state.stalled) == (Phase.FAILED, KubeReason.INVALID_SPEC, True)
+    assert f"Service {POD} is there already and does not belong to this StreamJob" in state.sentence
+    assert operator.pod() is None
+    kubectl("delete", "service", POD)
+    assert operator.step().phase is Phase.SUBMITTING
+
+
+def test_what_the_api_server_refuses_is_told_in_its_words(operator: Operator, kubectl: Kubectl) -> None:
+    change(kubectl, {"application": {"driver": {"podTemplate": {"spec": {"dnsPolicy": "Sometimes"}}}}})
+    state = operator.step()
+    assert (state.reason, state.stalled) == (KubeReason.INVALID_SPEC, True)
+    assert "Sometimes" in state.sentence
+
+
+def test_what_stands_around_a_running_driver_is_mended_and_others_fields_stay(
+    operator: Operator, kubectl: Kubectl
+) -> None:
+    operator.step()
+    kubectl("delete", "role", POD)
+    kubectl("label", "service", POD, "team=a")
+    reconcile_driver(operator.api, operator.facts(), DriverMemory(), operator.now_s, repair=True)
+    assert operator.api.get(ROLES, POD, operator.namespace) is not None
+    assert kubectl.get("service", POD)["metadata"]["labels"]["team"] == "a"
+
+
+def test_a_pod_monitor_is_made_where_the_kind_is_known(operator: Operator, kubectl: Kubectl, pod_monitors: Any) -> None:
+    operator.step()
+    found = kubectl.get("podmonitors.monitoring.coreos.com", POD)
+    assert found["spec"]["podMetricsEndpoints"][0]["port"] == "streamjob-agent"
+
+
+@pytest.fixture
+def pod_monitors(kubectl: Kubectl) -> Any:
+    crd = custom_kind("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors")
+    kubectl.apply(crd)
+    kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", crd["metadata"]["name"])
+    yield
+    kubectl("delete", "crd", crd["metadata"]["name"])
+
+
+def custom_kind(group: str, version: str, kind: str, plural: str) -> dict[str, Any]:
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    served = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"plural": plural, "singular": kind.lower(), "kind": kind},
+            "versions": [served],
+        },
+    }
