@@ -21,6 +21,7 @@ CONTROLLED = (
 
 
 _MEMORY = r"0*[1-9][0-9]*[kmgt]"
+_BEHIND = 'it would move tasks or executors behind StreamJob\'s back, so only "false" is allowed'
 _ORDERED = "initial must not be longer than max"
 _MEMORY_HINT = "a Spark memory size such as 512m or 4g is needed"
 
@@ -32,11 +33,12 @@ def _spark_memory(text: str) -> str:
 
 
 def _controlled(name: str) -> Rule:
-    key = quoted(name)
+    key, value = quoted(name), f"self.sparkConf[{quoted(name)}]"
     return Rule(
-        f"!has(self.sparkConf) || !({key} in self.sparkConf) || self.sparkConf[{key}].lowerAscii() == 'false'",
-        f'{name} would move tasks or executors behind StreamJob\'s back, so only "false" is allowed',
+        f"!has(self.sparkConf) || !({key} in self.sparkConf) || {value}.lowerAscii() == 'false'",
+        _BEHIND,
         f".sparkConf[{key}]",
+        told(f"'%s' given; {_BEHIND}", value),
     )
 
 
@@ -52,7 +54,8 @@ class Pod(Part):
     """JVM heap, as Spark writes it: 512m, 4g. Default 1g."""
 
     pod_template: dict[str, Any] = Field(default_factory=dict)
-    """Kubernetes pod template that is merged into the pod. Default: empty."""
+    """Kubernetes pod template that is merged into the pod: metadata, and spec with volumes, nodeSelector, tolerations
+    and the like. Default: empty."""
 
 
 class RestartPolicy(enum.StrEnum):
@@ -71,7 +74,7 @@ class Backoff(Part):
             f"!has(self.initial) || !has(self.max) || {seconds('self.initial')} <= {seconds('self.max')}",
             _ORDERED,
             ".initial",
-            told("initial", "max", _ORDERED),
+            told(f"initial is %s and max is %s; {_ORDERED}", "self.initial", "self.max"),
         ),
     )
 
@@ -96,7 +99,8 @@ class Restart(Part):
     """When to start the driver again: Never, OnFailure or Always. Default Never."""
 
     backoff: Backoff = Backoff()
-    """Waiting time between restarts."""
+    """Waiting time between restarts: doubled from initial up to max, and back at initial once a driver has run for
+    longer than max."""
 
 
 class Application(Part):
@@ -123,23 +127,20 @@ class Application(Part):
     """Checkpoint location that the script uses, given to it as STREAMJOB_CHECKPOINT. Default: the script's own."""
 
     driver: Pod = Pod()
-    """The driver's pod."""
+    """Size and shape of the driver's pod."""
 
     executor: Pod = Pod()
-    """Each executor's pod."""
+    """Size and shape of each executor's pod."""
 
     restart: Restart = Restart()
-    """What happens when the driver ends."""
+    """What happens when the driver ends: whether it is started again from the checkpoint, and after which wait."""
 
     @model_validator(mode="after")
     def _controlled_settings(self) -> Application:
         for name in CONTROLLED:
             value = self.spark_conf.get(name, "false")
             if value.lower() != "false":
-                raise ValueError(
-                    f"sparkConf: {name} is '{value}'; it would move tasks or executors behind StreamJob's back, "
-                    'so only "false" is allowed'
-                )
+                raise ValueError(f"sparkConf: {name} is '{value}'; {_BEHIND}")
         return self
 
 

@@ -123,7 +123,11 @@ class Spec(Part):
             f"{seconds('self.balancing.statisticsPeriod')}",
             _STALE,
             ".metrics.staleAfter",
-            told("metrics.staleAfter", "balancing.statisticsPeriod", _STALE),
+            told(
+                f"metrics.staleAfter is %s and balancing.statisticsPeriod is %s; {_STALE}",
+                "self.metrics.staleAfter",
+                "self.balancing.statisticsPeriod",
+            ),
         ),
         Rule(
             "has(self.application) == has(oldSelf.application)",
@@ -140,10 +144,12 @@ class Spec(Part):
     )
 
     application: Application | None = None
-    """What to run. Exactly one of application and applicationRef is needed."""
+    """A PySpark application that StreamJob starts itself; its code needs no change. Exactly one of application and
+    applicationRef is needed."""
 
     application_ref: ApplicationRef | None = None
-    """What to take care of. Exactly one of application and applicationRef is needed."""
+    """A Spark application that somebody else starts and StreamJob takes care of; its driver runs the agent. Exactly
+    one of application and applicationRef is needed."""
 
     suspend: bool = False
     """Whether the driver is stopped between two batches and kept stopped, on Kubernetes. Default false."""
@@ -152,13 +158,15 @@ class Spec(Part):
     """Bounds on the number of executors. Required."""
 
     balancing: Balancing = Balancing()
-    """When and how key groups move between executors."""
+    """When and how key groups (partitions of the state of the query) move between executors. An executor's load is the
+    share of its task slots that its key groups keep busy; the load distance is the largest deviation from the mean."""
 
     scaling: Scaling = Scaling()
-    """When executors are added and taken away."""
+    """When executors are added and taken away. An executor that is taken away is marked, drained of its key groups
+    within the migration budget, and removed when it is empty."""
 
     metrics: Metrics = Metrics()
-    """Where measurements come from."""
+    """Where measurements come from, and how fresh and complete they must be before anything moves."""
 
     @model_validator(mode="after")
     def _one_application(self) -> Spec:

@@ -58,6 +58,7 @@ CRON_PATTERN = "[ ]+".join(
 _CRON_HINT = 'five cron fields "minute hour day month weekday" are needed, for example "0 8 * * 1-5"'
 _TIMEZONE_PATTERN = "[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*"
 _TIMEZONE_HINT = 'a time zone of the IANA database such as "Europe/Berlin" or "UTC" is needed'
+_MIN_MAX = "min must not be above max"
 _DEADLINE = "planDeadline may be half of statisticsPeriod at most"
 MOST_WINDOWS = 50
 
@@ -80,7 +81,8 @@ class MigrationBudget(Part):
     """What one plan may cost. A field that is left out sets no limit."""
 
     max_cost_s: Duration | None = Field(default=2.0, alias="maxCost", gt=0, le=3600)
-    """Sum of the expected pauses of all moves of one plan. Duration, default 2s, up to 1h."""
+    """Sum of the expected pauses of all moves of one plan. Duration, default 2s, up to 1h; null sets no limit (and
+    client-side `kubectl apply` drops a null, so write 1h there)."""
 
     max_migrations: int | None = Field(default=None, ge=1, le=1_000_000)
     """Moves of one plan. Default: no limit; range 1 to 1000000."""
@@ -119,15 +121,22 @@ class Balancing(Part):
             f"!has(self.planDeadline) || {seconds('self.planDeadline')} * 2.0 <= {seconds('self.statisticsPeriod')}",
             _DEADLINE,
             ".planDeadline",
-            told("planDeadline", "statisticsPeriod", _DEADLINE),
+            told(
+                f"planDeadline is %s and statisticsPeriod is %s; {_DEADLINE}",
+                "self.planDeadline",
+                "self.statisticsPeriod",
+            ),
         ),
     )
 
     mode: Mode = Mode.RECOMMEND
-    """Off, Recommend (plan and report), Approve (wait for an approval) or Auto. Default Recommend."""
+    """How far StreamJob may go: Off, Recommend (plan and report, move nothing), Approve (wait until a person sets the
+    annotation streamjob.dev/approve to the plan's hash) or Auto (act). Default Recommend."""
 
     planner: Annotated[str, AfterValidator(_planner), OneOf(registry.names())] = registry.DEFAULT
-    """Name of the planner. Default search."""
+    """Algorithm that decides which executor gets which key group: search (fast, for any size), milp (exact solver),
+    albic (balance and collocation by sets, as in the ALBIC paper), greedy, and others to compare with. Default
+    search."""
 
     statistics_period_s: Duration = Field(default=300.0, alias="statisticsPeriod", ge=1, le=86400)
     """Window of measurement and time between two cycles (SPL). Duration, default 5m, range 1s to 1d."""
@@ -148,10 +157,10 @@ class Balancing(Part):
     """Limit of the planner's search that does not depend on the clock, for exact replays. Default: none."""
 
     migration_budget: MigrationBudget = MigrationBudget()
-    """What one plan may cost."""
+    """What the moves of one plan may cost. A field that is left out sets no limit, but for maxCost."""
 
     collocation: Collocation = Collocation()
-    """Whether key groups that talk to each other are placed together."""
+    """Whether and how key groups that exchange much data are placed on one executor, which saves network traffic."""
 
     @model_validator(mode="after")
     def _deadline_within_period(self) -> Balancing:
@@ -166,7 +175,14 @@ class Balancing(Part):
 class Executors(Part):
     """Bounds on the number of executors."""
 
-    RULES = (Rule("self.min <= self.max", "min must not be above max", ".min"),)
+    RULES = (
+        Rule(
+            "self.min <= self.max",
+            _MIN_MAX,
+            ".min",
+            told(f"min is %d and max is %d; {_MIN_MAX}", "self.min", "self.max"),
+        ),
+    )
 
     min: int = Field(ge=1, le=10_000)
     """Fewest executors. Required, range 1 to 10000."""
@@ -181,7 +197,7 @@ class Executors(Part):
     @model_validator(mode="after")
     def _ordered(self) -> Executors:
         if self.min > self.max:
-            raise ValueError(f"min is {self.min} and max is {self.max}; min must not be above max")
+            raise ValueError(f"min is {self.min} and max is {self.max}; {_MIN_MAX}")
         return self
 
 
@@ -217,7 +233,8 @@ class Scaling(Part):
     """When executors are added and taken away."""
 
     mode: Mode = Mode.RECOMMEND
-    """Off, Recommend, Approve or Auto. Default Recommend."""
+    """How far StreamJob may go: Off, Recommend (say how many executors would fit), Approve (wait until a person sets
+    the annotation streamjob.dev/approve to the plan's hash) or Auto (act). Default Recommend."""
 
     target_utilization: float = Field(default=70.0, ge=10, le=95)
     """Share of the executors' task slots that should be busy. Percent, default 70, range 10 to 95."""
@@ -229,7 +246,7 @@ class Scaling(Part):
     """How long requested executors may take to come before the wish is given up. Duration, default 5m."""
 
     stabilization: Stabilization = Stabilization()
-    """How long a wish must last before it is followed."""
+    """How long more or fewer executors must have been needed before their number follows."""
 
     windows: tuple[Window, ...] = Field(default=(), max_length=MOST_WINDOWS)
-    """Recurring times in which something is forbidden. Default: none, at most 50."""
+    """Recurring times in which scaling up, scaling down or moving is forbidden. Default: none, at most 50."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-PRECISION = 12
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rule:
@@ -18,7 +16,7 @@ class Rule:
 
     On a model it speaks of the object; `path` is the field to blame, relative to it, such as ".min". As a mark on a
     field it speaks of the field's value. `oldSelf` in an expression makes it a rule about changes. `told` is CEL for a
-    message that names the values; only texts of limited length may be named (the API server weighs its cost).
+    message that names values, see :func:`told`; joining texts with + costs more than the API server allows.
     """
 
     expression: str
@@ -50,10 +48,9 @@ def exactly_one(first: str, second: str) -> Rule:
     return Rule(f"has(self.{first}) != has(self.{second})", f"exactly one of {first} and {second} is needed")
 
 
-def told(first: str, second: str, message: str) -> str:
-    """CEL for "FIRST is A and SECOND is B; MESSAGE", of two texts."""
-    before, between, after = (quoted(text) for text in (f"{first} is ", f" and {second} is ", f"; {message}"))
-    return f"{before} + self.{first} + {between} + self.{second} + {after}"
+def told(text: str, *values: str) -> str:
+    """CEL for a message with values in the places of %s (text) and %d (whole numbers)."""
+    return f"{quoted(text)}.format([{', '.join(values)}])"
 
 
 def seconds(duration: str) -> str:
@@ -63,7 +60,14 @@ def seconds(duration: str) -> str:
     return f"{duration}.findAll('[0-9]+(?:[.][0-9]+)?(?:ms|s|m|h|d)').map(part, {part}).sum()"
 
 
+def size_bytes(size: str) -> str:
+    """CEL for the bytes of a size such as 2Gi."""
+    factors = {"": 1, **{unit: 1000**power for power, unit in enumerate("kMGTP", start=1)}}
+    factors |= {f"{unit}i": 1024**power for power, unit in enumerate("KMGTP", start=1)}
+    units = ", ".join(f"{quoted(unit)}: {number(factor)}" for unit, factor in factors.items())
+    return f"double({size}.find('[0-9.]+')) * {{{units}}}[{size}.find('[A-Za-z]+$')]"
+
+
 def number(value: float) -> str:
     """A CEL double."""
-    text = f"{float(value):.{PRECISION}g}"
-    return text if "." in text or "e" in text else f"{text}.0"
+    return repr(float(value))

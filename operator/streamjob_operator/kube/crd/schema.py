@@ -25,7 +25,7 @@ from streamjob_operator.spec.quantities import (
     format_duration,
     format_size,
 )
-from streamjob_operator.spec.rules import OneOf, Rule, matches, number, quoted, seconds
+from streamjob_operator.spec.rules import OneOf, Rule, matches, number, seconds, size_bytes, told
 
 Schema = dict[str, Any]
 LONGEST_QUANTITY = 32
@@ -143,20 +143,18 @@ def _duration(marks: tuple[Any, ...]) -> Schema:
 
 
 def _size(marks: tuple[Any, ...]) -> Schema:
-    """Text such as 2Gi or a whole number, as Kubernetes takes quantities; at least one byte."""
+    """Text such as 2Gi or a whole number, as Kubernetes takes quantities."""
     form = matches(SIZE_PATTERN, SIZE_HINT)
-    least = [limit for sign, limit, _ in _bounds(marks) if sign == ">="]
-    rules = [
-        _naming(Rule(f"type(self) == int || {form.expression}", form.message)),
-        *(
-            Rule(
-                f"type(self) == int ? self >= {limit:.0f} : self.matches('[1-9]')",
-                f"at least {format_size(limit)} is allowed",
-            )
-            for limit in least
-        ),
-    ]
-    return _with_rules({"x-kubernetes-int-or-string": True, "maxLength": LONGEST_QUANTITY}, tuple(rules))
+    limits = (
+        Rule(
+            f"type(self) == int ? double(self) {sign} {number(limit)} : "
+            f"!({form.expression}) || {size_bytes('self')} {sign} {number(limit)}",
+            f"{words} {format_size(limit)} is allowed",
+        )
+        for sign, limit, words in _bounds(marks)
+    )
+    form = _naming(dataclasses.replace(form, expression=f"type(self) == int || {form.expression}"))
+    return _with_rules({"x-kubernetes-int-or-string": True, "maxLength": LONGEST_QUANTITY}, (*limits, form))
 
 
 def _bounds(marks: tuple[Any, ...]) -> list[tuple[str, float, str]]:
@@ -186,8 +184,7 @@ def _with_rules(schema: Schema, rules: tuple[Rule, ...]) -> Schema:
 
 
 def _naming(rule: Rule) -> Rule:
-    quote = quoted("'")
-    return dataclasses.replace(rule, told=f"{quote} + self + {quote} + {quoted(f' given; {rule.message}')}")
+    return dataclasses.replace(rule, told=told(f"'%s' given; {rule.message}", "self"))
 
 
 def _rule(rule: Rule) -> Schema:

@@ -1,0 +1,170 @@
+"""The CRDs on a real API server: what may change, /scale, columns, explanations, what is kept as it is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from admission import sentences
+from kubectl import Kubectl
+
+from streamjob_agent.map_form import assignment_to_spec, status_to_map
+from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, GroupKey, Pace, QueryStatus
+from streamjob_operator.kube.models import MapSpec, MapStatus
+
+APPLICATION = {"image": "registry.example/job:1", "mainFile": "job.py", "checkpoint": "s3a://bucket/one"}
+LIVE = (
+    'spec.application.checkpoint: Invalid value: "object": the checkpoint of a live job cannot be changed: '
+    "another checkpoint is another state; set suspend to true first"
+)
+ONE_WAY = "application and applicationRef cannot be exchanged on a job that exists; make a new StreamJob"
+IMAGE = "image is needed on Kubernetes, the container image of driver and executors"
+WAYS = "exactly one of name and matchLabels is needed"
+API = "apiVersion must be v1 for a Pod, and another one for a SparkApplication"
+
+
+def job(**spec: Any) -> dict[str, Any]:
+    spec = {"application": APPLICATION, "executors": {"min": 1, "max": 4}, **spec}
+    return {"apiVersion": "streamjob.dev/v1alpha1", "kind": "StreamJob", "metadata": {"name": "a"}, "spec": spec}
+
+
+def patch(kubectl: Kubectl, spec: dict[str, Any]) -> list[str]:
+    """What the API server says to a merge patch; nothing when it takes it."""
+    return sentences(kubectl.run("patch", "sj", "a", "--type=merge", "-p", json.dumps({"spec": spec})).stderr)
+
+
+def test_the_checkpoint_of_a_live_job_stays(kubectl: Kubectl) -> None:
+    kubectl.apply(job())
+    assert patch(kubectl, {"application": {"checkpoint": "s3a://bucket/two"}}) == [LIVE]
+    assert patch(kubectl, {"application": {"checkpoint": None}}) == [LIVE]
+    assert patch(kubectl, {"suspend": True, "application": {"checkpoint": "s3a://bucket/two"}}) == [LIVE]
+    assert patch(kubectl, {"suspend": True, "application": {"image": "registry.example/job:2"}}) == []
+    assert patch(kubectl, {"suspend": False, "application": {"checkpoint": "s3a://bucket/two"}}) == []
+    assert kubectl.get("sj", "a")["spec"]["application"]["checkpoint"] == "s3a://bucket/two"
+
+
+def test_a_job_does_not_become_one_that_is_looked_after_for_somebody_else(kubectl: Kubectl) -> None:
+    kubectl.apply(job())
+    assert patch(kubectl, {"application": None, "applicationRef": {"name": "other"}}) == [
+        f'spec: Invalid value: "object": {ONE_WAY}'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ({"application": {"mainFile": "job.py"}}, f'spec.application.image: Invalid value: "object": {IMAGE}'),
+        ({"application": None, "applicationRef": {}}, f'spec.applicationRef: Invalid value: "object": {WAYS}'),
+        (
+            {"application": None, "applicationRef": {"kind": "Pod", "name": "x", "apiVersion": "spark.apache.org/v1"}},
+            f'spec.applicationRef.apiVersion: Invalid value: "object": {API}',
+        ),
+    ],
+)
+def test_what_only_a_cluster_asks_for_is_refused_with_a_sentence(
+    kubectl: Kubectl, spec: dict[str, Any], sentence: str
+) -> None:
+    refused = kubectl.run("apply", "--dry-run=server", "-f", "-", text=json.dumps(job(**spec)))
+    assert sentences(refused.stderr) == [sentence]
+
+
+def test_a_name_longer_than_a_label_is_refused(kubectl: Kubectl) -> None:
+    named = {**job(), "metadata": {"name": "a" * 64}}
+    refused = kubectl.run("apply", "--dry-run=server", "-f", "-", text=json.dumps(named))
+    assert any(
+        sentence.startswith("metadata.name: Too long: may not be more than 63")
+        for sentence in sentences(refused.stderr)
+    ), refused.stderr
+
+
+def test_a_pod_template_is_kept_as_it_is_and_defaults_are_filled_in(kubectl: Kubectl) -> None:
+    template = {"spec": {"nodeSelector": {"disk": "fast"}, "containers": [{"name": "x", "anything": [1, {"b": "c"}]}]}}
+    kubectl.apply(job(application={**APPLICATION, "executor": {"podTemplate": template}}))
+    spec = kubectl.get("sj", "a")["spec"]
+    assert spec["application"]["executor"] == {"cores": 1, "memory": "1g", "podTemplate": template}
+    assert (spec["balancing"]["mode"], spec["balancing"]["statisticsPeriod"]) == ("Recommend", "5m")
+    assert "replicas" not in spec["executors"]
+
+
+def test_scale_sets_replicas_and_reports_ready_executors(kubectl: Kubectl) -> None:
+    kubectl.apply(job())
+    kubectl("scale", "sj/a", "--replicas=3")
+    ready = {"status": {"executors": {"ready": 2, "selector": "streamjob.dev/job=a"}}}
+    kubectl("patch", "sj", "a", "--subresource=status", "--type=merge", "-p", json.dumps(ready))
+    scale = kubectl.get("sj", "a", "--subresource=scale")
+    assert kubectl.get("sj", "a")["spec"]["executors"] == {"min": 1, "max": 4, "replicas": 3}
+    assert (scale["spec"], scale["status"]) == ({"replicas": 3}, {"replicas": 2, "selector": "streamjob.dev/job=a"})
+
+
+def test_a_list_reads_at_a_glance(kubectl: Kubectl) -> None:
+    kubectl.apply(job())
+    status = {
+        "phase": "Draining",
+        "executors": {"target": 6, "ready": 7, "summary": "7/6"},
+        "load": {"distance": 3.2},
+        "collocation": {"factor": 64},
+        "migrations": {"summary": "31/43"},
+        "lastAction": {"at": "2026-01-01T00:00:00Z", "decision": "Acted", "reason": "ScaleIn", "message": "x"},
+    }
+    kubectl("patch", "sj", "a", "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
+    head, row = kubectl("get", "streaming").splitlines()
+    assert head.split() == ["NAME", "PHASE", "EXECUTORS", "LOAD-DIST", "COLLOC", "MOVES", "LAST-ACTION", "AGE"]
+    assert row.split()[1:7] == ["Draining", "7/6", "3.2", "64", "31/43", "ScaleIn"]
+
+
+def test_what_operator_and_agent_write_is_what_the_schema_knows(kubectl: Kubectl) -> None:
+    spec, status = assignment_to_spec(ASSIGNMENT), status_to_map(STATUS)
+    empty = {"apiVersion": "streamjob.dev/v1alpha1", "kind": "PartitionMap", "metadata": {"name": "a"}, "spec": {}}
+    kubectl.apply(empty)
+    kubectl.apply({**empty, "spec": spec})
+    kubectl("patch", "pm", "a", "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
+    stored = kubectl.get("pm", "a")
+    assert (stored["spec"], stored["status"]) == (spec, status)
+    assert set(spec) == {field.alias for field in MapSpec.model_fields.values()}
+    # The address is the agent's client's to add: the wire format does not know it.
+    assert {*status, "agentUrl"} == {field.alias for field in MapStatus.model_fields.values()}
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("sj.spec.balancing", ["key group", "load distance", "default 10", "enum: Off, Recommend, Approve, Auto"]),
+        ("sj.spec.balancing.migrationBudget.maxCost", ["pauses", "Duration", "default 2s", "up to 1h"]),
+        ("sj.spec.executors.replicas", ["HPA", "within min and max", "not set"]),
+        ("sj.status.conditions", ["Ready", "lastTransitionTime"]),
+        ("pm.spec.owners", ["operator", "16 KiB"]),
+    ],
+)
+def test_an_explanation_reads_alone(kubectl: Kubectl, path: str, words: list[str]) -> None:
+    text = " ".join(kubectl("explain", path).split())
+    assert [word for word in words if word not in text] == []
+
+
+KEY = GroupKey(operator=0, partition=1)
+ASSIGNMENT = Assignment(
+    generation=3,
+    application_id="app-1",
+    query_id="q",
+    executors_target=4,
+    marked_for_removal=("2",),
+    remove=("2",),
+    owners={0: ("0", "1", None)},
+    move_order=(KEY,),
+    move_cost_s={KEY: 0.5},
+    pace=Pace(max_moves=2, max_state_bytes=100, max_cost_s=0.5),
+)
+STATUS = AgentStatus(
+    agent_version="0.1.0",
+    spark_version="4.3.0",
+    application_id="app-1",
+    now_s=1.5,
+    actuation="on",
+    reason="Ok",
+    message="It moves key groups.",
+    generation_applied=3,
+    refused="An older one.",
+    executors=(ExecutorStatus(executor_id="1", host="10.0.0.1:7078", cores=2, state="ready", groups=2),),
+    queries=(QueryStatus(query_id="q", run_id="r", name="flights", batch_id=7, owners={0: ("0", "1", "1")}),),
+    self_test={"coordinator": "ok"},
+)
