@@ -136,6 +136,7 @@ class ControlPlane:
             "authorization-mode": "Node,RBAC",
             "enable-admission-plugins": "NodeRestriction",
             "allow-privileged": "true",
+            "kubelet-preferred-address-types": "InternalIP",  # names of nodes are in no DNS
         }
 
     def _controller_flags(self) -> dict[str, str]:
