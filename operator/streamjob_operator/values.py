@@ -7,11 +7,11 @@ Plan are the planners' (`streamjob_planners.model`).
 from __future__ import annotations
 
 import dataclasses
-import enum
 from collections.abc import Mapping
 
 from scipy import sparse
 
+from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_planners.albic.remote_cost import Evidence
 from streamjob_planners.model import Effect, FloatArray, GroupId, LoadModel, Plan
 
@@ -67,41 +67,6 @@ class Snapshot:
     state_bytes: FloatArray
     traffic_bytes: sparse.csr_array | None  # (n_groups, n_groups), bytes within the window, heavy pairs only
     rates: QueryRates
-
-
-class Reason(enum.StrEnum):
-    """Why a cycle acted or did not: stable codes, each with a sentence in docs/reference/reasons.md."""
-
-    # Acted.
-    LOAD_DISTANCE = "LoadDistance"
-    COLLOCATION = "Collocation"
-    DRAINING = "Draining"
-    SCALE_OUT = "ScaleOut"
-    SCALE_IN = "ScaleIn"
-    EXECUTOR_REMOVED = "ExecutorRemoved"
-    # Did not act.
-    BALANCED = "Balanced"
-    GAIN_TOO_SMALL = "GainTooSmall"
-    BUDGET_TOO_SMALL = "BudgetTooSmall"
-    MOVES_PENDING = "MovesPending"
-    WAITING_FOR_EXECUTORS = "WaitingForExecutors"
-    EXECUTORS_TIMED_OUT = "ExecutorsTimedOut"
-    STABILIZING = "Stabilizing"
-    WINDOW_DENIES = "WindowDenies"
-    MODE_OFF = "ModeOff"
-    RECOMMENDED = "Recommended"
-    AWAITING_APPROVAL = "AwaitingApproval"
-    PAUSED = "Paused"
-    METRICS_UNAVAILABLE = "MetricsUnavailable"
-    METRICS_STALE = "MetricsStale"
-    METRICS_INCOMPLETE = "MetricsIncomplete"
-    WARMING_UP = "WarmingUp"
-    ACTUATION_OFF = "ActuationOff"
-    PLAN_REFUSED = "PlanRefused"
-    PLAN_STALE = "PlanStale"
-    PLANNER_FAILED = "PlannerFailed"
-    WOULD_UNBALANCE = "WouldUnbalance"
-    ACTUATOR_UNAVAILABLE = "ActuatorUnavailable"
 
 
 class Hold(Exception):

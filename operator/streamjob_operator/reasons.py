@@ -1,0 +1,115 @@
+"""Reasons: why a cycle acted or did not. `docs/reference/reasons.md` is made from the descriptions here.
+
+Reasons of conditions and events that only a cluster knows are in `streamjob_operator.kube.names`.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class Reason(enum.StrEnum):
+    """Why a cycle acted or did not: stable codes.
+
+    A description says what it means and, after "To do:", what a person can do where there is something to do.
+    """
+
+    LOAD_DISTANCE = "LoadDistance"
+    """The load distance was above `maxLoadDistance`, and key groups move."""
+
+    COLLOCATION = "Collocation"
+    """Key groups that exchange much data move together."""
+
+    DRAINING = "Draining"
+    """Key groups leave executors that are marked for removal, or that are gone."""
+
+    SCALE_OUT = "ScaleOut"
+    """More executors were asked for, or a drain was taken back."""
+
+    SCALE_IN = "ScaleIn"
+    """Executors were marked for removal; they are drained within the migration budget, then removed."""
+
+    EXECUTOR_REMOVED = "ExecutorRemoved"
+    """Marked executors hold no key group any more and leave."""
+
+    BALANCED = "Balanced"
+    """Load, distance and number of executors are within what you asked for."""
+
+    GAIN_TOO_SMALL = "GainTooSmall"
+    """Moves would gain less than `tolerance` or `pricePerMove`; often one key group alone is too heavy. To do: read
+    the message: it names the key group."""
+
+    BUDGET_TOO_SMALL = "BudgetTooSmall"
+    """The migration budget does not pay for the cheapest move. To do: raise `migrationBudget`."""
+
+    MOVES_PENDING = "MovesPending"
+    """Moves of the last plan are under way, and no executor is overloaded."""
+
+    WAITING_FOR_EXECUTORS = "WaitingForExecutors"
+    """Executors that were asked for are not there yet. To do: look at the cluster if it lasts."""
+
+    EXECUTORS_TIMED_OUT = "ExecutorsTimedOut"
+    """They did not come within `executorTimeout`; the number was taken back, a new try follows later. To do: look
+    at quotas and capacity."""
+
+    STABILIZING = "Stabilizing"
+    """Another number of executors would do, but not for long enough yet. To do: nothing, or change
+    `stabilization`."""
+
+    WINDOW_DENIES = "WindowDenies"
+    """An open window of `scaling.windows` forbids it."""
+
+    MODE_OFF = "ModeOff"
+    """Balancing, scaling or both are off. To do: change `mode`."""
+
+    RECOMMENDED = "Recommended"
+    """The plan is worth it, and the mode says only to recommend. To do: change `mode`."""
+
+    AWAITING_APPROVAL = "AwaitingApproval"
+    """The plan waits for its hash in the annotation `streamjob.dev/approve`. To do: approve it, or not."""
+
+    PAUSED = "Paused"
+    """The annotation `streamjob.dev/pause` is set. To do: remove it."""
+
+    METRICS_UNAVAILABLE = "MetricsUnavailable"
+    """The agent does not answer, or has seen too few batches. To do: look at the driver if it lasts."""
+
+    METRICS_STALE = "MetricsStale"
+    """The newest measurements are older than `staleAfter`. To do: look at the driver if it lasts."""
+
+    METRICS_INCOMPLETE = "MetricsIncomplete"
+    """No executor, key group or batch was seen, or fewer key groups than `minCoverage`. To do: look at the query if
+    it lasts."""
+
+    WARMING_UP = "WarmingUp"
+    """The first statistics period of this driver is not over."""
+
+    ACTUATION_OFF = "ActuationOff"
+    """The agent's self-test failed or it has switched itself off; its message says why. To do: read the message."""
+
+    PLAN_REFUSED = "PlanRefused"
+    """The plan broke a rule of `verify`, or the agent refused it. To do: report it."""
+
+    PLAN_STALE = "PlanStale"
+    """Driver, query or generation changed between measuring and acting; the next cycle plans anew."""
+
+    PLANNER_FAILED = "PlannerFailed"
+    """The planner raised an error or overran its deadline by far. To do: another planner; report it."""
+
+    WOULD_UNBALANCE = "WouldUnbalance"
+    """Fewer executors would do, but the rest could not be balanced. To do: more key groups, or other keys."""
+
+    ACTUATOR_UNAVAILABLE = "ActuatorUnavailable"
+    """The agent could not be reached to hand over the plan; the next cycle plans anew. To do: look at the driver if
+    it lasts."""
+
+
+ACTING = (
+    Reason.LOAD_DISTANCE,
+    Reason.COLLOCATION,
+    Reason.DRAINING,
+    Reason.SCALE_OUT,
+    Reason.SCALE_IN,
+    Reason.EXECUTOR_REMOVED,
+)
+"""Reasons to act; with any other one nothing was changed."""
