@@ -1,0 +1,54 @@
+"""`streamjob` with a death wish: DIE_AT=step:before or step:after kills the process (SIGKILL) at that step of a cycle.
+
+DIE_IN=acting waits for a cycle whose verdict acts, so that there is something to lose.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+from streamjob_operator import cli
+from streamjob_operator.kube import keeper
+from streamjob_operator.steps import timing
+
+STEP, _, WHEN = os.environ.get("DIE_AT", ":").partition(":")
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def arm() -> None:
+    """Wrap the stopwatch, which runs every step of the cycle, and the status' writer, which saves the memory."""
+    run, write = timing.Stopwatch.__call__, keeper.write_status
+    acting = {"now": os.environ.get("DIE_IN") != "acting"}
+
+    def timed(self: timing.Stopwatch, name: str, step: Any, /, *args: Any, **kwargs: Any) -> Any:
+        here = name == STEP and acting["now"]
+        if here and WHEN == "before":
+            die()
+        result = run(self, name, step, *args, **kwargs)
+        if name == "gate":
+            acting["now"] = acting["now"] or result.act
+        if name == STEP and acting["now"] and WHEN == "after":
+            die()
+        return result
+
+    def saved(*args: Any) -> Any:
+        if STEP == "save" and acting["now"] and WHEN == "before":
+            die()
+        result = write(*args)
+        if STEP == "save" and acting["now"] and WHEN == "after":
+            die()
+        return result
+
+    timing.Stopwatch.__call__ = timed  # type: ignore[method-assign]
+    keeper.write_status = saved
+
+
+if __name__ == "__main__":
+    if STEP:
+        arm()
+    cli.main()
