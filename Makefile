@@ -27,6 +27,7 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/streamjob crds --check
+	$(BIN)/streamjob crds --check --folder charts/streamjob/crd-files
 
 unit: setup
 	$(BIN)/pytest -m "not spark and not kube"
