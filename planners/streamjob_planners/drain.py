@@ -9,6 +9,8 @@ drain that never ends costs an executor.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from streamjob_planners import measures
@@ -45,10 +47,14 @@ def waiting(problem: Problem, node_of: IntArray) -> IntArray:
     return np.flatnonzero(problem.model.marked[node_of] & problem.movable)
 
 
-def drain_within(problem: Problem, node_of: IntArray, limit: float) -> IntArray:
-    """Drain what fits without lifting any node above `limit` over the mean; heaviest groups first."""
+def drain_within(
+    problem: Problem, node_of: IntArray, limit: float, stop: Callable[[], bool] = lambda: False
+) -> IntArray:
+    """Drain what fits without lifting any node above `limit` over the mean; heaviest groups first, until `stop`."""
     books = Bookkeeping(problem, node_of)
     for group in books.heaviest_first(waiting(problem, node_of)):
+        if stop():
+            break
         books.move(group, books.least_used_target(group, below=problem.mean + limit))
     return books.node_of
 

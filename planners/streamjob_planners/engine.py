@@ -45,7 +45,8 @@ class Engine:
 
     def load(self, node_of: IntArray) -> None:
         """Go on from this placement, (n_groups,)."""
-        fill(self.fixed, self.state, node_of)
+        if not np.array_equal(self.state.at, node_of):
+            fill(self.fixed, self.state, node_of)
 
     def placement(self) -> IntArray:
         """The placement now, (n_groups,)."""

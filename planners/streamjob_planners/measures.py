@@ -98,14 +98,16 @@ def skew_floor(model: LoadModel) -> SkewFloor | None:
 
     A group that is still on a marked node is left out: no plan is obliged to move it within one round.
     """
-    staying = np.flatnonzero(~model.marked[model.node_of])
+    mean = mean_utilisation(model)
+    heavy = np.flatnonzero(model.load > mean * model.capacity[~model.marked].min())
+    staying = heavy[~model.marked[model.node_of[heavy]]]
     if staying.size == 0:
         return None
     widest = float(model.capacity[~model.marked].max())
     room = np.where(model.pinned[staying], model.capacity[model.node_of[staying]], widest)
     alone = model.load[staying] / room
     heaviest = int(alone.argmax())
-    floor = float(alone[heaviest]) - mean_utilisation(model)
+    floor = float(alone[heaviest]) - mean
     if floor <= 0:
         return None
     group = int(staying[heaviest])

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from streamjob_planners import balance, drain, measures, registry
+from streamjob_planners import drain, goals, measures, registry
 from streamjob_planners.model import Budget, PlanParams, Resource
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.verify import verify
@@ -93,7 +93,7 @@ def test_a_resource_that_is_scarce_is_kept(uneven):
 
 def test_rest_distance_is_infinite_when_the_load_distance_is_lost(small_model):
     model = small_model([0, 1, 1], [90.0, 5.0, 5.0], n_nodes=3)
-    aim = balance.RestDistance(compile_problem(model, PlanParams()), outer=57.0)
+    aim = goals.RestDistance(compile_problem(model, PlanParams()), outer=57.0)
     assert aim.reached(np.array([0, 1, 2])) == pytest.approx(0.0)
     assert aim.reached(np.array([0, 0, 1])) == np.inf
 

@@ -1,0 +1,73 @@
+"""The first plan: nodes levelled in pairs towards a band, and the band that the budget affords found by bisection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.goals import Distance
+from streamjob_planners.kernel.compiled import AVAILABLE
+from streamjob_planners.kernel.state import N_OFF
+from streamjob_planners.kernel.transfer import level, new_scratch
+from streamjob_planners.model import IntArray
+
+CHUNK = 256 if AVAILABLE else 2
+"""Transfers between two looks at the clock: a few milliseconds."""
+ROUNDS = 6
+"""Times that all nodes are gone through for one band; what the first ones leave over, the next ones share out."""
+TRIALS = 8
+"""Bands that are tried when the budget is too small for the narrowest."""
+NARROWEST = 1e-4
+"""Percent points: no band is aimed at that is narrower."""
+
+
+def levelled(engine: Engine, limits: Limits, floor: float) -> IntArray:
+    """The placement with the smallest distance that levelling found, (n_groups,); today's if it found none.
+
+    `floor`: percent points below which nothing is won.
+    """
+    aim = Distance(engine.problem)
+    best = engine.problem.model.node_of
+    reached = aim.reached(best)
+    narrow, wide = max(floor, NARROWEST), reached
+    target = narrow
+    for _ in range(TRIALS):
+        if reached <= max(floor, NARROWEST) or target >= reached or limits.over():
+            break
+        met = _level(engine, limits, aim, target)
+        found = engine.placement()
+        distance = aim.reached(found)
+        if distance < reached:
+            best, reached = found, distance
+        narrow, wide = (narrow, target) if met else (target, wide)
+        target = float(np.sqrt(narrow * min(wide, 2 * reached)))
+    return best
+
+
+def _level(engine: Engine, limits: Limits, aim: Distance, target: float) -> bool:
+    """Level today's placement towards a band; whether every node met it."""
+    engine.load(engine.problem.model.node_of)
+    engine.set_bands(*aim.bands(target))
+    scratch = new_scratch(engine.state)
+    for _ in range(ROUNDS):
+        before = engine.state.counters[N_OFF]
+        scratch.cursor[:] = 0
+        order = _order(engine, target)
+        while not limits.over():
+            limits.steps_left -= CHUNK
+            if level(engine.fixed, engine.state, scratch, order, CHUNK):
+                break
+        if not 0 < engine.state.counters[N_OFF] < before or limits.over():
+            break
+    return bool(engine.state.counters[N_OFF] == 0)
+
+
+def _order(engine: Engine, target: float) -> tuple[IntArray, IntArray]:
+    """Givers, fullest first, and takers, emptiest first; marked nodes give before others that are within their band."""
+    model = engine.problem.model
+    apart = engine.state.loads / model.capacity - engine.problem.mean
+    apart = np.where(model.marked, np.maximum(apart, target), apart)
+    order = np.argsort(-apart, kind="stable")
+    givers = order[apart[order] > 0]
+    takers = order[::-1][(apart <= 0)[order[::-1]] & ~model.marked[order[::-1]]]
+    return np.ascontiguousarray(givers), np.ascontiguousarray(takers)

@@ -1,0 +1,112 @@
+"""What the fast planner does, one after the other, within one deadline."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamjob_planners import balance, bound, drain, measures
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.goals import Distance, RestDistance
+from streamjob_planners.levelling import levelled
+from streamjob_planners.model import IntArray
+from streamjob_planners.thin import thin_out
+
+BALANCE_SHARE = 0.6
+"""Part of the time for the load distance when there is something to drain or a second measure to improve."""
+BOUND_SHARE = 0.2
+"""Part of the time that the lower bound may take."""
+DRAIN_SHARE = 0.6
+"""Part of what is then left for draining; the rest is for the second measure and for taking back moves."""
+DRAIN_PAIN = 0.05
+"""Pain per drain weight while draining: less than 1, so that a band is never given up for it."""
+PASS_STEPS = 20_000
+
+
+class Phases:
+    """The phases of one solve. `lower` and `notes` are there once it is done."""
+
+    def __init__(self, engine: Engine, limits: Limits, schedule: balance.Schedule) -> None:
+        self._engine = engine
+        self._problem = engine.problem
+        self._limits = limits
+        self._schedule = schedule
+        self._skewed = measures.skew_floor(self._problem.model) is not None
+        self.lower = 0.0
+        self.notes: tuple[str, ...] = ()
+
+    def solve(self) -> IntArray:
+        """The placement of the plan: balanced, drained, thinned, and never worse than today's."""
+        problem = self._problem
+        to_drain = drain.waiting(problem, problem.model.node_of).size > 0
+        first = levelled(self._engine, self._limits, problem.params.tolerance)
+        self.lower = bound.bound_of(problem, self._limits.share(BOUND_SHARE).over)
+        node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else 0.9)
+        node_of = thin_out(self._engine, node_of, self._limits)
+        if to_drain:
+            node_of = self._drain(node_of)
+        if self._skewed:
+            node_of = self._balance_rest(node_of)
+        if self._limits.over():
+            self.notes = (*self.notes, "The deadline came before the search was done.")
+        return drain.ensure_progress(problem, self._not_worse(node_of))
+
+    def _balance(self, start: IntArray, share: float) -> IntArray:
+        params = self._problem.params
+        goal = balance.Goal(
+            aim=Distance(self._problem),
+            floor=max(self.lower, params.tolerance),
+            price=params.price_per_move,
+        )
+        return self._descend(start, goal, share)
+
+    def _balance_rest(self, start: IntArray) -> IntArray:
+        aim = RestDistance(self._problem, drain.stretch(self._problem, start))
+        aim.aim_from(start)
+        self._engine.load(start)
+        params = self._problem.params
+        goal = balance.Goal(
+            aim=aim, floor=params.tolerance, waiting=self._engine.waiting() + 1e-9, price=params.price_per_move
+        )
+        return self._descend(start, goal, 0.9)
+
+    def _descend(self, start: IntArray, goal: balance.Goal, share: float) -> IntArray:
+        part = self._limits.share(share)
+        before = part.steps_left
+        found = balance.descend(self._engine, part, start, goal, self._schedule)
+        self._count(before - part.steps_left)
+        return found
+
+    def _count(self, steps: float) -> None:
+        if np.isfinite(steps):
+            self._limits.steps_left -= steps
+
+    def _drain(self, node_of: IntArray) -> IntArray:
+        """The most drained within the slack: first the obvious, then passes that must each drain more."""
+        problem, engine = self._problem, self._engine
+        limit = drain.drain_limit(problem, drain.stretch(problem, node_of))
+        best = drain.drain_within(problem, node_of, limit, self._limits.over)
+        engine.load(best)
+        engine.set_bands(*Distance(problem).bands(limit))
+        part = self._limits.share(DRAIN_SHARE)
+        before, failures = part.steps_left, 0
+        while drain.waiting(problem, best).size and failures < 8 and not part.over():
+            waiting = engine.waiting_of(best) * (1 - 1e-9) - 1e-9
+            heat = min(self._schedule.heat * limit, self._schedule.most_heat * balance.group_utilisation(problem))
+            if engine.run(part, PASS_STEPS, heat, drain=DRAIN_PAIN, price=self._schedule.price, waiting=waiting):
+                best, failures = engine.placement(), 0
+                continue
+            failures += 1
+            engine.load(best)
+            engine.set_bands(*Distance(problem).bands(limit))
+        self._count(before - part.steps_left)
+        return best
+
+    def _not_worse(self, node_of: IntArray) -> IntArray:
+        """`node_of`, or today's placement if it neither drains, nor balances, nor helps the second measure."""
+        model = self._problem.model
+        if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
+            return node_of
+        gained = measures.load_distance(model, model.node_of) - measures.load_distance(model, node_of)
+        moves = int(np.count_nonzero(node_of != model.node_of))
+        price = 0.0 if self._skewed else self._problem.params.price_per_move
+        return node_of if gained >= price * moves - 1e-9 else model.node_of
