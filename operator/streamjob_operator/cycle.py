@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamjob_operator.ports import Ports
-from streamjob_operator.spec import Mode, StreamJob
+from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.gate import Case, gate, held
@@ -80,7 +80,7 @@ def think(
     situation = Situation(job=job, snapshot=snapshot, estimate=seen, plan=plan, settled=settled)
     need = timed("need", RULE.need, situation)
     decision = timed("scale", decide, need, fleet(snapshot, memory), memory, job, now_s)
-    change = resize if job.spec.scaling.mode in (Mode.APPROVE, Mode.AUTO) else keep
+    change = resize if job.resizes else keep
     resized = timed("resize", change, seen.model, plan, decision, memory, solver)
     violations = timed("verify", verify, resized.model, resized.plan, solver.params)
     case = Case(

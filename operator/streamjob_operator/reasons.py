@@ -35,6 +35,9 @@ class Reason(enum.StrEnum):
     BALANCED = "Balanced"
     """Load, distance and number of executors are within what you asked for."""
 
+    REPLICAS_SET = "ReplicasSet"
+    """Somebody else sets the number of executors (`spec.executors.replicas`, /scale), and it is followed."""
+
     GAIN_TOO_SMALL = "GainTooSmall"
     """Moves would gain less than `tolerance` or `pricePerMove`; often one key group alone is too heavy. To do: read
     the message: it names the key group."""

@@ -83,13 +83,14 @@ class ScalingDecision:
     """How many executors are wanted, and how that number came about.
 
     `needed` is the scaling rule's answer, raised where scaling in is not calm; `target` is after min, max,
-    stabilisation and windows, marked executors left out.
+    stabilisation and windows, marked executors left out. `told`: somebody else has set the number.
     """
 
     needed: int
     target: int
     reason: Reason
     message: str
+    told: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

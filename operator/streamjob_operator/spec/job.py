@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.spec.application import Application, ApplicationRef
 from streamjob_operator.spec.base import Part
-from streamjob_operator.spec.policies import Balancing, Executors, Scaling
+from streamjob_operator.spec.policies import Balancing, Executors, Mode, Scaling
 from streamjob_operator.spec.quantities import Duration, format_duration
 from streamjob_operator.spec.rules import Rule, exactly_one, matches, seconds, told
 
@@ -200,6 +200,11 @@ class StreamJob(Part):
 
     spec: Spec
     """What is wanted. Required."""
+
+    @property
+    def resizes(self) -> bool:
+        """Whether executors may come and go: by our own rule, or because somebody else sets their number."""
+        return self.spec.executors.replicas is not None or self.spec.scaling.mode in (Mode.APPROVE, Mode.AUTO)
 
     @property
     def paused(self) -> bool:

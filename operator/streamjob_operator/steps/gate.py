@@ -72,7 +72,7 @@ def _hold(case: Case, reason: Reason, message: str) -> Verdict:
 
 def _blocked(case: Case) -> tuple[Reason, str] | None:
     spec, snapshot = case.job.spec, case.snapshot
-    if spec.balancing.mode is Mode.OFF and spec.scaling.mode is Mode.OFF:
+    if spec.balancing.mode is Mode.OFF and spec.scaling.mode is Mode.OFF and not case.job.resizes:
         return Reason.MODE_OFF, "Balancing and scaling are off."
     if case.job.paused:
         return Reason.PAUSED, "The job is paused by its annotation streamjob.dev/pause."
@@ -139,7 +139,7 @@ def _same_ends(pending: PendingPlan, case: Case) -> bool:
 
 def _needs_approval(case: Case, plan: Plan) -> bool:
     spec = case.job.spec
-    if spec.scaling.mode is Mode.APPROVE and case.resizes:
+    if spec.scaling.mode is Mode.APPROVE and case.resizes and not case.resized.decision.told:
         return True
     marked = case.resized.model.marked
     return spec.balancing.mode is Mode.APPROVE and any(not marked[move.source] for move in plan.moves)
@@ -158,13 +158,12 @@ def _ask(case: Case, plan: Plan, judged: Worth) -> Verdict:
 
 def _go(case: Case, plan: Plan, reason: Reason, message: str) -> Verdict:
     leaving = set(case.resized.marked) - set(case.remove)
-    scales = case.job.spec.scaling.mode in (Mode.APPROVE, Mode.AUTO)
     return Verdict(
         act=True,
         reason=reason,
         message=message,
         plan=plan,
-        executors_target=case.resized.wanted + len(leaving) if scales else None,
+        executors_target=case.resized.wanted + len(leaving) if case.job.resizes else None,
         marked_for_removal=case.resized.marked,
         remove=case.remove,
     )

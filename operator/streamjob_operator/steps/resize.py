@@ -84,13 +84,16 @@ def _possible_now(model: LoadModel, future: Plan, solver: Solver) -> Plan:
 
 
 def _shrink(model: LoadModel, plan: Plan, decision: ScalingDecision, memory: Memory, solver: Solver) -> Resized:
-    """Mark the executors that are cheapest to drain, if the rest can then be balanced (ALBIC paper, algorithm 1)."""
+    """Mark the executors that are cheapest to drain, if the rest can then be balanced (ALBIC paper, algorithm 1).
+
+    A number that somebody else has set is followed even if it leaves the rest uneven.
+    """
     count = int((~model.marked).sum()) - decision.target
     if count <= 0:
         return dataclasses.replace(keep(model, plan, decision, memory), wanted=decision.target)
     marks = _waiting_marks(model, decision, memory) or what_if.choose_marks(model, count)
     fewer = what_if.with_marks(model, marks)
-    trouble = _unbalanced(fewer, plan, solver)
+    trouble = None if decision.told else _unbalanced(fewer, plan, solver)
     if trouble is not None:
         stay = dataclasses.replace(
             decision, target=_wanted(decision, memory), reason=Reason.WOULD_UNBALANCE, message=trouble

@@ -32,9 +32,19 @@ def fleet(snapshot: Snapshot, memory: Memory) -> Fleet:
 
 def decide(need: Need, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> ScalingDecision:
     """The target and the reason for it; the target is `fleet.wanted` when nothing shall change."""
-    need = within_tolerance(need, fleet)
+    told = job.spec.executors.replicas
+    need = within_tolerance(need, fleet) if told is None else _told(told, job)
     target, reason, message = _target(need, fleet, memory, job, now_s)
-    return ScalingDecision(needed=need.executors, target=target, reason=reason, message=message)
+    if told is not None and reason is Reason.BALANCED:
+        reason = Reason.REPLICAS_SET
+    return ScalingDecision(needed=need.executors, target=target, reason=reason, message=message, told=told is not None)
+
+
+def _told(replicas: int, job: StreamJob) -> Need:
+    """What somebody else wants, within the job's bounds; no rule of ours has a say."""
+    executors = clamp(replicas, job)
+    bounds = "" if executors == replicas else f", and {executors} is what min and max allow"
+    return Need(executors=executors, why=f"spec.executors.replicas is {replicas}{bounds}", calm=executors)
 
 
 def within_tolerance(need: Need, fleet: Fleet) -> Need:
@@ -59,11 +69,13 @@ Answer = tuple[int, Reason, str]
 
 
 def _target(need: Need, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> Answer:
-    if job.spec.scaling.mode is Mode.OFF:
+    told = job.spec.executors.replicas is not None
+    if job.spec.scaling.mode is Mode.OFF and not told:
         return fleet.wanted, Reason.MODE_OFF, "Scaling is off."
     if _overdue(fleet, memory, job, now_s):
         return _retreat(fleet, job)
-    up, down = _stabilised(recommend(memory, need.executors, job, now_s), fleet.wanted, job, now_s)
+    history = recommend(memory, need.executors, job, now_s)
+    up, down = (need.executors,) * 2 if told else _stabilised(history, fleet.wanted, job, now_s)
     if up > fleet.wanted:
         return _grow(up, need, fleet, memory, job, now_s)
     if fleet.ready < fleet.wanted:
