@@ -8,13 +8,10 @@ Without either, every process compiles for itself.
 from __future__ import annotations
 
 import functools
-import sys
-import time
 
 import numpy as np
 
 from streamjob_planners.engine import Engine, Limits
-from streamjob_planners.kernel.compiled import AVAILABLE
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
 from streamjob_planners.ordering import ordered_moves
@@ -46,13 +43,5 @@ def warm_up() -> None:
     ordered_moves(model, np.array([0, 1]))
 
 
-def main() -> None:
-    """Fill the cache and say how long that took."""
-    start = time.perf_counter()
-    warm_up()
-    seconds = time.perf_counter() - start
-    sys.stdout.write(f"compiled loops {'are ready' if AVAILABLE else 'need numba'}: {seconds:.1f} s\n")
-
-
 if __name__ == "__main__":
-    main()
+    warm_up()
