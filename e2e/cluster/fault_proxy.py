@@ -13,6 +13,7 @@ import re
 import socket
 import ssl
 import threading
+import uuid
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -72,11 +73,11 @@ class FaultProxy:
         self.lock = threading.Lock()
         self.stopping = threading.Event()
         self.upstream = urlsplit(plane.server)
-        self.folder = plane.folder
-        pair = plane.authority.client("fault-proxy", "system:masters")
+        name = uuid.uuid4().hex[:8]  # several proxies may be made at the same time
+        pair = plane.authority.client(f"fault-proxy-{name}", "system:masters")
         self.to_server = ssl.create_default_context(cafile=str(plane.authority.pair.certificate))
         self.to_server.load_cert_chain(pair.certificate, pair.key)
-        served = plane.authority.server("fault-proxy-server", ("127.0.0.1",))
+        served = plane.authority.server(f"fault-proxy-server-{name}", ("127.0.0.1",))
         to_clients = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         to_clients.load_cert_chain(served.certificate, served.key)
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"proxy": self}))
@@ -84,7 +85,7 @@ class FaultProxy:
         self._http.socket = to_clients.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
         url = f"https://127.0.0.1:{self._http.server_address[1]}"
         self.kubeconfig: Path = pki.kubeconfig(
-            plane.folder / f"kubeconfig-faults-{self._http.server_address[1]}", url, plane.authority, "unused"
+            plane.folder / f"kubeconfig-{name}", url, plane.authority, "unused"
         )
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
 

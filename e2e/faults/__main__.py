@@ -1,0 +1,120 @@
+"""`python -m e2e.faults [PART OF A NAME ...]`: the table of faults and outcomes; fails when one is not good."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import shutil
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from e2e.cluster import binary, prometheus
+from e2e.cluster.controlplane import ControlPlane
+from e2e.cluster.fault_proxy import FaultProxy
+from e2e.cluster.kubectl import Kubectl
+from e2e.cluster.process import free_ports
+from e2e.cluster.prometheus import Prometheus, static_target
+from e2e.faults.cases import CASES, Case, Tools
+from e2e.faults.front import Front
+from e2e.faults.judge import Outcome, judge
+from e2e.faults.stage import ROOT, Stage, settled
+
+CONVERGE_S = 90.0
+
+
+def main() -> int:
+    """Run them one after another."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("only", nargs="*", help="run faults whose name contains one of these; default: all")
+    parser.add_argument("--parallel", type=int, default=3, help="faults at the same time")
+    options = parser.parse_args()
+    cases = [one for one in CASES if not options.only or any(part in one.name for part in options.only)]
+    console = Console()
+    folder = Path(tempfile.mkdtemp(prefix="streamjob-faults-"))
+    outcomes = run(cases, folder, console, options.parallel)
+    console.print(table(outcomes))
+    bad = [one for one in outcomes if not one.good]
+    if bad:
+        console.print(f"Logs: {folder}")
+    else:
+        shutil.rmtree(folder)
+    console.print(f"{len(outcomes) - len(bad)} of {len(outcomes)} faults ended well.")
+    return 1 if bad else 0
+
+
+def run(cases: list[Case], folder: Path, console: Console, parallel: int) -> list[Outcome]:
+    """Each fault in a namespace of its own, with a Prometheus of its own, on one API server."""
+    program = prometheus.get()
+    if program is None:
+        raise SystemExit(prometheus.HOW_TO_GET)
+    with ControlPlane(binary.get()) as plane, ThreadPoolExecutor(parallel) as pool:
+        _install(Kubectl(plane.kubeconfig))
+
+        def one(at: int, case: Case) -> Outcome:
+            outcome = _outcome(case, f"fault-{at}", Place(folder=folder / str(at), plane=plane, prometheus=program))
+            console.print(_line(outcome), markup=False, soft_wrap=True)
+            return outcome
+
+        return list(pool.map(one, range(len(cases)), cases))
+
+
+def _install(kubectl: Kubectl) -> None:
+    for file in sorted((ROOT / "crds").glob("*.yaml")):
+        kubectl("apply", "--server-side", f"--filename={file}")
+    kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a case runs, and with what."""
+
+    folder: Path
+    plane: ControlPlane
+    prometheus: Path
+
+
+def _outcome(case: Case, namespace: str, place: Place) -> Outcome:
+    port = free_ports(1)[0]
+    target = static_target(f"127.0.0.1:{port}")
+    with (
+        Prometheus(place.folder / "prometheus", place.prometheus, [target]) as server,
+        Front(server.url) as front,
+        FaultProxy(place.plane) as proxy,
+        Stage(place.folder / "stage", place.plane.kubeconfig, namespace, front.url, port) as stage,
+    ):
+        begun_s, converged_s = time.monotonic(), None
+        try:
+            note = case.harm(stage, Tools(proxy=proxy, prometheus=server, front=front))
+            stage.wait("not converged", settled, CONVERGE_S)
+            converged_s = time.monotonic() - begun_s
+        except TimeoutError as error:
+            note = str(error)
+        return judge(case.name, stage, converged_s, note)
+
+
+def _line(one: Outcome) -> str:
+    told = "; ".join((*one.doubled, *one.lost)) or one.note
+    ended = "did not converge" if one.converged_s is None else f"converged after {one.converged_s:.0f} s"
+    return f"{'ok ' if one.good else 'BAD'} {one.name}: {ended}. {told}"
+
+
+def table(outcomes: list[Outcome]) -> Table:
+    """Faults and outcomes."""
+    made = Table(title="Faults and outcomes")
+    for name in ("fault", "converged", "plans", "executors removed", "doubled", "lost", "what was done"):
+        made.add_column(name)
+    for one in outcomes:
+        converged = "no" if one.converged_s is None else f"{one.converged_s:.0f} s"
+        doubled, lost = "; ".join(one.doubled) or "nothing", "; ".join(one.lost) or "nothing"
+        made.add_row(one.name, converged, str(one.generations), str(one.removed), doubled, lost, one.note)
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(main())
