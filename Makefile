@@ -7,7 +7,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint unit spark-tests kube kube-tests test-matrix figures clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests test-matrix figures clean
 
 setup: $(VENV)/.ready
 
@@ -27,7 +27,13 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/streamjob crds --check
+	$(BIN)/python docs/reference/make.py --check
 	$(BIN)/streamjob crds --check --folder charts/streamjob/crd-files
+
+# What is made from the models: crds/ and docs/reference/.
+reference: setup
+	$(BIN)/streamjob crds
+	$(BIN)/python docs/reference/make.py
 
 unit: setup
 	$(BIN)/pytest -m "not spark and not kube"

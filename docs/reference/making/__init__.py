@@ -1,0 +1,1 @@
+"""What the pages of docs/reference/ are made of."""
