@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--parallel", type=int, default=3, help="faults at the same time")
     options = parser.parse_args()
     cases = [one for one in CASES if not options.only or any(part in one.name for part in options.only)]
-    console = Console()
+    console = Console(width=max(150, Console().width))
     folder = Path(tempfile.mkdtemp(prefix="streamjob-faults-"))
     outcomes = run(cases, folder, console, options.parallel)
     console.print(table(outcomes))
