@@ -7,7 +7,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests test-matrix figures clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests faults test-matrix figures clean
 
 setup: $(VENV)/.ready
 
@@ -47,6 +47,10 @@ kube: setup
 
 kube-tests: kube
 	$(BIN)/pytest -m kube
+
+# What may go wrong around the operator, one fault at a time, and what came of it: a table, in some ten minutes.
+faults: kube
+	$(BIN)/python -m e2e.faults $(ONLY)
 
 test: lint
 	$(BIN)/pytest
