@@ -152,10 +152,11 @@ class Recommendation:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Lag:
-    """The source's lag at one moment; two of them tell whether the job falls behind."""
+    """The source's lag at one moment, and how fast it grew up to then; two lags tell whether the job falls behind."""
 
     at_s: float
     rows: float
+    growth_rps: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

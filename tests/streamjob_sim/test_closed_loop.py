@@ -131,6 +131,26 @@ def test_spikes_are_ridden_out_without_leaving_a_backlog() -> None:
     assert score.violations == ()
 
 
+def test_the_end_of_a_backlog_does_not_ask_for_more_executors_than_the_load() -> None:
+    # 4000/s of two operators (1000/s and 3000/s of each slot) are 267 points: 4 executors at 70 percent by load, and 6
+    # with which a batch of two stages fits its trigger. The backlog is worked off in batches of up to 160 s.
+    score = run(
+        {
+            "duration": "60m",
+            "arrival": {"rate": 1789, "steps": [{"at": "3m", "rate": 4000}]},
+            "operators": operators({}, {"name": "second", "traffic": "Full", "recordsPerSlotSecond": 3000}),
+            "executors": {"initial": 2},
+            "policy": ELASTIC,
+        },
+        planner="greedy",
+    )
+    wanted = [turn.wanted or 0 for turn in score.turns]
+    assert max(batch.length_s for batch in score.batches) > 60
+    assert score.final_waiting < 4000 * 10
+    assert max(wanted) <= 6
+    assert score.turns_back == 0
+
+
 def test_executors_that_the_cluster_has_not_are_given_up() -> None:
     score = run(
         {

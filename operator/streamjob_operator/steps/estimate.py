@@ -9,7 +9,7 @@ from collections.abc import Collection
 import numpy as np
 from scipy import sparse
 
-from streamjob_operator.values import ExecutorView, Memory, Snapshot
+from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners.albic.remote_cost import Evidence, seconds_per_byte
 from streamjob_planners.model import FloatArray, LoadModel
 
@@ -42,7 +42,8 @@ class Estimate:
     Attributes:
         model: loads as measured, percent points of one reference executor's slots.
         other_load: tasks of stages without key groups, percent points of one reference executor.
-        growth_ratio: what the source brings over what the job takes, 1.0 when it keeps up, at most MAX_PRESSURE.
+        growth_ratio: what the source brings over what the job takes: 1.0 when nobody tells, below while a backlog is
+            worked off, above while one grows, within 1 / MAX_PRESSURE and MAX_PRESSURE.
         unmeasured_groups: key groups without a task within the window; their load counts as 0.
     """
 
@@ -101,11 +102,20 @@ def reference_cores(executors: Collection[ExecutorView]) -> int:
 
 def growth_ratio(snapshot: Snapshot, memory: Memory) -> float:
     """Rows that arrive over rows that are taken, from two readings of the source's lag; 1.0 when nobody tells it."""
-    lag, before, taken_rps = snapshot.rates.lag_rows, memory.lag, snapshot.rates.input_rps
-    if lag is None or before is None or taken_rps <= 0 or snapshot.taken_at_s <= before.at_s:
+    growth_rps, taken_rps = lag_growth_rps(snapshot, memory.lag), snapshot.rates.input_rps
+    if growth_rps is None or taken_rps <= 0:
         return 1.0
-    growth_rps = (lag - before.rows) / (snapshot.taken_at_s - before.at_s)
-    return float(np.clip((taken_rps + growth_rps) / taken_rps, 1.0, MAX_PRESSURE))
+    return float(np.clip((taken_rps + growth_rps) / taken_rps, 1.0 / MAX_PRESSURE, MAX_PRESSURE))
+
+
+def lag_growth_rps(snapshot: Snapshot, before: Lag | None) -> float | None:
+    """Rows per second by which the lag grew since it was read before; the same reading again tells the same."""
+    lag = snapshot.rates.lag_rows
+    if lag is None or before is None or snapshot.taken_at_s < before.at_s:
+        return None
+    if snapshot.taken_at_s == before.at_s:
+        return before.growth_rps
+    return (lag - before.rows) / (snapshot.taken_at_s - before.at_s)
 
 
 def _model(

@@ -16,6 +16,8 @@ HEADROOM = 0.9
 """Part of the trigger interval that a batch should take at most."""
 TOLERANCE = 0.9
 """A smaller fleet must stay below this part of its limits, else a load at the border would scale in and out again."""
+CATCHES_UP = 0.95
+"""Rows that arrive over rows that are taken, up to which batches that overrun get shorter by themselves."""
 MAX_JUMP = 2.0
 """A rule that reads batch times asks for at most this times the executors that there are."""
 
@@ -95,6 +97,15 @@ def fixed_s(situation: Situation) -> float:
     return max(0.0, situation.snapshot.rates.mean_batch_s - busiest_s(situation, situation.plan.before.max_load))
 
 
+def unshared_s(situation: Situation, trigger_s: float) -> float:
+    """The fixed part of a batch that holds one trigger interval's input.
+
+    While batches overrun they hold more input than that, and slots wait for each other the longer the larger the tasks
+    are: what was measured then shrinks with the batch, or the end of a backlog would ask for twice the executors.
+    """
+    return fixed_s(situation) * min(1.0, trigger_s / max(situation.snapshot.rates.mean_batch_s, 1e-9))
+
+
 def speedup(situation: Situation) -> float:
     """Batch time now over batch time once the plan has been carried out, at least 1."""
     after_s = fixed_s(situation) + busiest_s(situation, situation.plan.after.max_load)
@@ -111,23 +122,33 @@ def by_load(situation: Situation) -> Need:
 def by_time(situation: Situation) -> Need:
     """Executors with which a batch takes at most HEADROOM of its trigger interval, where more executors can do that.
 
-    While batches do fit, what is there is enough: the estimate is then used to scale in only, never to scale out.
+    While batches do fit, or shrink towards it as a backlog is worked off, what is there is enough: the estimate is then
+    used to scale in only, never to scale out. While they overrun for want of slots, what is there is not too much
+    either, whatever the loads say.
     """
-    trigger_s, plan = situation.snapshot.rates.trigger_interval_s, situation.plan
+    trigger_s, plan, rates = situation.snapshot.rates.trigger_interval_s, situation.plan, situation.snapshot.rates
     if not trigger_s or plan.after.mean <= 0:
         return Need(executors=1, why="no trigger interval")
-    if not situation.settled:
-        return Need(executors=1, why="key groups moved while batches were timed")
-    left_s = HEADROOM * trigger_s - fixed_s(situation)
+    left_s = HEADROOM * trigger_s - unshared_s(situation, trigger_s)
     if left_s <= 0:
-        return Need(executors=1, why=f"the fixed part of a batch alone takes {fixed_s(situation):.1f} s")
-    model = situation.estimate.model
-    unevenness = min(2.0, max(1.0, plan.after.max_load / plan.after.mean))
-    work_s = float(measures.planned_load(model, plan.node_of).sum()) / 100.0 * trigger_s * unevenness
-    bound = math.ceil(MAX_JUMP * int((~model.marked).sum()))
-    if situation.snapshot.rates.mean_batch_s <= trigger_s:
-        bound = int((~model.marked).sum())
+        return Need(executors=1, why=f"the fixed part of a batch alone takes {HEADROOM * trigger_s - left_s:.1f} s")
+    overruns, there = rates.mean_batch_s > trigger_s, int((~situation.estimate.model.marked).sum())
+    if not situation.settled:
+        return Need(executors=1, calm=there * overruns, why="key groups moved while batches were timed")
+    work_s = arriving_s(situation, trigger_s)
+    grows = overruns and situation.estimate.growth_ratio > CATCHES_UP
+    bound = math.ceil(MAX_JUMP * there) if grows else there
     executors, calm = (min(bound, max(1, math.ceil(work_s / (part * left_s) - 1e-9))) for part in (1.0, TOLERANCE))
-    return Need(
-        executors=executors, calm=calm, why=f"{work_s:.1f} s of work for each batch, {left_s:.1f} s time for it"
-    )
+    why = f"{work_s:.1f} s of work for each batch, {left_s:.1f} s time for it"
+    return Need(executors=executors, calm=max(calm, there * overruns), why=why)
+
+
+def arriving_s(situation: Situation, trigger_s: float) -> float:
+    """Slot seconds, of one reference executor's slots at once, that what arrives in a trigger interval needs.
+
+    The busiest executor counts, so an uneven plan needs more; what works a backlog off is left out.
+    """
+    plan = situation.plan
+    unevenness = min(2.0, max(1.0, plan.after.max_load / plan.after.mean))
+    total = float(measures.planned_load(situation.estimate.model, plan.node_of).sum())
+    return total / 100.0 * trigger_s * unevenness * min(1.0, situation.estimate.growth_ratio)

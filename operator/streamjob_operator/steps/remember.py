@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.spec import StreamJob
+from streamjob_operator.steps.estimate import lag_growth_rps
 from streamjob_operator.steps.learn import MOST_MOVED
 from streamjob_operator.steps.scale import recommend
 from streamjob_operator.values import (
@@ -35,8 +36,7 @@ def remember(memory: Memory, happened: Happened, job: StreamJob, now_s: float) -
     """The new memory."""
     memory = _counted(memory, happened)
     if happened.snapshot is not None:
-        lag_rows, at_s = happened.snapshot.rates.lag_rows, happened.snapshot.taken_at_s
-        memory = dataclasses.replace(memory, lag=None if lag_rows is None else Lag(at_s=at_s, rows=lag_rows))
+        memory = dataclasses.replace(memory, lag=_lag(memory, happened.snapshot))
     if happened.scaling is not None:
         memory = _scaling(memory, happened.scaling, job, now_s)
     memory = dataclasses.replace(memory, pending=_pending(memory, happened))
@@ -44,6 +44,12 @@ def remember(memory: Memory, happened: Happened, job: StreamJob, now_s: float) -
         memory = _accepted(memory, happened.verdict, happened.receipt, now_s)
         memory = dataclasses.replace(memory, moved=_moved(happened))
     return memory
+
+
+def _lag(memory: Memory, snapshot: Snapshot) -> Lag | None:
+    rows = snapshot.rates.lag_rows
+    growth_rps = lag_growth_rps(snapshot, memory.lag)
+    return None if rows is None else Lag(at_s=snapshot.taken_at_s, rows=rows, growth_rps=growth_rps)
 
 
 def _counted(memory: Memory, happened: Happened) -> Memory:

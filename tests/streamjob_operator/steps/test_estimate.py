@@ -64,9 +64,12 @@ def test_groups_without_a_task_are_counted() -> None:
         (None, 500.0, 1.0),
         (Lag(at_s=990.0, rows=500.0), None, 1.0),
         (Lag(at_s=990.0, rows=500.0), 1000.0, 1.5),
-        (Lag(at_s=990.0, rows=500.0), 0.0, 1.0),
+        (Lag(at_s=990.0, rows=500.0), 0.0, 0.5),
+        (Lag(at_s=990.0, rows=1e9), 0.0, 1 / MAX_PRESSURE),
         (Lag(at_s=990.0, rows=0.0), 1e9, MAX_PRESSURE),
         (Lag(at_s=1000.0, rows=0.0), 1e9, 1.0),
+        (Lag(at_s=1000.0, rows=1e9, growth_rps=50.0), 1e9, 1.5),
+        (Lag(at_s=1001.0, rows=0.0, growth_rps=50.0), 1e9, 1.0),
     ],
 )
 def test_a_growing_lag_shows_what_the_source_really_brings(
