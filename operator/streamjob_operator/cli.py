@@ -62,6 +62,16 @@ def run(job: StreamJob, out: Path | None, duration: float | None, attach: str | 
     raise SystemExit(JOB_FAILED if run_session(job, out or Path("out") / job.metadata.name, duration, attach) else 0)
 
 
+@main.command("kube", context_settings={"ignore_unknown_options": True}, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def kube(arguments: tuple[str, ...]) -> None:
+    """Steer StreamJobs on a cluster, as `kubectl streamjob` does; see `streamjob kube --help`."""
+    # Imported here: only this command needs the Kubernetes client.
+    from streamjob_operator.kube.cli import main as on_cluster
+
+    on_cluster(list(arguments), prog_name="streamjob kube")
+
+
 main.add_command(crds_command)
 main.add_command(operator_command)
 main.add_command(plan_command)

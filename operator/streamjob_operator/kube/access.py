@@ -36,3 +36,13 @@ def own_namespace(default: str = "default") -> str:
         return Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace").read_text(encoding="utf-8").strip()
     except OSError:
         return default
+
+
+def default_namespace(path: str | None = None, context: str | None = None) -> str:
+    """The namespace that kubectl would use; without a kubeconfig the pod's own."""
+    try:
+        contexts, current = config.list_kube_config_contexts(path)
+    except (config.ConfigException, OSError):
+        return own_namespace()
+    found = next((one for one in contexts if one["name"] == context), current)
+    return str((found.get("context") or {}).get("namespace") or "default")

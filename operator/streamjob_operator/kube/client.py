@@ -31,8 +31,16 @@ NO_ANSWER = 0
 class KubeApi:
     """Thread-safe. Raises Refused (or one of its kinds) and ports.Unavailable, nothing else."""
 
-    def __init__(self, settings: Configuration, *, retry: Retry | None = None, called: Called | None = None) -> None:
-        """`called(verb, plural, status)` hears of every request; status 0 is no answer."""
+    def __init__(
+        self,
+        settings: Configuration,
+        *,
+        retry: Retry | None = None,
+        called: Called | None = None,
+        manager: str = FIELD_MANAGER,
+    ) -> None:
+        """`called(verb, plural, status)` hears of every request, 0 is no answer; `manager` owns what is written."""
+        self._manager = manager
         settings.retries = False  # urllib3's own, which know neither our waits nor their bounds
         # Paths are known, so there is nothing to discover.
         self._client = DynamicClient(ApiClient(settings), discoverer=lambda *_: None)
@@ -47,9 +55,10 @@ class KubeApi:
         context: str | None = None,
         retry: Retry | None = None,
         called: Called | None = None,
+        manager: str = FIELD_MANAGER,
     ) -> KubeApi:
         """See :func:`access.configuration`; raises Unavailable."""
-        return cls(configuration(path, context=context), retry=retry, called=called)
+        return cls(configuration(path, context=context), retry=retry, called=called, manager=manager)
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Object | None:
         """The object, or None."""
@@ -85,12 +94,12 @@ class KubeApi:
     def create(self, kind: Kind, document: Mapping[str, Any]) -> Object:
         """Make it; raises Conflict when the name is taken."""
         body, (_, namespace) = _whole(kind, document), _address(document)
-        return self._ask("post", kind, kind.path(namespace), verb="create", body=body, field_manager=FIELD_MANAGER)
+        return self._ask("post", kind, kind.path(namespace), verb="create", body=body, field_manager=self._manager)
 
     def apply(
         self, kind: Kind, document: Mapping[str, Any], *, subresource: str | None = None, force: bool = False
     ) -> Object:
-        """Server-side apply as FIELD_MANAGER: fields of ours that the document lacks go away, others' stay.
+        """Server-side apply as our field manager: fields of ours that the document lacks go away, others' stay.
 
         Raises Conflict when somebody else owns a field of the document, unless `force`; and when the document
         states a resourceVersion that is not the newest one.
@@ -98,7 +107,7 @@ class KubeApi:
         name, namespace = _address(document)
         path = kind.path(namespace, name, subresource)
         body = _whole(kind, document)
-        options = {"field_manager": FIELD_MANAGER, "force_conflicts": force}
+        options = {"field_manager": self._manager, "force_conflicts": force}
         return self._ask("patch", kind, path, verb="apply", body=body, content_type=APPLY, **options)
 
     def merge_patch(
@@ -106,7 +115,7 @@ class KubeApi:
     ) -> Object:
         """JSON merge patch: null takes a field away."""
         path = kind.path(namespace, name, subresource)
-        return self._ask("patch", kind, path, body=dict(patch), content_type=MERGE, field_manager=FIELD_MANAGER)
+        return self._ask("patch", kind, path, body=dict(patch), content_type=MERGE, field_manager=self._manager)
 
     def delete(
         self, kind: Kind, name: str, namespace: str | None = None, *, uid: str | None = None, grace_s: int | None = None
