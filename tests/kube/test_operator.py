@@ -2,74 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
-
-import pytest
-from kubectl import Kubectl, eventually
-from operator_process import OperatorProcess
-from paper_spark import PaperDriver, PaperSpark
-from worlds import JOB, SKEWED, driver_pod, stream_job
-
-
-def condition(status: dict[str, Any], kind: str) -> str:
-    """`True/Reason` of a condition, or nothing."""
-    found = [one for one in status.get("conditions", ()) if one["type"] == kind]
-    return f"{found[0]['status']}/{found[0]['reason']}" if found else ""
-
-
-class Stage:
-    """One namespace with a StreamJob, its driver and an operator."""
-
-    def __init__(self, kubectl: Kubectl, kubeconfig: Path, namespace: str, stack: ExitStack) -> None:
-        self.kubectl = kubectl
-        self.kubeconfig = kubeconfig
-        self.namespace = namespace
-        self.stack = stack
-
-    def operator(self, *options: str) -> OperatorProcess:
-        return self.stack.enter_context(OperatorProcess(self.kubeconfig, self.namespace, *options))
-
-    def job(self, spark: PaperSpark | None = None, **changes: dict[str, Any]) -> PaperSpark:
-        spark = spark or PaperSpark(SKEWED, executors=2)
-        self.kubectl.apply(driver_pod(), stream_job(**changes))
-        self.stack.enter_context(PaperDriver(spark, self.namespace, JOB))
-        return spark
-
-    def status(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.kubectl.get("streamjob", JOB).get("status", {})
-        return found
-
-    def until(self, check: Callable[[dict[str, Any]], Any], timeout_s: float = 90.0) -> dict[str, Any]:
-        """The status once `check` holds."""
-        seen: dict[str, Any] = {}
-
-        def look() -> bool:
-            seen.clear()
-            seen.update(self.status())
-            return bool(check(seen))
-
-        try:
-            eventually(look, timeout_s, every_s=0.3)
-        except AssertionError as error:
-            raise AssertionError(f"{error}; status: {seen}") from error
-        return seen
-
-
-@pytest.fixture
-def stage(kubectl: Kubectl, api_server: Path, namespace: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    monkeypatch.setenv("KUBECONFIG", str(api_server))  # for the agents, which run in this process
-    with ExitStack() as stack:
-        yield Stage(kubectl, api_server, namespace, stack)
+from stage import Stage, balanced, condition
+from worlds import JOB
 
 
 def test_a_skewed_job_ends_balanced(stage: Stage) -> None:
     operator = stage.operator()
     spark = stage.job()
-    status = stage.until(lambda one: condition(one, "Balanced") == "True/Balanced")
+    status = stage.until(balanced)
     assert spark.distance() <= 5
     assert condition(status, "Ready") == "True/Adopted"
+    assert condition(status, "Reconciling").startswith("False/")
+    assert condition(status, "Stalled").startswith("False/")
+    assert condition(status, "MetricsAvailable") == "True/MetricsFound"
     assert status["phase"] == "Running"
+    assert status["executors"]["summary"] == "2/2"
+    assert status["lastAction"]["reason"] == "LoadDistance"
+    assert all(one["observedGeneration"] == 1 for one in status["conditions"])
+    moved = {move.key for move in spark.moves}
+    assert len(moved) == len(spark.moves) >= 1
+    assert stage.events()["LoadDistance"] == 1
     assert operator.end() == 0
+
+
+def test_a_users_fields_stay_the_users(stage: Stage) -> None:
+    stage.operator()
+    stage.job()
+    stage.until(balanced)
+    found = stage.kubectl.get("streamjob", JOB, "--show-managed-fields")
+    ours = [one for one in found["metadata"]["managedFields"] if one["manager"] == "streamjob-operator"]
+    assert {one["operation"] for one in ours} == {"Apply"}
+    for one in ours:
+        fields = one["fieldsV1"]
+        assert set(fields) <= {"f:status", "f:metadata"}
+        assert set(fields.get("f:metadata", {})) <= {"f:finalizers"}
+    annotations = found["metadata"]["annotations"]
+    assert set(annotations) == {"kubectl.kubernetes.io/last-applied-configuration"}
+
+
+def test_a_deleted_job_goes_and_leaves_the_application_alone(stage: Stage) -> None:
+    stage.operator()
+    spark = stage.job()
+    stage.until(balanced)
+    stage.kubectl("delete", "streamjob", JOB, "--timeout=60s")
+    assert spark.batches > 0
+    assert stage.kubectl.get("pod", "paper-driver")["status"]["phase"] == "Pending"

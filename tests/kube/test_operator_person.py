@@ -1,0 +1,141 @@
+"""What a person asks of a job on a cluster: modes, approval, pause, stop, refresh, /scale; by kubectl and its plugin."""
+
+from __future__ import annotations
+
+import pytest
+from paper_spark import PaperSpark
+from stage import Stage, balanced, condition, last_reason
+from worlds import JOB, SKEWED, executor_pod
+
+
+def test_recommend_tells_and_touches_nothing(stage: Stage) -> None:
+    stage.operator()
+    spark = stage.job(balancing={"mode": "Recommend"})
+    status = stage.until(lambda one: last_reason(one) == "Recommended")
+    assert status["lastPlan"]["decision"] == "Recommended"
+    assert condition(status, "Balanced") == "False/Recommended"
+    stage.patch({"balancing": {"mode": "Off"}})
+    stage.until(lambda one: last_reason(one) == "ModeOff")
+    assert (spark.moves, stage.generation()) == ([], 0)
+
+
+def test_exactly_the_approved_plan_is_carried_out(stage: Stage) -> None:
+    stage.operator()
+    spark = stage.job(balancing={"mode": "Approve"})
+    status = stage.until(lambda one: condition(one, "AwaitingApproval").startswith("True/"))
+    shown = stage.plugin("plan", JOB)
+    waiting = status["lastPlan"]["hash"]
+    assert waiting in shown
+    stage.annotate("streamjob.dev/approve=000000000000")
+    assert last_reason(stage.cycles(2)) == "AwaitingApproval"
+    assert spark.moves == []
+    assert waiting in stage.plugin("approve", JOB, waiting)
+    status = stage.until(balanced)
+    assert status["lastPlan"]["hash"] == waiting
+    assert len(spark.moves) == status["lastPlan"]["moves"]
+    for move in spark.moves:  # what was shown is what was done
+        assert f"{move.key.operator}/{move.key.partition}" in shown
+
+
+def test_a_plan_is_void_once_the_world_has_changed(stage: Stage) -> None:
+    stage.operator()
+    spark = stage.job(balancing={"mode": "Approve"})
+    first = stage.until(lambda one: condition(one, "AwaitingApproval").startswith("True/"))["lastPlan"]["hash"]
+    spark.load_pct = [10.0, 10.0, 10.0, 10.0, 40.0, 30.0, 20.0, 10.0]
+    spark.later(0.0, lambda: spark.decommission("1"))
+    stage.until(lambda one: one.get("lastPlan", {}).get("hash") != first or last_reason(one) == "Draining")
+    before = stage.generation()
+    stage.annotate(f"streamjob.dev/approve={first}")
+    status = stage.cycles(2)
+    assert status["lastPlan"]["hash"] != first
+    assert stage.generation() == before
+
+
+def test_a_paused_job_is_measured_and_left_alone(stage: Stage) -> None:
+    stage.operator()
+    spark = stage.job(balancing={"mode": "Recommend"})
+    stage.until(lambda one: last_reason(one) == "Recommended")
+    stage.plugin("pause", JOB)
+    stage.patch({"balancing": {"mode": "Auto"}})
+    status = stage.until(lambda one: last_reason(one) == "Paused")
+    assert status["load"]["distance"] > 5
+    assert spark.moves == []
+    stage.plugin("resume", JOB)
+    stage.until(balanced)
+    assert spark.distance() <= 5
+
+
+def test_scale_is_followed_out_and_in_with_a_drain(stage: Stage) -> None:
+    stage.operator()
+    spark = stage.job(balancing={"migrationBudget": {"maxCost": "10s", "maxMigrations": 1}})
+    stage.until(balanced)
+    for executor in ("0", "1", "2"):
+        stage.kubectl.apply(executor_pod(spark.application, executor))
+    stage.kubectl("scale", "streamjob", JOB, "--replicas=3")
+    status = stage.until(lambda one: one["executors"]["summary"] == "3/3" and balanced(one))
+    assert len([load for load in spark.loads().values() if load > 0]) == 3
+    assert status["lastAction"]["reason"] in ("ScaleOut", "LoadDistance")
+    stage.kubectl("scale", "streamjob", JOB, "--replicas=2")
+    status = stage.until(lambda one: one["executors"]["markedForRemoval"])
+    (marked,) = status["executors"]["markedForRemoval"]
+    pod = stage.kubectl.get("pod", f"paper-exec-{marked['id']}")["metadata"]
+    assert pod["labels"]["streamjob.dev/marked-for-removal"] == "true"
+    assert pod["annotations"]["controller.kubernetes.io/pod-deletion-cost"].startswith("-")
+    stage.until(lambda one: one["executors"]["summary"] == "2/2" and not one["executors"]["markedForRemoval"])
+    assert spark.removed == [marked["id"]]
+    assert spark.removed_with_groups == []
+    assert "ScaleIn" in stage.events()
+
+
+def test_executors_that_do_not_come_are_given_up_with_a_reason(stage: Stage) -> None:
+    stage.operator()
+    spark = PaperSpark(SKEWED, executors=2)
+    spark.most_executors = 2
+    stage.job(spark, scaling={"executorTimeout": "3s"})
+    stage.until(balanced)
+    stage.patch({"executors": {"replicas": 4}})
+    status = stage.until(lambda one: condition(one, "ExecutorsAvailable") == "False/WaitingForExecutors")
+    assert status["phase"] == "Scaling"
+    status = stage.until(lambda one: condition(one, "ExecutorsAvailable") == "False/ExecutorsTimedOut")
+    assert status["executors"]["target"] == 2
+    assert spark.loads() == pytest.approx({"0": 70.0, "1": 70.0})
+
+
+def test_stop_ends_the_running_drain(stage: Stage) -> None:
+    stage.operator()
+    spark = stage.job(
+        PaperSpark([10.0] * 40, executors=4),
+        executors={"min": 2, "max": 4},
+        balancing={"migrationBudget": {"maxCost": "10s", "maxMigrations": 1}},
+    )
+    stage.until(balanced)
+    stage.patch({"executors": {"replicas": 3}})
+    stage.until(lambda one: one["executors"]["markedForRemoval"])
+    stage.plugin("pause", JOB)
+    stage.plugin("stop", JOB)
+    status = stage.until(lambda one: one.get("handled", {}).get("stop") and not one["executors"]["markedForRemoval"])
+    assert status["executors"]["target"] == 4
+    generation, moved = stage.generation(), len(spark.moves)
+    stage.cycles(2)
+    assert (stage.generation(), len(spark.moves), spark.removed) == (generation, moved, [])
+
+
+def test_a_refresh_is_followed_once_and_the_annotation_stays(stage: Stage) -> None:
+    stage.operator()
+    stage.job(balancing={"mode": "Recommend", "statisticsPeriod": "20s", "planDeadline": "1s"})
+    first = stage.until(lambda one: one.get("lastCycle"), 120.0)["lastCycle"]["id"]
+    stage.plugin("refresh", JOB)
+    status = stage.until(lambda one: one["lastCycle"]["id"] != first, 15.0)
+    token = stage.kubectl.get("streamjob", JOB)["metadata"]["annotations"]["streamjob.dev/refresh"]
+    assert status["handled"]["refresh"] == token
+
+
+def test_history_top_and_explain_say_what_happened(stage: Stage) -> None:
+    stage.operator()
+    stage.job()
+    stage.until(balanced)
+    assert "LoadDistance" in stage.plugin("history", JOB)
+    assert JOB in stage.plugin("top")
+    explained = stage.plugin("explain", JOB)
+    assert "Balanced" in explained
+    assert "MetricsAvailable" in explained
