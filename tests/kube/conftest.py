@@ -77,7 +77,5 @@ def kubectl(api_server: Path, namespace: str) -> Kubectl:
 
 
 def _apply_crds(kubectl: Kubectl) -> None:
-    files = sorted((ROOT / "crds").glob("*.yaml"))
-    if files:
-        kubectl("apply", "--server-side", *(f"--filename={file}" for file in files))
-        kubectl("wait", "--for=condition=Established", f"--timeout={ESTABLISHED_S:.0f}s", "crd", "--all")
+    kubectl("apply", "--server-side", f"--filename={ROOT / 'crds'}")
+    kubectl("wait", "--for=condition=Established", f"--timeout={ESTABLISHED_S:.0f}s", "crd", "--all")
