@@ -91,6 +91,12 @@ def _groups(pages: tuple[QueryPage, ...]) -> Iterator[Metric]:
     ]
     for name, text, value in _GROUP_COUNTERS:
         yield _counter(name, text, names.GROUP_LABELS, ((labels, value(totals)) for labels, totals in rows))
+    yield _counter(
+        names.GROUP_WARMUP_SECONDS,
+        "Part of the run time that the group's first tasks on an executor took beyond its usual.",
+        names.GROUP_LABELS,
+        ((labels, totals.warmup_s) for labels, totals in rows if totals.warmup_s),
+    )
     yield _gauge(
         names.GROUP_EXECUTOR_ID,
         "Executor of the key group's newest task.",

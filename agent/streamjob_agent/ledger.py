@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from streamjob_agent.bridge import BatchEnd, GroupUsage, Traffic, Usage
 from streamjob_agent.traffic import Pair, TrafficTable
+from streamjob_agent.warmup import Ages, Warmup
 from streamjob_agent.wire import GroupKey
 
 _ENDED_QUERIES = 8  # ended queries whose series stay
@@ -27,9 +28,13 @@ class GroupTotals:
     executor_id: str = ""
     state_rows: int | None = None
     recent_busy_s: float = 0.0
+    warmup_s: float = 0.0
+    warmup: Warmup = dataclasses.field(default_factory=Warmup)
 
-    def add(self, usage: GroupUsage) -> None:
-        """Take in one drain's usage of this group."""
+    def add(self, usage: GroupUsage, *, young: bool = False) -> None:
+        """Take in one drain's usage of this group; `young` when its executor is new."""
+        cold = young or usage.executor_id != self.executor_id
+        self.warmup_s += self.warmup.excess_s(usage.busy_s, usage.tasks, cold=cold)
         self.busy_s += usage.busy_s
         self.cpu_s += usage.cpu_s
         self.records += usage.records
@@ -53,6 +58,7 @@ class QueryTotals:
     other_busy_s: float = 0.0
     newest: BatchEnd | None = None
     traffic_read_at: int = 0  # value of `batches` at the last reading
+    ages: Ages = dataclasses.field(default_factory=Ages)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +110,9 @@ class Ledger:
     @staticmethod
     def _add_groups(query: QueryTotals, groups: Iterable[GroupUsage]) -> None:
         for usage in groups:
-            query.groups.setdefault(usage.key, GroupTotals()).add(usage)
+            young = query.ages.young(usage.executor_id, query.batches)
+            query.groups.setdefault(usage.key, GroupTotals()).add(usage, young=young)
+        query.ages.forget(_EXECUTORS)
 
     @staticmethod
     def _add_batch(query: QueryTotals, batch: BatchEnd) -> None:

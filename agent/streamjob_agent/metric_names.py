@@ -10,6 +10,7 @@ GROUP_LABELS = ("query", "operator", "partition")
 
 # Counters per key group.
 GROUP_BUSY_SECONDS = "streamjob_keygroup_busy_seconds_total"  # run time of the group's tasks
+GROUP_WARMUP_SECONDS = "streamjob_keygroup_warmup_seconds_total"  # part of busy that only a move or a start cost
 GROUP_CPU_SECONDS = "streamjob_keygroup_cpu_seconds_total"  # CPU of the tasks' JVM threads, without Python workers
 GROUP_RECORDS = "streamjob_keygroup_records_total"  # records read by the group's tasks
 GROUP_LOCAL_BYTES = "streamjob_keygroup_shuffle_local_bytes_total"

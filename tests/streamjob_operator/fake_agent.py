@@ -23,6 +23,7 @@ class FakeAgent:
     run: str = "run-1"
     batches: int = 0
     busy_s: list[float] = dataclasses.field(default_factory=lambda: [0.0] * 4)
+    warmup_s: list[float] = dataclasses.field(default_factory=lambda: [0.0] * 4)
     owners: list[str] = dataclasses.field(default_factory=lambda: ["0", "0", "1", "1"])
     generation: int | None = None
     actuation: str = "on"
@@ -47,6 +48,9 @@ class FakeAgent:
             labels = f'{{query="q",operator="0",partition="{partition}"}}'
             lines += [f"{names.GROUP_BUSY_SECONDS}{labels} {busy_s}", f"{names.GROUP_RECORDS}{labels} {100 * busy_s}"]
             lines += [f"{names.GROUP_STATE_BYTES}{labels} 1000", f"{names.GROUP_EXECUTOR_ID}{labels} {owner}"]
+            lines += [f"{names.GROUP_WARMUP_SECONDS}{labels} {self.warmup_s[partition]}"] * (
+                self.warmup_s[partition] > 0
+            )
         for executor in ("0", "1"):
             lines += [f'{names.EXECUTOR_CORES}{{executor="{executor}",host="h"}} 2']
             lines += [f'{names.EXECUTOR_STATE}{{executor="{executor}",state="ready"}} 1']

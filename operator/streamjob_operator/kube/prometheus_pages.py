@@ -9,7 +9,7 @@ from streamjob_agent import metric_names as names
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.prometheus_http import Connection
 from streamjob_operator.kube.prometheus_target import Mark, Target, any_of, quoted
-from streamjob_operator.measure.page import GROUP_COUNTERS, Labels, Page, labels_of, make_page
+from streamjob_operator.measure.page import GROUP_COUNTERS, SPARSE_COUNTERS, Labels, Page, labels_of, make_page
 from streamjob_operator.ports import Incomplete, Unavailable
 
 MOST_SAMPLES = 2_000_000
@@ -22,7 +22,7 @@ QUERY_COUNTERS = (
     names.QUERY_INPUT_ROWS,
     names.QUERY_OTHER_BUSY_SECONDS,
 )
-COUNTERS = (*GROUP_COUNTERS, *QUERY_COUNTERS, names.EXECUTOR_BUSY_SECONDS, names.TRAFFIC_BYTES)
+COUNTERS = (*GROUP_COUNTERS, *SPARSE_COUNTERS, *QUERY_COUNTERS, names.EXECUTOR_BUSY_SECONDS, names.TRAFFIC_BYTES)
 GAUGES = (
     names.GROUP_STATE_BYTES,
     names.QUERY_LAST_BATCH_SECONDS,
@@ -62,7 +62,7 @@ def _parts(wanted: tuple[str, ...], groups: int) -> Iterator[tuple[str, ...]]:
     if groups <= ONE_QUERY_GROUPS:
         yield wanted
         return
-    of_groups = {*GROUP_COUNTERS, names.GROUP_STATE_BYTES}
+    of_groups = {*GROUP_COUNTERS, *SPARSE_COUNTERS, names.GROUP_STATE_BYTES}
     yield from ((name,) for name in wanted if name in of_groups)
     yield tuple(name for name in wanted if name not in of_groups)
 

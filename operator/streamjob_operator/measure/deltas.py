@@ -35,7 +35,7 @@ def snapshot_between(start: Page, end: Page, newest: Page, status: AgentStatus) 
         executors=_executors(start, end, newest),
         group_ids=end.group_ids,
         owners=tuple(owner if (owner := owners.get(group)) in live else None for group in end.group_ids),
-        busy_s=_grown(start, end, names.GROUP_BUSY_SECONDS),
+        busy_s=np.maximum(0.0, _grown(start, end, names.GROUP_BUSY_SECONDS) - _warmup_s(start, end)),
         cpu_s=_grown(start, end, names.GROUP_CPU_SECONDS),
         records=_grown(start, end, names.GROUP_RECORDS),
         state_bytes=end.state_bytes,
@@ -48,6 +48,11 @@ def growth(before: Mapping[K, float], after: Mapping[K, float], key: K) -> float
     """How much a counter grew; one that is lower than before has started anew at 0."""
     first, last = before.get(key, 0.0), after.get(key, 0.0)
     return last - first if last >= first else last
+
+
+def _warmup_s(start: Page, end: Page) -> FloatArray:
+    """Seconds that moves and starts cost within the window: no load, or key groups would be moved for having moved."""
+    return _grown(start, end, names.GROUP_WARMUP_SECONDS)
 
 
 def _grown(start: Page, end: Page, name: str) -> FloatArray:

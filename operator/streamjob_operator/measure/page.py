@@ -16,8 +16,12 @@ from streamjob_planners.model import FloatArray, GroupId
 Labels = tuple[str, ...]
 Series = Mapping[Labels, float]
 GROUP_COUNTERS = (names.GROUP_BUSY_SECONDS, names.GROUP_CPU_SECONDS, names.GROUP_RECORDS)
+SPARSE_COUNTERS = (names.GROUP_WARMUP_SECONDS,)
+"""Counters of key groups that are left out where they are 0."""
 _LABELS: Mapping[str, Labels] = {
-    **dict.fromkeys((*GROUP_COUNTERS, names.GROUP_STATE_BYTES, names.GROUP_EXECUTOR_ID), names.GROUP_LABELS),
+    **dict.fromkeys(
+        (*GROUP_COUNTERS, *SPARSE_COUNTERS, names.GROUP_STATE_BYTES, names.GROUP_EXECUTOR_ID), names.GROUP_LABELS
+    ),
     names.TRAFFIC_BYTES: names.TRAFFIC_LABELS,
     names.EXECUTOR_CORES: ("executor", "host"),
     names.EXECUTOR_STATE: ("executor", "state"),
@@ -81,7 +85,7 @@ def make_page(series: Mapping[str, Series], at_s: float) -> Page:
         run_id=query[1],
         group_ids=tuple(group for group, _ in rows),
         owners=tuple(str(int(owners[labels])) if labels in owners else None for _, labels in rows),
-        counters={name: _column(series.get(name, {}), rows) for name in GROUP_COUNTERS},
+        counters={name: _column(series.get(name, {}), rows) for name in (*GROUP_COUNTERS, *SPARSE_COUNTERS)},
         state_bytes=_column(series.get(names.GROUP_STATE_BYTES, {}), rows),
         traffic=_traffic(series.get(names.TRAFFIC_BYTES, {}), query[0]),
         executors={(one[0], one[1]): int(cores) for one, cores in series.get(names.EXECUTOR_CORES, {}).items()},

@@ -50,6 +50,14 @@ def test_a_window_holds_whole_batches_and_not_the_first(bench: Bench) -> None:
     assert snapshot.traffic_bytes.toarray()[0, 3] == 200.0
 
 
+def test_what_a_move_cost_is_no_load(bench: Bench) -> None:
+    bench.batch()
+    bench.agent.warmup_s = [0.0, 0.5, 0.0, 0.0]
+    bench.batch(1.0, 1.5, 1.0, 1.0)
+    bench.batch()
+    assert bench.metrics.observe(bench.now_s, 10.0).busy_s.tolist() == [2.0] * 4
+
+
 def test_only_the_newest_window_counts(bench: Bench) -> None:
     for _ in range(10):
         bench.batch(9.0, 9.0, 9.0, 9.0)

@@ -1,0 +1,95 @@
+"""The first tasks after a move cost more than the group's load, and are told apart from it."""
+
+from __future__ import annotations
+
+import pytest
+from fake_bridge import QUERY
+
+from streamjob_agent.bridge import BatchEnd, GroupUsage, Usage
+from streamjob_agent.ledger import GroupTotals, Ledger
+from streamjob_agent.warmup import YOUNG_BATCHES
+from streamjob_agent.wire import GroupKey
+
+KEY = GroupKey(operator=0, partition=0)
+
+
+def batch(ledger: Ledger, busy_s: float, executor: str, *, tasks: int = 1) -> GroupTotals:
+    """One batch in which the group took busy_s; the group's totals after it."""
+    usage = GroupUsage(
+        key=KEY,
+        executor_id=executor,
+        tasks=tasks,
+        busy_s=busy_s,
+        cpu_s=0.0,
+        records=1,
+        local_bytes=0,
+        remote_bytes=0,
+        state_rows=None,
+    )
+    end = BatchEnd(
+        query_id=QUERY,
+        run_id="run-1",
+        batch_id=0,
+        ended_at_s=0.0,
+        duration_s=1.0,
+        input_rows=1,
+        input_rps=None,
+        processed_rps=None,
+        lag_rows=None,
+    )
+    nothing = Usage(
+        groups={QUERY: (usage,)},
+        batches=(end,),
+        other_busy_s={},
+        executor_busy_s={},
+        failed_tasks=0,
+        longest_stateful_stage_s=None,
+    )
+    ledger.take(nothing)
+    return ledger.pages()[0].groups[0][1]
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    """The group has run on executors 0 and 1, both are no longer new, and it is on 0 now."""
+    ledger = Ledger(1, 1)
+    for executor in ("1", *["0"] * (YOUNG_BATCHES + 1)):
+        batch(ledger, 1.0, executor)
+    return ledger
+
+
+def test_a_steady_group_has_no_warm_up(ledger: Ledger) -> None:
+    assert batch(ledger, 1.0, "0").warmup_s == 0.0
+
+
+def test_the_first_batch_after_a_move_is_warm_up_beyond_the_usual(ledger: Ledger) -> None:
+    totals = batch(ledger, 1.4, "1")
+    assert totals.warmup_s == pytest.approx(0.4)
+    assert totals.busy_s - totals.warmup_s == pytest.approx(YOUNG_BATCHES + 3)
+
+
+def test_what_comes_after_it_is_load(ledger: Ledger) -> None:
+    batch(ledger, 1.4, "1")
+    totals = batch(ledger, 1.4, "1")
+    assert totals.warmup_s == pytest.approx(0.4)
+
+
+def test_a_reading_of_several_batches_loses_only_the_excess(ledger: Ledger) -> None:
+    assert batch(ledger, 3.5, "1", tasks=3).warmup_s == pytest.approx(0.5)
+
+
+def test_a_new_executor_is_cold_for_some_batches(ledger: Ledger) -> None:
+    for _ in range(YOUNG_BATCHES):
+        batch(ledger, 2.0, "2")
+    totals = batch(ledger, 2.0, "2")
+    assert totals.warmup_s == pytest.approx(YOUNG_BATCHES * 1.0)
+
+
+def test_a_move_that_makes_a_group_quicker_takes_nothing_away(ledger: Ledger) -> None:
+    assert batch(ledger, 0.5, "1").warmup_s == 0.0
+
+
+def test_before_anything_warm_was_seen_all_is_load() -> None:
+    ledger = Ledger(1, 1)
+    batch(ledger, 9.0, "0")
+    assert batch(ledger, 5.0, "1").warmup_s == 0.0
