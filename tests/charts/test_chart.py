@@ -1,0 +1,124 @@
+"""The chart beside the code: what it names must exist, what it contains must be fresh, what it renders must be right."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from streamjob_operator.kube.crd.command import rendered
+from streamjob_operator.kube.telemetry_names import FAMILIES
+
+ROOT = Path(__file__).parents[2]
+CHART = ROOT / "charts" / "streamjob"
+NAMED = re.compile(r"streamjob_[a-z_]+")
+
+
+def known_series() -> set[str]:
+    names = {one.name for one in FAMILIES}
+    return names | {f"{one.name}_bucket" for one in FAMILIES if one.kind == "histogram"}
+
+
+@pytest.mark.parametrize("name", ["streamjob.json", "operator.json"])
+def test_every_series_of_a_dashboard_is_one_that_the_operator_has(name: str) -> None:
+    panels = json.loads((CHART / "dashboards" / name).read_text(encoding="utf-8"))["panels"]
+    used = {series for panel in panels for target in panel["targets"] for series in NAMED.findall(target["expr"])}
+    assert used
+    assert used <= known_series()
+
+
+def test_every_series_of_an_alert_is_one_that_the_operator_has() -> None:
+    groups = yaml.safe_load((CHART / "rules" / "streamjob.yaml").read_text(encoding="utf-8"))["groups"]
+    used = {series for group in groups for rule in group["rules"] for series in NAMED.findall(rule["expr"])}
+    assert used
+    assert used <= known_series()
+
+
+def test_the_charts_crds_are_those_of_the_models() -> None:
+    assert {one.name: one.read_text(encoding="utf-8") for one in (CHART / "crd-files").iterdir()} == rendered()
+
+
+def test_the_alerts_fire_when_they_should() -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("no promtool (Debian: apt-get install prometheus)")
+    command = [promtool, "test", "rules", "alerts.yaml"]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def render(*settings: str) -> tuple[int, list[dict], str]:
+    helm = shutil.which("helm")
+    if helm is None:
+        pytest.skip("no helm (https://helm.sh, or `make helm` with Go)")
+    command = [helm, "template", "sj", str(CHART), "--namespace=ops", "--kube-version=1.34"]
+    done = subprocess.run(
+        [*command, *(f"--set={one}" for one in settings)], capture_output=True, text=True, check=False
+    )
+    return done.returncode, [one for one in yaml.safe_load_all(done.stdout) if one], done.stderr
+
+
+def kinds(documents: list[dict]) -> set[str]:
+    return {one["kind"] for one in documents}
+
+
+def test_without_namespaces_the_operator_may_act_in_all() -> None:
+    code, documents, error = render()
+    assert code == 0, error
+    assert {"ClusterRole", "ClusterRoleBinding", "Deployment", "CustomResourceDefinition"} <= kinds(documents)
+    assert "PodDisruptionBudget" not in kinds(documents)
+
+
+def test_with_namespaces_it_may_act_in_those_alone() -> None:
+    code, documents, error = render("watch.namespaces={a,b}", "replicas=2")
+    assert code == 0, error
+    assert not {"ClusterRole", "ClusterRoleBinding"} & kinds(documents)
+    roles = {(one["metadata"]["namespace"], one["metadata"]["name"]) for one in documents if one["kind"] == "Role"}
+    assert roles == {("a", "sj"), ("b", "sj"), ("ops", "sj-lease")}
+    assert "PodDisruptionBudget" in kinds(documents)
+    container = next(one for one in documents if one["kind"] == "Deployment")["spec"]["template"]["spec"]["containers"][
+        0
+    ]
+    assert {"--namespace=a", "--namespace=b"} <= set(container["args"])
+
+
+def test_crds_survive_an_uninstall() -> None:
+    _, documents, _ = render()
+    crds = [one for one in documents if one["kind"] == "CustomResourceDefinition"]
+    assert len(crds) == 2
+    assert all(one["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep" for one in crds)
+
+
+def test_every_switch_renders() -> None:
+    switches = (
+        "podMonitor.enabled=true",
+        "prometheusRule.enabled=true",
+        "dashboards.enabled=true",
+        "crds.install=false",
+    )
+    code, documents, error = render(*switches)
+    assert code == 0, error
+    assert {"PodMonitor", "PrometheusRule", "ConfigMap"} <= kinds(documents)
+    assert "CustomResourceDefinition" not in kinds(documents)
+
+
+@pytest.mark.parametrize(
+    ("setting", "field"),
+    [
+        ("image.pullPolicy=never", "/image/pullPolicy"),
+        ("replicas=-1", "/replicas"),
+        ("operator.workers=0", "/operator/workers"),
+        ("watch.namespaces={Bad_Name}", "/watch/namespaces/0"),
+        ("podMonitor.interval=often", "/podMonitor/interval"),
+        ("replica=2", "replica"),
+    ],
+)
+def test_a_bad_value_dies_with_a_sentence_that_names_it(setting: str, field: str) -> None:
+    code, _, error = render(setting)
+    assert code != 0
+    assert field in error
