@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from making import agent_codes
 from making.sources import constant_doc, member_docs
 from making.tables import code, table
 from streamjob_operator.kube import names
@@ -38,7 +39,15 @@ codes are stable.
 
 Reasons of conditions and events that have to do with Kubernetes, the driver's pod, or Prometheus.
 
-{kube}"""
+{kube}
+## Of the agent
+
+`status.reason` of a PartitionMap, and label `reason` of `streamjob_agent_actuation`.
+
+{states}
+`status.refused` of a PartitionMap begins with one of these, a sentence follows.
+
+{refusals}"""
 EVENTS = """# Events
 
 `kubectl events --for sj/NAME` shows them. The same reason and decision is one event that is counted, not many.
@@ -84,7 +93,14 @@ def reasons_page() -> str:
     docs = member_docs(Reason)
     acting = {reason.value: docs[reason.value] for reason in ACTING}
     holding = {reason: text for reason, text in docs.items() if reason not in acting}
-    return REASONS.format(acted=_reasons(acting), held=_reasons(holding), kube=_reasons(member_docs(names.KubeReason)))
+    states, refusals = agent_codes.checked()
+    return REASONS.format(
+        states=table(("code", "what it means"), states.items()),
+        refusals=table(("code", "what it means"), refusals.items()),
+        acted=_reasons(acting),
+        held=_reasons(holding),
+        kube=_reasons(member_docs(names.KubeReason)),
+    )
 
 
 def events_page() -> str:

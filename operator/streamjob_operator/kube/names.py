@@ -121,10 +121,12 @@ class KubeReason(enum.StrEnum):
     """The spec can be carried out."""
 
     INVALID_SPEC = "InvalidSpec"
-    """The operator found a mistake that the API server cannot see; the message names the field and what is allowed."""
+    """The operator found a mistake that the API server cannot see; the message names the field and what is allowed. To
+    do: correct the field that the message names."""
 
     SETTINGS_OVERRIDDEN = "SettingsOverridden"
-    """A Spark setting of yours would keep key groups from moving; ours was used, the message names it."""
+    """A Spark setting of yours would keep key groups from moving; ours was used, the message names it. To do: take the
+    setting out of sparkConf."""
 
     DRIVER_STARTING = "DriverStarting"
     """The driver's pod was made and is not ready yet."""
@@ -136,16 +138,18 @@ class KubeReason(enum.StrEnum):
     """The driver ended in order, and `restart.policy` does not start it again."""
 
     DRIVER_FAILED = "DriverFailed"
-    """The driver failed, and `restart.policy` does not start it again."""
+    """The driver failed, and `restart.policy` does not start it again. To do: look at the driver's log, then
+    change `spec.application`, or suspend and resume the job."""
 
     DRIVER_BACKOFF = "DriverBackoff"
-    """The driver ended; it is started again after a wait that doubles each time."""
+    """The driver ended; it is started again after a wait that doubles each time. To do: look at the driver's log."""
 
     DRIVER_STOPPING = "DriverStopping"
     """The driver was asked to stop between two batches: suspended, deleted, or to be started with a new spec."""
 
     DRIVER_UNSCHEDULABLE = "DriverUnschedulable"
-    """No node has room for the driver's pod; the message is the scheduler's."""
+    """No node has room for the driver's pod; the message is the scheduler's. To do: make room, or ask for less in
+    `application.driver`."""
 
     DRIVER_RESTARTING = "DriverRestarting"
     """`spec.application` changed; the driver is stopped and started from its checkpoint."""
@@ -157,28 +161,33 @@ class KubeReason(enum.StrEnum):
     """`spec.suspend` is no longer true; the driver is started from its checkpoint."""
 
     APPLICATION_NOT_FOUND = "ApplicationNotFound"
-    """`applicationRef` names nothing that is there."""
+    """`applicationRef` names nothing that is there. To do: correct `applicationRef`, or start the application."""
 
     APPLICATION_AMBIGUOUS = "ApplicationAmbiguous"
-    """`applicationRef.matchLabels` fits more than one driver pod; the message names them."""
+    """`applicationRef.matchLabels` fits more than one driver pod; the message names them. To do: choose labels that
+    one driver alone has."""
 
     APPLICATION_REFUSED = "ApplicationRefused"
-    """The application lets Spark itself move tasks or executors; the message names the setting to turn off."""
+    """The application lets Spark itself move tasks or executors; the message names the setting. To do: turn it
+    off."""
 
     AGENT_MISSING = "AgentMissing"
-    """An adopted driver runs, and no agent reports from it; the message says how to start it with one."""
+    """An adopted driver runs, and no agent reports from it; the message says how to start it with one. To do: start
+    the driver as the message says."""
 
     ADOPTED = "Adopted"
     """An application that somebody else started is looked after."""
 
     ADOPTED_WITH_LIMITS = "AdoptedWithLimits"
-    """As Adopted, and the message says what cannot be done for it."""
+    """As Adopted, and the message says what cannot be done for it. To do: read the message."""
 
     AGENT_SILENT = "AgentSilent"
-    """The agent has not written PartitionMap.status for longer than `metrics.staleAfter`."""
+    """The agent has not written PartitionMap.status for longer than `metrics.staleAfter`. To do: look at the driver's
+    log; it may hang, or not reach the API server."""
 
     AGENT_REFUSED = "AgentRefused"
-    """The agent did not take the newest map; the message is its own."""
+    """The agent did not take the newest map; the message is its own. To do: report it if the next plan is refused,
+    too."""
 
     ACTUATION_ON = "ActuationOn"
     """The agent's self-test passed; it moves key groups."""
@@ -187,7 +196,8 @@ class KubeReason(enum.StrEnum):
     """All wanted executors are there."""
 
     EXECUTOR_UNSCHEDULABLE = "ExecutorUnschedulable"
-    """No node has room for an executor's pod; the message is the scheduler's."""
+    """No node has room for an executor's pod; the message is the scheduler's. To do: make room, lower `executors.max`,
+    or ask for less in `application.executor`."""
 
     MARKED_FOR_REMOVAL = "MarkedForRemoval"
     """An executor is drained and will be removed when it is empty. Event, on its pod too."""
@@ -202,19 +212,25 @@ class KubeReason(enum.StrEnum):
     """All series that are needed are there and fresh."""
 
     PROMETHEUS_UNAVAILABLE = "PrometheusUnavailable"
-    """Prometheus does not answer, or answers with an error; the message has it."""
+    """Prometheus does not answer, or answers with an error; the message has it. To do: look at Prometheus, and at
+    `metrics.prometheus.url`."""
 
     PROMETHEUS_DENIED = "PrometheusDenied"
-    """Prometheus refuses the credentials, or the secret with them is missing or incomplete."""
+    """Prometheus refuses the credentials, or the secret with them is missing or incomplete. To do: correct the secret
+    of `metrics.prometheus.auth`."""
 
     PROMETHEUS_TLS = "PrometheusTls"
-    """Prometheus's certificate cannot be trusted with the given CA."""
+    """Prometheus's certificate cannot be trusted with the given CA. To do: correct the secret of
+    `metrics.prometheus.tls`."""
 
     TARGET_MISSING = "TargetMissing"
-    """Prometheus has no fresh `streamjob_agent_info` of the application: it does not scrape the agent."""
+    """Prometheus has no fresh `streamjob_agent_info` of the application: it does not scrape the agent. To do: let
+    Prometheus scrape the driver's pod, for example with the PodMonitor."""
 
     SERIES_MISSING = "SeriesMissing"
-    """Prometheus scrapes the agent, but series are missing; the message names them."""
+    """Prometheus scrapes the agent, but series are missing; the message names them. To do: look at relabelling rules
+    that drop series."""
 
     OPERATOR_ERROR = "OperatorError"
-    """A mistake of the operator's own; the message has it, and the next cycle tries again."""
+    """A mistake of the operator's own; the message has it, and the next cycle tries again. To do: report it, with the
+    operator's log of the cycle."""
