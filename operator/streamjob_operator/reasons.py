@@ -39,8 +39,8 @@ class Reason(enum.StrEnum):
     """Somebody else sets the number of executors (`spec.executors.replicas`, /scale), and it is followed."""
 
     GAIN_TOO_SMALL = "GainTooSmall"
-    """Moves would gain less than `tolerance` or `pricePerMove`; often one key group alone is too heavy. To do: read
-    the message: it names the key group."""
+    """Moves would gain less than `tolerance` or `pricePerMove`, often because one key group alone is too heavy; or
+    collocation would save less work in an hour than its moves cost. To do: read the message: it says which."""
 
     BUDGET_TOO_SMALL = "BudgetTooSmall"
     """The migration budget does not pay for the cheapest move. To do: raise `migrationBudget`."""

@@ -239,6 +239,22 @@ def test_collocation_moves_talkers_together_when_the_load_allows_it(planner: str
     assert all(one == other for one, other in pairs)
 
 
+@pytest.mark.parametrize(
+    ("bytes_in_window", "expected"),
+    # At 10 MB/s 1 kB/s cost 0.36 s of work in an hour, and a move 0.2 s. Where even all four pairs do
+    # not pay for one, the plan is made without traffic.
+    [(1e6, Reason.COLLOCATION), (3e3, Reason.GAIN_TOO_SMALL), (1e2, Reason.BALANCED), (0.0, Reason.BALANCED)],
+)
+def test_next_to_no_traffic_is_not_worth_a_move(bytes_in_window: float, expected: Reason) -> None:
+    albic = job(SCALING_OFF, ("planner: greedy", "planner: albic"))
+    world = talking()
+    world.traffic = sparse.csr_array((np.full(4, bytes_in_window), (range(4), [4, 5, 6, 7])), shape=(8, 8))
+    verdict = warm(world, albic).turn(albic).verdict
+    assert verdict.reason is expected
+    if expected is Reason.GAIN_TOO_SMALL:
+        assert "would save" in verdict.message
+
+
 def test_collocation_can_be_turned_off() -> None:
     alone = job(SCALING_OFF, ("planner: greedy", "planner: albic\n    collocation: {enabled: false}"))
     assert reason(warm(talking(), alone), alone) is Reason.BALANCED

@@ -9,6 +9,7 @@ from collections.abc import Collection
 import numpy as np
 from scipy import sparse
 
+from streamjob_operator.steps import talk
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners.albic.remote_cost import Evidence, seconds_per_byte
 from streamjob_planners.model import FloatArray, LoadModel
@@ -57,7 +58,7 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, cost
     """Load of group k = 100 * busy seconds / (window * cores of the reference executor).
 
     The reference executor has the commonest number of cores; the capacity of the others is relative to it. Without
-    `collocate` the model holds no traffic, so that no planner spends moves on it.
+    `collocate` the model holds no traffic, so that no planner spends moves on it; nor where it is next to nothing.
     """
     nodes = live(snapshot)
     cores = reference_cores(nodes)
@@ -68,7 +69,7 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, cost
         dataclasses.replace(model, traffic_load_ratio=saving) if collocate else dataclasses.replace(model, traffic=None)
     )
     return Estimate(
-        model=model,
+        model=talk.worth_planning(model),
         other_load=100.0 * snapshot.rates.other_busy_s / slot_seconds,
         growth_ratio=growth_ratio(snapshot, memory),
         unmeasured_groups=int(np.count_nonzero(snapshot.busy_s <= 0)),

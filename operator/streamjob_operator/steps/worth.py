@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamjob_operator.spec import Balancing
+from streamjob_operator.steps import talk
 from streamjob_operator.values import Reason
 from streamjob_planners import plans
 from streamjob_planners.model import LoadModel, Plan
@@ -35,8 +36,7 @@ def worth(model: LoadModel, plan: Plan, balancing: Balancing) -> Worth:
         )
         return Worth(act=True, reason=Reason.LOAD_DISTANCE, message=message)
     if balancing.collocation.enabled and _collocates(plan, balancing):
-        message = f"Collocation from {before.collocation_factor:.1f} to {after.collocation_factor:.1f} percent."
-        return Worth(act=True, reason=Reason.COLLOCATION, message=message)
+        return _collocation(model, plan)
     return _not_worth(model, plan, balancing, gain)
 
 
@@ -59,6 +59,17 @@ def _collocates(plan: Plan, balancing: Balancing) -> bool:
     if before is None or after is None or after - before < balancing.collocation.min_gain or not plan.moves:
         return False
     return plan.after.load_distance <= max(balancing.max_load_distance, plan.before.load_distance)
+
+
+def _collocation(model: LoadModel, plan: Plan) -> Worth:
+    """Collocation pays when it saves, at most, what its moves cost: with hardly any traffic it is a figure only."""
+    change = f"Collocation from {plan.before.collocation_factor:.1f} to {plan.after.collocation_factor:.1f} percent"
+    cost_s = sum(float(model.migration_cost_s[move.group]) for move in plan.moves)
+    saved = talk.saved_s(model, plan.node_of)
+    if saved >= cost_s:
+        return Worth(act=True, reason=Reason.COLLOCATION, message=f"{change}.")
+    message = f"{change} would save {saved:.2g} s of work in an hour; its {len(plan.moves)} moves cost {cost_s:.2g} s."
+    return Worth(act=False, reason=Reason.GAIN_TOO_SMALL, message=message)
 
 
 def _not_worth(model: LoadModel, plan: Plan, balancing: Balancing, gain: float) -> Worth:
