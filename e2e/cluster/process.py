@@ -51,17 +51,17 @@ class Process:
                 raise DidNotStart(f"{self.name} was not ready within {timeout_s:.0f} s:\n{self.tail()}")
             time.sleep(0.05)
 
-    def stop(self, grace_s: float = 5.0) -> None:
-        """End it: asked first, killed after grace_s seconds."""
+    def stop(self, grace_s: float = 5.0) -> int | None:
+        """End it: asked first, killed after grace_s seconds. Its exit code, None when it was not running."""
         running, self._running = self._running, None
         if running is None:
-            return
+            return None
         running.terminate()
         try:
-            running.wait(grace_s)
+            return running.wait(grace_s)
         except subprocess.TimeoutExpired:
             running.kill()
-            running.wait()
+            return running.wait()
 
     def kill(self) -> None:
         """End it at once, as a crash would."""
