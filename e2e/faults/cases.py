@@ -12,7 +12,7 @@ from e2e.cluster.fault_proxy import FaultProxy, Rule
 from e2e.cluster.process import Process
 from e2e.cluster.prometheus import Prometheus
 from e2e.faults.front import Front
-from e2e.faults.stage import Stage, draining, settled, stop
+from e2e.faults.stage import Stage, condition, draining, settled, stop, until
 
 OURS = ".*/streamjob.dev/.*"
 MAP, STATUS = ".*/partitionmaps/[^/]+", ".*/streamjobs/[^/]+/status"
@@ -60,11 +60,7 @@ def _dies_at(step: str, when: str) -> Case:
     def harm(stage: Stage, _: Tools) -> str:
         stage.driver()
         mortal = stage.operator(DIE_AT=f"{step}:{when}", DIE_IN="acting" if step in LATE else "")
-        deadline_s = time.monotonic() + 60
-        while mortal.pid is not None:
-            if time.monotonic() > deadline_s:
-                raise TimeoutError(f"the operator did not die {when} {step}")
-            time.sleep(0.1)
+        until(f"the operator did not die {when} {step}", lambda: mortal.pid is None)
         stage.operator()
         return "killed once"
 
@@ -89,17 +85,17 @@ def _killed_in_mid_drain(stage: Stage, _: Tools) -> str:
     return f"killed {times} times"
 
 
-def _stopped_in_mid_drain(stage: Stage, _: Tools) -> str:
-    """Paused for longer than its lease lasts while another takes over, then let go on."""
+def _paused_leader(stage: Stage, _: Tools) -> str:
+    """Paused until another has taken the lease over, then let go on: it must end by itself."""
     first = _begin(stage)
     _acting(stage)
+    leader = stage.lease_holder()
     second = stage.operator()
     stop(first, signal.SIGSTOP)
-    time.sleep(20.0)
+    until("nobody took the lease over", lambda: stage.lease_holder() != leader)
     stop(first, signal.SIGCONT)
-    time.sleep(2.0)
-    ended = sum(one.pid is None for one in (first, second))
-    return f"paused 20 s, {ended} of 2 ended"
+    until("the old leader did not end", lambda: first.pid is None)
+    return "the old leader ended" if second.pid is not None else "both ended"
 
 
 def _two_operators(stage: Stage, _: Tools) -> str:
@@ -109,20 +105,25 @@ def _two_operators(stage: Stage, _: Tools) -> str:
     return "both all the time"
 
 
-def _api(name: str, *rules: Callable[[], Rule]) -> Case:
-    """The operator's way to the API server misbehaves from its first drain on."""
+def _api(name: str, *rules: Callable[[], Rule], always: bool = False) -> Case:
+    """The operator's way to the API server misbehaves from its first drain on, or all the time."""
 
     def harm(stage: Stage, tools: Tools) -> str:
         stage.driver()
+        made = [tools.proxy.add(rule()) for rule in rules] if always else []
         stage.operator(tools.proxy.kubeconfig)
         _acting(stage)
-        made = [tools.proxy.add(rule()) for rule in rules]
-        stage.wait("the fault never came", lambda status: any(one.applied for one in made) or settled(status), 60)
+        made = made or [tools.proxy.add(rule()) for rule in rules]
+        stage.wait("the fault never came", lambda status: any(one.applied for one in made) or settled(status))
         time.sleep(8.0)
         tools.proxy.clear()
         return f"{sum(one.applied for one in made)} requests"
 
     return Case(name=name, harm=harm)
+
+
+NOTICED = ("PrometheusUnavailable", "TargetMissing")
+"""Reasons that speak of Prometheus itself."""
 
 
 def _prometheus(name: str, hurt: Callable[[Tools], object]) -> Case:
@@ -131,14 +132,12 @@ def _prometheus(name: str, hurt: Callable[[Tools], object]) -> Case:
     def harm(stage: Stage, tools: Tools) -> str:
         _begin(stage)
         _acting(stage)
-        before = generation(stage)
         with _while_hurt(tools, hurt):
-            time.sleep(3.0)  # a cycle that was under way may still act
-            begun = generation(stage)
-            time.sleep(7.0)
-            reason = metrics_reason(stage)
+            stage.wait("nobody noticed", lambda status: condition(status, "MetricsAvailable").get("reason") in NOTICED)
+            begun, reason = generation(stage), condition(stage.status(), "MetricsAvailable")["reason"]
+            time.sleep(8.0)
             acted = generation(stage) - begun
-        return f"10 s, said {reason}, {acted} plans meanwhile ({before} before)"
+        return f"said {reason}, {acted} plans in 8 s"
 
     return Case(name=name, harm=harm)
 
@@ -157,12 +156,6 @@ def _while_hurt(tools: Tools, hurt: Callable[[Tools], object]) -> Iterator[None]
 def generation(stage: Stage) -> int:
     """Generation of the newest assignment."""
     return int((stage.agent().get("spec") or {}).get("generation") or 0)
-
-
-def metrics_reason(stage: Stage) -> str:
-    """Reason of the condition MetricsAvailable."""
-    found = [one for one in stage.status().get("conditions", ()) if one["type"] == "MetricsAvailable"]
-    return f"{found[0]['status']}/{found[0]['reason']}" if found else "nothing"
 
 
 def _driver_restarts(stage: Stage, _: Tools) -> str:
@@ -184,14 +177,14 @@ CASES: tuple[Case, ...] = (
     ),
     Case(name="operator killed again and again in mid-drain", harm=_killed_in_mid_drain),
     Case(name="two operators at once", harm=_two_operators),
-    Case(name="leader paused beyond its lease, another takes over", harm=_stopped_in_mid_drain),
+    Case(name="leader paused beyond its lease, another takes over", harm=_paused_leader),
     _api("API 409 on the PartitionMap", lambda: Rule(method="PATCH|PUT", path=MAP, status=409, times=3)),
     _api("API 409 on the status", lambda: Rule(method="PATCH|PUT", path=STATUS, status=409, times=3)),
     _api("API 429 with Retry-After", lambda: Rule(path=OURS, watch=False, status=429, retry_after_s=1, times=10)),
     _api("API 500 for 8 s", lambda: Rule(path=OURS, watch=False, status=500)),
     _api("API does it, then says 500", lambda: Rule(method="PATCH", path=OURS, status=500, after=True, times=4)),
     _api("API hangs", lambda: Rule(path=OURS, watch=False, hang_s=20.0, times=3)),
-    _api("API cuts every watch after 1 s", lambda: Rule(watch=True, cut_after_s=1.0)),
+    _api("API cuts every watch after 1 s", lambda: Rule(watch=True, cut_after_s=1.0), always=True),
     _prometheus("Prometheus down", lambda tools: tools.prometheus.process.kill()),
     _prometheus(
         "Prometheus answers 500", lambda tools: tools.front.answer(500, "application/json", b'{"error":"sick"}')

@@ -90,12 +90,23 @@ class Stage:
 
     def wait(self, what: str, check: Callable[[dict[str, Any]], bool], timeout_s: float = 90.0) -> dict[str, Any]:
         """The status once it fits; raises TimeoutError."""
-        deadline_s = time.monotonic() + timeout_s
-        while not check(status := self.status()):
-            if time.monotonic() > deadline_s:
-                raise TimeoutError(f"{what}: not within {timeout_s:.0f} s; {shown(status)}")
-            time.sleep(0.25)
+        status: dict[str, Any] = {}
+
+        def look() -> bool:
+            status.clear()
+            status.update(self.status())
+            return check(status)
+
+        try:
+            until(what, look, timeout_s)
+        except TimeoutError as error:
+            raise TimeoutError(f"{error}; {shown(status)}") from error
         return status
+
+    def lease_holder(self) -> str:
+        """Who leads."""
+        found = self.kubectl.get("lease", "streamjob-operator")
+        return str((found.get("spec") or {}).get("holderIdentity", ""))
 
     def events(self) -> Iterator[dict[str, Any]]:
         """What the driver was asked to do with its executors."""
@@ -105,6 +116,15 @@ class Stage:
     def agent(self) -> dict[str, Any]:
         """PartitionMap: its spec and what the agent says."""
         return self.kubectl.get("partitionmap", JOB)
+
+
+def until(what: str, check: Callable[[], bool], timeout_s: float = 90.0) -> None:
+    """Wait until it holds; raises TimeoutError."""
+    deadline_s = time.monotonic() + timeout_s
+    while not check():
+        if time.monotonic() > deadline_s:
+            raise TimeoutError(f"{what}: not within {timeout_s:.0f} s")
+        time.sleep(0.25)
 
 
 def stop(process: Process, how: signal.Signals) -> None:
