@@ -1,4 +1,4 @@
-"""The chart beside the code: what it names must exist, what it contains must be fresh, what it renders must be right."""
+"""The chart beside the code: what it names must exist, what it contains must be fresh, what it renders is checked."""
 
 from __future__ import annotations
 
