@@ -180,6 +180,7 @@ _QUERY_COUNTERS: tuple[tuple[str, str, Callable[[QueryPage], float]], ...] = (
     (names.QUERY_BATCH_SECONDS, "Sum of the batches' durations.", lambda page: page.batch_s),
     (names.QUERY_INPUT_ROWS, "Rows read from the sources.", lambda page: page.input_rows),
     (names.QUERY_OTHER_BUSY_SECONDS, "Run time of tasks without a key group.", lambda page: page.other_busy_s),
+    (names.QUERY_TRAFFIC_BATCHES, "Batches that the traffic series stand for.", lambda page: page.traffic_batches),
 )
 
 _QUERY_GAUGES: tuple[tuple[str, str, Callable[[BatchEnd], float | None]], ...] = (

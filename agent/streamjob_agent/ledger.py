@@ -58,6 +58,7 @@ class QueryTotals:
     other_busy_s: float = 0.0
     newest: BatchEnd | None = None
     traffic_read_at: int = 0  # value of `batches` at the last reading
+    traffic_batches: int = 0  # that the readings so far stand for
     ages: Ages = dataclasses.field(default_factory=Ages)
 
 
@@ -68,6 +69,7 @@ class QueryPage:
     query_id: str
     groups: tuple[tuple[GroupKey, GroupTotals], ...]
     traffic: Mapping[Pair, float]
+    traffic_batches: int
     state_bytes: Mapping[GroupKey, int]
     batches: int
     batch_s: float
@@ -130,7 +132,9 @@ class Ledger:
         """Add one batch's traffic, standing for every batch since the last reading."""
         with self._lock:
             query = self._query(query_id)
-            query.traffic.take(pairs, max(1, query.batches - query.traffic_read_at))
+            batches = max(1, query.batches - query.traffic_read_at)
+            query.traffic.take(pairs, batches)
+            query.traffic_batches += batches
             query.traffic_read_at = query.batches
 
     def forget_ended(self, active: Collection[str]) -> None:
@@ -180,6 +184,7 @@ def _page(query_id: str, query: QueryTotals) -> QueryPage:
         query_id=query_id,
         groups=tuple((key, dataclasses.replace(totals)) for key, totals in sorted(query.groups.items())),
         traffic=query.traffic.totals(),
+        traffic_batches=query.traffic_batches,
         state_bytes=query.state_bytes,
         batches=query.batches,
         batch_s=query.batch_s,

@@ -46,7 +46,8 @@ class QueryRates:
 class Snapshot:
     """What was measured over the window [taken_at_s - window_s, taken_at_s]. Rows are key groups.
 
-    `owners[k]` is the executor the newest task of group k ran on, None when that executor is gone.
+    `owners[k]` is the executor the newest task of group k ran on, None when that executor is gone. Traffic is read
+    seldom: `traffic_read_at_s` is the end of the window in which it was, None when that is this one.
     """
 
     taken_at_s: float
@@ -67,6 +68,7 @@ class Snapshot:
     state_bytes: FloatArray
     traffic_bytes: sparse.csr_array | None  # (n_groups, n_groups), bytes within the window, heavy pairs only
     rates: QueryRates
+    traffic_read_at_s: float | None = None
 
 
 class Hold(Exception):

@@ -33,12 +33,16 @@ class FakeAgent:
     cut: bool = False
     garbage: bytes | None = None
     traffic_bytes: float = 0.0
+    traffic_batches: int = 0
+    reads_traffic: bool = True
     assignments: list[Assignment] = dataclasses.field(default_factory=list)
 
     def advance(self, *busy_s: float) -> None:
         self.batches += 1
         self.busy_s = [total + more for total, more in zip(self.busy_s, busy_s, strict=True)]
-        self.traffic_bytes += 100.0
+        if self.reads_traffic:  # a reading of 100 bytes stands for every batch since the one before
+            self.traffic_bytes += 100.0 * (self.batches - self.traffic_batches)
+            self.traffic_batches = self.batches
 
     def page(self) -> str:
         query = '{query="q"}'
@@ -59,6 +63,7 @@ class FakeAgent:
         lines += [f"{names.TRAFFIC_BYTES}{pair} {self.traffic_bytes}"]
         lines += [f"{names.QUERY_BATCHES}{query} {self.batches}", f"{names.QUERY_BATCH_SECONDS}{query} {self.batches}"]
         lines += [f"{names.QUERY_INPUT_ROWS}{query} {1000 * self.batches}", f"{names.QUERY_TRIGGER_SECONDS}{query} 2"]
+        lines += [f"{names.QUERY_TRAFFIC_BATCHES}{query} {self.traffic_batches}"]
         return "\n".join(lines) + "\n"
 
     def status(self) -> AgentStatus:

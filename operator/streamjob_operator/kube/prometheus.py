@@ -19,6 +19,7 @@ from streamjob_operator.kube.prometheus_target import Mark, find_scrapes, find_t
 from streamjob_operator.measure.deltas import snapshot_between
 from streamjob_operator.measure.page import Page
 from streamjob_operator.measure.ring import Ring
+from streamjob_operator.measure.traffic import TrafficReadings
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
 from streamjob_operator.values import Snapshot
 
@@ -53,6 +54,7 @@ class PrometheusMetrics:
         self._status = status
         self._clock = clock
         self._connection: Connection | None = None
+        self._traffic = TrafficReadings()
         self.trouble: Trouble | None = None
         self.skew_s = 0.0
 
@@ -87,7 +89,7 @@ class PrometheusMetrics:
         start = read_page(connection, target, first, COUNTERS, expected, self.skew_s)
         end = read_page(connection, target, last, (*COUNTERS, *GAUGES), expected, self.skew_s)
         check_same_groups(start, end, expected, target)
-        return snapshot_between(start, end, _as_in(status, query, end), status)
+        return snapshot_between(start, end, _as_in(status, query, end), status, self._traffic.newest(start, end))
 
     def _connect(self) -> Connection:
         settings = self._settings()

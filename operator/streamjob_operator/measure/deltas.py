@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import TypeVar
-
 import numpy as np
-from scipy import sparse
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.wire import AgentStatus
+from streamjob_operator.measure.growth import growth
 from streamjob_operator.measure.page import Page
+from streamjob_operator.measure.traffic import Reading
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
-from streamjob_planners.model import FloatArray, GroupId
-
-K = TypeVar("K", bound=Hashable)
+from streamjob_planners.model import FloatArray
 
 
-def snapshot_between(start: Page, end: Page, newest: Page, status: AgentStatus) -> Snapshot:
+def snapshot_between(
+    start: Page, end: Page, newest: Page, status: AgentStatus, traffic: Reading | None = None
+) -> Snapshot:
     """What happened between two pages of one run; executors and owners as in the newest, moves as in the status."""
     live = {executor_id for executor_id, _ in newest.executors}
     owners = dict(zip(newest.group_ids, newest.owners, strict=True))
@@ -39,15 +37,10 @@ def snapshot_between(start: Page, end: Page, newest: Page, status: AgentStatus) 
         cpu_s=_grown(start, end, names.GROUP_CPU_SECONDS),
         records=_grown(start, end, names.GROUP_RECORDS),
         state_bytes=end.state_bytes,
-        traffic_bytes=_traffic(start, end),
+        traffic_bytes=None if traffic is None else traffic.matrix(end.group_ids, end.batches - start.batches),
         rates=_rates(start, end),
+        traffic_read_at_s=None if traffic is None else traffic.read_at_s,
     )
-
-
-def growth(before: Mapping[K, float], after: Mapping[K, float], key: K) -> float:
-    """How much a counter grew; one that is lower than before has started anew at 0."""
-    first, last = before.get(key, 0.0), after.get(key, 0.0)
-    return last - first if last >= first else last
 
 
 def _warmup_s(start: Page, end: Page) -> FloatArray:
@@ -75,21 +68,6 @@ def _executors(start: Page, end: Page, newest: Page) -> tuple[ExecutorView, ...]
         )
         for (executor_id, host), cores in sorted(newest.executors.items(), key=lambda one: number(one[0][0]))
     )
-
-
-def _traffic(start: Page, end: Page) -> sparse.csr_array | None:
-    """Growth of each pair; None when the agent, which reads traffic seldom, has not read it within the window."""
-    index: dict[GroupId, int] = {group: at for at, group in enumerate(end.group_ids)}
-    cells = [
-        (index[one], index[other], growth(start.traffic, end.traffic, (one, other)))
-        for one, other in end.traffic
-        if one in index and other in index
-    ]
-    if not any(size for _, _, size in cells):
-        return None
-    rows, columns, sizes = zip(*cells, strict=True)
-    shape = (len(index), len(index))
-    return sparse.csr_array((np.array(sizes, dtype=np.float64), (rows, columns)), shape=shape)
 
 
 def _rates(start: Page, end: Page) -> QueryRates:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from streamjob_operator.measure.deltas import snapshot_between
 from streamjob_operator.measure.page import Page, parse_page
 from streamjob_operator.measure.ring import Ring
+from streamjob_operator.measure.traffic import TrafficReadings
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.standalone.client import AgentClient
 from streamjob_operator.values import Snapshot
@@ -25,6 +26,7 @@ class AgentMetrics:
         self._client = client
         self._clock = clock
         self._ring: Ring[Page] = Ring(horizon_s=3 * window_s + 60.0)
+        self._traffic = TrafficReadings()
         self._lock = threading.Lock()
         self._pause_s = SCRAPE_S
         self._stop = threading.Event()
@@ -59,7 +61,7 @@ class AgentMetrics:
             start, end = self._ring.window(now_s, window_s)
         if status.application_id != newest.application_id:
             raise Stale(f"The driver is {newest.application_id} now, its status was that of {status.application_id}.")
-        return snapshot_between(start, end, newest, status)
+        return snapshot_between(start, end, newest, status, self._traffic.newest(start, end))
 
     def _read(self) -> Page:
         """Read one page into the ring; the lock keeps pages in the order of their time."""

@@ -21,13 +21,18 @@ def learn(memory: Memory, snapshot: Snapshot) -> Memory:
     """The memory with what this window teaches; a window is taken in once, and not while moves are under way."""
     new = memory.learned_at_s is None or snapshot.taken_at_s > memory.learned_at_s
     stirred = moved_rows(memory, snapshot)
-    if not new or snapshot.traffic_bytes is None or snapshot.moves_pending or stirred is None:
+    if not new or not _read_now(snapshot) or snapshot.moves_pending or stirred is None:
         return memory
     reading = reading_of(snapshot, stirred)
     if reading.busy_s.size == 0:
         return memory
     before = memory.remote_reads or Evidence()
     return dataclasses.replace(memory, remote_reads=learned(before, reading), learned_at_s=snapshot.taken_at_s)
+
+
+def _read_now(snapshot: Snapshot) -> bool:
+    """Whether traffic was read within this window: an older reading says nothing of its busy seconds."""
+    return snapshot.traffic_bytes is not None and snapshot.traffic_read_at_s in (None, snapshot.taken_at_s)
 
 
 def moved_rows(memory: Memory, snapshot: Snapshot) -> BoolArray | None:
@@ -48,8 +53,8 @@ def reading_of(snapshot: Snapshot, stirred: BoolArray) -> Reading:
     owner = np.array([names.get(one or "", -1) for one in snapshot.owners], dtype=np.int64)
     n_groups = owner.size
     pairs = sparse.coo_array(snapshot.traffic_bytes if snapshot.traffic_bytes is not None else (n_groups, n_groups))
-    total = np.bincount(pairs.col, pairs.data, n_groups)
-    remote = np.bincount(pairs.col, pairs.data * (owner[pairs.row] != owner[pairs.col]), n_groups)
+    total = np.bincount(pairs.col, pairs.data, n_groups).astype(np.float64)
+    remote = np.bincount(pairs.col, pairs.data * (owner[pairs.row] != owner[pairs.col]), n_groups).astype(np.float64)
     unsure = np.bincount(pairs.col, pairs.data * (stirred | (owner < 0))[pairs.row], n_groups)
     rows = (total > 0) & (snapshot.busy_s > 0) & ~stirred & (owner >= 0) & (unsure <= FOREIGN_SHARE * total)
     return Reading(

@@ -7,6 +7,7 @@ from fake_agent import FakeAgent, Server
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.standalone.agent_metrics import AgentMetrics
 from streamjob_operator.standalone.client import AgentClient, fixed_address
+from streamjob_operator.values import Snapshot
 from streamjob_planners.model import GroupId
 
 
@@ -58,6 +59,35 @@ def test_what_a_move_cost_is_no_load(bench: Bench) -> None:
     assert bench.metrics.observe(bench.now_s, 10.0).busy_s.tolist() == [2.0] * 4
 
 
+def traffic(snapshot: Snapshot) -> float | None:
+    return None if snapshot.traffic_bytes is None else float(snapshot.traffic_bytes.toarray()[0, 3])
+
+
+def test_traffic_is_known_in_windows_in_which_the_agent_does_not_read_it(bench: Bench) -> None:
+    for _ in range(3):
+        bench.batch()
+    measured = bench.metrics.observe(bench.now_s, 10.0)
+    bench.agent.reads_traffic = False
+    for _ in range(4):
+        bench.batch()
+    carried = bench.metrics.observe(bench.now_s, 10.0)
+    assert (traffic(measured), measured.traffic_read_at_s) == (200.0, measured.taken_at_s)
+    assert (traffic(carried), carried.traffic_read_at_s) == (200.0, measured.taken_at_s)
+    for _ in range(20):
+        bench.batch()
+    assert traffic(bench.metrics.observe(bench.now_s, 10.0)) is None  # more than ten windows old
+
+
+def test_a_reading_that_stands_for_many_batches_is_not_the_traffic_of_one_window(bench: Bench) -> None:
+    bench.agent.reads_traffic = False
+    for _ in range(8):
+        bench.batch()
+    assert traffic(bench.metrics.observe(bench.now_s, 10.0)) is None  # nobody has read any yet
+    bench.agent.reads_traffic = True
+    bench.batch()
+    assert traffic(bench.metrics.observe(bench.now_s, 10.0)) == 200.0
+
+
 def test_only_the_newest_window_counts(bench: Bench) -> None:
     for _ in range(10):
         bench.batch(9.0, 9.0, 9.0, 9.0)
@@ -75,7 +105,7 @@ def test_an_idle_query_shows_no_load_of_long_ago(bench: Bench) -> None:
     snapshot = bench.metrics.observe(bench.now_s, 10.0)
     assert snapshot.rates.batches == 0
     assert snapshot.busy_s.tolist() == [0.0] * 4
-    assert snapshot.traffic_bytes is None  # nobody has read any in this window
+    assert snapshot.traffic_bytes is None  # no batch, no traffic
 
 
 def test_a_new_driver_starts_a_new_window(bench: Bench) -> None:

@@ -55,6 +55,9 @@ def test_a_window_is_taken_in_once() -> None:
 def test_nothing_is_learned_while_moves_are_under_way_or_without_traffic() -> None:
     assert learn(Memory(), dataclasses.replace(snapshot(), moves_pending=3)) == Memory()
     assert learn(Memory(), dataclasses.replace(snapshot(), traffic_bytes=None)) == Memory()
+    # Traffic of an earlier window does not explain the work of this one.
+    assert learn(Memory(), dataclasses.replace(snapshot(), traffic_read_at_s=990.0)) == Memory()
+    assert learn(Memory(), dataclasses.replace(snapshot(), traffic_read_at_s=1000.0)) != Memory()
 
 
 def test_key_groups_that_moved_and_their_readers_are_left_out() -> None:
