@@ -1,9 +1,10 @@
-"""Vanilla Spark against StreamJob on the same job, resources and work, in one alternating run.
+"""Vanilla Spark against StreamJob on the same job, resources and work, in alternating runs.
 
-    python benchmarks/spark/compare.py [--rounds 2] [--cases hot-wait,uniform-cpu] [--out out/benchmarks]
+    python benchmarks/spark/compare.py [--cases hot-wait,none-wait] [--rounds 3] [--pairs 1] [--out out/benchmarks]
+    python benchmarks/spark/compare.py --report [--out out/benchmarks] [--limits benchmarks/limits/spark.json]
 
-Prints a row per case: batch duration p50 and p95 of each side, the ratio, throughput, and the distance from the
-makespan bound plus a batch's fixed cost (measured in the same run on a job without work).
+Each finished run is appended to OUT/spark_compare.jsonl, so that a call goes on where the last one stopped: the first
+rounds of all cases come before the second ones. `--pairs` bounds what one call does. The report is read from that file.
 """
 
 from __future__ import annotations
@@ -11,86 +12,91 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
+import signal
+import sys
+from collections.abc import Iterator
 
-import numpy as np
-from runs import Case, batch_ms, run, stamp
-from workload import SKEWS, Workload
+from runs import SYSTEMS, Case, batch_ms, run, stamp
+from table import print_report
+from workload import SKEWS
 
-SKIP = 35  # batches before measuring: warm-up of both sides, and the time that balancing takes to settle
-MEASURED = 60
+SKIP = 12  # batches before measuring: warm-up of both sides, and the time that balancing takes to settle
+MEASURED = 28
+PHASE = 20  # batches between two shifts of the skew; shifting runs measure all of three phases but SKIP batches
 SLOTS = {"cpu": 2, "wait": 4}
-TOTAL_MS = {"cpu": 2400.0, "wait": 8000.0}
+TOTAL_MS = {"cpu": 2400.0, "wait": 4000.0}
 PARTITIONS = 16
+RUNS = "spark_compare.jsonl"
 
 
-def case(skew: str, work: str, batches: int) -> Case:
-    """The cell for a skew and a kind of work."""
+def make_case(name: str, loops_per_ms: float) -> Case:
+    """The cell of a name such as hot-wait: a skew and a kind of work."""
+    skew, work = name.split("-")
     return Case(
         skew=skew,
         work=work,
         slots=SLOTS[work],
         partitions=PARTITIONS,
         total_ms=TOTAL_MS[work],
-        batches=batches,
-        batches_per_phase=20,
+        batches=3 * PHASE if skew == "shifting" else SKIP + MEASURED,
+        batches_per_phase=PHASE,
+        loops_per_ms=loops_per_ms,
     )
 
 
-def figures(durations_ms: np.ndarray) -> dict[str, float]:
-    """p50, p95 and batches per second of one side."""
+def read_runs(path: pathlib.Path) -> list[dict[str, object]]:
+    """Every finished run of the file, none when there is no file."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def missing(cases: list[str], rounds: int, done: list[dict[str, object]]) -> Iterator[tuple[str, str, int]]:
+    """(case, system, round) still to run; the two sides take turns at going first."""
+    have = {(one["case"], one["system"], one["round"]) for one in done}
+    for turn in range(rounds):
+        for name in cases:
+            for system in SYSTEMS if turn % 2 == 0 else SYSTEMS[::-1]:
+                if (name, system, turn) not in have:
+                    yield name, system, turn
+
+
+def one_run(name: str, system: str, turn: int, args: argparse.Namespace) -> dict[str, object]:
+    """Run a side of a case; its record."""
+    case = make_case(name, args.loops_per_ms)
+    durations_ms = batch_ms(run(case, system, keep=args.keep and args.keep / f"{name}-{system}-{turn}"), 0)
+    makespan_ms = [case.workload().makespan_ms(case.slots, batch) for batch in range(case.batches)]
     return {
-        "p50_ms": float(np.percentile(durations_ms, 50)),
-        "p95_ms": float(np.percentile(durations_ms, 95)),
-        "batches_per_s": float(1000.0 / durations_ms.mean()),
+        "case": name,
+        "system": system,
+        "round": turn,
+        "at": stamp(),
+        "skip": SKIP,
+        "phase": PHASE,
+        "durations_ms": durations_ms.tolist(),
+        "makespan_ms": makespan_ms,
     }
 
 
-def compare(one: Case, rounds: int, skip: int) -> dict[str, object]:
-    """Alternate the two systems; figures over all measured batches of all rounds, and each round's ratio."""
-    durations: dict[str, list[np.ndarray]] = {"vanilla": [], "streamjob": []}
-    for _ in range(rounds):
-        for system, kept in durations.items():
-            kept.append(batch_ms(run(one, system), skip))
-    ratios = [
-        float(np.percentile(ours, 95) / np.percentile(theirs, 95))
-        for ours, theirs in zip(durations["streamjob"], durations["vanilla"], strict=True)
-    ]
-    sides = {system: figures(np.concatenate(kept)) for system, kept in durations.items()}
-    bound_ms = Workload(keys=(), group_ms=one.group_ms()).makespan_ms(one.slots)
-    return {"case": f"{one.skew}-{one.work}", **sides, "p95_ratio_by_round": ratios, "makespan_bound_ms": bound_ms}
-
-
 def main() -> None:
-    """Parse, run, print, write."""
+    """Run what is missing, or report what there is."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--cases", default=",".join(f"{s}-{w}" for w in SLOTS for s in (*SKEWS[:-1], SKEWS[-1])))
-    parser.add_argument("--skip", type=int, default=SKIP, help="batches before measuring")
-    parser.add_argument("--measured", type=int, default=MEASURED, help="batches measured")
+    parser.add_argument("--cases", default=",".join(f"{skew}-{work}" for work in SLOTS for skew in SKEWS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pairs", type=int, default=1000, help="most pairs of runs in this call")
+    parser.add_argument("--loops-per-ms", type=float, default=2000.0, help="of the machine, see calibrate.py")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    parser.add_argument("--keep", type=pathlib.Path, help="folder for logs and histories of the runs")
+    parser.add_argument("--limits", type=pathlib.Path, help="file for mean, spread and trials of each figure")
+    parser.add_argument("--report", action="store_true")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that a run in progress is ended, too
     args.out.mkdir(parents=True, exist_ok=True)
-    rows = []
-    print(f"{'case':16} {'vanilla p50/p95':>20} {'ours p50/p95 ms':>20} {'p95 ratio':>18} {'rate':>10} {'bound':>9}")
-    for name in args.cases.split(","):
-        skew, work = name.split("-")
-        row = compare(case(skew, work, args.skip + args.measured), args.rounds, args.skip)
-        rows.append(row)
-        print_row(row)
-        (args.out / "spark_compare.json").write_text(json.dumps({"at": stamp(), "rows": rows}, indent=1))
-
-
-def print_row(row: dict[str, object]) -> None:
-    """One line of the table."""
-    theirs, ours = row["vanilla"], row["streamjob"]
-    ratios = " ".join(f"{ratio:.2f}" for ratio in row["p95_ratio_by_round"])
-    print(
-        f"{row['case']:16} {theirs['p50_ms']:9.0f} /{theirs['p95_ms']:9.0f}"
-        f" {ours['p50_ms']:9.0f} /{ours['p95_ms']:9.0f}"
-        f" {ours['p95_ms'] / theirs['p95_ms']:6.2f} ({ratios}) {ours['batches_per_s'] / theirs['batches_per_s']:9.2f}x"
-        f" {row['makespan_bound_ms']:9.0f}",
-        flush=True,
-    )
+    path = args.out / RUNS
+    if not args.report:
+        for name, system, turn in list(missing(args.cases.split(","), args.rounds, read_runs(path)))[: 2 * args.pairs]:
+            record = one_run(name, system, turn, args)
+            with path.open("a") as file:
+                file.write(json.dumps(record) + "\n")
+    print_report(read_runs(path), args.limits)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,15 +17,29 @@ import time
 
 import numpy as np
 import yaml
-from workload import key_group_ms
+from workload import Workload, key_group_ms
 
 HERE = pathlib.Path(__file__).parent
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SHARED_MEMORY = pathlib.Path("/dev/shm")
+# Without native Hadoop libraries each new file forks a chmod, and each checksum file another one: on both sides not.
+FILES = {
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+}
+# Five JVMs that compile themselves on two cores need minutes to calm down; the quick compiler is done in seconds.
+CALM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+KEYS_PER_PARTITION = 4
+SYSTEMS = ("vanilla", "streamjob")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One cell of the comparison. `total_ms` is the work of all key groups in one batch."""
+    """One cell of the comparison. `total_ms` is the work of all key groups in one batch.
+
+    The first `light_batches` bring `light_ratio` of it, as those of a job that has just been started at the newest
+    offsets; the others all of it.
+    """
 
     skew: str
     work: str
@@ -30,23 +47,48 @@ class Case:
     partitions: int
     total_ms: float
     batches: int
-    batches_per_phase: int = 40
+    batches_per_phase: int
+    light_batches: int = 2
+    light_ratio: float = 0.02
+    loops_per_ms: float = 2000.0
 
-    def group_ms(self) -> np.ndarray:
-        """The same profile for every run of a case."""
-        return key_group_ms(self.skew, self.partitions, self.total_ms, np.random.default_rng(7))
+    def workload(self) -> Workload:
+        """The same profile for every run of a case; waiting is done in whole milliseconds for each key."""
+        group_ms = key_group_ms(self.skew, self.partitions, self.total_ms, np.random.default_rng(7))
+        whole = np.floor(group_ms / KEYS_PER_PARTITION) * KEYS_PER_PARTITION
+        return Workload(group_ms=whole, batches_per_phase=self.batches_per_phase)
+
+    def config(self) -> dict[str, object]:
+        """What the job reads, but for its paths."""
+        return {
+            "partitions": self.partitions,
+            "keys_per_partition": KEYS_PER_PARTITION,
+            "state_rows": 40 * self.partitions,
+            "state_keys": 1000 * self.partitions,
+            "batches_per_phase": self.batches_per_phase,
+            "group_ms": self.workload().group_ms.tolist(),
+            "light_batches": self.light_batches,
+            "light_ratio": self.light_ratio,
+            "loops_per_ms": self.loops_per_ms,
+            "work": self.work,
+            "batches": self.batches,
+        }
 
 
 def spark_conf(case: Case) -> dict[str, str]:
-    """What both sides are given: equal resources, the state store Spark recommends, no UI."""
+    """What both sides are given: equal resources, all there from the start, Spark's recommended state store, no UI."""
     return {
         "spark.master": f"local-cluster[{case.slots},1,1024]",
+        "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.sql.shuffle.partitions": str(case.partitions),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.numRecentProgressUpdates": "1000",
+        "spark.driver.extraJavaOptions": CALM,
+        "spark.executor.extraJavaOptions": CALM,
+        **FILES,
     }
 
 
@@ -65,8 +107,8 @@ def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
             "executors": {"min": case.slots, "max": case.slots},
             "balancing": {
                 "mode": "Auto",
-                "statisticsPeriod": "10s",
-                "maxLoadDistance": 5,
+                "statisticsPeriod": "4s",
+                "maxLoadDistance": 10,
                 "migrationBudget": {"maxMigrations": case.partitions},
             },
             "scaling": {"mode": "Off"},
@@ -74,49 +116,68 @@ def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
     }
 
 
-def run(case: Case, system: str, timeout_s: float = 900.0) -> list[dict[str, object]]:
-    """One run in a folder of its own; the progress of every batch. Raises RuntimeError with the log's end."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"bench-{case.skew}-{case.work}-{system}-"))
+def run(
+    case: Case, system: str, *, timeout_s: float = 280.0, keep: pathlib.Path | None = None
+) -> list[dict[str, object]]:
+    """One run in a folder of its own; the progress of every batch. Raises RuntimeError with the log's end.
+
+    `keep` is a folder that StreamJob's own record of the run is copied to.
+    """
+    place = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None  # a disk that others use would blur what is compared
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"bench-{case.skew}-{case.work}-{system}-", dir=place))
     try:
         return _run(case, system, folder, timeout_s)
     finally:
+        if keep is not None:
+            _keep(folder, keep)
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _keep(folder: pathlib.Path, keep: pathlib.Path) -> None:
+    keep.mkdir(parents=True, exist_ok=True)
+    for name in ("progress.jsonl", "log", "out/history.jsonl", "out/driver.log"):
+        if (folder / name).exists():
+            shutil.copy(folder / name, keep)
+
+
 def _run(case: Case, system: str, folder: pathlib.Path, timeout_s: float) -> list[dict[str, object]]:
-    config = folder / "config.json"
-    progress = folder / "progress.jsonl"
-    config.write_text(
-        json.dumps(
-            {
-                "partitions": case.partitions,
-                "keys_per_partition": 10,
-                "batches_per_phase": case.batches_per_phase,
-                "group_ms": case.group_ms().tolist(),
-                "work": case.work,
-                "checkpoint": str(folder / "checkpoint"),
-                "progress": str(progress),
-                "batches": case.batches,
-            }
-        )
-    )
+    config, progress = folder / "config.json", folder / "progress.jsonl"
+    paths = {"checkpoint": str(folder / "checkpoint"), "progress": str(progress)}
+    config.write_text(json.dumps({**case.config(), **paths}))
     command, env = _command(case, system, folder, config)
-    with open(folder / "log", "w") as log:
-        done = subprocess.run(command, env=env, stdout=log, stderr=log, timeout=timeout_s, check=False)
+    code = _finish(command, env, folder / "log", timeout_s)
     if not progress.exists() or len(lines := progress.read_text().splitlines()) < case.batches:
-        raise RuntimeError(f"{system} {case}: exit {done.returncode}\n{(folder / 'log').read_text()[-3000:]}")
+        raise RuntimeError(f"{system} {case}: exit {code}\n{(folder / 'log').read_text()[-3000:]}")
     return [json.loads(line) for line in lines]
 
 
+def _finish(command: list[str], env: dict[str, str], log: pathlib.Path, timeout_s: float) -> int | None:
+    """Exit code of a command, None when it was too slow; whatever happens, nothing that it started lives on."""
+    with log.open("w") as out:
+        process = subprocess.Popen(command, env=env, stdout=out, stderr=out, start_new_session=True)
+    try:
+        return process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        process.terminate()  # StreamJob ends the job that it started, which has a process group of its own
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(15.0)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 def _command(case: Case, system: str, folder: pathlib.Path, config: pathlib.Path) -> tuple[list[str], dict[str, str]]:
-    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder / "local")}
+    env["SPARK_WORKER_DIR"] = str(folder / "worker")
     if system == "vanilla":
-        settings = " ".join(f"--conf {key}={value}" for key, value in spark_conf(case).items())
-        env["PYSPARK_SUBMIT_ARGS"] = f"{settings} pyspark-shell"
+        settings = [word for key, value in spark_conf(case).items() for word in ("--conf", f"{key}={value}")]
+        env["PYSPARK_SUBMIT_ARGS"] = shlex.join([*settings, "pyspark-shell"])
         return [sys.executable, str(HERE / "job.py"), str(config)], env
     spec = folder / "job.yaml"
     spec.write_text(yaml.safe_dump(streamjob_spec(case, config)))
-    return ["streamjob", "run", str(spec), "--out", str(folder / "out")], env
+    program = pathlib.Path(sys.executable).with_name("streamjob")
+    return [str(program), "run", str(spec), "--out", str(folder / "out")], env
 
 
 def batch_ms(progress: list[dict[str, object]], skip: int) -> np.ndarray:

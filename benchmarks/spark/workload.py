@@ -1,8 +1,4 @@
-"""The keys of the benchmark job and what each costs: skew that is computed, so that the best makespan is known.
-
-A key's key group is the partition that Spark's own hash gives it. Every batch touches every key once, so a key group's
-work per batch is the sum of its keys' costs.
-"""
+"""What each key group of the benchmark job costs: skew that is computed, so that the best makespan is known."""
 
 from __future__ import annotations
 
@@ -15,21 +11,15 @@ SKEWS = ("uniform", "hot", "skewed", "shifting", "none")
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """`keys[p]` are the keys of partition p; `cost_ms[phase][p]` is the work of each of them in that phase."""
+    """`group_ms[phase][p]` is the work of a whole key group in each batch of a phase, (n_phases, n_partitions)."""
 
-    keys: tuple[tuple[int, ...], ...]
-    group_ms: np.ndarray  # (n_phases, n_partitions) work of a whole key group per batch, milliseconds
+    group_ms: np.ndarray
+    batches_per_phase: int
 
-    def makespan_ms(self, slots: int) -> float:
-        """Mean over the phases of a lower bound on one stateful stage: all slots busy, or the largest key group."""
-        return float(np.maximum(self.group_ms.sum(axis=1) / slots, self.group_ms.max(axis=1)).mean())
-
-    def cost_of_key(self) -> list[dict[int, float]]:
-        """For each phase: key -> milliseconds."""
-        return [
-            {key: float(row[p] / len(keys)) for p, keys in enumerate(self.keys) for key in keys}
-            for row in self.group_ms
-        ]
+    def makespan_ms(self, slots: int, batch: int) -> float:
+        """A lower bound on the stateful stage of one batch: all slots busy, or the largest key group."""
+        row = self.group_ms[batch // self.batches_per_phase % len(self.group_ms)]
+        return float(max(row.sum() / slots, row.max()))
 
 
 def key_group_ms(skew: str, partitions: int, total_ms: float, rng: np.random.Generator) -> np.ndarray:

@@ -1,0 +1,137 @@
+"""The comparison's table and limits, from the runs that were recorded."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import statistics
+from collections import defaultdict
+from collections.abc import Mapping
+
+import numpy as np
+
+ADAPTED = 6  # batches after a shift of the skew that count as adapting, not as adapted
+
+Run = Mapping[str, object]
+Sides = dict[str, dict[int, Run]]  # system -> round -> run
+
+
+def by_case(runs: list[Run]) -> dict[str, Sides]:
+    """Runs by case and system, only rounds that both systems have finished."""
+    found: dict[str, Sides] = defaultdict(lambda: defaultdict(dict))
+    for one in runs:
+        found[str(one["case"])][str(one["system"])][int(str(one["round"]))] = one
+    for sides in found.values():
+        both = sides["vanilla"].keys() & sides["streamjob"].keys()
+        for system in list(sides):
+            sides[system] = {turn: sides[system][turn] for turn in sorted(both)}
+    return {name: sides for name, sides in found.items() if sides["vanilla"]}
+
+
+def measured(run: Run, *, adapted: bool = False) -> np.ndarray:
+    """Milliseconds of the measured batches; `adapted` leaves out the first batches after each shift."""
+    durations_ms, skip = np.array(run["durations_ms"], dtype=float), int(str(run["skip"]))
+    at = np.arange(len(durations_ms))
+    kept = at >= skip
+    if adapted:
+        kept &= at % int(str(run["phase"])) >= ADAPTED
+    return durations_ms[kept]
+
+
+def makespan_ms(run: Run) -> float:
+    """Mean over the measured batches of the makespan bound."""
+    return float(np.mean(np.array(run["makespan_ms"], dtype=float)[int(str(run["skip"])) :]))
+
+
+def ratios(sides: Sides, quantile: float, *, adapted: bool = False) -> list[float]:
+    """Ours over theirs at a quantile (percent), one for each round."""
+    return [
+        float(
+            np.percentile(measured(ours, adapted=adapted), quantile)
+            / np.percentile(measured(sides["vanilla"][turn], adapted=adapted), quantile)
+        )
+        for turn, ours in sides["streamjob"].items()
+    ]
+
+
+def speeds(sides: Sides) -> list[float]:
+    """Our batches per second over theirs, one for each round."""
+    return [
+        float(measured(sides["vanilla"][turn]).mean() / measured(ours).mean())
+        for turn, ours in sides["streamjob"].items()
+    ]
+
+
+def figure(values: list[float]) -> dict[str, float]:
+    """Mean, spread (largest minus smallest) and number of trials."""
+    return {
+        "mean": round(statistics.fmean(values), 3),
+        "spread": round(max(values) - min(values), 3),
+        "trials": len(values),
+    }
+
+
+def row(name: str, sides: Sides, fixed_ms: float | None) -> dict[str, object]:
+    """All figures of a case; `fixed_ms` is the median batch of the same job without work."""
+    pooled = {system: np.concatenate([measured(one) for one in turns.values()]) for system, turns in sides.items()}
+    bound_ms = makespan_ms(next(iter(sides["streamjob"].values())))
+    ours = [measured(one) for one in sides["streamjob"].values()]
+    found: dict[str, object] = {
+        "case": name,
+        "makespan_bound_ms": round(bound_ms),
+        **{
+            f"{system}_p{quantile}_ms": round(float(np.percentile(pooled[system], quantile)))
+            for system in sorted(pooled)
+            for quantile in (50, 95)
+        },
+        "p50_ratio": figure(ratios(sides, 50)),
+        "p95_ratio": figure(ratios(sides, 95)),
+        "throughput_ratio": figure(speeds(sides)),
+    }
+    if name.startswith("shifting"):
+        found["p95_ratio_adapted"] = figure(ratios(sides, 95, adapted=True))
+    if fixed_ms is not None and bound_ms > 0:
+        reach_ms = bound_ms + fixed_ms
+        found["fixed_ms"] = round(fixed_ms)
+        found["p50_over_bound_and_fixed"] = figure([float(np.percentile(one, 50)) / reach_ms for one in ours])
+        found["p95_over_bound_and_fixed"] = figure([float(np.percentile(one, 95)) / reach_ms for one in ours])
+    return found
+
+
+def fixed_cost_ms(cases: Mapping[str, Sides], work: str) -> float | None:
+    """Median batch of vanilla Spark on the job without work, None while it was not run."""
+    sides = cases.get(f"none-{work}")
+    if sides is None:
+        return None
+    return float(np.median(np.concatenate([measured(one) for one in sides["vanilla"].values()])))
+
+
+def print_report(runs: list[Run], limits: pathlib.Path | None) -> None:
+    """The table in Markdown; the figures as a file where one is named."""
+    cases = by_case(runs)
+    rows = [row(name, sides, fixed_cost_ms(cases, name.split("-")[1])) for name, sides in cases.items()]
+    print(
+        "| case | vanilla p50 / p95 ms | StreamJob p50 / p95 ms | p50 ratio | p95 ratio | throughput | bound + fixed ms"
+    )
+    print("|---|---|---|---|---|---|---|", "distance of p50 | rounds |", sep="")
+    for one in rows:
+        print(line(one), flush=True)
+    if limits is not None:
+        limits.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+
+
+def line(one: Mapping[str, object]) -> str:
+    """One row of the table."""
+
+    def told(name: str) -> str:
+        value = one.get(name)
+        return f"{value['mean']:.2f} (±{value['spread'] / 2:.2f})" if isinstance(value, dict) else ""
+
+    reach = f"{one['makespan_bound_ms']} + {one['fixed_ms']}" if "fixed_ms" in one else f"{one['makespan_bound_ms']}"
+    trials = one["p95_ratio"]["trials"] if isinstance(one["p95_ratio"], dict) else 0
+    return (
+        f"| {one['case']} | {one['vanilla_p50_ms']} / {one['vanilla_p95_ms']}"
+        f" | {one['streamjob_p50_ms']} / {one['streamjob_p95_ms']}"
+        f" | {told('p50_ratio')} | {told('p95_ratio')} | {told('throughput_ratio')}x"
+        f" | {reach} | {told('p50_over_bound_and_fixed')} | {trials} |"
+    )
