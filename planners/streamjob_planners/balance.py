@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 
+from streamjob_planners import drain
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
 from streamjob_planners.model import IntArray
@@ -14,32 +16,40 @@ from streamjob_planners.problem import Problem
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """How passes follow one another; values found on the instances of section 5.1 (benchmarks/planners_quick.py).
+    """How passes follow one another; values found on the instances of section 5.1 (docs/decisions/0011-search.md).
+
+    Many short passes beat few long ones: where the budget is tight, a pass ends on a plateau that a longer one does not
+    leave either, and which plateau that is, is decided early.
 
     Attributes:
         steps: length of the first pass.
-        growth: factor on the length after a pass that failed.
-        aim: part of the gap between floor and best that the first target closes.
-        bolder, meeker: factors on `aim` after a pass that met its target, and one that failed.
-        least_aim: `aim` never falls below this.
-        heat: the first threshold of a pass, as a part of the target.
-        most_heat: the most it may be, as a part of the mean utilisation that one group brings.
+        steps_per_move: its length per move of the budget, if that is more, up to `most_steps`.
+        growth: factor on the length after a pass that found nothing.
+        again: chance that a pass starts at today's placement, and not at the best so far.
+        aim: a target closes up to this part of the gap between floor and best, by chance.
+        heat: the median first threshold of a pass, as a part of what one group brings to a node.
+        spread: standard deviation of the logarithm of the heat.
         drain: pain per drain weight on marked nodes, small: the distance comes first.
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
     """
 
-    steps: int = 4_000
-    growth: float = 1.4
+    steps: int = 8_000
+    steps_per_move: int = 200
+    most_steps: int = 200_000
+    growth: float = 1.01
+    again: float = 0.5
     aim: float = 0.6
-    bolder: float = 1.3
-    meeker: float = 0.6
-    least_aim: float = 0.02
-    heat: float = 1.0
-    most_heat: float = 0.3
+    heat: float = 0.12
+    spread: float = 0.7
     drain: float = 1e-3
     price: float = 1e-3
     close: float = 1e-4
+
+    def first_steps(self, problem: Problem) -> float:
+        """Length of the first pass."""
+        moves = min(float(problem.allowances[1]), float(problem.movable.sum()))
+        return float(max(self.steps, min(self.most_steps, moves * self.steps_per_move)))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,38 +64,38 @@ class Goal:
 
 def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedule: Schedule) -> IntArray:
     """From `start`, the placement with the smallest distance plus price of its moves that was found."""
+    today = engine.problem.model.node_of
     best = cheapest = start
     reached = goal.aim.reached(start)
     least = _total(engine.problem, goal, start)
-    aim, steps = schedule.aim, float(schedule.steps)
-    engine.load(start)
-    hottest = schedule.most_heat * group_utilisation(engine.problem)
+    steps = schedule.first_steps(engine.problem)
     while reached > goal.floor + schedule.close and not limits.over():
-        target = reached - aim * (reached - goal.floor)
-        engine.set_bands(*goal.aim.bands(target))
-        heat = min(schedule.heat * target, hottest)
-        price = max(schedule.price, goal.price)
-        met = engine.run(limits, int(steps), heat, drain=schedule.drain, price=price, waiting=goal.waiting)
-        found = engine.placement() if engine.waiting() <= goal.waiting else best
+        again = goal.waiting == np.inf and engine.rng.random() < schedule.again
+        engine.load(today if again else best)
+        found = _pass(engine, limits, goal, schedule, (reached, steps))
         distance = goal.aim.reached(found)
-        if distance < reached:
-            best, reached = found, distance
-            if _total(engine.problem, goal, best) < least:
-                cheapest, least = best, _total(engine.problem, goal, best)
-        if met:
-            aim = min(0.9, aim * schedule.bolder)
-        else:
-            aim = max(schedule.least_aim, aim * schedule.meeker)
+        if distance >= reached:
             steps *= schedule.growth
-            if aim == schedule.least_aim:
-                engine.load(best)
+            continue
+        best, reached = found, distance
+        if _total(engine.problem, goal, best) < least:
+            cheapest, least = best, _total(engine.problem, goal, best)
     return cheapest
 
 
-def group_utilisation(problem: Problem) -> float:
-    """What one key group brings to a node on average, percent points."""
-    model = problem.model
-    return float(model.load.mean() / model.capacity.mean()) if model.n_groups else 0.0
+def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: tuple[float, float]) -> IntArray:
+    """One pass; `now`: the distance reached so far, and the number of steps."""
+    reached, steps = now
+    target = reached - schedule.aim * engine.rng.random() * (reached - goal.floor)
+    engine.set_bands(*goal.aim.bands(target))
+    heat = (
+        schedule.heat
+        * drain.group_utilisation(engine.problem)
+        * math.exp(schedule.spread * engine.rng.standard_normal())
+    )
+    price = max(schedule.price, goal.price)
+    engine.run(limits, int(steps), heat, drain=schedule.drain, price=price, waiting=goal.waiting)
+    return engine.placement() if engine.waiting() <= goal.waiting else engine.problem.model.node_of
 
 
 def _total(problem: Problem, goal: Goal, node_of: IntArray) -> float:

@@ -20,6 +20,8 @@ from streamjob_planners.problem import Problem
 
 DRAIN_SLACK_RATIO = 1.1
 """A drain may leave the load distance this much above the best that the round could reach."""
+GRAIN_RATIO = 0.5
+"""And half of what one key group brings to a node: the last groups cannot be placed more finely than that."""
 RELIEF_RATIO = 0.05
 """A round that lowers the load distance by this part of it did something more urgent than draining."""
 
@@ -33,7 +35,13 @@ def stretch(problem: Problem, node_of: IntArray) -> float:
 
 def drain_limit(problem: Problem, reached: float) -> float:
     """Load distance that draining may use, when `reached` is the best of this round."""
-    return max(DRAIN_SLACK_RATIO * reached, problem.params.tolerance)
+    return max(DRAIN_SLACK_RATIO * reached, problem.params.tolerance, GRAIN_RATIO * group_utilisation(problem))
+
+
+def group_utilisation(problem: Problem) -> float:
+    """What one key group brings to a node on average, percent points."""
+    model = problem.model
+    return float(model.load.mean() / model.capacity.mean()) if model.n_groups else 0.0
 
 
 def drain_weights(problem: Problem) -> FloatArray:

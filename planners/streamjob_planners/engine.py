@@ -15,6 +15,12 @@ CHUNK = 4096 if AVAILABLE else 128
 """Steps between two looks at the clock: one or two milliseconds."""
 
 
+PIECES = 6
+"""A pass is cooled in at least so many pieces."""
+COOLING = 3
+"""The threshold falls with this power of what is left of a pass: most of it is spent at small thresholds."""
+
+
 class Limits:
     """When to stop: a time on the clock, and a number of steps. Steps are counted across all phases."""
 
@@ -39,6 +45,7 @@ class Engine:
 
     def __init__(self, problem: Problem, seed: int) -> None:
         """`seed`: 1 to 2**31 - 2."""
+        self.rng = np.random.default_rng(seed)
         self.problem = problem
         self.fixed = fixed_of(problem)
         self.state = new_state(self.fixed, problem.model.node_of, seed)
@@ -73,8 +80,8 @@ class Engine:
         """
         done = 0
         while done < length and not limits.over():
-            steps = int(min(CHUNK, length - done, limits.steps_left))
-            first, last = threshold * (1 - done / length), threshold * (1 - (done + steps) / length)
+            steps = int(min(CHUNK, max(length // PIECES, 1), length - done, limits.steps_left))
+            first, last = (threshold * (1 - at / length) ** COOLING for at in (done, done + steps))
             made = int(anneal(self.fixed, self.state, (first, last, drain, price, waiting), steps))
             limits.steps_left -= max(made, 1)
             done += max(made, 1)

@@ -20,6 +20,8 @@ DRAIN_SHARE = 0.6
 DRAIN_PAIN = 0.05
 """Pain per drain weight while draining: less than 1, so that a band is never given up for it."""
 PASS_STEPS = 20_000
+MOST_FAILURES = 30
+"""Passes in a row that drain nothing more; the rest of the time is then left to others."""
 
 
 class Phases:
@@ -89,9 +91,9 @@ class Phases:
         engine.set_bands(*Distance(problem).bands(limit))
         part = self._limits.share(DRAIN_SHARE)
         before, failures = part.steps_left, 0
-        while drain.waiting(problem, best).size and failures < 8 and not part.over():
+        while drain.waiting(problem, best).size and failures < MOST_FAILURES and not part.over():
             waiting = engine.waiting_of(best) * (1 - 1e-9) - 1e-9
-            heat = min(self._schedule.heat * limit, self._schedule.most_heat * balance.group_utilisation(problem))
+            heat = self._schedule.heat * drain.group_utilisation(problem)
             if engine.run(part, PASS_STEPS, heat, drain=DRAIN_PAIN, price=self._schedule.price, waiting=waiting):
                 best, failures = engine.placement(), 0
                 continue
