@@ -1,8 +1,11 @@
-"""What a person asks of a job on a cluster: modes, approval, pause, stop, refresh, /scale; by kubectl and its plugin."""
+"""What a person asks of a job on a cluster: modes, approval, pause, stop, refresh, /scale; by kubectl and plugin."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from kubectl import eventually
 from paper_spark import PaperSpark
 from stage import Stage, balanced, condition, last_reason
 from worlds import JOB, SKEWED, executor_pod
@@ -65,9 +68,13 @@ def test_a_paused_job_is_measured_and_left_alone(stage: Stage) -> None:
     assert spark.distance() <= 5
 
 
+def is_marked(pod: dict[str, Any]) -> bool:
+    return bool(pod["labels"].get("streamjob.dev/marked-for-removal") == "true")
+
+
 def test_scale_is_followed_out_and_in_with_a_drain(stage: Stage) -> None:
     stage.operator()
-    spark = stage.job(balancing={"migrationBudget": {"maxCost": "10s", "maxMigrations": 1}})
+    spark = stage.job(balancing={"maxLoadDistance": 10, "migrationBudget": {"maxCost": "10s", "maxMigrations": 1}})
     stage.until(balanced)
     for executor in ("0", "1", "2"):
         stage.kubectl.apply(executor_pod(spark.application, executor))
@@ -78,8 +85,8 @@ def test_scale_is_followed_out_and_in_with_a_drain(stage: Stage) -> None:
     stage.kubectl("scale", "streamjob", JOB, "--replicas=2")
     status = stage.until(lambda one: one["executors"]["markedForRemoval"])
     (marked,) = status["executors"]["markedForRemoval"]
-    pod = stage.kubectl.get("pod", f"paper-exec-{marked['id']}")["metadata"]
-    assert pod["labels"]["streamjob.dev/marked-for-removal"] == "true"
+    name = f"paper-exec-{marked['id']}"
+    pod = eventually(lambda: is_marked(found := stage.kubectl.get("pod", name)["metadata"]) and found)
     assert pod["annotations"]["controller.kubernetes.io/pod-deletion-cost"].startswith("-")
     stage.until(lambda one: one["executors"]["summary"] == "2/2" and not one["executors"]["markedForRemoval"])
     assert spark.removed == [marked["id"]]

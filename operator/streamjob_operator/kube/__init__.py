@@ -1,1 +1,1 @@
-"""The body on Kubernetes: adapters of the cycle's ports to an API server and a Prometheus, and the handlers that run it."""
+"""The body on Kubernetes: adapters of the cycle's ports to an API server and a Prometheus, and what runs them."""

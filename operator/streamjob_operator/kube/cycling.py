@@ -18,7 +18,7 @@ from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.memory import StatusMemory
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.reading import Reading
-from streamjob_operator.kube.report.decisions import outcome_of
+from streamjob_operator.kube.report.decisions import ACTED, outcome_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.sources import Source, open_source
 from streamjob_operator.kube.tools import Tools
@@ -70,8 +70,8 @@ class Cycling:
         period_s = facts.job.spec.balancing.statistics_period_s
         return self._cadence.due_s(period_s, spec_mark(reading), agent_mark(agent))
 
-    def run(self, reading: Reading, facts: Facts, memory_text: str | None, write: Write) -> None:
-        """One cycle; `write` is given the facts with what the cycle found, and may raise Stale or Unavailable."""
+    def run(self, reading: Reading, facts: Facts, memory_text: str | None, write: Write) -> bool:
+        """One cycle; whether it acted. `write` is given the facts with what it found; it may raise what it likes."""
         job, seen = facts.job, facts.map
         if job is None or seen is None:
             raise ValueError("a cycle needs a job and its PartitionMap")
@@ -93,6 +93,7 @@ class Cycling:
         outcome = outcome_of(record)
         extra = {"cycle": cycle_id, "decision": outcome.decision, "reason": outcome.reason.value}
         self._log.info(outcome.message, extra=extra)
+        return outcome.decision == ACTED
 
     def _newest(self, cycle: Cycle | None, seen: MapView) -> MapView:
         """The map as this cycle has written it, where it has."""

@@ -98,7 +98,8 @@ class Keeper:
         facts = Facts(now_s=now_s, generation=reading.generation, job=job, driver=look.facts, map=seen, memory=memory)
         due_s = self._cycling.due_s(reading, facts)
         if due_s is not None and now_s >= due_s:
-            self._cycling.run(reading, facts, status.memory, lambda told: self._write(reading, told, handled))
+            if self._cycling.run(reading, facts, status.memory, lambda told: self._write(reading, told, handled)):
+                return SHORTEST_REST_S  # pods are marked as the new map has it
             due_s = self._cycling.due_s(reading, facts)
         else:
             self._write(reading, facts, handled)
