@@ -1,7 +1,7 @@
 """Vanilla Spark against StreamJob on the same job, resources and work, in alternating runs.
 
     python benchmarks/spark/compare.py [--cases hot-wait,none-wait] [--rounds 3] [--pairs 1] [--out out/benchmarks]
-    python benchmarks/spark/compare.py --report [--out out/benchmarks] [--limits benchmarks/limits/spark.json]
+    python benchmarks/spark/compare.py --report [--out out/benchmarks]
 
 Each finished run is appended to OUT/spark_compare.jsonl, so that a call goes on where the last one stopped: the first
 rounds of all cases come before the second ones. `--pairs` bounds what one call does. The report is read from that file.
@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterator
 
 from runs import SYSTEMS, Case, batch_ms, run, stamp
-from table import print_report
+from table import RUNS, print_report, read_runs, rows_of
 from workload import SKEWS
 
 SKIP = 12  # batches before measuring: warm-up of both sides, and the time that balancing takes to settle
@@ -26,7 +26,6 @@ PHASE = 20  # batches between two shifts of the skew; shifting runs measure all 
 SLOTS = {"cpu": 2, "wait": 4}
 TOTAL_MS = {"cpu": 2400.0, "wait": 4000.0}
 PARTITIONS = 16
-RUNS = "spark_compare.jsonl"
 
 
 def make_case(name: str, loops_per_ms: float) -> Case:
@@ -42,11 +41,6 @@ def make_case(name: str, loops_per_ms: float) -> Case:
         batches_per_phase=PHASE,
         loops_per_ms=loops_per_ms,
     )
-
-
-def read_runs(path: pathlib.Path) -> list[dict[str, object]]:
-    """Every finished run of the file, none when there is no file."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def missing(cases: list[str], rounds: int, done: list[dict[str, object]]) -> Iterator[tuple[str, str, int]]:
@@ -85,7 +79,6 @@ def main() -> None:
     parser.add_argument("--loops-per-ms", type=float, default=2000.0, help="of the machine, see calibrate.py")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     parser.add_argument("--keep", type=pathlib.Path, help="folder for logs and histories of the runs")
-    parser.add_argument("--limits", type=pathlib.Path, help="file for mean, spread and trials of each figure")
     parser.add_argument("--report", action="store_true")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that a run in progress is ended, too
@@ -96,7 +89,7 @@ def main() -> None:
             record = one_run(name, system, turn, args)
             with path.open("a") as file:
                 file.write(json.dumps(record) + "\n")
-    print_report(read_runs(path), args.limits)
+    print_report(rows_of(args.out))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """What one move costs the moved key group: extra seconds of its first task on the new executor, by state size.
 
-    python benchmarks/spark/move_pause.py [--sizes-mb 1,50,200] [--moves 6] [--out out/benchmarks]
+    python benchmarks/spark/move_pause.py [--providers hdfs,rocksdb] [--sizes-mb 1,50,200] [--moves 6]
 
 Builds state of about 1 KB a row in four key groups, then moves one group at a time and compares the first task after
-the move with the median of the same group's tasks before it. Local disk, page cache warm: a remote checkpoint adds the
-state's bytes over its bandwidth.
+the move with the median of the same group's tasks before it. Each finished case is appended to OUT/move_pause.jsonl;
+a case that is there is not run again. Local disk, page cache warm: a remote checkpoint adds the state's bytes over its
+bandwidth.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ import argparse
 import json
 import pathlib
 import shutil
+import signal
 import statistics
+import sys
 import tempfile
 from typing import Any
 
-from runs import ROCKSDB, stamp
+from runs import FILES, ROCKSDB, stamp
+from table import figure
 
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 PROVIDERS = {"hdfs": (HDFS, "false"), "rocksdb": (ROCKSDB, "false"), "rocksdb-changelog": (ROCKSDB, "true")}
 PARTITIONS = 4
 ROWS_PER_BATCH = 50_000
 QUIET_BATCHES = 5
+RUNS = "move_pause.jsonl"
 
 
 def session() -> Any:
@@ -41,6 +46,7 @@ def session() -> Any:
         "spark.executor.memory": "3g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        **FILES,
     }
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -87,10 +93,7 @@ def measure(spark: Any, bridge: Any, query: Any, megabytes: int, moves: int) -> 
     sizes = bridge.state_bytes(str(query.id)).values()
     return {
         "state_mb": round(sum(sizes) / len(sizes) / 1e6, 1),
-        "pause_median_s": round(statistics.median(pauses), 3),
-        "pause_min_s": round(min(pauses), 3),
-        "pause_max_s": round(max(pauses), 3),
-        "moves": moves,
+        "pauses_s": [round(pause, 3) for pause in pauses],
     }
 
 
@@ -118,22 +121,61 @@ def main() -> None:
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    path = args.out / RUNS
+    have = {(one["provider"], one["megabytes"]) for one in read_cases(path)}
+    cases = [(name, int(size)) for name in args.providers.split(",") for size in args.sizes_mb.split(",")]
+    if wanted := [one for one in cases if one not in have]:
+        measure_all(wanted, args.moves, path)
+    print_report(rows_of(args.out))
+
+
+def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path) -> None:
+    """Measure each provider and size in one session, and append what was found."""
     from streamjob_agent.spark import connect
 
     spark = session()
     spark.sparkContext.setLogLevel("FATAL")
     bridge = connect(spark)
-    rows = []
-    print(f"{'state store':18} {'MB a group':>10} {'pause median':>12} {'min .. max s':>18}")
-    for name in args.providers.split(","):
-        for size in args.sizes_mb.split(","):
-            row = {"provider": name, **one_case(spark, bridge, name, int(size), args.moves)}
-            rows.append(row)
-            span = f"{row['pause_min_s']} .. {row['pause_max_s']}"
-            print(f"{name:18} {row['state_mb']:>10} {row['pause_median_s']:>12} {span:>18}", flush=True)
-            (args.out / "move_pause.json").write_text(json.dumps({"at": stamp(), "rows": rows}, indent=1))
-    bridge.close()
-    spark.stop()
+    try:
+        for name, megabytes in cases:
+            found = one_case(spark, bridge, name, megabytes, moves)
+            with path.open("a") as file:
+                file.write(json.dumps({"at": stamp(), "provider": name, "megabytes": megabytes, **found}) + "\n")
+    finally:
+        bridge.close()
+        spark.stop()
+
+
+def read_cases(path: pathlib.Path) -> list[dict[str, Any]]:
+    """Every finished case of the file, none when there is no file."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
+    """The figures of every case that was run."""
+    return [
+        {
+            "provider": one["provider"],
+            "state_mb": one["state_mb"],
+            "pause_median_s": round(statistics.median(one["pauses_s"]), 3),
+            "pause_s": figure(one["pauses_s"]),
+        }
+        for one in read_cases(out / RUNS)
+    ]
+
+
+def print_report(rows: list[dict[str, Any]]) -> None:
+    """The table in Markdown."""
+    print(
+        "| state store | MB to load a group | pause, median s | mean s | spread s | moves |\n|---|---|---|---|---|---|"
+    )
+    for one in rows:
+        pause = one["pause_s"]
+        print(
+            f"| {one['provider']} | {one['state_mb']} | {one['pause_median_s']:.2f} | {pause['mean']:.2f} "
+            f"| {pause['spread']:.2f} | {pause['trials']} |"
+        )
 
 
 def one_case(spark: Any, bridge: Any, name: str, megabytes: int, moves: int) -> dict[str, object]:

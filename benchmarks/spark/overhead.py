@@ -1,29 +1,39 @@
 """What the agent costs a job that has nothing to gain: batch durations without and with it, alternating.
 
-    python benchmarks/spark/overhead.py [--partitions 20,60,200] [--rounds 2] [--out out/benchmarks]
+    python benchmarks/spark/overhead.py [--partitions 20,60,200] [--rounds 3] [--pairs 1] [--out out/benchmarks]
+    python benchmarks/spark/overhead.py --report [--out out/benchmarks]
 
-Two chained operators, so 2 x PARTITIONS key groups. Prints the median batch of each side, their ratio by round, and
-what the agent says of its own work per batch.
+Two chained operators, so 2 x PARTITIONS key groups. Each finished pair of runs is appended to OUT/overhead.jsonl, so
+that a call goes on where the last one stopped. Prints the median batch of each side, their ratio by round, and what
+the agent says of its own work per batch.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import urllib.request
+from typing import Any
 
 import numpy as np
-from runs import HERE, ROCKSDB, batch_ms, stamp
+from runs import CALM, FILES, HERE, ROCKSDB, batch_ms, scratch, stamp
+from table import figure
 
-BATCHES, SKIP = 16, 6
+BATCHES = {20: 45, 60: 35, 200: 18}
+FEWEST_BATCHES = 20
+SKIP = 8
 SIDES = ("plain", "agent")
+RUNS = "overhead.jsonl"
 
 
 def settings(partitions: int) -> str:
@@ -37,17 +47,22 @@ def settings(partitions: int) -> str:
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.statefulOperator.checkCorrectness.enabled": "false",
         "spark.sql.streaming.numRecentProgressUpdates": "1000",
+        "spark.driver.extraJavaOptions": CALM,
+        "spark.executor.extraJavaOptions": CALM,
+        **FILES,
     }
-    return " ".join(f"--conf {key}={value}" for key, value in conf.items()) + " pyspark-shell"
+    return shlex.join(
+        [*(word for key, value in conf.items() for word in ("--conf", f"{key}={value}")), "pyspark-shell"]
+    )
 
 
 def run(side: str, partitions: int) -> tuple[np.ndarray, float | None]:
     """Batch durations (ms) after warm-up, and the agent's own seconds per batch."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="overhead-"))
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="overhead-", dir=scratch()))
     try:
         config = folder / "config.json"
         paths = {"checkpoint": str(folder / "checkpoint"), "progress": str(folder / "progress.jsonl")}
-        config.write_text(json.dumps({**paths, "batches": BATCHES}))
+        config.write_text(json.dumps({**paths, "batches": BATCHES.get(partitions, FEWEST_BATCHES)}))
         own = _watch(_start(side, partitions, folder, config), folder / "address")
         lines = (folder / "progress.jsonl").read_text().splitlines()
         return batch_ms([json.loads(line) for line in lines], SKIP), own
@@ -66,20 +81,23 @@ def _start(side: str, partitions: int, folder: pathlib.Path, config: pathlib.Pat
     agent = ["-m", "streamjob_agent", "run"] if side == "agent" else []
     command = [sys.executable, *agent, str(HERE / "chain_job.py"), str(config)]
     with open(folder / "log", "wb") as log:
-        return subprocess.Popen(command, env=env, stdout=log, stderr=log)
+        return subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
 
 
 def _watch(process: subprocess.Popen[bytes], address: pathlib.Path) -> float | None:
     """Wait for the end, at most ten minutes; the newest of the agent's overhead seconds per batch seen meanwhile."""
     own = None
-    for _ in range(600):
-        try:
-            process.wait(timeout=1.0)
-            return own
-        except subprocess.TimeoutExpired:
-            own = _own_seconds(address) or own
-    process.kill()
-    raise RuntimeError("the job did not end within ten minutes")
+    try:
+        for _ in range(600):
+            try:
+                process.wait(timeout=1.0)
+                return own
+            except subprocess.TimeoutExpired:
+                own = _own_seconds(address) or own
+        raise RuntimeError("the job did not end within ten minutes")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _own_seconds(address: pathlib.Path) -> float | None:
@@ -97,42 +115,69 @@ def _own_seconds(address: pathlib.Path) -> float | None:
 
 
 def main() -> None:
-    """Parse, alternate, print, write."""
+    """Run what is missing, or report what there is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--partitions", default="20,60,200")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pairs", type=int, default=1000, help="most pairs of runs in this call")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    parser.add_argument("--report", action="store_true")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that a run in progress is ended, too
     args.out.mkdir(parents=True, exist_ok=True)
-    rows = []
-    print(f"{'groups':>7} {'plain ms':>9} {'agent ms':>9} {'ratio by round':>18} {'own ms a batch':>15}")
-    for partitions in map(int, args.partitions.split(",")):
-        row = one_size(partitions, args.rounds)
-        rows.append(row)
-        ratios = " ".join(f"{ratio:.3f}" for ratio in row["ratio_by_round"])
+    path = args.out / RUNS
+    if not args.report:
+        sizes = list(map(int, args.partitions.split(",")))
+        have = {(one["partitions"], one["round"]) for one in read_pairs(path)}
+        wanted = [(size, turn) for turn in range(args.rounds) for size in sizes if (size, turn) not in have]
+        for size, turn in wanted[: args.pairs]:
+            with path.open("a") as file:
+                file.write(json.dumps(pair(size, turn)) + "\n")
+    print_report(rows_of(args.out))
+
+
+def pair(partitions: int, turn: int) -> dict[str, object]:
+    """One run of each side; the two take turns at going first."""
+    record: dict[str, object] = {"partitions": partitions, "round": turn, "at": stamp()}
+    for side in SIDES if turn % 2 == 0 else SIDES[::-1]:
+        durations_ms, own_s = run(side, partitions)
+        record[f"{side}_ms"] = durations_ms.tolist()
+        if side == "agent":
+            record["own_ms"] = None if own_s is None else 1000 * own_s
+    return record
+
+
+def read_pairs(path: pathlib.Path) -> list[dict[str, Any]]:
+    """Every finished pair of the file, none when there is no file."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
+    """The figures of every size that was run."""
+    pairs = read_pairs(out / RUNS)
+    sizes = sorted({one["partitions"] for one in pairs})
+    return [one_size(size, [one for one in pairs if one["partitions"] == size]) for size in sizes]
+
+
+def print_report(rows: list[dict[str, Any]]) -> None:
+    """The table in Markdown."""
+    print("| key groups | plain ms | with agent ms | ratio of medians | agent's own ms a batch | rounds |")
+    print("|---|---|---|---|---|---|")
+    for row in rows:
+        ratio, own = row["ratio"], row["own_ms"]
         print(
-            f"{row['groups']:7} {row['plain_ms']:9.0f} {row['agent_ms']:9.0f} {ratios:>18} {row['own_ms']:15.1f}",
-            flush=True,
+            f"| {row['groups']} | {row['plain_ms']:.0f} | {row['agent_ms']:.0f} | {ratio['mean']:.3f} "
+            f"(±{ratio['spread'] / 2:.3f}) | {own['mean']:.1f} (±{own['spread'] / 2:.1f}) | {ratio['trials']} |"
         )
-        (args.out / "overhead.json").write_text(json.dumps({"at": stamp(), "rows": rows}, indent=1))
 
 
-def one_size(partitions: int, rounds: int) -> dict[str, object]:
+def one_size(partitions: int, pairs: list[dict[str, Any]]) -> dict[str, Any]:
     """Medians of both sides over all rounds, and the ratio of each round's medians."""
-    kept: dict[str, list[np.ndarray]] = {side: [] for side in SIDES}
-    own: list[float] = []
-    for _ in range(rounds):
-        for side in SIDES:
-            durations, seconds = run(side, partitions)
-            kept[side].append(durations)
-            own += [seconds] if seconds is not None else []
-    ratios = [float(np.median(a) / np.median(p)) for p, a in zip(kept["plain"], kept["agent"], strict=True)]
     return {
         "groups": 2 * partitions,
-        "plain_ms": float(np.median(np.concatenate(kept["plain"]))),
-        "agent_ms": float(np.median(np.concatenate(kept["agent"]))),
-        "ratio_by_round": ratios,
-        "own_ms": 1000 * float(np.mean(own)) if own else float("nan"),
+        **{f"{side}_ms": float(np.median(np.concatenate([one[f"{side}_ms"] for one in pairs]))) for side in SIDES},
+        "ratio": figure([float(np.median(one["agent_ms"]) / np.median(one["plain_ms"])) for one in pairs]),
+        "own_ms": figure([one["own_ms"] for one in pairs if one["own_ms"] is not None]),
     }
 
 

@@ -123,14 +123,18 @@ def run(
 
     `keep` is a folder that StreamJob's own record of the run is copied to.
     """
-    place = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None  # a disk that others use would blur what is compared
-    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"bench-{case.skew}-{case.work}-{system}-", dir=place))
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"bench-{case.skew}-{case.work}-{system}-", dir=scratch()))
     try:
         return _run(case, system, folder, timeout_s)
     finally:
         if keep is not None:
             _keep(folder, keep)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def scratch() -> pathlib.Path | None:
+    """Where runs keep their files: memory where there is some, since a disk that others use blurs comparisons."""
+    return SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
 
 
 def _keep(folder: pathlib.Path, keep: pathlib.Path) -> None:

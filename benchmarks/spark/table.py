@@ -6,17 +6,18 @@ import json
 import pathlib
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+RUNS = "spark_compare.jsonl"
 ADAPTED = 6  # batches after a shift of the skew that count as adapting, not as adapted
 
 Run = Mapping[str, object]
 Sides = dict[str, dict[int, Run]]  # system -> round -> run
 
 
-def by_case(runs: list[Run]) -> dict[str, Sides]:
+def by_case(runs: Iterable[Run]) -> dict[str, Sides]:
     """Runs by case and system, only rounds that both systems have finished."""
     found: dict[str, Sides] = defaultdict(lambda: defaultdict(dict))
     for one in runs:
@@ -106,18 +107,23 @@ def fixed_cost_ms(cases: Mapping[str, Sides], work: str) -> float | None:
     return float(np.median(np.concatenate([measured(one) for one in sides["vanilla"].values()])))
 
 
-def print_report(runs: list[Run], limits: pathlib.Path | None) -> None:
-    """The table in Markdown; the figures as a file where one is named."""
-    cases = by_case(runs)
-    rows = [row(name, sides, fixed_cost_ms(cases, name.split("-")[1])) for name, sides in cases.items()]
-    print(
-        "| case | vanilla p50 / p95 ms | StreamJob p50 / p95 ms | p50 ratio | p95 ratio | throughput | bound + fixed ms"
-    )
-    print("|---|---|---|---|---|---|---|", "distance of p50 | rounds |", sep="")
+def read_runs(path: pathlib.Path) -> list[dict[str, object]]:
+    """Every finished run of a file, none when there is no file."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def rows_of(out: pathlib.Path) -> list[dict[str, object]]:
+    """The figures of every case that was run."""
+    cases = by_case(read_runs(out / RUNS))
+    return [row(name, sides, fixed_cost_ms(cases, name.split("-")[1])) for name, sides in cases.items()]
+
+
+def print_report(rows: list[dict[str, object]]) -> None:
+    """The table in Markdown."""
+    print("| case | vanilla p50 / p95 ms | StreamJob p50 / p95 ms | p50 ratio | p95 ratio | throughput", end="")
+    print(" | bound + fixed ms | p50 over it | rounds |\n|---|---|---|---|---|---|---|---|---|")
     for one in rows:
         print(line(one), flush=True)
-    if limits is not None:
-        limits.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
 
 
 def line(one: Mapping[str, object]) -> str:
