@@ -25,6 +25,7 @@ _FAILURES_IN_A_ROW = 5
 _STUCK_S = 60.0
 _EAGER_POLL_S = 0.2  # until a query's first task was seen: a remembered placement must come before it
 _SLOW_EVERY_BATCHES = 5
+_STOPPED = {"between": "between two batches", "inside": "inside a batch, which is run again after the restart"}
 _NOTHING = Usage(
     groups={}, batches=(), other_busy_s={}, executor_busy_s={}, failed_tasks=0, longest_stateful_stage_s=None
 )
@@ -200,6 +201,11 @@ class Agent:
                 self._accepted[assignment.query_id] = assignment
                 self._inbox.append(assignment)
             return self._refused
+
+    def stop_queries(self, timeout_s: float) -> None:
+        """Stop every query between two batches, as far as that is possible in time. For any thread; may raise."""
+        for query_id, where in self._bridge.stop_queries(timeout_s).items():
+            log.warning("StreamJob agent: query %s was stopped %s", query_id, _STOPPED[where])
 
     def status(self) -> AgentStatus:
         """What the agent knows now. For any thread."""

@@ -130,6 +130,12 @@ class Host:
         agent = self._agent
         return agent.submit(assignment) if agent else f"ActuationOff: {self._why_not[1]}"
 
+    def stop_queries(self, timeout_s: float) -> None:
+        """Stop every query between two batches; nothing to do without a session. May raise."""
+        agent = self._agent
+        if agent is not None:
+            agent.stop_queries(timeout_s)
+
     def failed(self, error: BaseException) -> None:
         """Count an error of a request."""
         self.guard.report("request", error)

@@ -143,6 +143,12 @@ class SparkBridge(Protocol):
     def self_test(self) -> Mapping[str, str]:
         """Each check's name and "ok" or what failed; leaves no trace in the job."""
 
+    def stop_queries(self, timeout_s: float) -> Mapping[str, str]:
+        """Stop every query between two batches, after timeout_s inside one: query id -> "between" or "inside".
+
+        For the end of the program: a query that starts later is held before its first batch.
+        """
+
     def diagnostics(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, int]]:
         """Faults caught inside the bridge (place -> count and newest message), and its own counters.
 

@@ -26,6 +26,8 @@ class AgentConfig:
         traffic_min_bytes: pairs of key groups that exchange less in a batch get no series, 1 or more.
         traffic_max_pairs: most series of traffic, 0 to 100,000; 0 turns them off.
         partition_map: `namespace/name` of the PartitionMap to follow on Kubernetes; None follows none.
+        stop_grace_s: time that SIGTERM gives the queries to come to the end of a batch, 1 to 86,400 s; None leaves
+            SIGTERM to the program.
         failed_after: batches after which a move that Spark has not obeyed is reported as failed, 1 to 1000.
     """
 
@@ -39,6 +41,7 @@ class AgentConfig:
     traffic_min_bytes: int = 1024
     traffic_max_pairs: int = 2000
     failed_after: int = 5
+    stop_grace_s: float | None = None
     partition_map: str | None = None
 
     @classmethod
@@ -104,4 +107,5 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "traffic_max_pairs": _whole(0, 100_000),
     "failed_after": _whole(1, 1000),
     "partition_map": _namespace_and_name,
+    "stop_grace_s": _number(1.0, 86_400.0),
 }

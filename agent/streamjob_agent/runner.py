@@ -17,7 +17,7 @@ USAGE = """usage: python -m streamjob_agent run [-m MODULE | SCRIPT] [ARGUMENT .
 
 Runs a PySpark program unchanged, with the StreamJob agent in its driver.
 Settings: STREAMJOB_AGENT_HOST, _PORT, _ADDRESS_FILE, _STATE_DIR, _TOKEN, _POLL_S, _OVERHEAD_RATIO,
-_TRAFFIC_MIN_BYTES, _TRAFFIC_MAX_PAIRS, _FAILED_AFTER, _PARTITION_MAP."""
+_TRAFFIC_MIN_BYTES, _TRAFFIC_MAX_PAIRS, _FAILED_AFTER, _PARTITION_MAP, _STOP_GRACE_S."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -38,9 +38,13 @@ def prepare(environ: Mapping[str, str]) -> None:
     """Get ready to attach. If that fails, the program runs without an agent."""
 
     def watch() -> None:
-        from streamjob_agent import attach, config, hooks  # here: an image may lack what they import
+        from streamjob_agent import attach, config, hooks, stopping  # here: an image may lack what they import
 
-        hooks.watch_imports(attach.Host(*config.AgentConfig.from_env(environ)))
+        settings, complaints = config.AgentConfig.from_env(environ)
+        host = attach.Host(settings, complaints)
+        hooks.watch_imports(host)
+        if settings.stop_grace_s is not None:
+            stopping.GracefulStop(host.stop_queries, host.guard, settings.stop_grace_s).install()
 
     Guard().call("prepare", watch, None)
 

@@ -179,6 +179,11 @@ class FakeBridge:
         self._enter("self_test")
         return self.checks
 
+    def stop_queries(self, timeout_s: float) -> Mapping[str, str]:
+        self._enter("stop_queries", timeout_s)
+        self.running = False
+        return {QUERY: "between"}
+
     def diagnostics(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, int]]:
         self._enter("diagnostics")
         return {"progress": (2, "java.lang.Exception")}, {"hook_ns": 1_000_000, "batches": 3}

@@ -181,6 +181,7 @@ BAD = {
     "TRAFFIC_MAX_PAIRS": ("-5", "a whole number from 0 to 100000"),
     "FAILED_AFTER": ("1.5", "a whole number from 1 to 1000"),
     "TOKEN": ("s3cret ", "text without"),
+    "STOP_GRACE_S": ("0", "a number from 1 to 86400"),
     "PARTITION_MAP": ("orders", "namespace/name of a PartitionMap"),
 }
 

@@ -119,6 +119,10 @@ class DriverBridge:
             round_trip=self._probe.roundTrip,
         )
 
+    def stop_queries(self, timeout_s: float) -> Mapping[str, str]:
+        """Stop every query; see :meth:`streamjob_agent.bridge.SparkBridge.stop_queries`."""
+        return dict(line.split("\t") for line in self._probe.stopQueries(round(timeout_s * 1000)).splitlines())
+
     def diagnostics(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, int]]:
         """Faults caught inside the probe (place -> count and newest message), and the probe's own counters."""
         return codec.read_diagnostics(self._probe.diagnostics())

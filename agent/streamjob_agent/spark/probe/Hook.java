@@ -19,47 +19,55 @@ public final class Hook extends Rule {
   private final Keeper keeper;
   private final Plans plans;
   private final Faults faults;
+  private final Gate gate;
   private final ConcurrentHashMap running;
   private final ConcurrentHashMap done = new ConcurrentHashMap(); // query id -> batch seen last
   final AtomicLong nanos = new AtomicLong();
   final AtomicLong batches = new AtomicLong();
   volatile boolean open = true;
 
-  Hook(SparkContext context, Registry registry, Keeper keeper, Plans plans, Faults faults, ConcurrentHashMap running) {
+  Hook(SparkContext context, Registry registry, Keeper keeper, Plans plans, Faults faults, Gate gate,
+      ConcurrentHashMap running) {
     this.context = context;
     this.registry = registry;
     this.keeper = keeper;
     this.plans = plans;
     this.faults = faults;
+    this.gate = gate;
     this.running = running;
   }
 
   public TreeNode apply(TreeNode plan) {
+    String begins = null;
     try {
       String id = open ? context.getLocalProperty(QUERY) : null;
-      if (id != null) {
-        planning(id);
-      }
+      begins = id != null && planning(id) ? id : null;
     } catch (Throwable fault) {
       faults.caught("hook", fault);
+    }
+    if (begins != null) {
+      gate.pass(begins);
     }
     return plan;
   }
 
-  private void planning(String id) throws Exception {
+  /** Whether a batch begins; false for what else the query's thread plans, such as the job's own code in the batch. */
+  private boolean planning(String id) throws Exception {
     long from = System.nanoTime();
     Tracked query = registry.get(id);
     Object execution = running.get(UUID.fromString(id));
     if (query == null || execution == null) {
-      return;
+      return false;
     }
     String batch = query.runId + " " + context.getLocalProperty(BATCH);
-    if (!batch.equals(done.put(id, batch))) {
-      plans.note(query, execution);
-      keeper.spread(query);
-      keeper.boundary(query);
-      batches.incrementAndGet();
-      nanos.addAndGet(System.nanoTime() - from);
+    if (batch.equals(done.put(id, batch))) {
+      return false;
     }
+    plans.note(query, execution);
+    keeper.spread(query);
+    keeper.boundary(query);
+    batches.incrementAndGet();
+    nanos.addAndGet(System.nanoTime() - from);
+    return true;
   }
 }

@@ -36,6 +36,7 @@ public final class Probe {
   private Boundaries boundaries;
   private StateSizes sizes;
   private Hook hook;
+  private Stopper stopper;
   private CoreListener core;
   private QueryListener listener;
   private final ArrayList sessions = new ArrayList();
@@ -56,7 +57,9 @@ public final class Probe {
     binder = new Binder(registry, keeper, running, hadoop);
     boundaries = new Boundaries();
     sizes = new StateSizes(hadoop);
-    hook = new Hook(spark, registry, keeper, plans, faults, running);
+    Gate gate = new Gate();
+    hook = new Hook(spark, registry, keeper, plans, faults, gate, running);
+    stopper = new Stopper(gate, running);
     core = new CoreListener(fleet, registry, keeper, plans, meter, faults);
     listener = new QueryListener(binder, boundaries, meter, faults);
   }
@@ -209,6 +212,11 @@ public final class Probe {
 
   public long waitForBatch(long seen, long timeoutMs) throws InterruptedException {
     return boundaries.await(seen, timeoutMs);
+  }
+
+  /** For the end of the program: queries that start later are held before their first batch. */
+  public String stopQueries(long atMostMs) throws Exception {
+    return stopper.stopAll(atMostMs);
   }
 
   public void localityWait(String value) {

@@ -1,0 +1,58 @@
+"""SIGTERM on Kubernetes: the queries are stopped between two batches, then the program ends.
+
+As the first process of a container a program would not even get the signal without a handler. The program's own
+handler, if it sets one later, replaces this one.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from streamjob_agent.guard import Guard, log
+
+ENDING_S = 5.0
+"""Time for the program to end by itself once its queries have: awaitTermination comes back, the script goes on."""
+EXIT_CODE = 128 + signal.SIGTERM
+
+
+class GracefulStop:
+    """`stop_queries(seconds)` stops them between two batches, or inside one when that takes longer."""
+
+    def __init__(
+        self, stop_queries: Callable[[float], None], guard: Guard, grace_s: float, ending_s: float = ENDING_S
+    ) -> None:
+        self._stop_queries = stop_queries
+        self._guard = guard
+        self._grace_s = grace_s
+        self._ending_s = ending_s
+        self._begun = False
+        self._over = False
+
+    def install(self) -> None:
+        """Handle SIGTERM from now on; only on the main thread."""
+        signal.signal(signal.SIGTERM, self.on_signal)
+
+    def on_signal(self, number: int, frame: object) -> None:
+        """The first one starts to stop; the one that we send ourselves at the end leaves the program."""
+        if self._over:
+            sys.exit(EXIT_CODE)
+        if not self._begun:
+            self._begun = True
+            # Not here: the main thread may be in the middle of a call to Spark, which has to come back first.
+            threading.Thread(target=self._stop, name="streamjob-stop", daemon=True).start()
+
+    def _stop(self) -> None:
+        log.warning("StreamJob agent: asked to stop; queries are stopped between two batches")
+        stopping = threading.Thread(
+            target=lambda: self._guard.call("stop_queries", lambda: self._stop_queries(self._grace_s), None),
+            daemon=True,
+        )
+        stopping.start()
+        stopping.join(self._grace_s + self._ending_s)
+        time.sleep(self._ending_s)
+        self._over = True
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)

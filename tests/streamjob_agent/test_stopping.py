@@ -1,0 +1,73 @@
+"""SIGTERM while a program runs: what ends it, when, and with which code. Each test is a process of its own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+PROGRAM = """
+import signal, sys, threading, time
+from streamjob_agent.guard import Guard
+from streamjob_agent.stopping import GracefulStop
+stopped = threading.Event()
+def stop_queries(seconds):
+{stop}
+guard = Guard()
+GracefulStop(stop_queries, guard, grace_s=0.3, ending_s=0.3).install()
+print("up", flush=True)
+{main}
+"""
+FOREVER = "while True: time.sleep(0.05)"
+
+
+def run(stop: str, main: str, signals: int = 1) -> tuple[int, str]:
+    text = PROGRAM.format(stop=textwrap.indent(stop, "    "), main=main)
+    with subprocess.Popen(
+        [sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "up\n"
+        for _ in range(signals):
+            program.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        try:
+            output, _ = program.communicate(timeout=30)
+        finally:
+            program.kill()
+    return program.returncode, output
+
+
+def test_a_program_that_ends_with_its_queries_ends_as_it_likes() -> None:
+    code, output = run("stopped.set()", "stopped.wait(); print('in order'); sys.exit(5)")
+    assert (code, "in order" in output) == (5, True)
+
+
+@pytest.mark.parametrize(
+    "stop", ["stopped.set()", "raise RuntimeError('no such query')", "time.sleep(60)"], ids=["works", "fails", "hangs"]
+)
+def test_a_program_that_goes_on_is_ended_whatever_stopping_does(stop: str) -> None:
+    code, output = run(stop, f"try:\n    {FOREVER}\nfinally:\n    print('cleaned up')")
+    assert code == 128 + signal.SIGTERM
+    assert "cleaned up" in output
+    assert "Traceback" not in output
+
+
+def test_queries_are_stopped_once_however_often_it_is_asked() -> None:
+    code, output = run("print('stopping', flush=True); time.sleep(0.2)", FOREVER, signals=3)
+    assert code == 128 + signal.SIGTERM
+    assert output.count("stopping\n") == 1
+
+
+def test_a_handler_of_the_programs_own_replaces_ours() -> None:
+    own = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))"
+    text = PROGRAM.format(stop="    pass", main=f"{own}\nprint('ready', flush=True)\n{FOREVER}")
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        assert [program.stdout.readline() for _ in range(2)] == ["up\n", "ready\n"]
+        program.send_signal(signal.SIGTERM)
+        assert program.wait(30) == 9
