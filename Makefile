@@ -7,7 +7,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests faults test-matrix figures clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests faults test-matrix bench figures clean
 
 setup: $(VENV)/.ready
 
@@ -55,11 +55,13 @@ faults: kube
 test: lint
 	$(BIN)/pytest
 
-# Real Spark, about three hours on two cores; each script takes options for less, see docs/benchmarks.md.
+# Real Spark, about an hour and a half on two cores that do nothing else; every script goes on where it was stopped, and
+# takes options for less, see docs/benchmarks.md. Results go to out/benchmarks, figures to benchmarks/limits/spark.json.
 bench: setup
 	$(BIN)/python benchmarks/spark/overhead.py
 	$(BIN)/python benchmarks/spark/move_pause.py
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/spark/compare.py
+	$(BIN)/python benchmarks/spark/compare.py --loops-per-ms "$$($(BIN)/python benchmarks/spark/calibrate.py)"
+	$(BIN)/python benchmarks/spark/limits.py
 
 .PRECIOUS: .venv-spark-%/.ready
 
