@@ -1,0 +1,106 @@
+"""The API server as a dictionary: resource versions, conflicts, and an accident before or after any call."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from streamjob_operator.kube.kinds import Kind
+from streamjob_operator.kube.refusals import Conflict, NotFound
+
+Object = dict[str, Any]
+
+
+class FakeApi:
+    """As much of KubeApi as the operator's parts use. `before[verb]` is called with the object's name first."""
+
+    def __init__(self) -> None:
+        self.objects: dict[tuple[str, str, str], Object] = {}
+        self.before: dict[str, Callable[[str], None]] = {}
+        self.calls: list[tuple[str, str]] = []
+        self._versions = itertools.count(1)
+
+    def get(self, kind: Kind, name: str, namespace: str | None = None) -> Object | None:
+        self._called("get", kind, name)
+        found = self.objects.get((kind.plural, namespace or "", name))
+        return copy.deepcopy(found)
+
+    def create(self, kind: Kind, document: Mapping[str, Any]) -> Object:
+        key = self._key(kind, document)
+        self._called("create", kind, key[2])
+        if key in self.objects:
+            raise Conflict(409, "AlreadyExists", f"{key} is there")
+        return self._keep(key, {"kind": kind.kind, "apiVersion": kind.api_version, **document})
+
+    def apply(
+        self, kind: Kind, document: Mapping[str, Any], *, subresource: str | None = None, force: bool = False
+    ) -> Object:
+        key = self._key(kind, document)
+        self._called("apply", kind, key[2])
+        there = self.objects.get(key)
+        for name in ("resourceVersion", "uid"):
+            wanted = document["metadata"].get(name)
+            if wanted is not None and (there is None or there["metadata"].get(name) != wanted):
+                raise Conflict(409, "Conflict", f"{name} of {key} is another one")
+        if there is None and subresource is not None:
+            raise NotFound(404, "NotFound", f"{key} is not there")
+        changed = {**(there or {"kind": kind.kind, "apiVersion": kind.api_version}), **document}
+        changed["metadata"] = {**(there or {}).get("metadata", {}), **document["metadata"]}
+        return self._keep(key, changed)
+
+    def merge_patch(
+        self, kind: Kind, name: str, namespace: str | None, patch: Mapping[str, Any], *, subresource: str | None = None
+    ) -> Object:
+        self._called("patch", kind, name)
+        key = (kind.plural, namespace or "", name)
+        there = self.objects.get(key)
+        if there is None:
+            raise NotFound(404, "NotFound", f"{key} is not there")
+        wanted = (patch.get("metadata") or {}).get("resourceVersion")
+        if wanted is not None and wanted != there["metadata"]["resourceVersion"]:
+            raise Conflict(409, "Conflict", f"{key} has changed")
+        return self._keep(key, _merged(there, patch))
+
+    def put(self, kind: Kind, document: Mapping[str, Any]) -> Object:
+        """What somebody else did."""
+        return self._keep(self._key(kind, document), dict(document))
+
+    def _called(self, verb: str, kind: Kind, name: str) -> None:
+        self.calls.append((verb, kind.plural))
+        if verb in self.before:
+            self.before[verb](name)
+
+    @staticmethod
+    def _key(kind: Kind, document: Mapping[str, Any]) -> tuple[str, str, str]:
+        return kind.plural, document["metadata"].get("namespace", ""), document["metadata"]["name"]
+
+    def _keep(self, key: tuple[str, str, str], document: Object) -> Object:
+        version = next(self._versions)
+        metadata = {"uid": f"uid-{key[2]}", **document["metadata"], "resourceVersion": str(version)}
+        self.objects[key] = {**copy.deepcopy(document), "metadata": metadata}
+        return copy.deepcopy(self.objects[key])
+
+
+def _merged(there: Object, patch: Mapping[str, Any]) -> Object:
+    merged = dict(there)
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        elif isinstance(value, Mapping) and isinstance(merged.get(name), Mapping):
+            merged[name] = _merged(merged[name], value)
+        else:
+            merged[name] = value
+    return merged
+
+
+def once(action: Callable[[], object]) -> Callable[[str], None]:
+    """An accident that happens at the first call only."""
+    left = [action]
+
+    def happen(_: str) -> None:
+        if left:
+            left.pop()()
+
+    return happen

@@ -1,0 +1,189 @@
+"""Memory in the status, the PartitionMap written first: an operator that dies anywhere is completed by the next."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import pytest
+from fake_api import FakeApi, once
+from worlds import even, job, warm
+
+from streamjob_agent.map_form import status_to_map
+from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus
+from streamjob_operator.kube.actuator import MapActuator
+from streamjob_operator.kube.kinds import PARTITION_MAPS, STREAM_JOBS
+from streamjob_operator.kube.maps import Maps, MapView
+from streamjob_operator.kube.memory import StatusMemory, adopt, memory_text, read_memory
+from streamjob_operator.kube.models.status import Status
+from streamjob_operator.kube.packing import PLAIN_BYTES, pack, unpack
+from streamjob_operator.kube.writing import write_status
+from streamjob_operator.memory import UnreadableMemory
+from streamjob_operator.ports import Stale, Unavailable
+from streamjob_operator.values import Memory, Receipt
+
+JOB_DOCUMENT = {"metadata": {"name": "j", "namespace": "n", "uid": "uid-j"}}
+WRITTEN = Assignment(
+    generation=5, application_id="app", query_id="q", executors_target=4, marked_for_removal=("2", "3"), remove=("3",)
+)
+
+
+def test_what_was_decided_and_not_saved_is_taken_over_from_the_map() -> None:
+    memory = adopt(Memory(generation=4, application_id="app", executors_target=5, first_seen_s=1.0), WRITTEN, 100.0)
+    assert (memory.generation, memory.marked, memory.executors_target) == (5, ("2", "3"), 3)
+    assert (memory.acted_at_s, memory.target_since_s, memory.first_seen_s) == (100.0, None, 1.0)
+
+
+def test_a_wish_for_more_is_timed_from_now() -> None:
+    memory = adopt(Memory(generation=4, executors_target=2), WRITTEN, 100.0)
+    assert memory.target_since_s == 100.0
+
+
+@pytest.mark.parametrize("generation", [5, 6])
+def test_what_was_saved_stays(generation: int) -> None:
+    memory = Memory(generation=generation)
+    assert adopt(memory, WRITTEN, 100.0) is memory
+    assert adopt(memory, None, 100.0) is memory
+
+
+def test_a_memory_survives_its_text_and_long_ones_are_packed() -> None:
+    memory = Memory(generation=7, counters={f"Reason{number}": number for number in range(5000)})
+    text = memory_text(memory)
+    assert text.startswith("z:")
+    assert len(text) < 60_000
+    assert read_memory(text) == memory
+    assert read_memory(None) == Memory()
+    assert pack("x" * PLAIN_BYTES) == "x" * PLAIN_BYTES
+
+
+@pytest.mark.parametrize("text", ["{", "z:AAAA", "z:*", '{"version":99}', pack("x" * 100_000)[:50]])
+def test_a_memory_that_cannot_be_read_is_told_and_begun_anew(text: str) -> None:
+    with pytest.raises(UnreadableMemory):
+        read_memory(text)
+    seen = MapView(generation=0, resource_version="1", spec={}, agent=None, agent_url=None)
+    told: list[str] = []
+    assert StatusMemory(text, seen, 0.0, lambda _: None, told.append).load() == Memory()
+    assert len(told) == 1
+
+
+def test_packed_text_that_is_too_long_is_refused() -> None:
+    with pytest.raises(ValueError, match="cut off"):
+        unpack(pack("x" * 100_000)[:-8] + "AAAAAAA=")
+
+
+class Cluster:
+    """A job whose driver, on paper, follows its map; what an actuator needs."""
+
+    def __init__(self) -> None:
+        self.api = FakeApi()
+        self.maps = Maps(self.api, "n", "j")  # type: ignore[arg-type]
+        self.maps.ensure(JOB_DOCUMENT)
+        self.world = warm(even(2, 6, 15.0), job())
+        self.record = self.world.turn(job())
+        self.memory = dataclasses.replace(self.world.load(), generation=0)
+        self.report()
+
+    def report(self, application: str | None = None, applied: int | None = None) -> None:
+        query = QueryStatus(query_id="query-1", run_id="r", name=None, batch_id=1, owners={0: ("0",) * 12})
+        status = AgentStatus(
+            agent_version="1",
+            spark_version="4",
+            application_id=application or self.world.application,
+            now_s=time.time(),
+            actuation="on",
+            reason="Ok",
+            message="",
+            generation_applied=applied,
+            refused=None,
+            executors=(),
+            queries=(query,),
+        )
+        document = self.api.objects[("partitionmaps", "n", "j")]
+        self.api.put(PARTITION_MAPS, {**document, "status": status_to_map(status)})
+
+    def act(self) -> Receipt:
+        assert self.record.snapshot is not None
+        actuator = MapActuator(self.maps, job().spec.balancing.migration_budget)
+        return actuator.actuate(self.record.snapshot, self.record.verdict, self.memory)
+
+    @property
+    def generation(self) -> int:
+        seen = self.maps.read()
+        assert seen is not None
+        return seen.generation
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
+
+
+def test_a_decision_becomes_a_generation_of_the_map(cluster: Cluster) -> None:
+    receipt = cluster.act()
+    assert (receipt.accepted, receipt.generation, cluster.generation) == (True, 1, 1)
+    seen = cluster.maps.read()
+    assert seen is not None
+    written = seen.assignment()
+    assert written is not None
+    assert written.executors_target == cluster.record.verdict.executors_target
+    assert adopt(cluster.memory, written, 0.0).executors_target == cluster.world.load().executors_target
+
+
+def test_the_agents_writes_in_between_do_not_matter(cluster: Cluster) -> None:
+    cluster.api.before["apply"] = once(cluster.report)
+    assert cluster.act().generation == 1
+
+
+def test_another_operators_write_in_between_refuses_the_plan(cluster: Cluster) -> None:
+    def rival() -> None:
+        seen = cluster.maps.read()
+        assert seen is not None
+        cluster.maps.write(dataclasses.replace(WRITTEN, generation=1), seen)
+
+    cluster.api.before["apply"] = once(lambda: (cluster.api.before.clear(), rival()))
+    with pytest.raises(Stale, match="Generation 1 is written"):
+        cluster.act()
+    assert cluster.generation == 1
+
+
+def test_a_driver_that_restarted_refuses_the_plan(cluster: Cluster) -> None:
+    cluster.report(application="another")
+    with pytest.raises(Stale, match="another"):
+        cluster.act()
+    assert cluster.generation == 0
+
+
+def test_a_map_that_changes_all_the_time_is_given_up(cluster: Cluster) -> None:
+    cluster.api.before["apply"] = lambda _: cluster.report()
+    with pytest.raises(Unavailable, match="at each of 5 attempts"):
+        cluster.act()
+
+
+def stored(api: FakeApi, memory: str | None = None) -> dict[str, object]:
+    metadata = {"name": "j", "namespace": "n", "annotations": {}}
+    return api.put(STREAM_JOBS, {"metadata": metadata, "spec": {}, "status": {"memory": memory} if memory else {}})
+
+
+def test_a_users_edit_in_between_does_not_lose_the_status() -> None:
+    api = FakeApi()
+    read = stored(api)
+    api.before["apply"] = once(lambda: stored(api))
+    write_status(api, read, Status(memory="new"))  # type: ignore[arg-type]
+    assert api.objects[("streamjobs", "n", "j")]["status"] == {"memory": "new", "history": [], "conditions": []}
+
+
+def test_another_operators_memory_is_never_overwritten() -> None:
+    api = FakeApi()
+    read = stored(api, "old")
+    api.before["apply"] = once(lambda: stored(api, "the other's"))
+    with pytest.raises(Stale, match="Another operator"):
+        write_status(api, read, Status(memory="mine"))  # type: ignore[arg-type]
+    assert api.objects[("streamjobs", "n", "j")]["status"] == {"memory": "the other's"}
+
+
+def test_an_unchanged_status_is_not_written() -> None:
+    api = FakeApi()
+    read = write_status(api, stored(api), Status(memory="m"))  # type: ignore[arg-type]
+    api.calls.clear()
+    write_status(api, read, Status(memory="m"))  # type: ignore[arg-type]
+    assert api.calls == []
