@@ -46,7 +46,7 @@ def run_cycle(
         snapshot = timed("observe", observe, ports.metrics, job, now_s)
         memory = timed("recall", recall, memory, snapshot, now_s)
         timed("check", check, snapshot, memory, job, now_s)
-        thought = think(snapshot, memory, job, now_s, make_solver(job, rng, clock), timed)
+        thought = think(snapshot, memory, job, now_s, make_solver(job, rng, clock, ports.planning), timed)
     except Hold as hold:
         thought = Thought(verdict=held(hold.reason, hold.message, marked=memory.marked))
     verdict = thought.verdict

@@ -6,6 +6,8 @@ import dataclasses
 from typing import Protocol
 
 from streamjob_operator.values import CycleRecord, Memory, Receipt, Snapshot, Verdict
+from streamjob_planners.albic.settings import AlbicSettings
+from streamjob_planners.model import Planner
 
 
 class Trouble(Exception):
@@ -26,6 +28,10 @@ class Stale(Trouble):
 
 class Incomplete(Trouble):
     """The other side answered, but parts are missing without which nothing may be changed."""
+
+
+class Overran(Exception):
+    """A planner took so long that its plan would speak of a world that is gone. The text says what became of it."""
 
 
 class MetricsSource(Protocol):
@@ -59,6 +65,13 @@ class Reporter(Protocol):
         """Tell; errors here are counted and never change what the cycle does."""
 
 
+class Planning(Protocol):
+    """Where plans are made: in this process, or in others that can be ended when a planner overruns."""
+
+    def planner(self, name: str, settings: AlbicSettings) -> Planner:
+        """The planner of that name; its `solve` raises Overran when there is no plan in time."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """The whole world, as far as the cycle can reach it."""
@@ -67,3 +80,4 @@ class Ports:
     actuator: Actuator
     memory: MemoryStore
     reporters: tuple[Reporter, ...] = ()
+    planning: Planning | None = None  # None: in this process

@@ -97,7 +97,11 @@ class Reason(enum.StrEnum):
     """Driver, query or generation changed between measuring and acting; the next cycle plans anew."""
 
     PLANNER_FAILED = "PlannerFailed"
-    """The planner raised an error or overran its deadline by far. To do: another planner; report it."""
+    """The planner raised an error, or its process died. To do: another planner; report it."""
+
+    PLANNER_OVERRAN = "PlannerOverran"
+    """The planner overran its deadline by far and was ended; the last placement stays. To do: a longer `planDeadline`,
+    more CPU for the controller, or a faster planner."""
 
     WOULD_UNBALANCE = "WouldUnbalance"
     """Fewer executors would do, but the rest could not be balanced. To do: more key groups, or other keys."""

@@ -158,7 +158,7 @@ class Failing:
 def test_a_planner_that_fails_or_lies_changes_nothing(
     how: str, expected: Reason, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamjob_operator.steps.solve._planner", lambda *_: Failing(how))
+    monkeypatch.setattr("streamjob_operator.steps.solve.in_process", lambda *_: Failing(how))
     world = warm(skewed(), UNSCALED)
     assert reason(world) is expected
     assert world.assignments == []
@@ -173,7 +173,7 @@ def test_a_planner_that_overruns_is_not_believed() -> None:
     ports = Ports(metrics=world, actuator=world, memory=world)
     memory, _ = run_cycle(ports, UNSCALED, world.load(), 1000.0, np.random.default_rng(1), lambda: 0.0)
     _, record = run_cycle(ports, UNSCALED, memory, 1010.0, np.random.default_rng(1), lambda: float(next(seconds)))
-    assert record.verdict.reason is Reason.PLANNER_FAILED
+    assert record.verdict.reason is Reason.PLANNER_OVERRAN
     assert "were allowed" in record.verdict.message
 
 

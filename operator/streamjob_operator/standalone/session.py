@@ -15,6 +15,7 @@ from rich.console import Console
 from streamjob_operator.history import HistoryFile
 from streamjob_operator.memory import FileMemory
 from streamjob_operator.offline.snapshot_file import SnapshotFile
+from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.ports import Ports
 from streamjob_operator.spec import Application, StreamJob
 from streamjob_operator.standalone.agent_actuator import AgentActuator
@@ -46,11 +47,13 @@ def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str
         address = fixed_address(attach) if attach else address_from(out / ADDRESS)
         client = AgentClient(address, token=os.environ.get("STREAMJOB_AGENT_TOKEN"))
         metrics = stack.enter_context(AgentMetrics(client, job.spec.balancing.statistics_period_s))
+        planning = stack.enter_context(PlanningPool())
         ports = Ports(
             metrics=metrics,
             actuator=AgentActuator(client, job.spec.balancing.migration_budget),
             memory=FileMemory(out / MEMORY, tell),
             reporters=(HistoryFile(out / HISTORY, job), SnapshotFile(out / SNAPSHOT), view),
+            planning=planning,
         )
         watch = _watch(supervisor)
         Runner(ports=ports, job=job, watch=watch, tell=tell, duration_s=duration_s, stop=stop).run()

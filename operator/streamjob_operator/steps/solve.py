@@ -7,6 +7,7 @@ import functools
 
 import numpy as np
 
+from streamjob_operator.ports import Overran, Planning
 from streamjob_operator.spec import Collocation, StreamJob
 from streamjob_operator.values import Hold, Reason
 from streamjob_planners import registry
@@ -21,27 +22,31 @@ OVERRUN_FACTOR, OVERRUN_EXTRA_S = 3.0, 2.0
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Solver:
-    """A planner with all that it needs beside the model."""
+    """A planner with all that it needs beside the model. `bounded` planners are ended by others when they overrun."""
 
     planner: Planner
     params: PlanParams
     rng: np.random.Generator
     clock: Clock
+    bounded: bool = False
 
     def solve(self, model: LoadModel) -> Plan:
         """Plan; raises Hold when the planner fails or overruns its deadline by far."""
         started_s = self.clock()
         try:
             plan = self.planner.solve(model, self.params, self.rng, self.clock)
+        except Overran as overran:
+            message = f"Planner '{self.planner.name}' had {self.params.deadline_s:g} s for a plan: {overran}."
+            raise Hold(Reason.PLANNER_OVERRAN, message) from overran
         except Exception as error:  # whatever a planner does, the job goes on as it is
             message = f"Planner '{self.planner.name}' failed: {type(error).__name__}: {error}."
             raise Hold(Reason.PLANNER_FAILED, message) from error
         elapsed_s = self.clock() - started_s
-        if elapsed_s > OVERRUN_FACTOR * self.params.deadline_s + OVERRUN_EXTRA_S:
+        if not self.bounded and elapsed_s > limit_s(self.params):
             message = (
                 f"Planner '{self.planner.name}' took {elapsed_s:.1f} s, {self.params.deadline_s:g} s were allowed."
             )
-            raise Hold(Reason.PLANNER_FAILED, message)
+            raise Hold(Reason.PLANNER_OVERRAN, message)
         return plan
 
     def without_budget(self) -> Solver:
@@ -49,11 +54,17 @@ class Solver:
         return dataclasses.replace(self, params=dataclasses.replace(self.params, budget=Budget()))
 
 
-def make_solver(job: StreamJob, rng: np.random.Generator, clock: Clock) -> Solver:
-    """The solver that the job asks for."""
+def limit_s(params: PlanParams) -> float:
+    """Seconds after which a plan is not waited for any more."""
+    return OVERRUN_FACTOR * params.deadline_s + OVERRUN_EXTRA_S
+
+
+def make_solver(job: StreamJob, rng: np.random.Generator, clock: Clock, planning: Planning | None = None) -> Solver:
+    """The solver that the job asks for, which plans where `planning` says."""
     balancing = job.spec.balancing
-    planner = _planner(balancing.planner, albic_settings(balancing.collocation))
-    return Solver(planner=planner, params=plan_params(job), rng=rng, clock=clock)
+    make = in_process if planning is None else planning.planner
+    planner = make(balancing.planner, albic_settings(balancing.collocation))
+    return Solver(planner=planner, params=plan_params(job), rng=rng, clock=clock, bounded=planning is not None)
 
 
 def albic_settings(collocation: Collocation) -> AlbicSettings:
@@ -90,7 +101,7 @@ def deadline_s(job: StreamJob) -> float:
 
 
 @functools.cache
-def _planner(name: str, settings: AlbicSettings) -> Planner:
+def in_process(name: str, settings: AlbicSettings) -> Planner:
     """Planners hold no state between calls, and loading a solver takes time: once per process is enough."""
     if name == "albic":
         return AlbicPlanner(settings)

@@ -1,0 +1,153 @@
+"""Planning in processes of its own: a planner that overruns is ended, and one giant job does not hold up the others.
+
+The processes start, load solvers and compile loops while the first statistics period runs; no plan's time is spent on
+that. A process that overran is killed and replaced. Safe for several threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import multiprocessing.connection
+import queue
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from streamjob_operator.ports import Overran
+from streamjob_operator.steps.solve import limit_s
+from streamjob_planners.albic.settings import AlbicSettings
+from streamjob_planners.model import Clock, LoadModel, Plan, Planner, PlanParams
+
+WORKER = "streamjob_operator.planning_worker"
+START_S = 120.0
+"""Time for a process to load solvers and compile loops; half a minute on a busy machine without a cache."""
+FREE_S = 60.0
+"""Time to wait for a process that other jobs keep busy."""
+
+
+class Worker:
+    """One process. Not safe for several threads: the pool hands it to one at a time."""
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            number = str(theirs.fileno())
+            self._process = subprocess.Popen([*command, number], stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
+        self._pipe = multiprocessing.connection.Connection(ours.detach())
+        self._ready = False
+
+    def ready(self, timeout_s: float) -> bool:
+        """Whether it has loaded everything, waiting at most timeout_s; raises EOFError when it has ended."""
+        if not self._ready and self._pipe.poll(timeout_s):
+            self._pipe.recv()
+            self._ready = True
+        return self._ready
+
+    def ask(self, task: object, timeout_s: float) -> object:
+        """The answer; raises TimeoutError, EOFError or OSError, after which the worker must be ended."""
+        self._pipe.send(task)
+        if not self._pipe.poll(timeout_s):
+            raise TimeoutError
+        return self._pipe.recv()
+
+    def end(self) -> None:
+        """Kill it: it holds nothing that anybody needs."""
+        self._process.kill()
+        self._process.wait()
+        self._pipe.close()
+
+
+class PlanningPool:
+    """Implements :class:`streamjob_operator.ports.Planning`; use as a context manager.
+
+    `kills` counts processes that were ended because they overran or died.
+    """
+
+    def __init__(self, size: int = 1, command: tuple[str, ...] = (sys.executable, "-m", WORKER)) -> None:
+        self._command = command
+        self._lock = threading.Lock()
+        self._closed = False
+        self._all: set[Worker] = set()
+        self._free: queue.LifoQueue[Worker] = queue.LifoQueue()
+        self.kills = 0
+        for _ in range(size):
+            self._start()
+
+    def __enter__(self) -> PlanningPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._closed = True
+            workers, self._all = self._all, set()
+        for worker in workers:
+            worker.end()
+
+    def planner(self, name: str, settings: AlbicSettings) -> Planner:
+        """The planner of that name, working in the pool."""
+        return Pooled(name=name, settings=settings, pool=self)
+
+    def run(self, task: object, timeout_s: float) -> object:
+        """What a process answers within timeout_s; raises Overran, or RuntimeError when the process died."""
+        with self._worker() as worker:
+            if not worker.ready(START_S):
+                raise Overran(f"its process was not ready within {START_S:g} s")
+            try:
+                return worker.ask(task, timeout_s)
+            except TimeoutError:
+                raise Overran(f"it was ended after {timeout_s:.1f} s") from None
+
+    @contextlib.contextmanager
+    def _worker(self) -> Iterator[Worker]:
+        """A free worker. One that overran, died, or was left in the middle of an answer does not come back."""
+        try:
+            worker = self._free.get(timeout=FREE_S)
+        except queue.Empty:
+            raise Overran(f"no planning process was free within {FREE_S:g} s") from None
+        try:
+            yield worker
+        except BaseException as error:
+            self._replace(worker)
+            if isinstance(error, EOFError | OSError):
+                raise RuntimeError("its process has died") from error
+            raise
+        self._free.put(worker)
+
+    def _replace(self, worker: Worker) -> None:
+        with self._lock:
+            self._all.discard(worker)
+            self.kills += 1
+        worker.end()
+        self._start()
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            worker = Worker(self._command)
+            self._all.add(worker)
+        self._free.put(worker)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Pooled:
+    """A planner in another process. Its chance is drawn from `rng`; its clock is the process's own."""
+
+    name: str
+    settings: AlbicSettings
+    pool: PlanningPool
+    now: Callable[[], float] = time.monotonic
+
+    def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, _clock: Clock) -> Plan:
+        """The plan; raises Overran once it is too late for one, and what the planner raises as RuntimeError."""
+        seed, longest_s = int(rng.integers(2**63)), limit_s(params)
+        answer = self.pool.run((self.name, self.settings, model, params, seed, longest_s), longest_s)
+        if isinstance(answer, Plan):
+            return answer
+        raise RuntimeError(str(answer))
