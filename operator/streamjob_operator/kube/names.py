@@ -208,6 +208,12 @@ class KubeReason(enum.StrEnum):
     STOPPED = "Stopped"
     """A person ended the running moves with the annotation `streamjob.dev/stop`."""
 
+    NOTHING_STALLED = "NothingStalled"
+    """Nothing waits for a person."""
+
+    NO_PLAN_WAITS = "NoPlanWaits"
+    """No plan waits for approval."""
+
     METRICS_FOUND = "MetricsFound"
     """All series that are needed are there and fresh."""
 

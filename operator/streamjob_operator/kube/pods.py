@@ -13,7 +13,7 @@ from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.driver.observe import is_ready, trouble, unschedulable
 from streamjob_operator.kube.kinds import PODS
 from streamjob_operator.kube.names import DRAINING_DELETION_COST, POD_DELETION_COST, KubeReason, Label
-from streamjob_operator.kube.refusals import Conflict, NotFound
+from streamjob_operator.kube.refusals import NotFound
 from streamjob_operator.kube.report.events import Events, Telling
 
 APPLICATION, EXECUTOR, ROLE = "spark-app-selector", "spark-exec-id", "spark-role"
@@ -118,14 +118,13 @@ def _turn(api: KubeApi, events: Events, pod: ExecutorPod, now_s: float) -> bool:
     mark = not pod.marked
     patch = {
         "metadata": {
-            "uid": pod.uid,  # another pod of the same name is not meant
             "labels": {Label.MARKED.value: MARK if mark else None},
             "annotations": {POD_DELETION_COST: str(DRAINING_DELETION_COST) if mark else None},
         }
     }
     try:
         api.merge_patch(PODS, pod.name, pod.namespace, patch)
-    except (NotFound, Conflict):
+    except NotFound:
         return False
     events.tell(pod.regarding, _telling(pod, mark), now_s)
     return True

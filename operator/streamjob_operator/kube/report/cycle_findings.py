@@ -57,7 +57,7 @@ def _awaiting(record: CycleRecord) -> Finding:
     kind = Condition.AWAITING_APPROVAL
     if pending is None:
         message = "No plan waits for approval."
-        return Finding(type=kind, holds=False, reason=record.verdict.reason, message=message)
+        return Finding(type=kind, holds=False, reason=KubeReason.NO_PLAN_WAITS, message=message)
     message = (
         f"Plan {pending.plan_hash} with {len(pending.moves)} moves waits for the annotation streamjob.dev/approve."
     )

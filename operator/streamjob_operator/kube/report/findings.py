@@ -88,7 +88,7 @@ def _stalled(facts: Facts) -> Finding:
     driver = facts.driver
     if driver is not None and driver.stalled:
         return Finding(type=Condition.STALLED, holds=True, reason=driver.reason, message=driver.message)
-    reason, message = KubeReason.SPEC_ACCEPTED, "Nothing waits for a person."
+    reason, message = KubeReason.NOTHING_STALLED, "Nothing waits for a person."
     return Finding(type=Condition.STALLED, holds=False, reason=reason, message=message)
 
 

@@ -27,6 +27,7 @@ WARNINGS = (
     Reason.EXECUTORS_TIMED_OUT,
     Reason.PLAN_REFUSED,
     Reason.PLANNER_FAILED,
+    Reason.PLANNER_OVERRAN,
     Reason.ACTUATION_OFF,
     Reason.ACTUATOR_UNAVAILABLE,
 )
@@ -41,14 +42,14 @@ def tellings(before: Status, after: Status, facts: Facts) -> Iterator[Telling]:
 
 def _conditions(before: Status, after: Status) -> Iterator[Telling]:
     known = {one.type: one for one in before.conditions}
-    said: set[str] = set()
+    became = [one for one in after.conditions if _became(one, known.get(one.type))]
+    # Not to be ready is no alarm in itself, it is one when another condition says the same.
+    alarming = {one.reason for one in became if one.type != Condition.READY.value}
+    for one in {one.reason: one for one in reversed(became)}.values():
+        yield Telling(reason=one.reason, note=one.message, action="Reconcile", warning=one.reason in alarming)
     for one in after.conditions:
         old = known.get(one.type)
-        if _became(one, old) and one.reason not in said:
-            said.add(one.reason)
-            warning = one.type != Condition.READY.value
-            yield Telling(reason=one.reason, note=one.message, action="Reconcile", warning=warning)
-        elif one.type == Condition.READY.value and one.status == "True" and (old is None or old.status != "True"):
+        if one.type == Condition.READY.value and one.status == "True" and (old is None or old.status != "True"):
             yield Telling(reason=one.reason, note=one.message, action="Reconcile")
 
 

@@ -1,0 +1,317 @@
+"""From what a turn found to the status: conditions, sections, decisions, events."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from fake_api import FakeApi
+from worlds import World, even, job, warm
+
+from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
+from streamjob_operator.kube.kinds import STREAM_JOBS
+from streamjob_operator.kube.maps import MapView
+from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Status
+from streamjob_operator.kube.names import Condition, KubeReason, Phase
+from streamjob_operator.kube.report.compose import compose, read_status, to_document
+from streamjob_operator.kube.report.conditions import Finding, code, merge
+from streamjob_operator.kube.report.decisions import history_of
+from streamjob_operator.kube.report.events import Events, Telling, event_name
+from streamjob_operator.kube.report.facts import Cycle, DriverFacts, Facts, MetricsTrouble
+from streamjob_operator.kube.report.tellings import tellings
+from streamjob_operator.kube.report.times import rfc3339, rfc3339_micro, seconds
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.values import CycleRecord, Memory, Reason
+
+RUNNING = DriverFacts(phase=Phase.RUNNING, reason=KubeReason.DRIVER_RUNNING, message="It runs.")
+AUTO = job()
+
+
+def agent(**changes: Any) -> AgentStatus:
+    executors = changes.pop("executors", {"0": "ready", "1": "ready"})
+    query = QueryStatus(
+        query_id="query-1",
+        run_id="r",
+        name=None,
+        batch_id=1,
+        owners={0: ("0",) * 12},
+        moves_pending=changes.pop("pending", 0),
+        moves_done=3,
+    )
+    values: dict[str, Any] = {
+        "agent_version": "1",
+        "spark_version": "4",
+        "application_id": "app-1",
+        "now_s": 1000.0,
+        "actuation": "on",
+        "reason": "Ok",
+        "message": "",
+        "generation_applied": None,
+        "refused": None,
+        "queries": (query,),
+        "executors": tuple(
+            ExecutorStatus(executor_id=name, host="h", cores=1, state=state, groups=6)
+            for name, state in executors.items()
+        ),
+    }
+    return AgentStatus(**{**values, **changes})
+
+
+def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **changes: Any) -> Facts:
+    seen = MapView(generation=0, resource_version="1", spec={}, agent=changes.pop("agent", agent()), agent_url=None)
+    trouble = changes.pop("trouble", None)
+    values: dict[str, Any] = {
+        "now_s": 1000.0,
+        "generation": 2,
+        "job": of,
+        "driver": RUNNING,
+        "map": seen,
+        "memory": Memory(executors_target=2) if record is None else record.memory,
+        "cycle": None if record is None else Cycle(id="c1", record=record, seconds=0.5, trouble=trouble),
+    }
+    return Facts(**{**values, **changes})
+
+
+def status_of(told: Facts, before: Status | None = None) -> Status:
+    return compose(before or Status(), told, None, "x=y")
+
+
+def found(status: Status, kind: Condition) -> str:
+    one = next(one for one in status.conditions if one.type == kind.value)
+    return f"{one.status}/{one.reason}"
+
+
+def skewed(of: StreamJob = AUTO) -> World:
+    world = warm(even(2, 6, 5.0), of)
+    world.loads[0] = 60.0
+    return world
+
+
+def test_a_balanced_job() -> None:
+    status = status_of(facts(warm(even(2, 6, 9.0), AUTO).turn(AUTO)))
+    assert status.phase is Phase.RUNNING
+    expected = {
+        Condition.READY: "True/DriverRunning",
+        Condition.RECONCILING: "False/DriverRunning",
+        Condition.STALLED: "False/NothingStalled",
+        Condition.ACCEPTED: "True/SpecAccepted",
+        Condition.METRICS_AVAILABLE: "True/MetricsFound",
+        Condition.ACTUATION_AVAILABLE: "True/ActuationOn",
+        Condition.EXECUTORS_AVAILABLE: "True/ExecutorsReady",
+        Condition.BALANCED: "True/Balanced",
+        Condition.AWAITING_APPROVAL: "False/NoPlanWaits",
+    }
+    assert {kind: found(status, kind) for kind in Condition} == expected
+    assert {one.observed_generation for one in status.conditions} == {2}
+    assert status.executors is not None
+    assert status.executors.summary == "2/2"
+    assert status.last_action is None
+
+
+def test_moves_that_were_just_asked_for() -> None:
+    status = status_of(facts(skewed().turn(AUTO)))
+    assert found(status, Condition.BALANCED) == "False/LoadDistance"
+    assert status.last_plan is not None
+    assert (status.last_plan.decision, status.last_plan.moves) == ("Applied", 4)
+    assert status.last_action is not None
+    assert status.last_action.reason == "LoadDistance"
+
+
+def test_what_came_of_a_plan_is_measured_once() -> None:
+    world = skewed()
+    status = status_of(facts(world.turn(AUTO)))
+    for _ in range(3):
+        status = status_of(facts(world.turn(AUTO)), status)
+    assert status.last_plan is not None
+    assert status.last_plan.observed is not None
+    assert status.last_plan.predicted is not None
+    assert status.last_plan.observed.distance == pytest.approx(status.last_plan.predicted.distance)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "expected"),
+    [
+        ({"agent": agent(pending=4)}, Condition.RECONCILING, "True/MovesPending"),
+        ({"agent": agent(executors={"0": "ready"})}, Condition.RECONCILING, "True/WaitingForExecutors"),
+        ({"agent": agent(executors={"0": "ready"})}, Condition.EXECUTORS_AVAILABLE, "False/WaitingForExecutors"),
+        ({"agent": agent(now_s=900.0)}, Condition.READY, "False/AgentSilent"),
+        ({"agent": None}, Condition.READY, "False/AgentSilent"),
+        (
+            {"agent": agent(actuation="off", reason="SelfTestFailed")},
+            Condition.ACTUATION_AVAILABLE,
+            "False/SelfTestFailed",
+        ),
+        ({"agent": agent(refused="Stale: x")}, Condition.ACTUATION_AVAILABLE, "False/AgentRefused"),
+        (
+            {"driver": dataclasses.replace(RUNNING, limits="No scaling.")},
+            Condition.ACTUATION_AVAILABLE,
+            "False/AdoptedWithLimits",
+        ),
+        (
+            {"driver": dataclasses.replace(RUNNING, overridden="spark.x")},
+            Condition.ACCEPTED,
+            "True/SettingsOverridden",
+        ),
+        (
+            {"driver": DriverFacts(phase=Phase.FAILED, reason="DriverFailed", message="", stalled=True)},
+            Condition.STALLED,
+            "True/DriverFailed",
+        ),
+        (
+            {"driver": DriverFacts(phase=Phase.SUBMITTING, reason="DriverStarting", message="")},
+            Condition.RECONCILING,
+            "True/DriverStarting",
+        ),
+        (
+            {"memory": Memory(executors_target=2, retreat_until_s=1060.0)},
+            Condition.EXECUTORS_AVAILABLE,
+            "False/ExecutorsTimedOut",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(change: dict[str, Any], kind: Condition, expected: str) -> None:
+    assert found(status_of(facts(**change)), kind) == expected
+
+
+def test_a_pod_that_no_node_has_room_for_is_said() -> None:
+    driver = dataclasses.replace(RUNNING, executors_trouble="0/3 nodes are available.")
+    status = status_of(facts(driver=driver, agent=agent(executors={"0": "ready"})))
+    assert found(status, Condition.EXECUTORS_AVAILABLE) == "False/ExecutorUnschedulable"
+    assert any("0/3 nodes" in one.message for one in status.conditions)
+
+
+@pytest.mark.parametrize(
+    ("memory", "executors", "pending", "phase"),
+    [
+        (Memory(executors_target=1, marked=("1",)), {"0": "ready", "1": "draining"}, 2, Phase.DRAINING),
+        (Memory(executors_target=3), {"0": "ready", "1": "ready"}, 0, Phase.SCALING),
+        (Memory(executors_target=2), {"0": "ready", "1": "ready"}, 2, Phase.REBALANCING),
+    ],
+)
+def test_phases_of_a_running_job(memory: Memory, executors: dict[str, str], pending: int, phase: Phase) -> None:
+    told = facts(memory=memory, agent=agent(executors=executors, pending=pending))
+    assert status_of(told).phase is phase
+
+
+def test_a_drain_shows_executor_pod_and_what_is_left() -> None:
+    driver = dataclasses.replace(RUNNING, pods={"1": "pod-1"}, executors_admitted=2)
+    told = facts(
+        driver=driver,
+        memory=Memory(executors_target=1, marked=("1",)),
+        agent=agent(executors={"0": "ready", "1": "draining"}),
+    )
+    shown = to_document(status_of(told))["executors"]
+    assert shown["markedForRemoval"] == [{"id": "1", "pod": "pod-1", "groupsLeft": 6}]
+    assert (shown["target"], shown["ready"], shown["admitted"], shown["summary"]) == (1, 2, 2, "2/1")
+
+
+def test_a_bad_spec_is_stalled_with_its_sentence_and_what_was_known_stays() -> None:
+    before = status_of(facts(skewed().turn(AUTO)))
+    status = status_of(facts(of=None, mistakes=("spec.x: no.",), driver=None, map=None, memory=None), before)
+    assert found(status, Condition.STALLED) == "True/InvalidSpec"
+    assert found(status, Condition.ACCEPTED) == "False/InvalidSpec"
+    assert (status.memory, status.last_plan) == (before.memory, before.last_plan)
+
+
+def test_missing_measurements_say_what_and_since_when() -> None:
+    world = warm(even(2, 6, 9.0), AUTO)
+    world.observe_error = Unavailable("nothing")
+    trouble = MetricsTrouble(reason="TargetMissing", message="No target.", since_s=0.0)
+    status = status_of(facts(world.turn(AUTO), trouble=trouble))
+    assert found(status, Condition.METRICS_AVAILABLE) == "False/TargetMissing"
+    assert any("Since 1970-01-01T00:00:00Z" in one.message for one in status.conditions)
+    assert found(status, Condition.BALANCED) == "Unknown/MetricsUnavailable"
+
+
+def test_no_batch_since_the_last_decision_is_no_lack_of_measurements() -> None:
+    world = skewed()
+    status = status_of(facts(world.turn(AUTO)))
+    world.measured_ago_s = 60.0
+    record = world.turn(AUTO)
+    assert record.verdict.reason is Reason.METRICS_STALE
+    again = status_of(facts(record), status)
+    assert found(again, Condition.METRICS_AVAILABLE) in ("True/MetricsFound", "False/MetricsStale")
+
+
+def test_times_of_conditions_change_with_their_status_alone() -> None:
+    def at(now_s: float, holds: bool | None, reason: str, before: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return merge(before, [Finding(type=Condition.READY, holds=holds, reason=reason, message=reason)], 1, now_s)
+
+    first = at(10.0, True, "A", [])
+    second = at(20.0, True, "B", first)
+    third = at(30.0, None, "C", second)
+    assert [one[0]["lastTransitionTime"] for one in (first, second, third)] == [rfc3339(at) for at in (10, 10, 30)]
+    assert third[0]["status"] == "Unknown"
+    assert merge(third, [], 2, 40.0) == third
+
+
+@pytest.mark.parametrize(("given", "clean"), [("A b-c", "Abc"), ("1x", "Reason1x"), ("", "Reason"), ("Ok_1", "Ok_1")])
+def test_reasons_are_what_the_api_server_takes(given: str, clean: str) -> None:
+    assert code(given) == clean
+
+
+def test_times_read_back() -> None:
+    assert seconds(rfc3339(1e9)) == 1e9
+    assert seconds(rfc3339_micro(1e9 + 0.25)) == 1e9 + 0.25
+
+
+def decision(reason: str, kind: str = "Held") -> Decision:
+    return Decision(at=rfc3339(0), decision=kind, reason=reason, message="m")
+
+
+def test_the_history_counts_what_repeats_and_keeps_the_newest() -> None:
+    history: tuple[Decision, ...] = ()
+    for reason in ["A", "A", "A", "B", "A"]:
+        history = history_of(history, decision(reason))
+    assert [(one.reason, one.count) for one in history] == [("A", 3), ("B", None), ("A", None)]
+    for number in range(50):
+        history = history_of(history, decision(f"R{number}"))
+    assert (len(history), history[-1].reason) == (MOST_HISTORY, "R49")
+    twice = history_of((decision("X", "Acted"),), decision("X", "Acted"))
+    assert len(twice) == 2
+
+
+def test_a_status_of_another_version_is_read_as_far_as_it_is_known() -> None:
+    document = {"status": {"memory": "m", "new": 1, "load": {"distance": "far"}, "phase": "Running"}}
+    status = read_status(document)
+    assert (status.memory, status.phase, status.load) == ("m", Phase.RUNNING, None)
+    assert read_status({}) == Status()
+
+
+def test_each_decision_is_told_once_and_a_reason_not_to_act_when_it_is_new() -> None:
+    world, told, status = skewed(), [], Status()
+    for _ in range(5):
+        record = world.turn(AUTO)
+        after = status_of(facts(record), status)
+        told += [one.reason for one in tellings(status, after, facts(record))]
+        status = after
+    assert told == ["DriverRunning", "LoadDistance", "Balanced"]
+
+
+def test_what_becomes_wrong_is_told_once_with_one_event_for_one_reason() -> None:
+    good = status_of(facts())
+    bad = status_of(
+        facts(driver=DriverFacts(phase=Phase.FAILED, reason="DriverFailed", message="x", stalled=True)), good
+    )
+    told = list(tellings(good, bad, facts()))
+    assert [(one.reason, one.warning) for one in told] == [("DriverFailed", True)]
+    assert list(tellings(bad, bad, facts())) == []
+
+
+def test_the_same_event_is_counted_and_another_key_is_another_event() -> None:
+    api = FakeApi()
+    events = Events(api)  # type: ignore[arg-type]
+    document = api.put(
+        STREAM_JOBS, {"metadata": {"name": "j", "namespace": "n"}, "kind": "StreamJob", "apiVersion": "v"}
+    )
+    for _ in range(3):
+        events.tell(document, Telling(reason="Balanced", note="x" * 5000, action="Plan"), 1000.0)
+    events.tell(document, Telling(reason="Balanced", note="", action="Plan", key="2"), 1000.0)
+    posted = [one for (plural, _, _), one in api.objects.items() if plural == "events"]
+    assert sorted(one.get("series", {}).get("count", 1) for one in posted) == [1, 3]
+    assert all(len(one["note"]) <= 1024 for one in posted)
+    other = {**document, "metadata": {**document["metadata"], "uid": "another"}}
+    telling = Telling(reason="Balanced", note="", action="Plan")
+    assert event_name(document, telling) != event_name(other, telling)
