@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from streamjob_planners.drain import drain_weights
 from streamjob_planners.kernel.anneal import anneal
 from streamjob_planners.kernel.compiled import AVAILABLE
-from streamjob_planners.kernel.state import N_OFF, Fixed, fill, new_state, set_bands, waiting_weight
+from streamjob_planners.kernel.state import N_AWAY, N_OFF, Fixed, fill, new_state, set_bands, waiting_weight
 from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
@@ -24,20 +26,28 @@ COOLING = 3
 class Limits:
     """When to stop: a time on the clock, and a number of steps. Steps are counted across all phases."""
 
-    def __init__(self, clock: Clock, deadline: float, max_steps: int | None) -> None:
+    def __init__(
+        self, clock: Clock, deadline: float, max_steps: int | None, keep_back: Callable[[], float] = lambda: 0.0
+    ) -> None:
+        """`keep_back`: seconds before the deadline that must be left now, to finish what has been found."""
         self.clock = clock
         self.deadline = deadline
         self.steps_left = np.inf if max_steps is None else float(max_steps)
+        self._keep_back = keep_back
+
+    def left_s(self) -> float:
+        """Seconds that may still be used, 0 or more."""
+        return max(0.0, self.deadline - self._keep_back() - self.clock())
 
     def share(self, part: float) -> Limits:
         """Limits that end after a part of what is left; the steps it takes are not taken from these."""
-        now = self.clock()
         steps = None if np.isinf(self.steps_left) else int(self.steps_left * part)
-        return Limits(self.clock, now + part * max(0.0, self.deadline - now), steps)
+        unused_s = (1 - part) * self.left_s()
+        return Limits(self.clock, self.deadline - unused_s, steps, self._keep_back)
 
     def over(self) -> bool:
         """Whether to stop now."""
-        return self.steps_left <= 0 or self.clock() >= self.deadline
+        return self.steps_left <= 0 or self.left_s() <= 0.0
 
 
 class Engine:
@@ -62,6 +72,10 @@ class Engine:
     def set_bands(self, low: FloatArray, high: FloatArray) -> None:
         """Aim at loads between `low` and `high`, percent points of a reference node, (n_nodes,)."""
         set_bands(self.fixed, self.state, low, high)
+
+    def moves(self) -> int:
+        """Groups that are not at home."""
+        return int(self.state.counters[N_AWAY])
 
     def waiting(self) -> float:
         """Drain weight on marked nodes."""

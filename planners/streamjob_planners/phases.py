@@ -13,6 +13,10 @@ from streamjob_planners.thin import thin_out
 
 BALANCE_SHARE = 0.6
 """Part of the time for the load distance when there is something to drain or a second measure to improve."""
+ALONE_SHARE = 0.97
+"""Part of the time for the load distance otherwise; the rest is for taking back moves."""
+PROOF_S_PER_GROUP = 1e-6
+"""Time that the bound needs before it can look whether its time is over."""
 BOUND_SHARE = 0.2
 """Part of the time that the lower bound may take."""
 DRAIN_SHARE = 0.6
@@ -41,16 +45,23 @@ class Phases:
         problem = self._problem
         to_drain = drain.waiting(problem, problem.model.node_of).size > 0
         first = levelled(self._engine, self._limits, problem.params.tolerance)
-        self.lower = bound.bound_of(problem, self._limits.share(BOUND_SHARE).over)
-        node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else 0.9)
+        self.lower = self._proven(first)
+        node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
         node_of = thin_out(self._engine, node_of, self._limits)
-        if to_drain:
+        if to_drain and not self._limits.over():
             node_of = self._drain(node_of)
-        if self._skewed:
+        if self._skewed and not self._limits.over():
             node_of = self._balance_rest(node_of)
         if self._limits.over():
             self.notes = (*self.notes, "The deadline came before the search was done.")
         return drain.ensure_progress(problem, self._not_worse(node_of))
+
+    def _proven(self, first: IntArray) -> float:
+        """The lower bound; only the skew floor where there is no time, or nothing left to be proven."""
+        part = self._limits.share(BOUND_SHARE)
+        soon = drain.stretch(self._problem, first) <= self._schedule.close
+        late = part.left_s() < self._problem.model.n_groups * PROOF_S_PER_GROUP
+        return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
 
     def _balance(self, start: IntArray, share: float) -> IntArray:
         params = self._problem.params

@@ -14,15 +14,13 @@ from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.compiled import AVAILABLE
 from streamjob_planners.model import Clock, LoadModel, Plan, PlanParams
 from streamjob_planners.phases import Phases
-from streamjob_planners.problem import Problem, compile_problem
+from streamjob_planners.problem import compile_problem
 from streamjob_planners.warm import warm_up
 
 FINISH_S_PER_MOVE = 4e-6 if AVAILABLE else 4e-5
 """Time to put one move in its place in the plan, kept back from the search."""
 FINISH_S_PER_GROUP = 1e-7
 """Time to look once more at every key group, for the effects of the plan, kept back as well."""
-LEAST_SEARCH = 0.5
-"""The part of the deadline that is searched in any case."""
 
 
 class SearchPlanner:
@@ -39,8 +37,9 @@ class SearchPlanner:
         """Plan. Raises ValueError on bad parameters."""
         start = clock()
         problem = compile_problem(model, params)
-        limits = Limits(clock, start + _searching_s(problem), params.max_iterations)
-        phases = Phases(Engine(problem, 1 + int(rng.integers(2**31 - 3))), limits, self._schedule)
+        engine = Engine(problem, 1 + int(rng.integers(2**31 - 3)))
+        limits = Limits(clock, start + params.deadline_s, params.max_iterations, lambda: _finish_s(engine))
+        phases = Phases(engine, limits, self._schedule)
         node_of = phases.solve()
         return plans.make_plan(
             model,
@@ -52,9 +51,6 @@ class SearchPlanner:
         )
 
 
-def _searching_s(problem: Problem) -> float:
-    """What is left of the deadline when the time to finish the plan is kept back."""
-    deadline_s = problem.params.deadline_s
-    most_moves = min(float(problem.movable.sum()), float(problem.allowances[1]))
-    finish_s = most_moves * FINISH_S_PER_MOVE + problem.model.n_groups * FINISH_S_PER_GROUP
-    return max(LEAST_SEARCH * deadline_s, deadline_s - finish_s)
+def _finish_s(engine: Engine) -> float:
+    """Time to make a plan of what the engine holds."""
+    return engine.moves() * FINISH_S_PER_MOVE + engine.problem.model.n_groups * FINISH_S_PER_GROUP

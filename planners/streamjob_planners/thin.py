@@ -19,6 +19,8 @@ def thin_out(engine: Engine, node_of: IntArray, limits: Limits) -> IntArray:
 
     Lightest groups first: they are the likeliest to be moved for nothing.
     """
+    if limits.over():
+        return node_of
     problem = engine.problem
     model, params = problem.model, problem.params
     worth = max(drain.stretch(problem, node_of), params.tolerance)
