@@ -46,8 +46,9 @@ class QueryRates:
 class Snapshot:
     """What was measured over the window [taken_at_s - window_s, taken_at_s]. Rows are key groups.
 
-    `owners[k]` is the executor the newest task of group k ran on, None when that executor is gone. Traffic is read
-    seldom: `traffic_read_at_s` is the end of the window in which it was, None when that is this one.
+    `owners[k]` is the executor the newest task of group k ran on; where that is gone, the one its next task will run
+    on; None while nobody knows. Traffic is read seldom: `traffic_read_at_s` is the end of the window in which it was,
+    None when that is this one.
     """
 
     taken_at_s: float

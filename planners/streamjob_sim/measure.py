@@ -12,6 +12,7 @@ from scipy import sparse
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
 from streamjob_planners.model import BoolArray, FloatArray
+from streamjob_sim.agent import Agent
 from streamjob_sim.faults import METRICS, FaultKind, lasting
 from streamjob_sim.fleet import Life
 from streamjob_sim.job import Batch, SimulatedJob
@@ -63,7 +64,7 @@ def truth(job: SimulatedJob, window_s: float) -> Snapshot:
         moves_pending=len(job.agent.goals),
         executors=_executors(job, batches),
         group_ids=job.stages.group_ids,
-        owners=tuple(str(owner) if alive[owner] else None for owner in job.agent.seen.tolist()),
+        owners=_owners(job.agent, alive),
         busy_s=busy_s,
         cpu_s=cpu_s,
         records=records,
@@ -71,6 +72,12 @@ def truth(job: SimulatedJob, window_s: float) -> Snapshot:
         traffic_bytes=_traffic(job, records),
         rates=_rates(job, batches, covered_s),
     )
+
+
+def _owners(agent: Agent, alive: BoolArray) -> tuple[str | None, ...]:
+    """Where each group ran last; where that executor is gone, where it will run next."""
+    pairs = zip(agent.seen.tolist(), agent.registered.tolist(), strict=True)
+    return tuple(next((str(one) for one in pair if alive[one]), None) for pair in pairs)
 
 
 def newest_batches(job: SimulatedJob, window_s: float) -> tuple[list[Batch], float]:

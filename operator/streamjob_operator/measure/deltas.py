@@ -5,20 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_agent import metric_names as names
-from streamjob_agent.wire import AgentStatus
+from streamjob_agent.wire import AgentStatus, QueryStatus
 from streamjob_operator.measure.growth import growth
 from streamjob_operator.measure.page import Page
 from streamjob_operator.measure.traffic import Reading
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
-from streamjob_planners.model import FloatArray
+from streamjob_planners.model import FloatArray, GroupId
 
 
 def snapshot_between(
     start: Page, end: Page, newest: Page, status: AgentStatus, traffic: Reading | None = None
 ) -> Snapshot:
     """What happened between two pages of one run; executors and owners as in the newest, moves as in the status."""
-    live = {executor_id for executor_id, _ in newest.executors}
-    owners = dict(zip(newest.group_ids, newest.owners, strict=True))
     query = next((one for one in status.queries if one.query_id == end.query_id), None)
     return Snapshot(
         taken_at_s=end.at_s,
@@ -32,7 +30,7 @@ def snapshot_between(
         moves_pending=0 if query is None else query.moves_pending,
         executors=_executors(start, end, newest),
         group_ids=end.group_ids,
-        owners=tuple(owner if (owner := owners.get(group)) in live else None for group in end.group_ids),
+        owners=_owners(end, newest, query),
         busy_s=np.maximum(0.0, _grown(start, end, names.GROUP_BUSY_SECONDS) - _warmup_s(start, end)),
         cpu_s=_grown(start, end, names.GROUP_CPU_SECONDS),
         records=_grown(start, end, names.GROUP_RECORDS),
@@ -41,6 +39,20 @@ def snapshot_between(
         rates=_rates(start, end),
         traffic_read_at_s=None if traffic is None else traffic.read_at_s,
     )
+
+
+def _owners(end: Page, newest: Page, query: QueryStatus | None) -> tuple[str | None, ...]:
+    """Where each group's newest task ran; where that executor is gone, where the agent says that it will run next."""
+    live = {executor_id for executor_id, _ in newest.executors}
+    ran = dict(zip(newest.group_ids, newest.owners, strict=True))
+    rows = {} if query is None else query.owners
+
+    def owner(group: GroupId) -> str | None:
+        row = rows.get(group.operator, ())
+        told = row[group.partition] if group.partition < len(row) else None
+        return next((one for one in (ran.get(group), told) if one in live), None)
+
+    return tuple(owner(group) for group in end.group_ids)
 
 
 def _warmup_s(start: Page, end: Page) -> FloatArray:
