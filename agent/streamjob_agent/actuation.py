@@ -17,6 +17,8 @@ from streamjob_agent.wire import Assignment
 ESSENTIAL = ("executors", "queries", "drain", "place", "mark")
 """Places whose repeated failure turns actuation off: without them nobody knows where a group is or goes."""
 
+_LONGEST_PAUSE = 64  # rounds between two requests for the same number of executors that failed
+
 
 class Actuation:
     """What is wanted of Spark, and the calls that ask for it."""
@@ -33,6 +35,14 @@ class Actuation:
         self._removals: tuple[str, ...] = ()
         self._target: int | None = None
         self._asked_target: int | None = None
+        self._failed_target: int | None = None
+        self._pause = 1  # rounds until a failed request is made again
+        self._rounds_left = 0
+
+    def recall(self) -> None:
+        """Tell the bridge where groups of any query were: one may start before the agent has looked once."""
+        for last in self._memory.all():
+            self._bridge.remember(last.query_id, hinted_owners(last))
 
     def meet(self, queries: Iterable[Query]) -> None:
         """Start keeping new queries, with the hint of an earlier driver if there is one; forget ended ones' marks."""
@@ -118,10 +128,17 @@ class Actuation:
         target = self._target
         if target is None or target == self._asked_target:
             return
-        self._guard.call("request_executors", lambda: self._bridge.request_executors(target), None)
-        self._asked_target = (
-            target  # once for each change, even when it failed: the cluster manager is not to be flooded
-        )
+        if target != self._failed_target:
+            self._failed_target, self._pause, self._rounds_left = target, 1, 0
+        if self._rounds_left > 0:
+            self._rounds_left -= 1
+            return
+        if self._guard.did("request_executors", lambda: self._bridge.request_executors(target)):
+            self._asked_target = target
+            self._failed_target = None
+            return
+        # Asked again, ever more rarely: a cluster manager that refuses is not to be flooded.
+        self._rounds_left, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE)
 
     def moves(self) -> dict[str, int]:
         """Moves since the driver's start, by result."""

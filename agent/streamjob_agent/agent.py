@@ -25,6 +25,7 @@ _FAILURES_IN_A_ROW = 5
 _STUCK_S = 60.0
 _EAGER_POLL_S = 0.2  # until a query's first task was seen: a remembered placement must come before it
 _SLOW_EVERY_BATCHES = 5
+_RECALL_S = 2.0  # the job's queries wait no longer than this for their remembered placements to be told
 _STOPPED = {"between": "between two batches", "inside": "inside a batch, which is run again after the restart"}
 _NOTHING = Usage(
     groups={}, batches=(), other_busy_s={}, executor_busy_s={}, failed_tasks=0, longest_stateful_stage_s=None
@@ -64,11 +65,13 @@ class Agent:
         self._generation: int | None = None
         self._seen = Seen()
         self._stop = threading.Event()
+        self._recalled = threading.Event()
         self._thread = threading.Thread(target=self._run, name="streamjob-agent", daemon=True)
 
     def start(self) -> None:
-        """Start the thread; returns at once."""
+        """Start the thread; returns once Spark knows where key groups were under an earlier driver, or soon after."""
         self._thread.start()
+        self._recalled.wait(_RECALL_S)
 
     def stop(self, timeout_s: float = 2.0) -> None:
         """End the thread and detach from Spark; waits at most timeout_s for it."""
@@ -79,6 +82,8 @@ class Agent:
         closing.join(timeout_s)
 
     def _run(self) -> None:
+        self.guard.call("remember", self._actuation.recall, None)
+        self._recalled.set()
         self.guard.call("start", self.prepare, None)
         gap_s = 0.0
         while not self._stop.wait(gap_s):

@@ -119,6 +119,12 @@ class SparkBridge(Protocol):
         Key groups that are not named keep the owner they had. While actuation is off nothing is registered.
         """
 
+    def remember(self, query_id: str, owners: Mapping[GroupKey, str]) -> None:
+        """Owners under the executor ids of an earlier driver, for a query that may start at any moment.
+
+        Before its first task, groups that shared an executor share one again. `place` replaces what this gave.
+        """
+
     def mark(self, executor_ids: Collection[str]) -> None:
         """All executors that shall get no key group from the bridge's own placement (initial, guard).
 

@@ -18,7 +18,10 @@ _RECENT = 0.8  # share of the recent busy time that stays at each drain
 
 @dataclasses.dataclass(slots=True)
 class GroupTotals:
-    """Counters of one key group, and the newest values of what is no counter."""
+    """Counters of one key group, and the newest values of what is no counter.
+
+    Counters hold whole batches only, see :meth:`Ledger.take`; `executor_id` is that of the newest task of all.
+    """
 
     busy_s: float = 0.0
     cpu_s: float = 0.0
@@ -26,21 +29,22 @@ class GroupTotals:
     local_bytes: int = 0
     remote_bytes: int = 0
     executor_id: str = ""
+    counted_on: str = ""  # executor of the newest task that is in the counters
     state_rows: int | None = None
     recent_busy_s: float = 0.0
     warmup_s: float = 0.0
     warmup: Warmup = dataclasses.field(default_factory=Warmup)
 
     def add(self, usage: GroupUsage, *, young: bool = False) -> None:
-        """Take in one drain's usage of this group; `young` when its executor is new."""
-        cold = young or usage.executor_id != self.executor_id
+        """Count one drain's usage of this group; `young` when its executor is new."""
+        cold = young or usage.executor_id != self.counted_on
         self.warmup_s += self.warmup.excess_s(usage.busy_s, usage.tasks, cold=cold)
         self.busy_s += usage.busy_s
         self.cpu_s += usage.cpu_s
         self.records += usage.records
         self.local_bytes += usage.local_bytes
         self.remote_bytes += usage.remote_bytes
-        self.executor_id = usage.executor_id
+        self.counted_on = usage.executor_id
         self.state_rows = usage.state_rows if usage.state_rows is not None else self.state_rows
         self.recent_busy_s = _RECENT * self.recent_busy_s + usage.busy_s
 
@@ -50,6 +54,7 @@ class QueryTotals:
     """Counters of one query, its key groups and its newest batch."""
 
     groups: dict[GroupKey, GroupTotals]
+    unfinished: list[GroupUsage]  # of the batch that runs
     traffic: TrafficTable
     state_bytes: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
     batches: int = 0
@@ -89,7 +94,11 @@ class Ledger:
         self._executor_busy_s: dict[str, float] = {}
 
     def take(self, usage: Usage) -> None:
-        """Add one drain."""
+        """Add one drain.
+
+        What key groups used is counted when their batch has ended: a page read in mid-batch would show some groups one
+        batch ahead of the others, which within a window of a few batches is a large difference of load.
+        """
         with self._lock:
             for query_id, groups in usage.groups.items():
                 self._add_groups(self._query(query_id), groups)
@@ -106,18 +115,22 @@ class Ledger:
     def _query(self, query_id: str) -> QueryTotals:
         if query_id not in self._queries:
             table = TrafficTable(self._traffic_min_bytes, self._traffic_max_pairs)
-            self._queries[query_id] = QueryTotals(groups={}, traffic=table)
+            self._queries[query_id] = QueryTotals(groups={}, unfinished=[], traffic=table)
         return self._queries[query_id]
 
     @staticmethod
     def _add_groups(query: QueryTotals, groups: Iterable[GroupUsage]) -> None:
         for usage in groups:
-            young = query.ages.young(usage.executor_id, query.batches)
-            query.groups.setdefault(usage.key, GroupTotals()).add(usage, young=young)
-        query.ages.forget(_EXECUTORS)
+            query.groups.setdefault(usage.key, GroupTotals()).executor_id = usage.executor_id
+            query.unfinished.append(usage)
 
     @staticmethod
     def _add_batch(query: QueryTotals, batch: BatchEnd) -> None:
+        for usage in query.unfinished:
+            young = query.ages.young(usage.executor_id, query.batches)
+            query.groups[usage.key].add(usage, young=young)
+        query.unfinished.clear()
+        query.ages.forget(_EXECUTORS)
         query.batches += 1
         query.batch_s += batch.duration_s
         query.input_rows += batch.input_rows

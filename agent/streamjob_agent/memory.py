@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from streamjob_agent.wire import Assignment, GroupKey, WireError, assignment_from_json, assignment_to_json
 
 _SUFFIX = ".assignment.json"
+_MOST = 64  # files that are read at the driver's start
 
 
 class AssignmentMemory:
@@ -42,16 +43,28 @@ class AssignmentMemory:
         path = self._path(query_id)
         if not path.exists():
             return None
-        try:
-            found = assignment_from_json(path.read_bytes())
-        except WireError:  # from another version, or damaged from outside: a hint is not worth more than that
-            return None
-        return found if found.query_id == query_id else None
+        found = _readable(path)
+        return found if found is not None and found.query_id == query_id else None
+
+    def all(self) -> tuple[Assignment, ...]:
+        """The last assignments of every query, the newest files only when there are many."""
+        if self._folder is None or not self._folder.is_dir():
+            return ()
+        paths = sorted(self._folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime)[-_MOST:]
+        found = (_readable(path) for path in paths)
+        return tuple(one for one in found if one is not None)
 
     def _path(self, query_id: str) -> pathlib.Path:
         assert self._folder is not None
         name = hashlib.sha256(query_id.encode()).hexdigest()[:32]  # a query id is foreign text, not a file name
         return self._folder / f"{name}{_SUFFIX}"
+
+
+def _readable(path: pathlib.Path) -> Assignment | None:
+    try:
+        return assignment_from_json(path.read_bytes())
+    except WireError:  # from another version, or damaged from outside: a hint is not worth more than that
+        return None
 
 
 def hinted_owners(assignment: Assignment) -> dict[GroupKey, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from streamjob_agent.actuation import Actuation
 from streamjob_agent.bridge import Query
@@ -44,25 +44,36 @@ def look(queries: tuple[Query, ...], actuation: Actuation, ledger: Ledger, gener
 
 
 def query_status(query: Query, actuation: Actuation, ledger: Ledger) -> QueryStatus:
-    """Where the query's groups ran last, and how its moves are getting on."""
+    """Where the query's groups are, and how its moves are getting on."""
     newest = ledger.newest_batch(query.query_id)
     keeping = actuation.keepings[query.query_id]
+    homes = homes_of(ledger.owners(query.query_id), keeping.registered, actuation.fleet.live)
     return QueryStatus(
         query_id=query.query_id,
         run_id=query.run_id,
         name=query.name,
         batch_id=newest.batch_id if newest else None,
-        owners=owner_rows(query, ledger.owners(query.query_id)),
+        owners=owner_rows(query, homes),
         moves_pending=keeping.moves_pending,
         moves_done=keeping.done,
         moves_failed=keeping.moves_failed,
     )
 
 
-def owner_rows(query: Query, observed: Mapping[GroupKey, str]) -> dict[int, tuple[str | None, ...]]:
-    """Operator -> the executor of each partition's newest task, None before its first."""
+def homes_of(
+    observed: Mapping[GroupKey, str], registered: Mapping[GroupKey, str], live: Collection[str]
+) -> dict[GroupKey, str]:
+    """The executor of each group's newest task; where that is gone, the one it was given since and will run on next."""
+    return {
+        key: registered[key] if ran not in live and registered.get(key) in live else ran
+        for key, ran in observed.items()
+    }
+
+
+def owner_rows(query: Query, homes: Mapping[GroupKey, str]) -> dict[int, tuple[str | None, ...]]:
+    """Operator -> the executor of each partition, None before its first task."""
     rows: dict[int, tuple[str | None, ...]] = {}
     for operator, partitions in query.operators.items():
-        found = {key.partition: owner for key, owner in observed.items() if key.operator == operator}
+        found = {key.partition: owner for key, owner in homes.items() if key.operator == operator}
         rows[operator] = tuple(found.get(partition) for partition in range(partitions))
     return rows

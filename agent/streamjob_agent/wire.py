@@ -84,7 +84,10 @@ class ExecutorStatus:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class QueryStatus:
-    """One streaming query: where its key groups ran last, and the progress of the moves asked for."""
+    """One streaming query: where its key groups are, and the progress of the moves asked for.
+
+    A group is where its newest task ran; where that executor is gone, where its next task will run.
+    """
 
     query_id: str
     run_id: str

@@ -13,7 +13,7 @@ QUERY = "query-1"
 APPLICATION = "app-1"
 METHODS = [
     *("spark_version", "application_id", "self_test", "executors", "queries", "drain", "wait_for_boundary"),
-    *("state_bytes", "traffic", "diagnostics", "place", "mark", "set_actuation", "set_locality_wait"),
+    *("state_bytes", "traffic", "diagnostics", "place", "remember", "mark", "set_actuation", "set_locality_wait"),
     *("request_executors", "decommission", "close"),
 ]
 
@@ -150,6 +150,9 @@ class FakeBridge:
         self._enter("place", dict(owners))
         if self.on:
             self.registered.update({key: owner.executor_id for key, owner in owners.items()})
+
+    def remember(self, query_id: str, owners: Mapping[GroupKey, str]) -> None:
+        self._enter("remember", (query_id, dict(owners)))
 
     def mark(self, executor_ids: Collection[str]) -> None:
         self._enter("mark", frozenset(executor_ids))

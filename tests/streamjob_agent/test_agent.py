@@ -108,6 +108,48 @@ def test_number_of_executors_is_requested_once_for_each_change() -> None:
     assert stage.bridge.called("request_executors") == [4, 5]
 
 
+def test_a_request_that_fails_is_made_again_ever_more_rarely_until_it_goes_through() -> None:
+    stage = Stage().batches()
+
+    def refuse() -> None:
+        raise RuntimeError("no quota")
+
+    stage.bridge.faults["request_executors"] = refuse
+    assert stage.submit(executors_target=4) is None
+    stage.batches(12)
+    assert stage.bridge.called("request_executors") == [4] * 4  # in rounds 1, 3, 6 and 11
+    del stage.bridge.faults["request_executors"]
+    stage.batches(12)
+    assert stage.bridge.called("request_executors") == [4] * 5
+
+
+def test_groups_of_a_dead_executor_are_told_to_be_where_they_will_run_next() -> None:
+    stage = Stage().batches()
+    del stage.bridge.alive["2"]
+    stage.agent.round()
+    told = stage.agent.status().queries[0].owners
+    rows = {
+        operator: [stage.bridge.registered[GroupKey(operator=operator, partition=p)] for p in range(6)]
+        for operator in (0, 1)
+    }
+    assert {operator: list(row) for operator, row in told.items()} == rows
+    assert "2" not in {owner for row in told.values() for owner in row}
+
+
+def test_placements_of_an_earlier_driver_are_told_before_any_query_is_seen(tmp_path: pathlib.Path) -> None:
+    first = Stage(state_dir=str(tmp_path)).batches()
+    assert first.submit(owners=everything_to("1", "2"), marked_for_removal=("2",), executors_target=2) is None
+    first.batches()
+    (tmp_path / "broken.assignment.json").write_text("{")
+    bridge = FakeBridge()
+    bridge.running = False
+    second = Agent(bridge, AgentConfig(state_dir=str(tmp_path), poll_s=60.0))
+    second.start()
+    second.stop()
+    keys = [GroupKey(operator=operator, partition=p) for operator in (0, 1) for p in (0, 2, 4)]
+    assert bridge.called("remember") == [(QUERY, dict.fromkeys(keys, "1"))]
+
+
 def test_groups_of_a_dead_executor_move_without_waiting_for_a_boundary() -> None:
     stage = Stage().batches(2)
     del stage.bridge.alive["0"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from streamjob_agent.agent import Agent
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
 from streamjob_agent.guard import Guard
+from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.wire import Assignment
 
 BATCHES = 20
@@ -80,10 +82,13 @@ def eventually(condition: Callable[[], bool]) -> bool:
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
 @pytest.mark.parametrize("method", METHODS)
-def test_job_goes_on_whatever_a_call_does(method: str, fault: str) -> None:
+def test_job_goes_on_whatever_a_call_does(method: str, fault: str, tmp_path: pathlib.Path) -> None:
     bridge = FakeBridge()
     bridge.faults[method] = FAULTS[fault]
-    agent = Agent(bridge, AgentConfig(poll_s=0.05, overhead_ratio=1.0))
+    # An earlier driver's placement, so that there is something to remember.
+    earlier = Assignment(generation=1, application_id="app-0", query_id=QUERY, owners={0: ("7",) * 6})
+    AssignmentMemory(str(tmp_path)).save(earlier)
+    agent = Agent(bridge, AgentConfig(poll_s=0.05, overhead_ratio=1.0, state_dir=str(tmp_path)))
     try:
         run_job(bridge, agent)
         assert bridge.batch_id == BATCHES

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.spread import id_order
 from streamjob_agent.wire import GroupKey
 
 _NS = 1e9
@@ -142,9 +143,19 @@ def read_traffic(text: str) -> tuple[Traffic, ...]:
 
 def write_owners(owners: Mapping[GroupKey, Executor]) -> str:
     """What `Probe.place` reads: a line for each operator, executor ids by partition, empty for "leave"."""
+    return _lines({key: executor.executor_id for key, executor in owners.items()})
+
+
+def write_ranks(owners: Mapping[GroupKey, str]) -> str:
+    """What `Probe.remember` reads: as `write_owners`, with the rank of each owner among all in place of its id."""
+    ranks = {executor: str(rank) for rank, executor in enumerate(sorted(set(owners.values()), key=id_order))}
+    return _lines({key: ranks[executor] for key, executor in owners.items()})
+
+
+def _lines(cells: Mapping[GroupKey, str]) -> str:
     rows: dict[int, dict[int, str]] = {}
-    for key, executor in owners.items():
-        rows.setdefault(key.operator, {})[key.partition] = executor.executor_id
+    for key, cell in cells.items():
+        rows.setdefault(key.operator, {})[key.partition] = cell
     return "\n".join(_owner_line(operator, row) for operator, row in sorted(rows.items()))
 
 

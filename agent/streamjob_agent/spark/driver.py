@@ -75,6 +75,11 @@ class DriverBridge:
         if owners:
             self._probe.place(query_id, codec.write_owners(owners))
 
+    def remember(self, query_id: str, owners: Mapping[GroupKey, str]) -> None:
+        """Where groups were under an earlier driver; see :meth:`streamjob_agent.bridge.SparkBridge.remember`."""
+        if owners:
+            self._probe.remember(query_id, codec.write_ranks(owners))
+
     def mark(self, executor_ids: Collection[str]) -> None:
         """Executors that the bridge itself gives no key group to; replaces the earlier set."""
         self._probe.mark(",".join(executor_ids))

@@ -93,6 +93,12 @@ def test_owners_leave_gaps_where_nothing_is_said() -> None:
     assert codec.write_owners(owners) == "0\t1\n1\t\t\t2"
 
 
+def test_ranks_say_who_was_together_under_ids_of_another_time() -> None:
+    homes = {(0, 0): "10", (0, 2): "9", (1, 0): "10", (1, 1): "12"}
+    owners = {GroupKey(operator=operator, partition=p): name for (operator, p), name in homes.items()}
+    assert codec.write_ranks(owners) == "0\t1\t\t0\n1\t1\t2"
+
+
 def test_state_bytes_and_traffic() -> None:
     assert codec.read_state_bytes("0\t5\t6\n2\t7\n") == {
         GroupKey(operator=0, partition=0): 5,

@@ -27,7 +27,7 @@ final class Keeper {
     this.coordinator = coordinator;
   }
 
-  /** Gives every group without an owner one, so that each operator and their sum are spread evenly. */
+  /** Gives every group without an owner one: as under an earlier driver, else so that each operator is spread evenly. */
   void spread(Tracked query) {
     List ids = fleet.placeable();
     if (ids.isEmpty()) {
@@ -44,7 +44,8 @@ final class Keeper {
         Operator operator = (Operator) each.next();
         for (int p = 0; p < operator.partitions; p++, next++) {
           if (operator.owner(p) == null) {
-            operator.want(p, (String) ids.get(next % ids.size()));
+            int rank = query.rank(operator, p);
+            operator.want(p, (String) ids.get((rank < 0 ? next : rank) % ids.size()));
           }
         }
       }

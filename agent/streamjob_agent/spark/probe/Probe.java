@@ -2,6 +2,7 @@ package io.streamjob.probe;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -204,6 +205,21 @@ public final class Probe {
       }
     }
     keeper.register(query);
+  }
+
+  /** Lines "operator, then ranks of partitions 0..": groups of one rank shared an executor of an earlier driver. */
+  public void remember(String queryId, String lines) {
+    HashMap ranks = new HashMap();
+    String[] rows = lines.split("\n");
+    for (int r = 0; r < rows.length; r++) {
+      String[] cells = rows[r].split("\t", -1);
+      int[] row = new int[cells.length - 1];
+      for (int p = 0; p < row.length; p++) {
+        row[p] = cells[p + 1].length() == 0 ? -1 : Integer.parseInt(cells[p + 1]);
+      }
+      ranks.put(Integer.valueOf(cells[0]), row);
+    }
+    registry.remember(queryId, ranks);
   }
 
   public void mark(String ids) {

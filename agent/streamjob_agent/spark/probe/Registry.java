@@ -1,6 +1,7 @@
 package io.streamjob.probe;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.List;
 final class Registry {
   private static final int MOST = 64;
   private final LinkedHashMap queries = new LinkedHashMap();
+  private final LinkedHashMap ranks = new LinkedHashMap(); // query id -> Integer operator -> int[] by partition
 
   synchronized Tracked get(String id) {
     return (Tracked) queries.get(id);
@@ -20,6 +22,7 @@ final class Registry {
       query = new Tracked(id);
     }
     queries.put(id, query);
+    query.ranks = (HashMap) ranks.get(id);
     Iterator oldest = queries.values().iterator();
     while (queries.size() > MOST && oldest.hasNext()) {
       if (!((Tracked) oldest.next()).active) {
@@ -27,6 +30,14 @@ final class Registry {
       }
     }
     return query;
+  }
+
+  /** Where groups of a query that may start later were under an earlier driver. */
+  synchronized void remember(String id, HashMap ranksByOperator) {
+    ranks.put(id, ranksByOperator);
+    if (ranks.size() > MOST) {
+      ranks.remove(ranks.keySet().iterator().next());
+    }
   }
 
   synchronized List all() {

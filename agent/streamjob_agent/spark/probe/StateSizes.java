@@ -10,8 +10,9 @@ import java.util.regex.Pattern;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 
@@ -59,31 +60,52 @@ final class StateSizes {
     return sizes;
   }
 
-  /** Stores by their folder below the operator's: "3" or "3/left-keyToNumValues". */
+  /**
+   * Stores by their folder below the operator's: "3" or "3/left-keyToNumValues". Remote stores list a whole tree in a few
+   * calls; on a local disk the same method starts a process for each file to learn its permissions, so folders are walked.
+   */
   private static Map list(FileSystem files, Path folder) throws Exception {
     HashMap stores = new HashMap();
     int skip = files.makeQualified(folder).toString().length() + 1;
+    if (files instanceof LocalFileSystem) {
+      walk(files, folder, skip, stores);
+      return stores;
+    }
     RemoteIterator all = files.listFiles(folder, true);
     while (all.hasNext()) {
-      LocatedFileStatus file = (LocatedFileStatus) all.next();
-      String path = file.getPath().toString();
-      int name = path.lastIndexOf('/');
-      if (name > skip) {
-        String parent = path.substring(skip, name);
-        boolean table = parent.endsWith("/SSTs");
-        String key = table ? parent.substring(0, parent.length() - 5) : parent;
-        Store store = (Store) stores.get(key);
-        if (store == null) {
-          store = new Store();
-          stores.put(key, store);
-        }
-        add(store, file, table);
-      }
+      add(stores, (FileStatus) all.next(), skip);
     }
     return stores;
   }
 
-  private static void add(Store store, LocatedFileStatus file, boolean table) {
+  private static void walk(FileSystem files, Path folder, int skip, Map stores) throws Exception {
+    FileStatus[] entries = files.listStatus(folder);
+    for (int i = 0; i < entries.length; i++) {
+      if (entries[i].isDirectory()) {
+        walk(files, entries[i].getPath(), skip, stores);
+      } else {
+        add(stores, entries[i], skip);
+      }
+    }
+  }
+
+  private static void add(Map stores, FileStatus file, int skip) {
+    String path = file.getPath().toString();
+    int name = path.lastIndexOf('/');
+    if (name > skip) {
+      String parent = path.substring(skip, name);
+      boolean table = parent.endsWith("/SSTs");
+      String key = table ? parent.substring(0, parent.length() - 5) : parent;
+      Store store = (Store) stores.get(key);
+      if (store == null) {
+        store = new Store();
+        stores.put(key, store);
+      }
+      add(store, file, table);
+    }
+  }
+
+  private static void add(Store store, FileStatus file, boolean table) {
     String name = file.getPath().getName();
     if (table) {
       store.tables.put(name, Long.valueOf(file.getLen()));

@@ -20,6 +20,7 @@ final class Tracked {
   boolean active;
   boolean planned; // the operators come from an executed plan, not from a guess before batch 0
   List spreadOver; // the executors that the guess was spread over
+  HashMap ranks; // Integer operator -> int[]: groups of one rank were together under an earlier driver; may be null
   final TreeMap operators = new TreeMap(); // Integer -> Operator
   final LinkedHashMap links = new LinkedHashMap(); // "from to" -> Integer shuffle id
   final HashMap plans = new HashMap(); // Long batch id -> IncrementalExecution, not yet read
@@ -30,6 +31,12 @@ final class Tracked {
 
   Operator operator(int operator) {
     return (Operator) operators.get(Integer.valueOf(operator));
+  }
+
+  /** The rank of the executor that held the group under an earlier driver, -1 when nobody knows. */
+  int rank(Operator operator, int partition) {
+    int[] row = ranks == null ? null : (int[]) ranks.get(Integer.valueOf(operator.id));
+    return row != null && row.length == operator.partitions ? row[partition] : -1;
   }
 
   /** Executors that hold a group or should. */
