@@ -84,9 +84,7 @@ class FaultProxy:
         self._http.daemon_threads = True
         self._http.socket = to_clients.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
         url = f"https://127.0.0.1:{self._http.server_address[1]}"
-        self.kubeconfig: Path = pki.kubeconfig(
-            plane.folder / f"kubeconfig-{name}", url, plane.authority, "unused"
-        )
+        self.kubeconfig: Path = pki.kubeconfig(plane.folder / f"kubeconfig-{name}", url, plane.authority, "unused")
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
 
     def __enter__(self) -> FaultProxy:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kube_jobs import JOB, SKEWED, driver_pod, stream_job
 from kubectl import Kubectl, eventually
 from operator_process import OperatorProcess
 from paper_spark import PaperDriver, PaperSpark
-from worlds import JOB, SKEWED, driver_pod, stream_job
 
 
 def condition(status: dict[str, Any], kind: str) -> str:

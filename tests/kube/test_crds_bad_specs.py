@@ -10,7 +10,10 @@ import yaml
 from admission import sentences
 from kubectl import Kubectl, program
 
-from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.kube.names import Condition
+from streamjob_operator.kube.reading import read_job
+from streamjob_operator.kube.report.facts import Facts
+from streamjob_operator.kube.report.findings import findings
 from streamjob_planners import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +59,15 @@ def test_kubectl_itself_refuses_it(anywhere: Kubectl, case: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("case", cases("passes"))
-def test_what_the_api_server_cannot_see_is_taken(anywhere: Kubectl, case: dict[str, Any]) -> None:
+def test_what_nobody_before_the_operator_can_see_is_taken(anywhere: Kubectl, case: dict[str, Any]) -> None:
     assert "created" in anywhere(*DRY_RUN, text=broken(case))
-    assert case.get("condition", KubeReason.INVALID_SPEC) == KubeReason.INVALID_SPEC
+
+
+@pytest.mark.parametrize("case", cases("condition"))
+def test_what_only_the_operator_can_see_ends_in_a_condition(kubectl: Kubectl, case: dict[str, Any]) -> None:
+    kubectl("apply", "-f", "-", text=broken(case))
+    read = read_job(kubectl.get("sj", "airline-delays"))
+    found = {one.type: one for one in findings(Facts(job=read.job, mistakes=read.mistakes, generation=1, now_s=0.0))}
+    accepted = found[Condition.ACCEPTED]
+    assert (accepted.holds, accepted.reason, accepted.message) == (False, case["condition"], *case["sentences"])
+    assert found[Condition.STALLED].holds

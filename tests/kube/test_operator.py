@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kube_jobs import JOB
 from stage import Stage, balanced, condition
-from worlds import JOB
 
 
 def test_a_skewed_job_ends_balanced(stage: Stage) -> None:

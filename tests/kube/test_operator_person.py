@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from kube_jobs import JOB, SKEWED, executor_pod
 from kubectl import eventually
 from paper_spark import PaperSpark
 from stage import Stage, balanced, condition, last_reason
-from worlds import JOB, SKEWED, executor_pod
 
 
 def test_recommend_tells_and_touches_nothing(stage: Stage) -> None:

@@ -29,8 +29,14 @@ class ScriptedAgent:
         self.states = {"0": "ready", "1": "ready", "7": "dead"}
         self._ledger = Ledger(traffic_min_bytes=1, traffic_max_pairs=10)
         self._exporter = Exporter(self._facts)
+        self._lock = threading.Lock()
 
     def batch(self, *busy_s: float) -> None:
+        """One micro-batch; no page is read in the middle of it."""
+        with self._lock:
+            self._batch(*busy_s)
+
+    def _batch(self, *busy_s: float) -> None:
         self.batches += 1
         groups = tuple(
             GroupUsage(
@@ -74,7 +80,8 @@ class ScriptedAgent:
         self._ledger.take_traffic(self.query, (pair,))
 
     def page(self) -> bytes:
-        return self._exporter.page()
+        with self._lock:
+            return self._exporter.page()
 
     def status(self) -> AgentStatus:
         return AgentStatus(

@@ -1,0 +1,245 @@
+"""Applications that somebody else starts: found, judged, explained; their kinds are on a real API server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e.cluster.controlplane import ControlPlane
+from foreign_objects import APACHE, KUBEFLOW, application, driver_pod, install
+from kubectl import Kubectl, eventually, program
+
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.kube.adoption import AGENT_STARTS_S, NO_SUSPEND, Adoption, adopt
+from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.grants import grant_map
+from streamjob_operator.kube.kinds import PODS, STREAM_JOBS
+from streamjob_operator.kube.maps import Maps
+from streamjob_operator.kube.names import KubeReason, Phase
+from streamjob_operator.spec import Spec
+
+STARTED = "2023-11-14T22:13:20Z"
+STARTED_S = 1_700_000_000.0
+KUBEFLOW_API, APACHE_API = "sparkoperator.k8s.io/v1beta2", "spark.apache.org/v1"
+KUBEFLOW_LABELS = {"sparkoperator.k8s.io/app-name": "orders"}
+APACHE_LABELS = {"spark.operator/spark-app-name": "orders"}
+AGENT = AgentStatus(
+    agent_version="0.1.0",
+    spark_version="4.3.0",
+    application_id="spark-1",
+    now_s=STARTED_S,
+    actuation="on",
+    reason="Ok",
+    message="",
+    generation_applied=None,
+    refused=None,
+    executors=(),
+    queries=(),
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kinds(api_server: Path) -> Iterator[None]:
+    kubectl = Kubectl(program(), api_server)
+    made = [
+        install(kubectl, "sparkoperator.k8s.io", "v1beta2", KUBEFLOW),
+        install(kubectl, "spark.apache.org", "v1", APACHE),
+    ]
+    yield
+    kubectl("delete", "crd", *made)
+
+
+class Cluster:
+    def __init__(self, kubectl: Kubectl, api: KubeApi, namespace: str) -> None:
+        self.kubectl = kubectl
+        self.api = api
+        self.namespace = namespace
+
+    def run(self, pod: dict[str, Any], phase: str = "Running") -> None:
+        """The pod, and what a kubelet would say of it."""
+        self.kubectl.apply(pod)
+        state = {"running": {"startedAt": STARTED}}
+        container = {"name": "spark", "image": "spark", "imageID": "", "ready": True, "restartCount": 0, "state": state}
+        status = {"phase": phase, "containerStatuses": [container] if phase == "Running" else []}
+        self.api.merge_patch(PODS, pod["metadata"]["name"], self.namespace, {"status": status}, subresource="status")
+
+    def adopt(self, agent: AgentStatus | None = AGENT, after_s: float = 1.0, **spec: Any) -> Adoption:
+        reference = spec.pop("ref", {"kind": "Pod", "apiVersion": "v1", "name": "driver"})
+        document = {"applicationRef": reference, "executors": {"min": 2, "max": 6}, **spec}
+        parsed = Spec.model_validate_json(json.dumps(document))
+        metadata = {"name": "orders", "namespace": self.namespace}
+        return adopt(self.api, metadata, parsed, agent, STARTED_S + after_s)
+
+
+@pytest.fixture
+def cluster(kubectl: Kubectl, api_server: Path, namespace: str) -> Cluster:
+    return Cluster(kubectl, KubeApi.from_kubeconfig(api_server), namespace)
+
+
+def by_name(api_version: str) -> dict[str, str]:
+    return {"kind": "SparkApplication", "apiVersion": api_version, "name": "orders"}
+
+
+LABELS = {"kind": "Pod", "apiVersion": "v1", "matchLabels": {"team": "a"}}
+
+
+def test_a_pod_by_its_name(cluster: Cluster) -> None:
+    assert cluster.adopt().reason is KubeReason.APPLICATION_NOT_FOUND
+    cluster.run(driver_pod("driver", account="spark"))
+    found = cluster.adopt()
+    assert (found.phase, found.reason, found.pod, found.account) == (
+        Phase.RUNNING,
+        KubeReason.ADOPTED,
+        "driver",
+        "spark",
+    )
+    assert (found.application_id, found.limits) == ("spark-1", ())
+
+
+def test_a_pod_by_its_labels_must_be_the_only_one_that_runs(cluster: Cluster) -> None:
+    assert cluster.adopt(ref=LABELS).reason is KubeReason.APPLICATION_NOT_FOUND
+    cluster.run(driver_pod("one", team="a"))
+    cluster.run(driver_pod("other", team="b"))
+    assert cluster.adopt(ref=LABELS).pod == "one"
+    cluster.run(driver_pod("two", team="a"))
+    found = cluster.adopt(ref=LABELS)
+    assert (found.reason, found.pod, found.stalled) == (KubeReason.APPLICATION_AMBIGUOUS, None, True)
+    assert "fits 2 driver pods, and one is needed: one, two" in found.sentence
+    cluster.run(driver_pod("one", team="a"), phase="Failed")  # an attempt of before
+    assert cluster.adopt(ref=LABELS).pod == "two"
+
+
+@pytest.mark.parametrize(
+    ("api_version", "labels"),
+    [(KUBEFLOW_API, KUBEFLOW_LABELS), (APACHE_API, APACHE_LABELS)],
+    ids=["kubeflow", "apache"],
+)
+def test_a_spark_application_by_its_name(cluster: Cluster, api_version: str, labels: dict[str, str]) -> None:
+    reference = by_name(api_version)
+    assert cluster.adopt(ref=reference).reason is KubeReason.APPLICATION_NOT_FOUND
+    cluster.kubectl.apply(application(api_version, sparkConf={"spark.executor.instances": "3"}))
+    assert "has no driver pod yet" in cluster.adopt(ref=reference).sentence
+    cluster.run(driver_pod("orders-0-driver", **labels))
+    cluster.run(driver_pod("another-driver"))
+    found = cluster.adopt(ref=reference)
+    assert (found.reason, found.pod, found.limits) == (KubeReason.ADOPTED, "orders-0-driver", ())
+
+
+def test_an_agent_that_never_reports_is_asked_for(cluster: Cluster) -> None:
+    cluster.run(driver_pod("driver"))
+    found = cluster.adopt(agent=None, after_s=AGENT_STARTS_S - 1)
+    assert (found.phase, found.reason, found.stalled) == (Phase.SUBMITTING, KubeReason.DRIVER_STARTING, False)
+    found = cluster.adopt(agent=None, after_s=AGENT_STARTS_S + 1)
+    assert (found.phase, found.reason, found.stalled) == (Phase.PENDING, KubeReason.AGENT_MISSING, True)
+    assert f"STREAMJOB_AGENT_PARTITION_MAP={cluster.namespace}/orders" in found.sentence
+    assert "does not restart it" in found.sentence
+
+
+def test_an_agent_of_an_earlier_driver_is_none(cluster: Cluster) -> None:
+    cluster.run(driver_pod("driver", **{"spark-app-selector": "spark-2"}))
+    assert cluster.adopt(after_s=AGENT_STARTS_S + 1).reason is KubeReason.AGENT_MISSING
+
+
+@pytest.mark.parametrize(
+    ("phase", "reason"), [("Succeeded", KubeReason.DRIVER_ENDED), ("Failed", KubeReason.DRIVER_FAILED)]
+)
+def test_an_ended_driver_is_left_to_whoever_started_it(cluster: Cluster, phase: str, reason: KubeReason) -> None:
+    cluster.run(driver_pod("driver"), phase=phase)
+    found = cluster.adopt()
+    assert (found.phase, found.reason) == (Phase.FAILED, reason)
+    assert "whoever started it decides" in found.sentence
+
+
+TWO_MASTERS = [
+    (KUBEFLOW_API, KUBEFLOW_LABELS, {"dynamicAllocation": {"enabled": True}}, "dynamicAllocation.enabled is on"),
+    (
+        KUBEFLOW_API,
+        KUBEFLOW_LABELS,
+        {"sparkConf": {"spark.speculation": "true"}},
+        "sparkConf, spark.speculation is on",
+    ),
+    (
+        APACHE_API,
+        APACHE_LABELS,
+        {"sparkConf": {"spark.dynamicAllocation.enabled": "true"}},
+        "sparkConf, spark.dynamicAllocation.enabled is on",
+    ),
+]
+
+
+@pytest.mark.parametrize(("api_version", "labels", "spec", "sentence"), TWO_MASTERS, ids=lambda value: str(value)[:30])
+def test_an_application_that_scales_itself_is_refused(
+    cluster: Cluster, api_version: str, labels: dict[str, str], spec: dict[str, Any], sentence: str
+) -> None:
+    cluster.kubectl.apply(application(api_version, **spec))
+    cluster.run(driver_pod("orders-driver", **labels))
+    found = cluster.adopt(ref=by_name(api_version))
+    assert (found.phase, found.reason, found.stalled) == (Phase.PENDING, KubeReason.APPLICATION_REFUSED, True)
+    assert sentence in found.sentence
+
+
+def test_dynamic_allocation_that_is_off_is_no_hindrance(cluster: Cluster) -> None:
+    off = {"dynamicAllocation": {"enabled": False}, "sparkConf": {"spark.dynamicAllocation.enabled": "False"}}
+    cluster.kubectl.apply(application(KUBEFLOW_API, **off))
+    cluster.run(driver_pod("orders-driver", **KUBEFLOW_LABELS))
+    assert cluster.adopt(ref=by_name(KUBEFLOW_API)).reason is KubeReason.ADOPTED
+
+
+LIMITS = [
+    (KUBEFLOW_API, KUBEFLOW_LABELS, {"executor": {"instances": 9}}, "starts with 9 executors"),
+    (
+        APACHE_API,
+        APACHE_LABELS,
+        {"applicationTolerations": {"instanceConfig": {"initExecutors": 1}}},
+        "starts with 1 executors",
+    ),
+    (
+        APACHE_API,
+        APACHE_LABELS,
+        {"applicationTolerations": {"instanceConfig": {"minExecutors": 4}}},
+        "expects at least 4 executors (instanceConfig.minExecutors)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("api_version", "labels", "spec", "sentence"), LIMITS, ids=lambda value: str(value)[:30])
+def test_bounds_of_theirs_are_told(
+    cluster: Cluster, api_version: str, labels: dict[str, str], spec: dict[str, Any], sentence: str
+) -> None:
+    cluster.kubectl.apply(application(api_version, **spec))
+    cluster.run(driver_pod("orders-driver", **labels))
+    found = cluster.adopt(ref=by_name(api_version))
+    assert (found.phase, found.reason) == (Phase.RUNNING, KubeReason.ADOPTED_WITH_LIMITS)
+    assert [sentence in limit for limit in found.limits] == [True]
+
+
+def test_suspending_an_adopted_application_has_no_effect_and_says_so(cluster: Cluster) -> None:
+    cluster.run(driver_pod("driver"))
+    found = cluster.adopt(suspend=True)
+    assert (found.phase, found.reason, found.limits) == (Phase.RUNNING, KubeReason.ADOPTED_WITH_LIMITS, (NO_SUSPEND,))
+
+
+def test_the_drivers_account_is_let_at_the_map_and_at_nothing_else(
+    cluster: Cluster, control_plane: ControlPlane
+) -> None:
+    reference = {"kind": "Pod", "apiVersion": "v1", "name": "driver"}
+    job = {"apiVersion": "streamjob.dev/v1alpha1", "kind": "StreamJob", "metadata": {"name": "orders"}}
+    cluster.kubectl.apply({**job, "spec": {"applicationRef": reference, "executors": {"min": 1, "max": 2}}})
+    cluster.kubectl("create", "serviceaccount", "spark")
+    document = cluster.api.get(STREAM_JOBS, "orders", cluster.namespace)
+    assert document is not None
+    Maps(cluster.api, cluster.namespace, "orders").ensure(document)
+    for _ in range(2):  # as often as one likes
+        grant_map(cluster.api, document, "spark")
+    token = cluster.kubectl("create", "token", "spark").strip()
+    driver = Kubectl(program(), control_plane.kubeconfig_for("spark", token), cluster.namespace)
+    eventually(lambda: driver.run("get", "partitionmap", "orders").returncode == 0)
+    patch = ("patch", "partitionmap", "orders", "--type=merge", "-p")
+    assert driver.run(*patch, '{"status":{"reason":"Ok"}}', "--subresource=status").returncode == 0
+    assert "forbidden" in driver.run(*patch, '{"spec":{"generation":1}}').stderr
+    assert "forbidden" in driver.run("get", "pods").stderr
+    cluster.kubectl("delete", "streamjob", "orders")
+    eventually(lambda: driver.run("get", "partitionmap", "orders").returncode != 0)

@@ -1,0 +1,106 @@
+"""Executors' pods on a real API server: found by Spark's labels, marked while they drain, explained when they hang."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_objects import executor_pod
+from kubectl import Kubectl, eventually
+
+from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.kinds import PODS
+from streamjob_operator.kube.pods import ExecutorPods, executor_pods, mark_pods
+from streamjob_operator.kube.report.events import Events
+
+MARK, COST = "streamjob.dev/marked-for-removal", "controller.kubernetes.io/pod-deletion-cost"
+NOW_S = 1_700_000_000.0
+
+
+class Pods:
+    """Three executors of one application, and one of another."""
+
+    def __init__(self, kubectl: Kubectl, api: KubeApi, namespace: str) -> None:
+        kubectl.apply(*(executor_pod(one) for one in ("1", "2", "10")), executor_pod("1", "spark-2"))
+        self.kubectl = kubectl
+        self.api = api
+        self.namespace = namespace
+
+    def found(self) -> ExecutorPods:
+        return executor_pods(self.api, self.namespace, "spark-1")
+
+    def mark(self, *marked: str) -> tuple[str, ...]:
+        return mark_pods(self.api, Events(self.api), self.found(), marked, NOW_S)
+
+    def say(self, name: str, status: dict[str, Any]) -> None:
+        self.api.merge_patch(PODS, name, self.namespace, {"status": status}, subresource="status")
+
+    def metadata(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.kubectl.get("pod", name)["metadata"]
+        return found
+
+
+@pytest.fixture
+def pods(kubectl: Kubectl, api_server: Path, namespace: str) -> Pods:
+    return Pods(kubectl, KubeApi.from_kubeconfig(api_server), namespace)
+
+
+def test_executors_of_the_application_are_found_in_order(pods: Pods) -> None:
+    found = pods.found()
+    assert [one.executor_id for one in found.pods] == ["1", "2", "10"]
+    assert found.names == {one: f"spark-1-exec-{one}" for one in ("1", "2", "10")}
+    assert (found.admitted, found.ready, found.trouble) == (3, 0, None)
+
+
+def test_ready_ones_are_counted_and_ended_ones_are_not(pods: Pods) -> None:
+    pods.say("spark-1-exec-1", {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})
+    pods.say("spark-1-exec-2", {"phase": "Succeeded"})
+    found = pods.found()
+    assert (found.admitted, found.ready) == (2, 1)
+
+
+def test_a_pod_without_room_is_told_in_the_schedulers_words(pods: Pods) -> None:
+    no_room = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes: too small"}
+    for name in ("spark-1-exec-2", "spark-1-exec-10"):
+        pods.say(name, {"conditions": [no_room]})
+    assert pods.found().trouble == "The executor's pod spark-1-exec-2 (and 1 more) does not start: 0/3 nodes: too small"
+
+
+def test_a_missing_image_is_told_in_the_kubelets_words(pods: Pods) -> None:
+    waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
+    status = {"name": "spark", "image": "spark", "imageID": "", "ready": False, "restartCount": 0, "state": waiting}
+    pods.say("spark-1-exec-1", {"containerStatuses": [status]})
+    assert "container spark: ImagePullBackOff: no such image" in str(pods.found().trouble)
+
+
+def test_exactly_the_marked_ones_carry_the_mark(pods: Pods) -> None:
+    assert pods.mark("2", "10") == ("spark-1-exec-2", "spark-1-exec-10")
+    assert pods.mark("2", "10") == ()  # as it is already
+    for name in ("spark-1-exec-2", "spark-1-exec-10"):
+        assert pods.metadata(name)["labels"][MARK] == "true"
+        assert int(pods.metadata(name)["annotations"][COST]) < 0
+    assert MARK not in pods.metadata("spark-1-exec-1")["labels"]
+    assert pods.mark("10") == ("spark-1-exec-2",)
+    assert MARK not in pods.metadata("spark-1-exec-2")["labels"]
+    assert COST not in pods.metadata("spark-1-exec-2").get("annotations", {})
+    assert pods.metadata("spark-1-exec-2")["labels"]["spark-exec-id"] == "2"
+    assert pods.mark() == ("spark-1-exec-10",)
+    assert [one.marked for one in pods.found().pods] == [False] * 3
+
+
+def test_each_mark_is_an_event_on_the_pod(pods: Pods) -> None:
+    pods.mark("2")
+    pods.mark()
+
+    def reasons() -> list[str]:
+        events = pods.kubectl.get("events", "--field-selector=involvedObject.name=spark-1-exec-2")["items"]
+        return sorted(event["reason"] for event in events)
+
+    eventually(lambda: reasons() == ["MarkedForRemoval", "Unmarked"])
+
+
+def test_a_pod_that_has_gone_is_no_error(pods: Pods) -> None:
+    seen = pods.found()
+    pods.kubectl("delete", "pod", "spark-1-exec-1", "spark-1-exec-2", "--wait=true")
+    assert mark_pods(pods.api, Events(pods.api), seen, ("1", "2", "10"), NOW_S) == ("spark-1-exec-10",)
