@@ -29,7 +29,7 @@ def main(number: int) -> None:
     while True:
         try:
             task: Task = pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):  # closed, or gone without closing
             return
         signal.setitimer(signal.ITIMER_REAL, ALONE_FACTOR * task[-1])
         answer = _answer(task)
