@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,14 @@ class Kubectl:
         text = self("get", "--ignore-not-found", "-o", "json", *arguments)
         found: dict[str, Any] = json.loads(text) if text else {}
         return found
+
+    def wait_for_account(self, timeout_s: float = 60.0) -> None:
+        """Until the namespace has its default service account, without which no pod is let in; raises KubectlFailed."""
+        until_s = time.monotonic() + timeout_s
+        while not self.get("serviceaccount", "default"):
+            if time.monotonic() > until_s:
+                raise KubectlFailed(f"no default service account within {timeout_s:g} s")
+            time.sleep(0.1)
 
 
 def program() -> str:

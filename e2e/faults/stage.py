@@ -42,6 +42,7 @@ class Stage:
 
     def __enter__(self) -> Stage:
         self.kubectl("create", "namespace", self.namespace)
+        self.kubectl.wait_for_account()
         self.kubectl.apply(driver_pod(), stream_job(self.prometheus))
         return self
 

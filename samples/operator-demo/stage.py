@@ -71,6 +71,7 @@ def stage() -> Iterator[Stage]:
         files = [f"--filename={file}" for file in sorted((ROOT / "crds").glob("*.yaml"))]
         made.kubectl("apply", "--server-side", *files)
         made.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        made.kubectl.wait_for_account()
         try:
             yield made
         finally:

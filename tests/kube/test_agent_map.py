@@ -28,6 +28,7 @@ from streamjob_operator.kube.driver.reconcile import apply_support
 from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.reading import read_job
+from streamjob_operator.kube.refusals import Conflict
 
 JOB = {
     "apiVersion": "streamjob.dev/v1alpha1",
@@ -120,7 +121,15 @@ class Rig:
 
     def write(self, **fields: Any) -> None:
         given = {"generation": 1, "application_id": "app-1", "query_id": "q", **fields}
-        self.maps.write(Assignment(**given), self.view())
+        eventually(lambda: self.written(Assignment(**given)))
+
+    def written(self, assignment: Assignment) -> bool:
+        """False when the agent's status came between looking and writing."""
+        try:
+            self.maps.write(assignment, self.view())
+        except Conflict:
+            return False
+        return True
 
     def applied(self) -> int | None:
         agent = self.view().agent

@@ -42,16 +42,17 @@ def test_exactly_the_approved_plan_is_carried_out(stage: Stage) -> None:
 
 def test_a_plan_is_void_once_the_world_has_changed(stage: Stage) -> None:
     stage.operator()
-    spark = stage.job(balancing={"mode": "Approve"})
+    spark = stage.job(PaperSpark([10.0, 3.0, 3.0] * 8, executors=3), balancing={"mode": "Approve"})
     first = stage.until(lambda one: condition(one, "AwaitingApproval").startswith("True/"))["lastPlan"]["hash"]
-    spark.load_pct = [10.0, 10.0, 10.0, 10.0, 40.0, 30.0, 20.0, 10.0]
-    spark.later(0.0, lambda: spark.decommission("1"))
-    stage.until(lambda one: one.get("lastPlan", {}).get("hash") != first or last_reason(one) == "Draining")
-    before = stage.generation()
+    spark.decommission("2")
+    status = stage.until(lambda one: one["executors"]["ready"] == 2 and one["lastPlan"]["hash"] != first)
+    assert status["lastPlan"]["decision"] == "AwaitingApproval"
+    before, moved = stage.generation(), len(spark.moves)
     stage.annotate(f"streamjob.dev/approve={first}")
     status = stage.cycles(2)
+    assert condition(status, "AwaitingApproval").startswith("True/")
     assert status["lastPlan"]["hash"] != first
-    assert stage.generation() == before
+    assert (stage.generation(), len(spark.moves)) == (before, moved)
 
 
 def test_a_paused_job_is_measured_and_left_alone(stage: Stage) -> None:
