@@ -7,10 +7,13 @@ planned moves as the pace allows, and register again what was not obeyed.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 
 from streamjob_agent import spread
 from streamjob_agent.wire import Assignment, GroupKey, Pace
+
+_LEAVE_RATIO = 0.25  # part of an unplanned query's groups on shut executors that leave at one boundary
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,7 @@ class Keeping:
         failing: goals that were not obeyed for `failed_after` boundaries; they are still tried.
         done, failed: moves of the current assignment that were obeyed; that lost their target.
         done_total, failed_total, guard_total: since the driver's start; guard counts groups rescued from the dead.
+        planned: whether a controller has sent a plan for this query; marks of another query's plan count here, too.
     """
 
     failed_after: int = 5
@@ -57,6 +61,7 @@ class Keeping:
     done_total: int = 0
     failed_total: int = 0
     guard_total: int = 0
+    planned: bool = False
 
     @property
     def moves_pending(self) -> int:
@@ -91,6 +96,7 @@ def adopt(state: Keeping, assignment: Assignment, observed: Mapping[GroupKey, st
         failing=frozenset(),
         done=0,
         failed=0,
+        planned=True,
     )
 
 
@@ -107,7 +113,7 @@ def step(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
     state = _drop_lost_goals(state, world)
     state = _rescue(state, world)
     if world.boundary:
-        state = _release(state, world)
+        state = _release(state, world) if state.planned else _leave(state, world)
     again = {
         key: owner
         for key, owner in state.registered.items()
@@ -216,6 +222,20 @@ def _release(state: Keeping, world: World) -> Keeping:
             break
         released[key] = state.goals[key]
     return dataclasses.replace(state, registered={**state.registered, **released})
+
+
+def _leave(state: Keeping, world: World) -> Keeping:
+    """A query that nobody plans leaves shut executors by itself, gradually, or they could never be removed."""
+    held = sorted(
+        (key for key, owner in state.registered.items() if owner in world.shut),
+        key=lambda key: (world.state_bytes.get(key, 0), key),
+    )
+    leaving = held[: math.ceil(_LEAVE_RATIO * len(held))]
+    homes = {key: owner for key, owner in state.registered.items() if key not in leaving}
+    executors = spread.open_executors(world.live, world.shut)
+    given = spread.rescue(leaving, homes, executors, world.busy_s)
+    asked = {key: age for key, age in state.asked.items() if key not in given}
+    return dataclasses.replace(state, registered={**state.registered, **given}, asked=asked)
 
 
 def _within(pace: Pace, moves: int, size: float, cost_s: float) -> bool:

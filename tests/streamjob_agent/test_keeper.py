@@ -178,6 +178,30 @@ def test_a_failing_move_does_not_block_the_others() -> None:
     assert paper.state.moves_failed == 1
 
 
+def test_a_query_without_a_plan_leaves_shut_executors_gradually() -> None:
+    """Another query's plan marks an executor of the driver that both share."""
+    paper = running()
+    paper.shut = frozenset(["0"])
+    held = {key for key, owner in paper.ran.items() if owner == "0"}
+    assert paper.step(boundary=False) == {}
+    left = []
+    for _ in range(len(KEYS)):
+        left.append(len(paper.step()))
+        paper.batch()
+    assert left[0] == 1
+    assert sum(left) == len(held)
+    counts = Counter(paper.ran.values())
+    assert set(counts) == {"1", "2"}
+    assert counts["1"] == counts["2"]
+
+
+def test_a_query_with_a_plan_leaves_the_drain_to_it() -> None:
+    paper = running()
+    paper.shut = frozenset(["0"])
+    paper.adopt(plan({}))
+    assert paper.step() == {}
+
+
 def test_moves_start_only_at_boundaries() -> None:
     paper = running()
     paper.adopt(plan({KEYS[0]: "2"}))
