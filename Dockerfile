@@ -4,22 +4,31 @@
 # BASE_IMAGE must hold Python 3.11 or newer with venv and pip; for the agent it is your own Spark image.
 ARG BASE_IMAGE=docker.io/library/python:3.11-slim-bookworm
 
+# What the project needs, without the project: empty packages stand for it, so that an edit of the sources leaves these
+# layers as they are.
 FROM ${BASE_IMAGE} AS build
 USER root
 WORKDIR /src
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY pyproject.toml constraints.txt ./
+RUN touch README.md LICENSE \
+ && for package in operator/streamjob_operator planners/streamjob_planners planners/streamjob_sim agent/streamjob_agent; do \
+      mkdir -p "$package" && touch "$package/__init__.py"; \
+    done
+
+# The operator: a virtual environment is copied, so neither compilers nor pip's cache reach the image.
+FROM build AS operator-dependencies
+RUN python3 -m venv /opt/streamjob \
+ && /opt/streamjob/bin/pip install --quiet --constraint constraints.txt '.[operator,planners]' hatchling \
+ && find /opt/streamjob -type d \( -name tests -o -name test \) -path '*/site-packages/*' -prune -exec rm -rf {} +
+
+FROM operator-dependencies AS operator-build
+COPY README.md LICENSE ./
 COPY operator operator
 COPY planners planners
 COPY agent agent
-
-# The operator: a virtual environment is copied, so neither compilers nor pip's cache reach the image.
-FROM build AS operator-build
-RUN python3 -m venv /opt/streamjob \
- && /opt/streamjob/bin/pip install --quiet --constraint constraints.txt '.[operator,planners]' \
- && /opt/streamjob/bin/pip uninstall --quiet --yes pip setuptools \
- && find /opt/streamjob -type d \( -name tests -o -name test \) -path '*/site-packages/*' -prune -exec rm -rf {} + \
- && find /opt/streamjob -name '*.so*' -exec sh -c 'command -v strip >/dev/null && strip --strip-unneeded "$1" 2>/dev/null || :' _ {} \;
+RUN /opt/streamjob/bin/pip install --quiet --no-deps --no-build-isolation --force-reinstall . \
+ && /opt/streamjob/bin/pip uninstall --quiet --yes hatchling trove-classifiers pathspec pluggy pip setuptools
 
 FROM ${BASE_IMAGE} AS operator
 LABEL org.opencontainers.image.title="streamjob-operator" \
@@ -34,8 +43,9 @@ ENTRYPOINT ["streamjob", "operator"]
 
 # The agent's files alone, for an init container that copies them beside an image that must not change.
 FROM build AS agent-build
-RUN python3 -m venv /tmp/pip && /tmp/pip/bin/pip install --quiet --constraint constraints.txt --target /opt/streamjob-agent '.[kube]' \
- && rm -rf /opt/streamjob-agent/streamjob_operator /opt/streamjob-agent/streamjob_planners /opt/streamjob-agent/streamjob_sim /opt/streamjob-agent/bin
+RUN python3 -m venv /tmp/pip && /tmp/pip/bin/pip install --quiet --constraint constraints.txt --target /opt/streamjob-agent . \
+ && rm -rf /opt/streamjob-agent/streamjob_* /opt/streamjob-agent/bin
+COPY agent /opt/streamjob-agent
 
 # The agent on your Spark image. Your own Dockerfile needs one line for the same:
 #   COPY --from=streamjob-agent /opt/streamjob-agent /opt/streamjob-agent   (and PYTHONPATH=/opt/streamjob-agent)

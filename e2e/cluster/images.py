@@ -16,16 +16,24 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from e2e.cluster.binary import cache
+from e2e.cluster.prometheus import HOW_TO_GET
+from e2e.cluster.prometheus import get as prometheus_program
 
 ROOT = Path(__file__).parents[2]
-NEEDED = ("buildah", "debootstrap")
 SPARK_VERSION = "4.3.0"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 _SUITE, _PACKAGES = "bookworm", "ca-certificates,python3-minimal,python3-venv,python3-pip"
-_SOURCES = ("operator", "planners", "agent", "pyproject.toml", "constraints.txt", "Dockerfile", "README.md", "LICENSE")
+_AGENT_SOURCES = ("agent", "pyproject.toml", "constraints.txt", "Dockerfile")
+_OPERATOR_SOURCES = (*_AGENT_SOURCES, "operator", "planners", "README.md", "LICENSE")
 _PAUSE = """FROM scratch
 COPY busybox /bin/busybox
 ENTRYPOINT ["/bin/busybox", "sh", "-c", "trap 'exit 0' TERM INT; while :; do /bin/busybox sleep 3600 & wait; done"]
+"""
+_PROMETHEUS = """ARG BASE_IMAGE
+FROM ${BASE_IMAGE}
+COPY prometheus /bin/prometheus
+USER 65534:65534
+ENTRYPOINT ["/bin/prometheus"]
 """
 
 
@@ -47,17 +55,12 @@ class Image:
         return cache() / "images" / f"{self.name}-{self.key}.tar"
 
 
-def missing() -> tuple[str, ...]:
-    """Programs of Debian's that are needed to make images and that this machine lacks."""
-    return tuple(one for one in NEEDED if shutil.which(one) is None)
-
-
 def pause() -> Image:
     """What holds a pod's network."""
     image = Image(name="pause", key=_key(_PAUSE))
     if not image.archive.exists():
         with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(shutil.which("busybox") or "/bin/busybox", folder)
+            shutil.copy(shutil.which("busybox") or "/bin/busybox", folder)  # Debian's busybox-static
             Path(folder, "Dockerfile").write_text(_PAUSE, encoding="utf-8")
             _build(image, Path(folder))
     return image
@@ -88,18 +91,32 @@ def spark() -> Image:
     return image
 
 
+def prometheus() -> Image:
+    """Debian's Prometheus in an image; raises RuntimeError where there is none."""
+    under, program = base(), prometheus_program()
+    if program is None:
+        raise RuntimeError(HOW_TO_GET)
+    image = Image(name="prometheus", key=_key(under.key, _PROMETHEUS, program.read_bytes()))
+    if not image.archive.exists():
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(program, f"{folder}/prometheus")
+            Path(folder, "Dockerfile").write_text(_PROMETHEUS, encoding="utf-8")
+            _build(image, Path(folder), {"BASE_IMAGE": _loaded(under)})
+    return image
+
+
 def operator() -> Image:
     """The operator's image, from the project's Dockerfile."""
-    return _ours("streamjob-operator", "operator", base())
+    return _ours("streamjob-operator", "operator", base(), _OPERATOR_SOURCES)
 
 
 def agent() -> Image:
     """The user's PySpark image with the agent, from the project's Dockerfile."""
-    return _ours("streamjob-agent", "agent", spark())
+    return _ours("streamjob-agent", "agent", spark(), _AGENT_SOURCES)
 
 
-def _ours(name: str, target: str, under: Image) -> Image:
-    image = Image(name=name, key=_key(under.key, *_contents(ROOT / one for one in _SOURCES)))
+def _ours(name: str, target: str, under: Image, sources: Iterable[str]) -> Image:
+    image = Image(name=name, key=_key(under.key, *_contents(ROOT / one for one in sources)))
     if not image.archive.exists():
         _build(image, ROOT, {"BASE_IMAGE": _loaded(under)}, target)
     return image
@@ -156,7 +173,7 @@ def _run(*command: str) -> None:
 
 def main() -> None:
     """Make what is missing and say what there is."""
-    for make in (pause, base, spark, operator, agent):
+    for make in (pause, base, spark, prometheus, operator, agent):
         image = make()
         print(f"{image.tag}  {image.archive.stat().st_size / 1e6:.0f} MB  {image.archive}", flush=True)
 

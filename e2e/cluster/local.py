@@ -15,10 +15,11 @@ import sys
 import time
 from pathlib import Path
 
-from e2e.cluster import binary, network, node
+from e2e.cluster import binary, images, network, node, requirements
 from e2e.cluster.controlplane import ControlPlane, Place
 from e2e.cluster.network import Network
 from e2e.cluster.process import DidNotStart
+from e2e.cluster.runtime import Runtime
 
 NAMESPACE = "streamjob-e2e"
 FOLDER = Path("/var/tmp/streamjob-cluster")
@@ -39,6 +40,11 @@ def kubeconfig() -> Path:
     return FOLDER / "kubeconfig"
 
 
+def enter() -> tuple[str, ...]:
+    """Prefix of commands that are to reach the cluster."""
+    return Network(NAMESPACE).enter
+
+
 def running() -> int | None:
     """The server's process id, None when no cluster runs."""
     try:
@@ -51,12 +57,11 @@ def running() -> int | None:
 
 def start() -> None:
     """Start a cluster unless one runs, and wait until its node is Ready."""
-    lacking = node.missing()
-    if lacking or os.geteuid() != 0:
-        sys.exit(
-            f"The local cluster needs root and these programs of Debian's: {', '.join(lacking) or 'all are there'}."
-        )
+    refusal = requirements.refusal()
+    if refusal:
+        sys.exit(refusal)
     kube = binary.get()
+    images.pause()
     if running() is None:
         _clear()
         inside = Network(NAMESPACE)
@@ -78,15 +83,28 @@ def serve() -> None:
     with ControlPlane(binary.get(), scheduler=True, place=PLACE) as plane:
         shutil.copy(plane.kubeconfig, kubeconfig())
         setting = node.Setting(
-            folder=FOLDER / "node", kube=plane.folder, server=plane.server, authority=plane.authority
+            folder=FOLDER / "node",
+            store=binary.cache() / "containerd",
+            pause=images.pause().tag,
+            kube=plane.folder,
+            server=plane.server,
+            authority=plane.authority,
         )
         worker = node.Node(setting)
         try:
             worker.start()
+            load(images.pause())
             while True:
                 signal.pause()
         finally:
             worker.stop()
+
+
+def load(*wanted: images.Image) -> None:
+    """Import images into the node that it does not have; raises RuntimeError."""
+    runtime = Runtime(node.socket(FOLDER / "node"))
+    for image in wanted:
+        runtime.load(image.tag, image.archive)
 
 
 def status() -> None:

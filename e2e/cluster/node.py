@@ -6,34 +6,36 @@ import contextlib
 import dataclasses
 import json
 import os
-import shutil
 import signal
 import subprocess
 from pathlib import Path
 
-from e2e.cluster import network
+from e2e.cluster import network, requirements
 from e2e.cluster.pki import Authority, Pair, kubeconfig
 from e2e.cluster.process import Process
+from e2e.cluster.runtime import Runtime
 
 NODE = "node-1"
-CNI_PLUGINS = "/usr/lib/cni"
-NEEDED = ("containerd", "runc", "ctr", "nft", "nsenter", "ip")
-
-
-def missing() -> tuple[str, ...]:
-    """Programs of Debian's that a node needs and this machine lacks."""
-    lacking = tuple(one for one in NEEDED if shutil.which(one) is None)
-    return lacking if Path(CNI_PLUGINS, "bridge").exists() else (*lacking, "containernetworking-plugins")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What a node is made from. `folder` is the node's own; `kube` holds links such as kubelet to the one binary."""
+    """What a node is made from. `folder` is the node's own; `kube` holds links such as kubelet to the one binary.
+
+    `store` keeps images from one cluster to the next; `pause` is the tag of the image that holds a pod's network.
+    """
 
     folder: Path
+    store: Path
+    pause: str
     kube: Path
     server: str
     authority: Authority
+
+
+def socket(folder: Path) -> Path:
+    """containerd's socket in a node's folder."""
+    return folder / "containerd.sock"
 
 
 class Node:
@@ -42,6 +44,7 @@ class Node:
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
         setting.folder.mkdir(parents=True, exist_ok=True)
+        self.runtime = Runtime(socket(setting.folder))
         self.containerd = self._process("containerd", ["containerd", "--config", str(_containerd_config(setting))])
         self._dns = self._process("coredns", [str(setting.kube / "coredns"), "-conf", str(_corefile(setting))])
         self._proxy = self._process(
@@ -49,16 +52,13 @@ class Node:
         )
         self._kubelet = self._process("kubelet", _kubelet_command(setting))
 
-    @property
-    def socket(self) -> Path:
-        """containerd's socket."""
-        return self._setting.folder / "containerd.sock"
-
     def start(self) -> None:
         """Start all; raises DidNotStart. The node is Ready a few seconds later."""
         _share_mounts()
-        self.containerd.start()
-        self.containerd.wait_until(lambda: self.ctr("version").returncode == 0, 20.0)
+        self._start_containerd()
+        if self.runtime.forget_containers():  # of a cluster that crashed; the kubelet would still be told of them
+            self.containerd.stop(grace_s=10.0)
+            self._start_containerd()
         for one in (self._dns, self._proxy, self._kubelet):
             one.start()
 
@@ -67,27 +67,14 @@ class Node:
         self._kubelet.stop()
         self._proxy.stop()
         if self.containerd.pid is not None:
-            self._stop_containers()
+            self.runtime.forget_containers()
         self._dns.stop()
         self.containerd.stop(grace_s=10.0)
         end_leftovers(self._setting.folder)
 
-    def ctr(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run containerd's own client."""
-        command = ["ctr", "--address", str(self.socket), "--namespace", "k8s.io", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    def load(self, archive: Path) -> None:
-        """Import an image from an OCI archive; raises RuntimeError."""
-        done = self.ctr("images", "import", str(archive))
-        if done.returncode:
-            raise RuntimeError(f"{archive} cannot be imported: {done.stderr.strip()[-500:]}")
-
-    def _stop_containers(self) -> None:
-        for container in self.ctr("tasks", "list", "--quiet").stdout.split():
-            self.ctr("tasks", "kill", "--signal", "SIGKILL", container)
-        for container in self.ctr("tasks", "list", "--quiet").stdout.split():
-            self.ctr("tasks", "delete", "--force", container)
+    def _start_containerd(self) -> None:
+        self.containerd.start()
+        self.containerd.wait_until(self.runtime.answers, 20.0)
 
     def _process(self, name: str, command: list[str]) -> Process:
         return Process(name, command, self._setting.folder / f"{name}.log")
@@ -99,15 +86,15 @@ def _containerd_config(setting: Setting) -> Path:
         folder / "containerd.toml",
         f"""
 version = 2
-root = "{folder}/containerd"
+root = "{setting.store}"
 state = "{folder}/containerd-state"
 [grpc]
-address = "{folder}/containerd.sock"
+address = "{socket(folder)}"
 [plugins."io.containerd.grpc.v1.cri"]
-sandbox_image = "localhost/pause:1"
+sandbox_image = "{setting.pause}"
 restrict_oom_score_adj = true
 [plugins."io.containerd.grpc.v1.cri".cni]
-bin_dir = "{CNI_PLUGINS}"
+bin_dir = "{requirements.CNI_PLUGINS}"
 conf_dir = "{_cni_config(setting)}"
 [plugins."io.containerd.internal.v1.opt"]
 path = "{folder}/opt"
@@ -192,7 +179,7 @@ def _kubelet_config(setting: Setting) -> Path:
         "cgroupRoot": "/",
         "failCgroupV1": False,
         "failSwapOn": False,
-        "containerRuntimeEndpoint": f"unix://{folder}/containerd.sock",
+        "containerRuntimeEndpoint": f"unix://{socket(folder)}",
         "clusterDomain": "cluster.local",
         "clusterDNS": [network.NODE_ADDRESS],
         "resolvConf": "/dev/null",
@@ -223,10 +210,25 @@ def _share_mounts() -> None:
 
 def end_leftovers(folder: Path) -> None:
     """End containers that outlived their containerd, and unmount what they left, deepest first."""
-    for command in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            if f"{folder}/containerd.sock".encode() in command.read_bytes():
-                os.kill(int(command.parent.name), signal.SIGKILL)
+    parents, shims = _processes(str(socket(folder)).encode())
+    doomed = set(shims)
+    while found := {pid for pid, parent in parents.items() if parent in doomed} - doomed:
+        doomed |= found
+    for pid in doomed:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     mounts = [line.split()[1] for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines()]
     for mount in sorted((one for one in mounts if one.startswith(str(folder))), key=len, reverse=True):
         subprocess.run(["umount", "--lazy", mount], capture_output=True, check=False)
+
+
+def _processes(address: bytes) -> tuple[dict[int, int], list[int]]:
+    """The parent of every process; and the shims that hold the containers of the containerd at that address."""
+    parents, shims = {}, []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            command = (entry / "cmdline").read_bytes().split(b"\0")
+            if b"shim" in command[0] and address in command:
+                shims.append(int(entry.name))
+    return parents, shims

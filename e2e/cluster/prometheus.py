@@ -6,7 +6,6 @@ The program is the one on PATH, else one in the cache, else Debian's package unp
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import ssl
 import subprocess
@@ -18,22 +17,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from e2e.cluster.binary import cache
 from e2e.cluster.process import Process, free_ports
 
 HOW_TO_GET = "no Prometheus: install it (Debian: apt-get install prometheus), or let apt-get download reach a mirror"
+_PROGRAMS = ("prometheus", "promtool")
 _START_S = 30.0
 _DOWNLOAD_S = 120.0
 
 
-def find() -> Path | None:
-    """The program on PATH or in the cache; nothing is fetched."""
-    on_path = shutil.which("prometheus")
-    return Path(on_path) if on_path else (_cached() if _cached().exists() else None)
+def find(name: str = "prometheus") -> Path | None:
+    """The program (or promtool, of the same package) on PATH or in the cache; nothing is fetched."""
+    on_path = shutil.which(name)
+    return Path(on_path) if on_path else (_cached(name) if _cached(name).exists() else None)
 
 
-def get() -> Path | None:
+def get(name: str = "prometheus") -> Path | None:
     """The program, fetched from Debian's mirror where it is not there; None when it cannot be had."""
-    return find() or _download()
+    return find(name) or (_cached(name) if _download() else None)
 
 
 class Prometheus:
@@ -124,22 +125,22 @@ def static_target(address: str, job: str = "agents", **labels: str) -> dict[str,
     return {"job_name": job, "static_configs": [{"targets": [address], "labels": labels}]}
 
 
-def _cached() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "streamjob" / "prometheus"
+def _cached(name: str) -> Path:
+    return cache() / name
 
 
-def _download() -> Path | None:
+def _download() -> bool:
     """Debian's package unpacked into the cache, without its dependencies' help: the program is static enough."""
     if not (shutil.which("apt-get") and shutil.which("dpkg")):
-        return None
+        return False
     with tempfile.TemporaryDirectory() as folder:
         fetch = ["apt-get", "-o", "APT::Sandbox::User=root", "download", "prometheus"]
         done = subprocess.run(fetch, cwd=folder, capture_output=True, timeout=_DOWNLOAD_S, check=False)
         package = next(Path(folder).glob("prometheus_*.deb"), None)
         if done.returncode or package is None:
-            return None
+            return False
         subprocess.run(["dpkg", "-x", str(package), f"{folder}/unpacked"], check=True, timeout=_DOWNLOAD_S)
-        _cached().parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(f"{folder}/unpacked/usr/bin/prometheus", _cached())
-    return _cached()
+        cache().mkdir(parents=True, exist_ok=True)
+        for name in _PROGRAMS:
+            shutil.copy2(f"{folder}/unpacked/usr/bin/{name}", _cached(name))
+    return True

@@ -45,7 +45,12 @@ def read_events(folder: pathlib.Path, until_s: float) -> Events:
     logs = [path for path in folder.iterdir() if path.is_file() and path.name.startswith(("app-", "local-"))]
     if len(logs) != 1:
         raise ValueError(f"{folder}: {len(logs)} event logs found, one is needed")
-    events = [_event(line) for line in logs[0].read_text(encoding="utf-8").splitlines()]
+    return read_log(logs[0], until_s)
+
+
+def read_log(path: pathlib.Path, until_s: float) -> Events:
+    """Read one event log, up to a moment."""
+    events = [_event(line) for line in path.read_text(encoding="utf-8").splitlines()]
     named = [(_name(event), event) for event in events if event and _at_s(event) <= until_s]
     tasks = [event for name, event in named if name == "SparkListenerTaskEnd"]
     return Events(

@@ -1,0 +1,49 @@
+"""The real helm: on PATH, in the cache, or built from its Go module (a minute or two).
+
+`python -m e2e.cluster.helm` prints its path, and builds it first where needed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from e2e.cluster.binary import cache
+
+VERSION = "v3.19.0"
+MODULE = f"helm.sh/helm/v3/cmd/helm@{VERSION}"
+HOW_TO_GET = "no helm: `make helm` builds it (needs Go), or install it (https://helm.sh)"
+
+
+def find() -> Path | None:
+    """The program, if it is there; nothing is built."""
+    on_path = shutil.which("helm")
+    return Path(on_path) if on_path else (_cached() if _cached().exists() else None)
+
+
+def get() -> Path:
+    """The program, built where it is not there; raises CalledProcessError or FileNotFoundError."""
+    return find() or _build()
+
+
+def _cached() -> Path:
+    return cache() / f"helm-{VERSION}"
+
+
+def _build() -> Path:
+    go = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin")
+    if go is None:
+        raise FileNotFoundError("helm is needed (https://helm.sh), or Go to build it (https://go.dev/dl)")
+    cache().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache()) as folder:
+        environment = {**os.environ, "GOBIN": folder, "CGO_ENABLED": "0"}
+        subprocess.run([go, "install", "-trimpath", "-ldflags=-s -w", MODULE], env=environment, check=True)
+        os.replace(Path(folder, "helm"), _cached())
+    return _cached()
+
+
+if __name__ == "__main__":
+    print(get())

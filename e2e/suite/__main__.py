@@ -1,0 +1,72 @@
+"""`python -m e2e.suite [--keep] [pytest's options]`: cluster and images, the cases, the end of the cluster.
+
+The cluster is that of $KUBECONFIG (then STREAMJOB_E2E_OPERATOR, _AGENT, _PROMETHEUS and _VOLUMES name its images and a
+folder that its nodes share with this machine), else a local one, made and ended here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from e2e.cluster import helm, images, local, requirements
+
+HERE = Path(__file__).parent
+VOLUMES = Path("/var/tmp/streamjob-e2e")
+OUT = Path("out/e2e")
+
+
+def main() -> int:
+    """pytest's exit code."""
+    options = sys.argv[1:]
+    keep = "--keep" in options
+    environment = {"STREAMJOB_E2E_HELM": str(helm.get()), "STREAMJOB_E2E_OUT": str(OUT.resolve())}
+    if "KUBECONFIG" in os.environ:
+        return _pytest((), environment, options)
+    refusal = requirements.refusal()
+    if refusal:
+        print(refusal, file=sys.stderr)
+        return 2
+    environment |= _local_images()
+    local.start()
+    try:
+        local.load(*_images())
+        environment |= {"KUBECONFIG": str(local.kubeconfig()), "STREAMJOB_E2E_VOLUMES": str(VOLUMES)}
+        return _pytest(local.enter(), environment, [one for one in options if one != "--keep"])
+    finally:
+        if not keep:
+            local.stop()
+
+
+def _images() -> tuple[images.Image, ...]:
+    return images.operator(), images.agent(), images.prometheus()
+
+
+def _local_images() -> dict[str, str]:
+    operator, agent, prometheus = _images()
+    parts = {"OPERATOR": operator, "AGENT": agent, "PROMETHEUS": prometheus}
+    return {f"STREAMJOB_E2E_{name}": image.tag for name, image in parts.items()}
+
+
+def _pytest(enter: tuple[str, ...], environment: dict[str, str], options: list[str]) -> int:
+    OUT.mkdir(parents=True, exist_ok=True)
+    paths = [one for one in options if ".py" in one] or [str(HERE)]
+    rest = [one for one in options if ".py" not in one]
+    command = [
+        *enter,
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "e2e.suite.evidence",
+        *paths,
+        f"--junitxml={OUT / 'junit.xml'}",
+        "--timeout=600",
+    ]
+    return subprocess.run([*command, *rest], env={**os.environ, **environment}, check=False).returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
