@@ -6,17 +6,16 @@ import copy
 from typing import Any
 
 JOB = "paper"
-LABELS = {"app": "paper-driver"}
 SKEWED = [40.0, 30.0, 20.0, 10.0, 10.0, 10.0, 10.0, 10.0]
 """Loads of eight partitions; spread evenly by number over two executors they weigh 80 and 60."""
 
 
-def driver_pod(labels: dict[str, str] | None = None) -> dict[str, Any]:
+def driver_pod(job: str = JOB) -> dict[str, Any]:
     """A pod that no node ever runs: only its being there counts, the agent runs in the test."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": "paper-driver", "labels": labels or LABELS},
+        "metadata": {"name": f"{job}-driver", "labels": labels_of(job)},
         "spec": {"containers": [{"name": "driver", "image": "paper"}]},
     }
 
@@ -32,14 +31,19 @@ def executor_pod(application: str, executor: str) -> dict[str, Any]:
     }
 
 
-def stream_job(**changes: dict[str, Any]) -> dict[str, Any]:
+def labels_of(job: str) -> dict[str, str]:
+    """Labels of its driver's pod."""
+    return {"app": f"{job}-driver"}
+
+
+def stream_job(name: str = JOB, **changes: dict[str, Any]) -> dict[str, Any]:
     """The job, with sections of its spec updated."""
     job: dict[str, Any] = {
         "apiVersion": "streamjob.dev/v1alpha1",
         "kind": "StreamJob",
-        "metadata": {"name": JOB},
+        "metadata": {"name": name},
         "spec": {
-            "applicationRef": {"kind": "Pod", "apiVersion": "v1", "matchLabels": LABELS},
+            "applicationRef": {"kind": "Pod", "apiVersion": "v1", "matchLabels": labels_of(name)},
             "executors": {"min": 2, "max": 4},
             "balancing": {
                 "mode": "Auto",

@@ -1,16 +1,21 @@
 """`streamjob` with a death wish: DIE_AT=step:before or step:after kills the process (SIGKILL) at that step of a cycle.
 
-DIE_IN=acting waits for a cycle whose verdict acts, so that there is something to lose.
+DIE_IN=acting waits for a cycle whose verdict acts, so that there is something to lose. HANG_AT=SECONDS has every plan
+hang whose deadline is exactly that.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
+import sys
+from pathlib import Path
 from typing import Any
 
 from streamjob_operator import cli
-from streamjob_operator.kube import keeper
+from streamjob_operator.kube import keeper, main
+from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.steps import timing
 
 STEP, _, WHEN = os.environ.get("DIE_AT", ":").partition(":")
@@ -51,4 +56,7 @@ def arm() -> None:
 if __name__ == "__main__":
     if STEP:
         arm()
+    if "HANG_AT" in os.environ:
+        hanging = (sys.executable, str(Path(__file__).with_name("hanging_planner.py")))
+        main.PlanningPool = functools.partial(PlanningPool, command=hanging)  # type: ignore[misc, assignment]
     cli.main()

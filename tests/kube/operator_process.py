@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.error
+import urllib.request
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -56,6 +58,15 @@ class OperatorProcess:
     def lines(self) -> list[dict[str, Any]]:
         """The log's lines that are whole."""
         return [json.loads(line) for line in self.log.splitlines() if line.startswith("{") and line.endswith("}")]
+
+    def page(self, path: str) -> tuple[int, str]:
+        """Status and text of one of its pages."""
+        port = next(line["port"] for line in self.lines() if "port" in line)
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10.0) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
 
     def wait_for(self, message: str, timeout_s: float = 30.0) -> None:
         """Until a line has this in its message."""

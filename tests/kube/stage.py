@@ -41,13 +41,14 @@ class Stage:
         self.stack = stack
 
     def operator(self, *options: str) -> OperatorProcess:
-        return self.stack.enter_context(OperatorProcess(self.kubeconfig, self.namespace, *options))
+        """Start an operator, with one planning process: there is one job."""
+        return self.stack.enter_context(OperatorProcess(self.kubeconfig, self.namespace, "--planners=1", *options))
 
-    def job(self, spark: PaperSpark | None = None, **changes: dict[str, Any]) -> PaperSpark:
+    def job(self, spark: PaperSpark | None = None, name: str = JOB, **changes: dict[str, Any]) -> PaperSpark:
         """Apply the StreamJob and the driver's pod, and start the driver."""
         spark = spark or PaperSpark(SKEWED, executors=2)
-        self.kubectl.apply(driver_pod(), stream_job(**changes))
-        self.stack.enter_context(PaperDriver(spark, self.namespace, JOB))
+        self.kubectl.apply(driver_pod(name), stream_job(name, **changes))
+        self.stack.enter_context(PaperDriver(spark, self.namespace, name))
         return spark
 
     def patch(self, spec: dict[str, Any]) -> None:
@@ -67,8 +68,8 @@ class Stage:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def status(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.kubectl.get("streamjob", JOB).get("status", {})
+    def status(self, name: str = JOB) -> dict[str, Any]:
+        found: dict[str, Any] = self.kubectl.get("streamjob", name).get("status", {})
         return found
 
     def generation(self) -> int:

@@ -30,6 +30,14 @@ import click
     help="StreamJobs looked at at the same time.",
 )
 @click.option(
+    "--planners",
+    envvar="STREAMJOB_PLANNERS",
+    default=2,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Processes that plan; one that overruns is ended and replaced.",
+)
+@click.option(
     "--log-level",
     envvar="STREAMJOB_LOG_LEVEL",
     default="info",

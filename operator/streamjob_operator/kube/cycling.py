@@ -88,6 +88,7 @@ class Cycling:
             actuator=MapActuator(self._maps, job.spec.balancing.migration_budget),
             memory=StatusMemory(memory_text, seen, facts.now_s, keep, self._log.warning),
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
+            planning=self._tools.planning,
         )
         record = turn(ports, job, facts.now_s, self._rng, time.monotonic)
         outcome = outcome_of(record)

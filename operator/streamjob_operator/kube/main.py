@@ -30,6 +30,7 @@ from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.telemetry import Telemetry
 from streamjob_operator.kube.tools import Tools
+from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.ports import Unavailable
 
 LOG = logging.getLogger(__name__)
@@ -40,7 +41,10 @@ STUCK_S = 30.0
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to run. Without `namespaces` the whole cluster is looked after; `workers` turns run at the same time."""
+    """How to run. Without `namespaces` the whole cluster is looked after.
+
+    `workers` turns run at the same time, and `planners` processes plan for them.
+    """
 
     kubeconfig: str | None = None
     namespaces: tuple[str, ...] = ()
@@ -49,6 +53,7 @@ class Options:
     listen: str = "0.0.0.0"
     port: int = 8080
     workers: int = 16
+    planners: int = 2
     log_level: str = "info"
     log_json: bool = True
     terms: Terms = dataclasses.field(default_factory=Terms)
@@ -115,15 +120,12 @@ async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: 
     """Watch and turn until kopf is told to end by a signal."""
     over = threading.Event()
     threading.Thread(target=_hold_or_die, args=(election, over), name="lease", daemon=True).start()
-    events = Events(api)
-    tools = Tools(
-        api=api,
-        drivers=KubeDrivers(api, events),
-        events=events,
-        reporters=lambda namespace, job: (telemetry.reporter(namespace, job),),
-        forget=telemetry.forget,
-    )
-    with ThreadPoolExecutor(options.workers, thread_name_prefix="turn") as pool:
+    with (
+        PlanningPool(options.planners) as planning,
+        ThreadPoolExecutor(options.workers, thread_name_prefix="turn") as pool,
+    ):
+        telemetry.watch_planning(lambda: planning.kills)
+        tools = _tools(api, telemetry, planning)
         jobs = Jobs(lambda namespace, name: Keeper(tools, namespace, name), pool)
         heart = asyncio.create_task(_beat(life))
         watching = asyncio.Event()
@@ -142,6 +144,18 @@ async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: 
             heart.cancel()
             watch.cancel()
             over.set()
+
+
+def _tools(api: KubeApi, telemetry: Telemetry, planning: PlanningPool) -> Tools:
+    events = Events(api)
+    return Tools(
+        api=api,
+        drivers=KubeDrivers(api, events),
+        events=events,
+        reporters=lambda namespace, job: (telemetry.reporter(namespace, job),),
+        forget=telemetry.forget,
+        planning=planning,
+    )
 
 
 def _hold_or_die(election: Election, over: threading.Event) -> None:

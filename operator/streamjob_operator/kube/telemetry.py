@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -44,6 +44,7 @@ class Telemetry(Collector):
     def __init__(self) -> None:
         self._jobs: dict[Labels, JobSeries] = {}
         self._api_requests: Counter[Labels] = Counter()
+        self._kills: Callable[[], int] = int
         self._lock = threading.Lock()
         self.registry = CollectorRegistry(auto_describe=False)
         self.registry.register(self)
@@ -64,6 +65,10 @@ class Telemetry(Collector):
         with self._lock:
             self._api_requests[(verb, resource, str(status))] += 1
 
+    def watch_planning(self, kills: Callable[[], int]) -> None:
+        """Show how many planning processes were ended, as `kills` says it."""
+        self._kills = kills
+
     def page(self) -> bytes:
         """The page in Prometheus text format."""
         return generate_latest(self.registry)
@@ -82,6 +87,7 @@ class Telemetry(Collector):
             api_requests = dict(self._api_requests)
         rows: dict[Family, dict[Labels, float]] = {one: {} for one in names.FAMILIES if one.kind != "histogram"}
         rows[names.JOBS][()] = len(jobs)
+        rows[names.PLANNER_KILLS][()] = self._kills()
         rows[names.API_REQUESTS].update(api_requests)
         for job, figures in sorted(jobs.items()):
             for (family, labels), value in figures.items():

@@ -101,6 +101,12 @@ JOBS = Family(
     help="StreamJobs that had a cycle since the operator began.",
     labels=(),
 )
+PLANNER_KILLS = Family(
+    name="streamjob_operator_planner_kills_total",
+    kind="counter",
+    help="Planning processes that were ended because they overran their deadline or died.",
+    labels=(),
+)
 API_REQUESTS = Family(
     name="streamjob_operator_api_requests_total",
     kind="counter",
@@ -127,6 +133,7 @@ FAMILIES: tuple[Family, ...] = (
     REPORTER_ERRORS,
     CYCLE_SECONDS,
     JOBS,
+    PLANNER_KILLS,
     API_REQUESTS,
 )
 """Every family, in the order of the page."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.drivers import Drivers
 from streamjob_operator.kube.report.events import Events
-from streamjob_operator.ports import Reporter
+from streamjob_operator.ports import Planning, Reporter
 from streamjob_operator.spec import StreamJob
 
 
@@ -26,6 +26,7 @@ class Tools:
     """Thread-safe, all of them.
 
     `reporters(namespace, job)` gives further reporters of a job's cycles; `forget` hears when a StreamJob is gone.
+    Without `planning` plans are made in the thread of the turn.
     """
 
     api: KubeApi
@@ -33,4 +34,5 @@ class Tools:
     events: Events
     reporters: Callable[[str, StreamJob], tuple[Reporter, ...]] = _no_reporters
     forget: Callable[[str, str], None] = _nothing
+    planning: Planning | None = None
     clock: Callable[[], float] = time.time

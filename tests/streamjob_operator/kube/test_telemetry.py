@@ -50,6 +50,13 @@ def test_every_series_of_a_cycle_has_its_name_in_the_one_file() -> None:
     assert len(known) == len(names.FAMILIES)
 
 
+def test_ended_planning_processes_are_counted() -> None:
+    telemetry, kills = Telemetry(), [2]
+    assert samples(telemetry)[(names.PLANNER_KILLS.name, ())] == 0
+    telemetry.watch_planning(lambda: kills[0])
+    assert samples(telemetry)[(names.PLANNER_KILLS.name, ())] == 2
+
+
 def test_moves_and_their_promise_are_told() -> None:
     telemetry, world = Telemetry(), skewed()
     page = turned(world, telemetry, 4)
