@@ -11,7 +11,8 @@ import dataclasses
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners.model import BoolArray, FloatArray, GroupId, IntArray, LoadModel
+from streamjob_planners.columns import GroupIds
+from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel
 
 MEAN_LOAD = 50.0
 STATE_BYTES = 1e6
@@ -57,16 +58,11 @@ class World:
     def model(self) -> LoadModel:
         """What the agents would measure over one statistics period."""
         n_groups = self.base_load.size
-        seen = np.zeros(n_groups, dtype=np.int64)
-        ids = []
-        for operator in self.operator_of:
-            ids.append(GroupId(operator=int(operator), partition=int(seen[operator])))
-            seen[operator] += 1
         return LoadModel(
             node_ids=tuple(f"n{i}" for i in range(self.n_nodes)),
             capacity=np.ones(self.n_nodes),
             marked=self.marked,
-            group_ids=tuple(ids),
+            group_ids=GroupIds(operator=self.operator_of, partition=_partitions(self.operator_of)),
             node_of=self.node_of,
             load=self.load(),
             migration_cost_s=np.full(n_groups, PAUSE_S),
@@ -79,6 +75,15 @@ class World:
     def placed(self, node_of: IntArray) -> World:
         """The same world after its key groups moved."""
         return dataclasses.replace(self, node_of=node_of)
+
+
+def _partitions(operator_of: IntArray) -> IntArray:
+    """Numbers the key groups of each operator from 0, in their order, (n_groups,)."""
+    order = np.argsort(operator_of, kind="stable")
+    first = np.searchsorted(operator_of[order], operator_of[order])
+    numbers = np.empty(order.size, dtype=np.int64)
+    numbers[order] = np.arange(order.size) - first
+    return numbers
 
 
 def even_placement(n_nodes: int, n_groups: int, rng: np.random.Generator) -> IntArray:

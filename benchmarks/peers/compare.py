@@ -22,7 +22,8 @@ from benchmarks.peers.results import Result, Trial, collect, draw, publish, tabl
 from benchmarks.peers.sizes import SIZES, Size
 
 from streamjob_planners import bound, registry
-from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
+from streamjob_planners.columns import GroupIds
+from streamjob_planners.model import Budget, LoadModel, PlanParams
 from streamjob_planners.problem import compile_problem
 
 PROGRAMS = ("highs", "scip", "cpsat")
@@ -132,7 +133,7 @@ def model_of(instance: Instance) -> LoadModel:
         node_ids=tuple(str(node) for node in range(instance.n_nodes)),
         capacity=np.ones(instance.n_nodes),
         marked=np.zeros(instance.n_nodes, dtype=np.bool_),
-        group_ids=tuple(GroupId(operator=0, partition=group) for group in range(n_groups)),
+        group_ids=GroupIds(operator=np.zeros(n_groups, dtype=np.int64), partition=np.arange(n_groups)),
         node_of=instance.node_of,
         load=instance.load,
         migration_cost_s=np.ones(n_groups),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -49,7 +49,7 @@ class LoadModel:
         node_ids: executors, (n_nodes,).
         capacity: weight of each node, 1.0 is the reference node, > 0, (n_nodes,).
         marked: nodes marked for removal (the paper's set B), (n_nodes,).
-        group_ids: key groups, (n_groups,).
+        group_ids: key groups, (n_groups,); `columns.GroupIds` where there are very many.
         node_of: today's node of each group, an index into node_ids, (n_groups,).
         load: percent points of a reference node, >= 0, (n_groups,).
         migration_cost_s: expected pause of moving each group, >= 0 (the paper's mc_k), (n_groups,).
@@ -64,7 +64,7 @@ class LoadModel:
     node_ids: tuple[str, ...]
     capacity: FloatArray
     marked: BoolArray
-    group_ids: tuple[GroupId, ...]
+    group_ids: Sequence[GroupId]
     node_of: IntArray
     load: FloatArray
     migration_cost_s: FloatArray
@@ -202,7 +202,8 @@ class Plan:
     Attributes:
         planner: the registry's name of the planner that made it.
         node_of: the new node of each group, (n_groups,).
-        moves: in the order in which they should be made: drains and reliefs that help most come first.
+        moves: in the order in which they should be made: drains and reliefs that help most come first; planners give
+            `columns.Moves`, which are arrays.
         before, after: today's and the predicted effect.
         lower_bound: proven lower bound on the load distance under this budget, percent points; None if not computed.
         proven_optimal: True when a solver proved that no plan within the budget has a smaller load distance.
@@ -212,7 +213,7 @@ class Plan:
 
     planner: str
     node_of: IntArray
-    moves: tuple[Move, ...]
+    moves: Sequence[Move]
     before: Effect
     after: Effect
     lower_bound: float | None

@@ -5,45 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners import measures
-from streamjob_planners.kernel.ordering import DRAINS, FILLS, RELIEVES, SWAPS, Walk, put_in_order
-from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, Move, MoveReason
-
-_REASONS = {
-    DRAINS: MoveReason.DRAIN,
-    RELIEVES: MoveReason.RELIEVE,
-    FILLS: MoveReason.FILL,
-    SWAPS: MoveReason.SWAP,
-}
+from streamjob_planners.columns import REASONS, Moves
+from streamjob_planners.kernel.ordering import Walk, put_in_order
+from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, MoveReason
 
 
-def ordered_moves(model: LoadModel, node_of: IntArray, collocating: BoolArray | None = None) -> tuple[Move, ...]:
+def ordered_moves(model: LoadModel, node_of: IntArray, collocating: BoolArray | None = None) -> Moves:
     """Moves in the order in which they help most, so that stopping early leaves the best part done.
 
     The gain of a move is how much it lowers the capacity-weighted sum of squared deviations from the mean, to which
     every unit of load on a marked node adds its own; one lazy pass over a heap, O(m log m).
     """
     moving = np.flatnonzero(node_of != model.node_of)
-    if not moving.size:
-        return ()
     walk = _walk(model, moving, node_of)
     put_in_order(walk, measures.mean_utilisation(model))
     groups = moving[walk.order]
-    reasons = [_REASONS[reason] for reason in walk.reason.tolist()]
+    reason = walk.reason
     if collocating is not None:
-        joins = collocating[groups].tolist()
-        reasons = [MoveReason.COLLOCATE if joined else reason for joined, reason in zip(joins, reasons, strict=True)]
-    return tuple(
-        Move(group=group, source=source, target=target, reason=reason, cost_s=cost, state_bytes=size, load=load)
-        for group, source, target, reason, cost, size, load in zip(
-            groups.tolist(),
-            model.node_of[groups].tolist(),
-            node_of[groups].tolist(),
-            reasons,
-            model.migration_cost_s[groups].tolist(),
-            model.state_bytes[groups].tolist(),
-            model.load[groups].tolist(),
-            strict=True,
-        )
+        reason = np.where(collocating[groups], REASONS.index(MoveReason.COLLOCATE), reason)
+    return Moves(
+        group=groups,
+        source=model.node_of[groups],
+        target=node_of[groups],
+        reason=reason,
+        cost_s=model.migration_cost_s[groups],
+        state_bytes=model.state_bytes[groups],
+        load=model.load[groups],
     )
 
 

@@ -57,8 +57,12 @@ class Problem:
 def compile_problem(model: LoadModel, params: PlanParams) -> Problem:
     """The solvers' view of a model. Raises ValueError for a budget or deadline below 0."""
     check_params(params)
-    prices = np.column_stack([model.migration_cost_s, np.ones(model.n_groups), model.state_bytes])
     allowances = _allowances(params.budget)
+    prices = np.empty((model.n_groups, allowances.size))
+    prices[:, 0], prices[:, 1], prices[:, 2] = model.migration_cost_s, 1.0, model.state_bytes
+    movable = ~model.pinned
+    for column in np.flatnonzero(np.isfinite(allowances)):
+        movable &= prices[:, column] <= allowances[column]
     open_nodes = ~model.marked
     uses, limits = _resources(model)
     return Problem(
@@ -66,7 +70,7 @@ def compile_problem(model: LoadModel, params: PlanParams) -> Problem:
         params=params,
         mean=measures.mean_utilisation(model),
         open_nodes=open_nodes,
-        movable=~model.pinned & (prices <= allowances).all(axis=1),
+        movable=movable,
         prices=prices,
         allowances=allowances,
         barred=None if model.forbidden is None else model.forbidden.toarray().astype(np.bool_),

@@ -11,9 +11,10 @@ import functools
 
 import numpy as np
 
+from streamjob_planners.columns import GroupIds
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.levelling import levelled
-from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
+from streamjob_planners.model import Budget, LoadModel, PlanParams
 from streamjob_planners.ordering import ordered_moves
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.thin import thin_out
@@ -26,7 +27,7 @@ def warm_up() -> None:
         node_ids=("a", "b"),
         capacity=np.ones(2),
         marked=np.zeros(2, dtype=np.bool_),
-        group_ids=(GroupId(operator=0, partition=0), GroupId(operator=0, partition=1)),
+        group_ids=GroupIds(operator=np.zeros(2, dtype=np.int64), partition=np.arange(2)),
         node_of=np.zeros(2, dtype=np.int64),
         load=np.array([1.0, 2.0]),
         migration_cost_s=np.ones(2),

@@ -44,7 +44,7 @@ def test_shape(model, node_of):
 def test_moves_that_do_not_lead_to_the_placement(model):
     good = _plan(model, [0, 2, 1, 1])
     assert ViolationCode.MOVES in _codes(model, dataclasses.replace(good, moves=()))
-    assert ViolationCode.MOVES in _codes(model, dataclasses.replace(good, moves=good.moves * 2))
+    assert ViolationCode.MOVES in _codes(model, dataclasses.replace(good, moves=tuple(good.moves) * 2))
     dearer = dataclasses.replace(good.moves[0], cost_s=9.0)
     assert ViolationCode.MOVES in _codes(model, dataclasses.replace(good, moves=(dearer,)))
 

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 from scipy import sparse
 
+from streamjob_planners import columns
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel
 
 
@@ -66,7 +67,7 @@ def joining(model: LoadModel, node_of: IntArray, pairs: Pairs) -> BoolArray:
 
 def _mean_output(model: LoadModel, first: IntArray, second: IntArray, value: FloatArray) -> FloatArray:
     """The paper's avg(gi) of every key group in bytes/s, (n_groups,)."""
-    operators, operator_of = np.unique([group.operator for group in model.group_ids], return_inverse=True)
+    operators, operator_of = np.unique(columns.operators(model.group_ids), return_inverse=True)
     sizes = np.bincount(operator_of, minlength=operators.size)
     sends = np.unique(np.stack((operator_of[first], operator_of[second])), axis=1)
     downstream = np.bincount(sends[0], weights=sizes[sends[1]], minlength=operators.size)

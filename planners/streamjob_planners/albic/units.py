@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_planners.albic.arrays import sums
-from streamjob_planners.model import Budget, FloatArray, GroupId, IntArray, LoadModel, Resource
+from streamjob_planners.columns import GroupIds
+from streamjob_planners.model import Budget, FloatArray, IntArray, LoadModel, Resource
 
 _NEVER = 1e300
 """A finite price that no budget pays."""
@@ -65,7 +66,7 @@ def contracted(model: LoadModel, unit_of: IntArray, cost: FloatArray) -> LoadMod
     price = sums(unit_of, cost, n_units)
     return dataclasses.replace(
         model,
-        group_ids=tuple(GroupId(operator=0, partition=unit) for unit in range(n_units)),
+        group_ids=GroupIds(operator=np.zeros(n_units, dtype=np.int64), partition=np.arange(n_units)),
         node_of=model.node_of[first],
         load=sums(unit_of, model.load, n_units),
         migration_cost_s=np.where(np.isfinite(price), price, _NEVER),

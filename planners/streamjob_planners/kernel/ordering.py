@@ -8,7 +8,7 @@ from streamjob_planners.kernel.compiled import compiled
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 DRAINS, RELIEVES, FILLS, SWAPS = 0, 1, 2, 3
-"""Why a group moves, at its place in the order."""
+"""Why a group moves: the first places in `columns.REASONS`."""
 
 
 class Walk(NamedTuple):
