@@ -1,10 +1,10 @@
 """Vanilla Spark against StreamJob on the same job, resources and work, in alternating runs.
 
-    python benchmarks/spark/compare.py [--cases hot-wait,none-wait] [--rounds 3] [--pairs 1] [--out out/benchmarks]
-    python benchmarks/spark/compare.py --report [--out out/benchmarks]
+    python benchmarks/spark/compare.py [--cases hot-wait,none-wait] [--rounds 3] [--runs 2] [--out out/benchmarks]
+    python benchmarks/spark/compare.py --report [--out out/benchmarks] [--picture out/compare.png]
 
 Each finished run is appended to OUT/spark_compare.jsonl, so that a call goes on where the last one stopped: the first
-rounds of all cases come before the second ones. `--pairs` bounds what one call does. The report is read from that file.
+rounds of all cases come before the second ones. `--runs` bounds what one call does. The report is read from that file.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import signal
 import sys
 from collections.abc import Iterator
 
+from picture import draw
 from runs import SYSTEMS, Case, batch_ms, run, stamp
 from table import RUNS, print_report, read_runs, rows_of
 from workload import SKEWS
 
-SKIP = 12  # batches before measuring: warm-up of both sides, and the time that balancing takes to settle
-MEASURED = 28
-PHASE = 20  # batches between two shifts of the skew; shifting runs measure all of three phases but SKIP batches
+SKIP = 8  # batches before measuring: warm-up of both sides, and the time that balancing takes to settle
+MEASURED = 12
+PHASE = 12  # batches between two shifts of the skew; shifting runs measure all of three phases but SKIP batches
 SLOTS = {"cpu": 2, "wait": 4}
-TOTAL_MS = {"cpu": 2400.0, "wait": 4000.0}
+TOTAL_MS = {"cpu": 3600.0, "wait": 7200.0}  # so that both have a makespan bound of 1.8 s
 PARTITIONS = 16
 
 
@@ -75,21 +76,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", default=",".join(f"{skew}-{work}" for work in SLOTS for skew in SKEWS))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--pairs", type=int, default=1000, help="most pairs of runs in this call")
+    parser.add_argument("--runs", type=int, default=1000, help="most runs in this call")
     parser.add_argument("--loops-per-ms", type=float, default=2000.0, help="of the machine, see calibrate.py")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     parser.add_argument("--keep", type=pathlib.Path, help="folder for logs and histories of the runs")
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--picture", type=pathlib.Path, help="PNG file to draw the table into")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that a run in progress is ended, too
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / RUNS
     if not args.report:
-        for name, system, turn in list(missing(args.cases.split(","), args.rounds, read_runs(path)))[: 2 * args.pairs]:
+        for name, system, turn in list(missing(args.cases.split(","), args.rounds, read_runs(path)))[: args.runs]:
             record = one_run(name, system, turn, args)
             with path.open("a") as file:
                 file.write(json.dumps(record) + "\n")
     print_report(rows_of(args.out))
+    if args.picture:
+        draw(rows_of(args.out), args.picture)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,12 @@ from workload import Workload, key_group_ms
 HERE = pathlib.Path(__file__).parent
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SHARED_MEMORY = pathlib.Path("/dev/shm")
-# Without native Hadoop libraries each new file forks a chmod, and each checksum file another one: on both sides not.
+# Without native Hadoop libraries each new file forks a chmod, which makes a commit of state seven times as dear, and
+# each checksum file another one: on both sides not. The names are those of Spark 4.1 and newer.
 FILES = {
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
