@@ -119,6 +119,7 @@ class ControlPlane:
         host = self.place.host
         served = self.authority.server("kube-apiserver", (host, self.place.api_service))
         private, public = self._keys
+        to_kubelet = self.authority.client("kube-apiserver-kubelet-client", "system:masters")
         return {
             "etcd-servers": f"http://127.0.0.1:{self._client}",
             "bind-address": host,
@@ -129,6 +130,8 @@ class ControlPlane:
             "tls-cert-file": str(served.certificate),
             "tls-private-key-file": str(served.key),
             "client-ca-file": str(self.authority.pair.certificate),
+            "kubelet-client-certificate": str(to_kubelet.certificate),
+            "kubelet-client-key": str(to_kubelet.key),
             "service-account-issuer": "https://kubernetes.default.svc",
             "service-account-signing-key-file": str(private),
             "service-account-key-file": str(public),

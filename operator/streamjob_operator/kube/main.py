@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
 
 import kopf
 
@@ -134,6 +135,7 @@ async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: 
             await kopf.operator(
                 registry=make_registry(Changes(jobs), configuration(options.kubeconfig)),
                 settings=make_settings(),
+                identity=cast(Any, election.identity),  # kopf's own needs a name for our user, which an image may lack
                 standalone=True,
                 clusterwide=not options.namespaces,
                 namespaces=options.namespaces,
