@@ -1,10 +1,11 @@
 """Vanilla Spark against StreamJob on the same job, resources and work, in alternating runs.
 
-    python benchmarks/spark/compare.py [--cases hot-wait,none-wait] [--rounds 3] [--runs 2] [--out out/benchmarks]
+    python benchmarks/spark/compare.py [--cases hot-wait,none-wait] [--rounds 3] [--seconds 290] [--out out/benchmarks]
     python benchmarks/spark/compare.py --report [--out out/benchmarks] [--picture out/compare.png]
 
 Each finished run is appended to OUT/spark_compare.jsonl, so that a call goes on where the last one stopped: the first
-rounds of all cases come before the second ones. `--runs` bounds what one call does. The report is read from that file.
+rounds of all cases come before the second ones. `--seconds` bounds what one call does. The report is read
+from that file.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import pathlib
 import signal
 import sys
+import time
 from collections.abc import Iterator
 
 from picture import draw
@@ -27,6 +29,7 @@ PHASE = 12  # batches between two shifts of the skew; shifting runs measure all 
 SLOTS = {"cpu": 2, "wait": 4}
 TOTAL_MS = {"cpu": 3600.0, "wait": 7200.0}  # so that both have a makespan bound of 1.8 s
 PARTITIONS = 16
+START_S, BATCH_S = 30.0, 3.4  # what a run takes, not less
 
 
 def make_case(name: str, loops_per_ms: float) -> Case:
@@ -71,12 +74,24 @@ def one_run(name: str, system: str, turn: int, args: argparse.Namespace) -> dict
     }
 
 
+def run_missing(path: pathlib.Path, args: argparse.Namespace) -> None:
+    """Run and record what is missing, as much as the arguments allow."""
+    until_s = time.monotonic() + args.seconds
+    for name, system, turn in missing(args.cases.split(","), args.rounds, read_runs(path)):
+        usual_s = START_S + BATCH_S * make_case(name, args.loops_per_ms).batches
+        if time.monotonic() + usual_s > until_s:
+            return
+        record = one_run(name, system, turn, args)
+        with path.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+
 def main() -> None:
     """Run what is missing, or report what there is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", default=",".join(f"{skew}-{work}" for work in SLOTS for skew in SKEWS))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--runs", type=int, default=1000, help="most runs in this call")
+    parser.add_argument("--seconds", type=float, default=86400.0, help="start no run that would end after them")
     parser.add_argument("--loops-per-ms", type=float, default=2000.0, help="of the machine, see calibrate.py")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     parser.add_argument("--keep", type=pathlib.Path, help="folder for logs and histories of the runs")
@@ -87,10 +102,7 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / RUNS
     if not args.report:
-        for name, system, turn in list(missing(args.cases.split(","), args.rounds, read_runs(path)))[: args.runs]:
-            record = one_run(name, system, turn, args)
-            with path.open("a") as file:
-                file.write(json.dumps(record) + "\n")
+        run_missing(path, args)
     print_report(rows_of(args.out))
     if args.picture:
         draw(rows_of(args.out), args.picture)
