@@ -12,7 +12,7 @@ import functools
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,7 +34,7 @@ def encode(value: Any) -> Any:
         return _finite(value)
     if isinstance(value, GroupId):
         return f"{value.operator}/{value.partition}"
-    if dataclasses.is_dataclass(value):
+    if dataclasses.is_dataclass(value) and not isinstance(value, Sequence):
         return {field.name: encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
     return _encode_many(value)
 
@@ -48,7 +48,7 @@ def _encode_many(value: Any) -> Any:
         return {"shape": list(value.shape), "at": [rows.tolist(), columns.tolist()], "values": encode(cells.data)}
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
+    if isinstance(value, Sequence):
         return [encode(item) for item in value]
     raise TypeError(f"{type(value).__name__} is not a value of the cycle")
 
@@ -79,8 +79,9 @@ def _decode(kind: Any, document: Any) -> Any:
     if kind is sparse.csr_array:
         rows, columns = document["at"]
         return sparse.csr_array((document["values"], (rows, columns)), shape=tuple(document["shape"]))
-    if origin is tuple:
-        return _decode_tuple(typing.get_args(kind), document)
+    if origin in (tuple, Sequence):
+        items = typing.get_args(kind)
+        return _decode_tuple((*items, ...) if origin is Sequence else items, document)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         item = typing.get_args(kind)[1]
         return {key: _decode(item, value) for key, value in document.items()}
