@@ -112,7 +112,7 @@ def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
             "balancing": {
                 "mode": "Auto",
                 "statisticsPeriod": "4s",
-                "maxLoadDistance": 10,
+                "maxLoadDistance": 5,
                 "migrationBudget": {"maxMigrations": case.partitions},
             },
             "scaling": {"mode": "Off"},
