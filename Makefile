@@ -7,7 +7,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests faults test-matrix bench figures clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests faults demo-operator test-matrix bench figures clean
 
 setup: $(VENV)/.ready
 
@@ -50,7 +50,11 @@ kube-tests: kube
 
 # What may go wrong around the operator, one fault at a time, and what came of it: a table, in some ten minutes.
 faults: kube
-	$(BIN)/python -m e2e.faults $(ONLY)
+	$(BIN)/python -m e2e.faults $(ONLY) $(if $(PAGE),--page $(PAGE))
+
+# The operator on a real API server with a real Prometheus and a real Spark: `kubectl apply`, and watch; under 6 minutes.
+demo-operator: kube
+	$(BIN)/python samples/operator-demo/demo.py
 
 test: lint
 	$(BIN)/pytest

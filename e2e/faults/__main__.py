@@ -23,6 +23,7 @@ from e2e.cluster.prometheus import Prometheus, static_target
 from e2e.faults.cases import CASES, Case, Tools
 from e2e.faults.front import Front
 from e2e.faults.judge import Outcome, judge
+from e2e.faults.page import COLUMNS, cells, keep, page
 from e2e.faults.stage import ROOT, Stage, settled
 
 CONVERGE_S = 90.0
@@ -33,12 +34,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="*", help="run faults whose name contains one of these; default: all")
     parser.add_argument("--parallel", type=int, default=3, help="faults at the same time")
+    parser.add_argument(
+        "--page", type=Path, help="write the outcomes there as Markdown; those of single faults are kept"
+    )
     options = parser.parse_args()
     cases = [one for one in CASES if not options.only or any(part in one.name for part in options.only)]
     console = Console(width=max(150, Console().width))
     folder = Path(tempfile.mkdtemp(prefix="streamjob-faults-"))
     outcomes = run(cases, folder, console, options.parallel)
     console.print(table(outcomes))
+    if options.page:
+        _write(options.page, outcomes, options.parallel)
     bad = [one for one in outcomes if not one.good]
     if bad:
         console.print(f"Logs: {folder}")
@@ -107,13 +113,18 @@ def _line(one: Outcome) -> str:
 def table(outcomes: list[Outcome]) -> Table:
     """Faults and outcomes."""
     made = Table(title="Faults and outcomes")
-    for name in ("fault", "converged", "plans", "executors removed", "doubled", "lost", "what was done"):
+    for name in COLUMNS:
         made.add_column(name)
     for one in outcomes:
-        converged = "no" if one.converged_s is None else f"{one.converged_s:.0f} s"
-        doubled, lost = "; ".join(one.doubled) or "nothing", "; ".join(one.lost) or "nothing"
-        made.add_row(one.name, converged, str(one.generations), str(one.removed), doubled, lost, one.note)
+        made.add_row(*cells(one))
     return made
+
+
+def _write(file: Path, outcomes: list[Outcome], parallel: int) -> None:
+    order = [one.name for one in CASES]
+    known = [one for one in keep(outcomes, ROOT / "out" / "faults.json") if one.name in order]
+    text = page(sorted(known, key=lambda one: order.index(one.name)), time.strftime("%Y-%m-%d"), parallel)
+    file.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -91,6 +91,13 @@ class KubeApi:
             if not token:
                 return found
 
+    def resources(self, kind: Kind) -> frozenset[str]:
+        """Plurals and PLURAL/SUBRESOURCE that the server knows of the kind's group and version; empty without it."""
+        with contextlib.suppress(NotFound):
+            found = self._ask("get", kind, kind.root, verb="discover")
+            return frozenset(one["name"] for one in found.get("resources", []))
+        return frozenset()
+
     def create(self, kind: Kind, document: Mapping[str, Any]) -> Object:
         """Make it; raises Conflict when the name is taken."""
         body, (_, namespace) = _whole(kind, document), _address(document)

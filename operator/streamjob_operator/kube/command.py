@@ -45,13 +45,22 @@ import click
     type=click.Choice(["debug", "info", "warning", "error"]),
 )
 @click.option("--log-format", envvar="STREAMJOB_LOG_FORMAT", default="json", type=click.Choice(["json", "text"]))
-def operator_command(log_format: str, **options: Any) -> None:
+@click.option(
+    "--self-check",
+    is_flag=True,
+    help="Say whether CRDs, rights and a leading operator are there, and end: 0 when all is well.",
+)
+def operator_command(log_format: str, self_check: bool, **options: Any) -> None:
     """Look after the StreamJobs of a cluster. Every option can be given as STREAMJOB_<OPTION> in the environment."""
     # Imported here: the other commands need no Kubernetes.
     from streamjob_operator.kube.main import Options, run_operator
+    from streamjob_operator.kube.self_check import default_where, run_self_check
     from streamjob_operator.ports import Unavailable
 
     try:
+        if self_check:
+            where = default_where(options["namespaces"], options["lease_namespace"], options["lease_name"])
+            raise SystemExit(run_self_check(options["kubeconfig"], where, click.echo))
         raise SystemExit(run_operator(Options(**options, log_json=log_format == "json")))
     except Unavailable as error:
         raise click.ClickException(str(error)) from error

@@ -22,11 +22,15 @@ class Kind:
         """As in the object's apiVersion."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
+    @property
+    def root(self) -> str:
+        """Path of its group and version, where the API server lists what it serves of it."""
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
     def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
         """Path on the API server; without a namespace all namespaces, without a name the collection."""
-        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         scope = f"/namespaces/{namespace}" if namespace and self.namespaced else ""
-        return f"{root}{scope}/{self.plural}" + "".join(f"/{part}" for part in (name, subresource) if part)
+        return f"{self.root}{scope}/{self.plural}" + "".join(f"/{part}" for part in (name, subresource) if part)
 
 
 def _core(kind: str, plural: str, *, namespaced: bool = True) -> Kind:
