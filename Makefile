@@ -7,7 +7,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests faults demo-operator test-matrix bench figures clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures clean
 
 setup: $(VENV)/.ready
 
@@ -29,11 +29,13 @@ lint: setup
 	$(BIN)/streamjob crds --check
 	$(BIN)/python docs/reference/make.py --check
 	$(BIN)/streamjob crds --check --folder charts/streamjob/crd-files
+	$(BIN)/python charts/readme.py --check
 
 # What is made from the models: crds/ and docs/reference/.
 reference: setup
 	$(BIN)/streamjob crds
 	$(BIN)/python docs/reference/make.py
+	$(BIN)/python charts/readme.py
 
 unit: setup
 	$(BIN)/pytest -m "not spark and not kube"
@@ -47,6 +49,25 @@ kube: setup
 
 kube-tests: kube
 	$(BIN)/pytest -m kube
+
+# The chart's tests want helm: the one on PATH, the cache, or two minutes of building with Go.
+helm: setup
+	$(BIN)/python -m e2e.cluster.helm
+
+# A cluster of one node on this machine, in a network of its own, for a person who wants to play (root, Debian).
+cluster: kube
+	$(BIN)/python -m e2e.cluster.local start
+
+cluster-down:
+	$(BIN)/python -m e2e.cluster.local stop
+
+# The images of the suite, by buildah: some ten minutes the first time, then what an edit touches.
+images: setup
+	$(BIN)/python -m e2e.cluster.images
+
+# Chart, operator and Spark jobs on pods of a real cluster, in some twenty-five minutes once everything is built.
+e2e: kube helm
+	$(BIN)/python -m e2e.suite
 
 # What may go wrong around the operator, one fault at a time, and what came of it: a table, in some ten minutes.
 faults: kube

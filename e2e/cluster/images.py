@@ -55,6 +55,12 @@ class Image:
         return cache() / "images" / f"{self.name}-{self.key}.tar"
 
 
+def tagged(tag: str) -> Image:
+    """The image of a tag of ours."""
+    name, _, key = tag.removeprefix("localhost/").partition(":")
+    return Image(name=name, key=key)
+
+
 def pause() -> Image:
     """What holds a pod's network."""
     image = Image(name="pause", key=_key(_PAUSE))

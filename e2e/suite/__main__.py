@@ -29,10 +29,11 @@ def main() -> int:
     if refusal:
         print(refusal, file=sys.stderr)
         return 2
-    environment |= _local_images()
+    made = _images()
+    environment |= {f"STREAMJOB_E2E_{name}": image.tag for name, image in made.items()}
     local.start()
     try:
-        local.load(*_images())
+        local.load(*made.values())
         environment |= {"KUBECONFIG": str(local.kubeconfig()), "STREAMJOB_E2E_VOLUMES": str(VOLUMES)}
         return _pytest(local.enter(), environment, [one for one in options if one != "--keep"])
     finally:
@@ -40,14 +41,11 @@ def main() -> int:
             local.stop()
 
 
-def _images() -> tuple[images.Image, ...]:
-    return images.operator(), images.agent(), images.prometheus()
-
-
-def _local_images() -> dict[str, str]:
-    operator, agent, prometheus = _images()
-    parts = {"OPERATOR": operator, "AGENT": agent, "PROMETHEUS": prometheus}
-    return {f"STREAMJOB_E2E_{name}": image.tag for name, image in parts.items()}
+def _images() -> dict[str, images.Image]:
+    """The suite's images, made if need be; those that the environment names are taken as they are."""
+    makers = {"OPERATOR": images.operator, "AGENT": images.agent, "PROMETHEUS": images.prometheus}
+    given = {name: os.environ.get(f"STREAMJOB_E2E_{name}") for name in makers}
+    return {name: images.tagged(str(given[name])) if given[name] else make() for name, make in makers.items()}
 
 
 def _pytest(enter: tuple[str, ...], environment: dict[str, str], options: list[str]) -> int:

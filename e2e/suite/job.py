@@ -41,14 +41,15 @@ def settled(*executors: int) -> Callable[[Status], bool]:
 class Job:
     """A StreamJob in a namespace of its own, and the volume that it works on."""
 
-    def __init__(self, kubectl: Kubectl, volume: Path, feed: Feed) -> None:
+    def __init__(self, kubectl: Kubectl, volume: Path, feed: Feed, name: str = NAME) -> None:
         self.kubectl = kubectl
         self.volume = volume
         self.feed = feed
+        self.name = name
 
     def status(self) -> Status:
         """As the API server has it."""
-        found: Status = self.kubectl.get("streamjob", NAME).get("status") or {}
+        found: Status = self.kubectl.get("streamjob", self.name).get("status") or {}
         return found
 
     def until(self, check: Callable[[Status], Any], timeout_s: float, what: str) -> Status:
@@ -61,19 +62,19 @@ class Job:
 
     def patch(self, spec: dict[str, Any]) -> None:
         """Merge into the spec, as a user does."""
-        self.kubectl("patch", "streamjob", NAME, "--type=merge", "-p", json.dumps({"spec": spec}))
+        self.kubectl("patch", "streamjob", self.name, "--type=merge", "-p", json.dumps({"spec": spec}))
 
     def annotate(self, *annotations: str) -> None:
         """Set annotations, as a user does."""
-        self.kubectl("annotate", "--overwrite", "streamjob", NAME, *annotations)
+        self.kubectl("annotate", "--overwrite", "streamjob", self.name, *annotations)
 
     def map(self) -> dict[str, Any]:
         """The PartitionMap."""
-        return self.kubectl.get("partitionmap", NAME)
+        return self.kubectl.get("partitionmap", self.name)
 
     def pods(self, role: str) -> dict[str, str]:
         """Names and uids of pods of a role that are not about to end."""
-        items = self.kubectl.get("pods", f"--selector=streamjob.dev/job={NAME},spark-role={role}")["items"]
+        items = self.kubectl.get("pods", f"--selector=streamjob.dev/job={self.name},spark-role={role}")["items"]
         going = [one["metadata"] for one in items if not one["metadata"].get("deletionTimestamp")]
         return {one["name"]: one["uid"] for one in going}
 

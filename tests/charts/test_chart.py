@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,10 @@ from streamjob_operator.kube.crd.command import rendered
 from streamjob_operator.kube.telemetry_names import FAMILIES
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from e2e.cluster import helm, prometheus  # noqa: E402 - needs the path above
+
 CHART = ROOT / "charts" / "streamjob"
 NAMED = re.compile(r"streamjob_[a-z_]+")
 
@@ -44,19 +48,19 @@ def test_the_charts_crds_are_those_of_the_models() -> None:
 
 
 def test_the_alerts_fire_when_they_should() -> None:
-    promtool = shutil.which("promtool")
+    promtool = prometheus.get("promtool")
     if promtool is None:
-        pytest.skip("no promtool (Debian: apt-get install prometheus)")
-    command = [promtool, "test", "rules", "alerts.yaml"]
+        pytest.skip(prometheus.HOW_TO_GET)
+    command = [str(promtool), "test", "rules", "alerts.yaml"]
     done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def render(*settings: str) -> tuple[int, list[dict], str]:
-    helm = shutil.which("helm")
-    if helm is None:
-        pytest.skip("no helm (https://helm.sh, or `make helm` with Go)")
-    command = [helm, "template", "sj", str(CHART), "--namespace=ops", "--kube-version=1.34"]
+    program = helm.find()
+    if program is None:
+        pytest.skip(helm.HOW_TO_GET)
+    command = [str(program), "template", "sj", str(CHART), "--namespace=ops", "--kube-version=1.34"]
     done = subprocess.run(
         [*command, *(f"--set={one}" for one in settings)], capture_output=True, text=True, check=False
     )
