@@ -55,8 +55,9 @@ helm: setup
 	$(BIN)/python -m e2e.cluster.helm
 
 # A cluster of one node on this machine, in a network of its own, for a person who wants to play (root, Debian).
-cluster: kube
+cluster: kube helm
 	$(BIN)/python -m e2e.cluster.local start
+	$(BIN)/python -m e2e.cluster.local load
 
 cluster-down:
 	$(BIN)/python -m e2e.cluster.local stop

@@ -1,6 +1,6 @@
 """A whole cluster on this machine: control plane and a node that runs pods, in a network namespace of their own.
 
-`python -m e2e.cluster.local start|status|stop|logs|shell`: one server process holds everything and ends it, even when
+`python -m e2e.cluster.local start|load|status|stop|logs|shell`: one server process holds everything and ends it, even when
 it is killed; `start` waits until the node is Ready. Needs root, Debian's containerd and a few more packages.
 """
 
@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from e2e.cluster import binary, images, network, node, requirements
+from e2e.cluster import binary, helm, images, network, node, requirements
 from e2e.cluster.controlplane import ControlPlane, Place
 from e2e.cluster.network import Network
 from e2e.cluster.process import DidNotStart
@@ -30,9 +30,11 @@ PLACE = Place(host=network.NODE_ADDRESS, services=network.SERVICE_CIDR, api_serv
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("start", "status", "stop", "logs", "shell", "serve"))
+    parser.add_argument("command", choices=("start", "status", "stop", "load", "logs", "shell", "serve"))
     command = parser.parse_args().command
-    {"start": start, "status": status, "stop": stop, "logs": logs, "shell": shell, "serve": serve}[command]()
+    {"start": start, "status": status, "stop": stop, "logs": logs, "shell": shell, "serve": serve, "load": load_all}[
+        command
+    ]()
 
 
 def kubeconfig() -> Path:
@@ -105,6 +107,16 @@ def load(*wanted: images.Image) -> None:
     runtime = Runtime(node.socket(FOLDER / "node"))
     for image in wanted:
         runtime.load(image.tag, image.archive)
+
+
+def load_all() -> None:
+    """Make all images of the suite and import them, and say how to install the chart with them."""
+    operator, agent = images.operator(), images.agent()
+    load(operator, agent, images.spark(), images.prometheus())
+    repository, _, tag = operator.tag.rpartition(":")
+    print(f"The node has {agent.tag}, an image for PySpark jobs, and the operator's. In the cluster's shell:")
+    print(f"  {helm.get()} install sj charts/streamjob --namespace streamjob-system --create-namespace \\")
+    print(f"    --set image.repository={repository} --set image.tag={tag} --set image.pullPolicy=Never")
 
 
 def status() -> None:

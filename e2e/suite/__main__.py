@@ -1,12 +1,13 @@
 """`python -m e2e.suite [--keep] [pytest's options]`: cluster and images, the cases, the end of the cluster.
 
-The cluster is that of $KUBECONFIG (then STREAMJOB_E2E_OPERATOR, _AGENT, _PROMETHEUS and _VOLUMES name its images and a
+The cluster is that of $KUBECONFIG (then STREAMJOB_E2E_OPERATOR, _AGENT, _SPARK, _PROMETHEUS and _VOLUMES name its images and a
 folder that its nodes share with this machine), else a local one, made and ended here.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ OUT = Path("out/e2e")
 
 def main() -> int:
     """pytest's exit code."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that everything is ended in order
     options = sys.argv[1:]
     keep = "--keep" in options
     environment = {"STREAMJOB_E2E_HELM": str(helm.get()), "STREAMJOB_E2E_OUT": str(OUT.resolve())}
@@ -43,7 +45,8 @@ def main() -> int:
 
 def _images() -> dict[str, images.Image]:
     """The suite's images, made if need be; those that the environment names are taken as they are."""
-    makers = {"OPERATOR": images.operator, "AGENT": images.agent, "PROMETHEUS": images.prometheus}
+    ours = {"OPERATOR": images.operator, "AGENT": images.agent}
+    makers = {**ours, "SPARK": images.spark, "PROMETHEUS": images.prometheus}
     given = {name: os.environ.get(f"STREAMJOB_E2E_{name}") for name in makers}
     return {name: images.tagged(str(given[name])) if given[name] else make() for name, make in makers.items()}
 
@@ -63,7 +66,14 @@ def _pytest(enter: tuple[str, ...], environment: dict[str, str], options: list[s
         f"--junitxml={OUT / 'junit.xml'}",
         "--timeout=600",
     ]
-    return subprocess.run([*command, *rest], env={**os.environ, **environment}, check=False).returncode
+    # In a session of its own: a signal to us must let it tell what it knows before the cluster goes.
+    running = subprocess.Popen([*command, *rest], env={**os.environ, **environment}, start_new_session=True)
+    try:
+        return running.wait()
+    except BaseException:
+        running.send_signal(signal.SIGINT)
+        running.wait(60.0)
+        raise
 
 
 if __name__ == "__main__":

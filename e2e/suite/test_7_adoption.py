@@ -30,7 +30,12 @@ def adopted(installed: World) -> Iterator[Job]:
     kubectl.apply(config_map("app", job__py=ROOT / "samples" / "demo" / "job.py"))
     feed = Feed(volume)
     feed.start()
-    kubectl("apply", "-f", "-", text=filled("adopted.yaml", AGENT_IMAGE=installed.images.agent))
+    kubectl(
+        "apply",
+        "-f",
+        "-",
+        text=filled("adopted.yaml", AGENT_IMAGE=installed.images.agent, SPARK_IMAGE=installed.images.spark),
+    )
     yield Job(kubectl, volume, feed, "theirs")
     feed.end()
 

@@ -24,6 +24,7 @@ class Images:
 
     operator: str
     agent: str
+    spark: str
     prometheus: str
 
 
@@ -39,7 +40,9 @@ class World:
     @classmethod
     def from_environment(cls) -> World:
         """As `python -m e2e.suite` has prepared it; raises KeyError without that."""
-        names = {part: os.environ[f"STREAMJOB_E2E_{part.upper()}"] for part in ("operator", "agent", "prometheus")}
+        names = {
+            part: os.environ[f"STREAMJOB_E2E_{part.upper()}"] for part in ("operator", "agent", "spark", "prometheus")
+        }
         return cls(
             Path(os.environ["KUBECONFIG"]),
             Path(os.environ["STREAMJOB_E2E_HELM"]),
