@@ -1,7 +1,7 @@
 """A whole cluster on this machine: control plane and a node that runs pods, in a network namespace of their own.
 
-`python -m e2e.cluster.local start|load|status|stop|logs|shell`: one server process holds everything and ends it, even when
-it is killed; `start` waits until the node is Ready. Needs root, Debian's containerd and a few more packages.
+`python -m e2e.cluster.local start|load|status|stop|logs|shell`: one server process holds everything and ends it,
+even when it is killed; `start` waits until the node is Ready. Needs root and some of Debian's packages.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`python -m e2e.suite [--keep] [pytest's options]`: cluster and images, the cases, the end of the cluster.
 
-The cluster is that of $KUBECONFIG (then STREAMJOB_E2E_OPERATOR, _AGENT, _SPARK, _PROMETHEUS and _VOLUMES name its images and a
-folder that its nodes share with this machine), else a local one, made and ended here.
+The cluster is that of $KUBECONFIG (then STREAMJOB_E2E_OPERATOR, _AGENT, _SPARK and _PROMETHEUS name its images, and
+_VOLUMES a folder that its nodes share with this machine), else a local one, made and ended here.
 """
 
 from __future__ import annotations
