@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 
 def install(spark: Any, config: AgentConfig | None = None) -> str | None:
-    """Attach the agent to a SparkSession, for notebooks; see :func:`streamjob_agent.attach.install`."""
-    from streamjob_agent.attach import install as attach  # lazily: the wire format is used without a driver, too
+    """Attach the agent to a SparkSession, for notebooks; see :func:`streamjob_agent.notebook.install`."""
+    from streamjob_agent.notebook import install as attach  # lazily: the wire format is used without a driver, too
 
     return attach(spark, config)

@@ -6,7 +6,7 @@ import functools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
-from streamjob_agent import keeper
+from streamjob_agent import keeper, keeping
 from streamjob_agent.bridge import Query, SparkBridge
 from streamjob_agent.fleet import Fleet
 from streamjob_agent.guard import Guard
@@ -25,13 +25,14 @@ class Actuation:
 
     def __init__(self, bridge: SparkBridge, guard: Guard, memory: AssignmentMemory, failed_after: int) -> None:
         self.fleet = Fleet()
-        self.keepings: dict[str, keeper.Keeping] = {}
+        self.keepings: dict[str, keeping.Keeping] = {}
         self._bridge = bridge
         self._guard = guard
         self._memory = memory
         self._failed_after = failed_after
         self._marks: dict[str, frozenset[str]] = {}
         self._told_marks: frozenset[str] = frozenset()
+        self._idle: set[str] = set()
         self._removals: tuple[str, ...] = ()
         self._target: int | None = None
         self._asked_target: int | None = None
@@ -50,24 +51,25 @@ class Actuation:
         for query_id in active - self.keepings.keys():
             last = self._guard.call("memory", functools.partial(self._memory.load, query_id), None)
             hint = hinted_owners(last) if last else {}
-            self.keepings[query_id] = keeper.Keeping(failed_after=self._failed_after, hint=hint)
+            self.keepings[query_id] = keeping.Keeping(failed_after=self._failed_after, hint=hint)
         self._marks = {query_id: marks for query_id, marks in self._marks.items() if query_id in active}
         self.fleet.marked = frozenset().union(*self._marks.values())
 
     def adopt(self, assignment: Assignment, ledger: Ledger) -> None:
         """Take over an accepted assignment: marks count at once, moves and removals from the next boundary."""
         query_id = assignment.query_id
-        keeping = self.keepings.get(query_id, keeper.Keeping(failed_after=self._failed_after))
-        self.keepings[query_id] = keeper.adopt(keeping, assignment, ledger.owners(query_id))
+        before = self.keepings.get(query_id, keeping.Keeping(failed_after=self._failed_after))
+        self.keepings[query_id] = keeping.adopt(before, assignment, ledger.owners(query_id))
         self._marks[query_id] = frozenset(assignment.marked_for_removal)
         self.fleet.marked = frozenset().union(*self._marks.values())
         self._removals = assignment.remove
         self._target = assignment.executors_target
         self._guard.call("memory", lambda: self._memory.save(assignment), None)
 
-    def act(self, queries: Iterable[Query], ended: Collection[str], ledger: Ledger) -> None:
+    def act(self, queries: Collection[Query], ended: Collection[str], ledger: Ledger) -> None:
         """One round; `ended` names the queries that finished a batch since the last one."""
         self._tell_marks()
+        self._idle = {query.query_id for query in queries if query.idle}
         for query in queries:
             keep = functools.partial(self._keep, query, query.query_id in ended, ledger)
             self._guard.call("keeper", keep, None)
@@ -81,7 +83,7 @@ class Actuation:
             self._told_marks = shut
 
     def _keep(self, query: Query, boundary: bool, ledger: Ledger) -> None:
-        world = keeper.World(
+        world = keeping.World(
             operators=query.operators,
             live=self.fleet.live,
             shut=self.fleet.shut,
@@ -89,6 +91,8 @@ class Actuation:
             state_bytes=ledger.state_bytes(query.query_id),
             busy_s=ledger.recent_busy_s(query.query_id),
             boundary=boundary,
+            adopted=query.adopted,
+            idle=query.idle,
         )
         self.keepings[query.query_id], owners = keeper.step(self.keepings[query.query_id], world)
         if owners:
@@ -96,12 +100,16 @@ class Actuation:
             self._guard.call("place", lambda: self._bridge.place(query.query_id, targets), None)
 
     def held(self, ledger: Ledger) -> Mapping[str, int]:
-        """Executor -> key groups of any query that ran there last or are registered there."""
+        """Executor -> key groups of any query that ran there last or are registered there.
+
+        Of an idle query only the latter count: its next batch obeys.
+        """
         held: Counter[str | None] = Counter()
-        for query_id, keeping in self.keepings.items():
+        for query_id, kept in self.keepings.items():
             observed = ledger.owners(query_id)
-            for key in observed.keys() | keeping.registered.keys():
-                ran, registered = observed.get(key), keeping.registered.get(key)
+            for key in observed.keys() | kept.registered.keys():
+                registered = kept.registered.get(key)
+                ran = registered if registered and query_id in self._idle else observed.get(key)
                 held[ran] += 1
                 held[registered] += ran != registered
         return {owner: count for owner, count in held.items() if owner is not None}
@@ -144,9 +152,9 @@ class Actuation:
         """Moves since the driver's start, by result."""
         found = self.keepings.values()
         return {
-            "done": sum(keeping.done_total for keeping in found),
-            "failed": sum(keeping.failed_total for keeping in found),
-            "guard": sum(keeping.guard_total for keeping in found),
+            "done": sum(one.done_total for one in found),
+            "failed": sum(one.failed_total for one in found),
+            "guard": sum(one.guard_total for one in found),
         }
 
     def forget(self, active: Collection[str], most: int = 64) -> None:

@@ -6,6 +6,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamjob_agent
 from streamjob_agent import admit
@@ -25,7 +26,7 @@ _FAILURES_IN_A_ROW = 5
 _STUCK_S = 60.0
 _EAGER_POLL_S = 0.2  # until a query's first task was seen: a remembered placement must come before it
 _SLOW_EVERY_BATCHES = 5
-_RECALL_S = 2.0  # the job's queries wait no longer than this for their remembered placements to be told
+_RECALL_S = 2.0  # the job waits no longer than this for what must be told before a query's first task
 _STOPPED = {"between": "between two batches", "inside": "inside a batch, which is run again after the restart"}
 _NOTHING = Usage(
     groups={}, batches=(), other_busy_s={}, executor_busy_s={}, failed_tasks=0, longest_stateful_stage_s=None
@@ -206,6 +207,14 @@ class Agent:
                 self._accepted[assignment.query_id] = assignment
                 self._inbox.append(assignment)
             return self._refused
+
+    def join(self, session: Any) -> None:
+        """Watch another session's queries, too; the job waits a moment for it. For any thread."""
+        joining = threading.Thread(
+            target=self.guard.call, args=("join", lambda: self._bridge.join(session), None), daemon=True
+        )
+        joining.start()
+        joining.join(_RECALL_S)
 
     def stop_queries(self, timeout_s: float) -> None:
         """Stop every query between two batches, as far as that is possible in time. For any thread; may raise."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import dataclasses
-import os
+import functools
 import threading
 import time
 from collections.abc import Callable
@@ -63,6 +63,12 @@ class Host:
         """Attach to the session's application, unless an agent is there already."""
         self.guard.call("attach", lambda: self._attach_in_time(session), None)
 
+    def session_joins(self, session: Any) -> None:
+        """Watch the queries of a further session of the application; called through the guard."""
+        agent = self._agent
+        if agent is not None and session.sparkContext is self._context:
+            agent.join(session)
+
     def _attach_in_time(self, session: Any) -> None:
         context = session.sparkContext
         with self._lock:
@@ -109,15 +115,18 @@ class Host:
         """Start the HTTP side at the first session; without it the agent still works, unseen."""
         if self._server is None:
             config = self._config
-            self._server = self.guard.call(
-                "listen", lambda: AgentServer(self, config.host, config.port, config.token), None
+            ports = (config.port, 0) if config.port and config.address_file else (config.port,)
+            tries = (
+                self.guard.call("listen", functools.partial(AgentServer, self, config.host, port, config.token), None)
+                for port in ports  # where a file tells the address, another port does when the wanted one is taken
             )
+            self._server = next((server for server in tries if server is not None), None)
         server, path = self._server, self._config.address_file
         if server is not None and path is not None:
             self.guard.call("address_file", lambda: server.write_address(path, self._config.host), None)
 
     def close(self) -> None:
-        """Detach and stop listening; at the end of the process."""
+        """Detach, at the end of the process."""
         self.guard.hush()
         self.guard.call("close", self._drop_agent, None)
 
@@ -178,36 +187,3 @@ class Host:
             overhead_s=0.0,
             locality_wait_s=None,
         )
-
-
-_installed: list[Host] = []
-
-
-def install(spark: Any, config: AgentConfig | None = None) -> str | None:
-    """Attach the agent to a session that exists, from a notebook; gives the address of its HTTP side.
-
-    Without `config` the environment is read. Calling it again with another session moves the agent there. Settings
-    that only count before a session exists are left as they are; the status tells which differ. Never raises.
-    """
-    if not _installed:
-        given, complaints = (config, ()) if config else AgentConfig.from_env(os.environ)
-        _installed.append(Host(given, complaints))
-    host = _installed[0]
-    host.guard.call(
-        "settings", lambda: host.note("settings", settings_note(spark.sparkContext.getConf().getAll())), None
-    )
-    host.session_appeared(spark)
-    return host.address
-
-
-def settings_note(pairs: Any) -> str:
-    """How the settings in force differ from the recommended ones, "ok" when they do not."""
-    from streamjob_agent.spark.settings import merge_settings, recommended_settings
-
-    given = dict(pairs)
-    absent = [
-        f"{key} is not set, {value} is recommended."
-        for key, value in recommended_settings().items()
-        if key not in given
-    ]
-    return " ".join([*(conflict.sentence for conflict in merge_settings(given)[1]), *absent]) or "ok"

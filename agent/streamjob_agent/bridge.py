@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from streamjob_agent.wire import GroupKey
 
@@ -28,7 +28,9 @@ class Query:
 
     `operators` maps operatorId to its number of partitions; empty until that is known. Stateful operators that share a
     stage run in one task and so move as one: they are one operator here, named by the one nearest to the sink, and its
-    usage, state bytes and placement cover all of them.
+    usage, state bytes and placement cover all of them. `adopted` queries had finished batches before the bridge saw
+    them: their key groups stay where Spark has them until somebody wants them elsewhere. `idle` ones were between two
+    batches just now.
     """
 
     query_id: str
@@ -36,6 +38,8 @@ class Query:
     name: str | None
     operators: Mapping[int, int]
     trigger_interval_s: float | None
+    adopted: bool = False
+    idle: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +101,12 @@ class SparkBridge(Protocol):
 
     def application_id(self) -> str:
         """Changes with each driver."""
+
+    def join(self, session: Any) -> None:
+        """Watch the queries of another session of the same application from their first batch on.
+
+        Without it they are found some time after they have started.
+        """
 
     def executors(self) -> tuple[Executor, ...]:
         """Live executors, the driver left out, ordered by id."""

@@ -18,16 +18,16 @@ class AgentConfig:
     Attributes:
         host: address the HTTP server binds; 0.0.0.0 for every interface.
         port: TCP port, 0 to 65535; 0 takes any free one.
-        address_file: file that gets `http://host:port` once the server listens; None writes none.
-        state_dir: folder that remembers the last assignment over a restart of the driver; None remembers nothing.
-        token: what a PUT must carry as `Authorization: Bearer ...`; None lets everybody in.
+        address_file: file that gets `http://host:port` once the server listens; none is written without.
+        state_dir: folder that remembers the last assignment over a restart of the driver; without, nothing is.
+        token: what a PUT must carry as `Authorization: Bearer ...`; without, anybody may.
         poll_s: longest pause between two looks at Spark when no batch ends, 0.05 to 60 s.
         overhead_ratio: share of the time that the agent's own work may take before it looks less often, 0.001 to 1.
         traffic_min_bytes: pairs of key groups that exchange less in a batch get no series, 1 or more.
         traffic_max_pairs: most series of traffic, 0 to 100,000; 0 turns them off.
-        partition_map: `namespace/name` of the PartitionMap to follow on Kubernetes; None follows none.
-        stop_grace_s: time that SIGTERM gives the queries to come to the end of a batch, 1 to 86,400 s; None leaves
-            SIGTERM to the program.
+        partition_map: `namespace/name` of the PartitionMap to follow on Kubernetes.
+        stop_grace_s: time that SIGTERM gives the queries to come to the end of a batch, 1 to 86,400 s; without,
+            SIGTERM is left to the program.
         failed_after: batches after which a move that Spark has not obeyed is reported as failed, 1 to 1000.
     """
 

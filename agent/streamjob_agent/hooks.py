@@ -1,4 +1,4 @@
-"""Wraps three methods of pyspark as soon as the job imports it: context made, session made, context stopped."""
+"""Wraps methods of pyspark as soon as the job imports it: context made and stopped, session made, further session."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ def wrap_classes(module: Any, host: Host) -> None:
         _wrap(context, "stop", host, before=host.session_leaves)
     if session is not None and session.__module__ == module.__name__ and not hasattr(session, _MARK):
         setattr(session, _MARK, True)
-        _wrap(session, "__init__", host, after=host.session_appeared)
+        _wrap(session, "__init__", host, after=lambda session, _: host.session_appeared(session))
+        _wrap(session, "newSession", host, after=lambda _, made: host.session_joins(made))
 
 
 def _wrap(
@@ -77,9 +78,9 @@ def _wrap(
     name: str,
     host: Host,
     before: Callable[..., None] | None = None,
-    after: Callable[[Any], None] | None = None,
+    after: Callable[[Any, Any], None] | None = None,
 ) -> None:
-    """Call `before` with the method's positional arguments and `after` with its object; neither can disturb it."""
+    """Call `before` with object and positional arguments, `after` with object and result; neither can disturb it."""
     theirs = getattr(owner, name)
 
     @functools.wraps(theirs)
@@ -88,7 +89,7 @@ def _wrap(
             host.guard.call("hooks", functools.partial(before, self, *args), None)
         result = theirs(self, *args, **kwargs)
         if after is not None:
-            host.guard.call("hooks", functools.partial(after, self), None)
+            host.guard.call("hooks", functools.partial(after, self, result), None)
         return result
 
     setattr(owner, name, wrapped)

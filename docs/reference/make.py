@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from making import bad_specs, fields, metrics, words
+from making import agent, bad_specs, fields, metrics, words
 from making.tables import NOTICE, table
 
 FOLDER = Path(__file__).parent
@@ -22,6 +22,7 @@ PAGES: dict[str, tuple[str, Callable[[], str]]] = {
     "reasons.md": ("reason codes: why something was done, or not", words.reasons_page),
     "events.md": ("events on a cluster", words.events_page),
     "annotations.md": ("annotations and labels, the finalizer, field managers", words.annotations_page),
+    "agent.md": ("the agent in the driver: settings, HTTP, what it changes in Spark, its limits", agent.page),
     "metrics.md": ("Prometheus series of the agent and of the operator", metrics.page),
     "bad-specs.md": ("broken specs and the sentences they get", bad_specs.page),
 }

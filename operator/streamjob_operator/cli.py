@@ -55,11 +55,17 @@ def validate(job: StreamJob) -> None:
 def run(job: StreamJob, out: Path | None, duration: float | None, attach: str | None) -> None:
     """Run a job, or attach to one, and keep it balanced and right-sized."""
     # Imported here: `validate` needs neither solvers nor plots.
+    from streamjob_operator.standalone.launcher import DriverError
     from streamjob_operator.standalone.session import run_session
 
     if attach is None and job.spec.application is None:
         raise click.UsageError("The job has an applicationRef: give the address of its agent with --attach.")
-    raise SystemExit(JOB_FAILED if run_session(job, out or Path("out") / job.metadata.name, duration, attach) else 0)
+    try:
+        code = run_session(job, out or Path("out") / job.metadata.name, duration, attach)
+    except DriverError as error:
+        click.echo(str(error), err=True)
+        raise SystemExit(BAD_SPEC) from error
+    raise SystemExit(JOB_FAILED if code else 0)
 
 
 @main.command("kube", context_settings={"ignore_unknown_options": True}, add_help_option=False)

@@ -93,4 +93,4 @@ def _driver(plane: ControlPlane, port: int) -> Driver:
     application = parse_job(text).spec.application
     if application is None:
         raise ValueError("samples/demo/job.yaml starts nothing")
-    return Driver(application, log=OUT / "driver.log", address_file=OUT / "agent.address", state_dir=OUT / "agent")
+    return Driver(application, OUT)

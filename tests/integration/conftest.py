@@ -171,6 +171,16 @@ def file_stream(spark_cluster: SparkCluster, tmp_path: pathlib.Path) -> Iterator
 
 
 @pytest.fixture
+def two_streams(spark_cluster: SparkCluster, tmp_path: pathlib.Path) -> Iterator[list[tuple[FileStream, Collected]]]:
+    """Two streams of files, each with a sink of its own."""
+    streams = [(FileStream(spark_cluster.session, tmp_path / name), Collected()) for name in ("one", "other")]
+    yield streams
+    for stream, _ in streams:
+        for query in stream.session.streams.active:
+            query.stop()
+
+
+@pytest.fixture
 def collected() -> Collected:
     """A sink to check results with."""
     return Collected()

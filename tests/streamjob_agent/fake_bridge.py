@@ -13,7 +13,17 @@ QUERY = "query-1"
 APPLICATION = "app-1"
 METHODS = [
     *("spark_version", "application_id", "self_test", "executors", "queries", "drain", "wait_for_boundary"),
-    *("state_bytes", "traffic", "diagnostics", "place", "remember", "mark", "set_actuation", "set_locality_wait"),
+    *(
+        "state_bytes",
+        "traffic",
+        "diagnostics",
+        "place",
+        "remember",
+        "join",
+        "mark",
+        "set_actuation",
+        "set_locality_wait",
+    ),
     *("request_executors", "decommission", "close"),
 ]
 
@@ -113,6 +123,9 @@ class FakeBridge:
     def application_id(self) -> str:
         self._enter("application_id")
         return APPLICATION
+
+    def join(self, session: object) -> None:
+        self._enter("join", session)
 
     def executors(self) -> tuple[Executor, ...]:
         self._enter("executors")

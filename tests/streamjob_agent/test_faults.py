@@ -57,6 +57,7 @@ FAULTS: dict[str, Callable[[], None]] = {
 def run_job(bridge: FakeBridge, agent: Agent) -> None:
     """The job, never touching the agent: batch after batch. Beside it, a controller drains and removes executor 2."""
     agent.start()
+    agent.join("the job's second session")
     drain = Assignment(
         generation=1,
         application_id=APPLICATION,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamjob_agent import keeper
-from streamjob_agent.keeper import Keeping, World
+from streamjob_agent import keeper, keeping
+from streamjob_agent.keeping import Keeping, World
 from streamjob_agent.spread import group_keys
 from streamjob_agent.wire import Assignment, GroupKey, Pace
 
@@ -65,7 +65,7 @@ class Paper:
         return {key for key in KEYS if before.get(key, self.ran[key]) != self.ran[key]}
 
     def adopt(self, assignment: Assignment) -> None:
-        self.state = keeper.adopt(self.state, assignment, self.ran)
+        self.state = keeping.adopt(self.state, assignment, self.ran)
 
 
 def running(live: tuple[str, ...] = ("0", "1", "2"), **fields: object) -> Paper:
@@ -195,11 +195,30 @@ def test_a_query_without_a_plan_leaves_shut_executors_gradually() -> None:
     assert counts["1"] == counts["2"]
 
 
+def test_an_idle_query_without_a_plan_need_not_wait_for_a_batch() -> None:
+    paper = running()
+    paper.shut = frozenset(["0"])
+    world = dataclasses.replace(paper.world(boundary=False), idle=True)
+    for _ in range(len(KEYS)):
+        paper.state, _ = keeper.step(paper.state, world)
+    assert "0" not in paper.state.registered.values()
+
+
 def test_a_query_with_a_plan_leaves_the_drain_to_it() -> None:
     paper = running()
     paper.shut = frozenset(["0"])
     paper.adopt(plan({}))
     assert paper.step() == {}
+
+
+def test_groups_of_a_query_that_ran_before_stay_where_they_are() -> None:
+    world = World(operators=OPERATORS, live=("0", "1"), adopted=True)
+    state, owners = keeper.step(Keeping(), world)
+    assert owners == {}
+    piled = dict.fromkeys(KEYS, "0")
+    state, owners = keeper.step(state, dataclasses.replace(world, observed=piled))
+    assert owners == {}
+    assert state.registered == piled
 
 
 def test_moves_start_only_at_boundaries() -> None:

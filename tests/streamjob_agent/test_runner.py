@@ -33,6 +33,7 @@ class SparkContext:
 SESSION = """
 class SparkSession:
     def __init__(self, context): self.sparkContext = context
+    def newSession(self): return SparkSession(self.sparkContext)
     def stop(self): self.sparkContext.stop()
 """
 SPARK_JOB = """
@@ -41,6 +42,7 @@ from pyspark.sql.session import SparkSession
 for given in ({}, {"spark.speculation": "true"}):
     session = SparkSession(SparkContext(given))
     print(sorted(session.sparkContext.conf.items()))
+    assert session.newSession().sparkContext is session.sparkContext
     session.stop()
 """
 

@@ -107,17 +107,19 @@ def read_executors(text: str) -> tuple[Executor, ...]:
 def read_queries(text: str) -> tuple[Query, ...]:
     """The Q lines of `Probe.describe`; a query whose plan has no stateful operator is left out."""
     rows = [line.split("\t") for line in text.splitlines() if line.startswith("Q\t")]
-    return tuple(_query(row) for row in rows if row[4] == "0" or row[5])
+    return tuple(_query(row) for row in rows if row[4] == "0" or row[7])
 
 
 def _query(row: list[str]) -> Query:
-    operators = (pair.split(":") for pair in row[5].split(",") if pair)
+    operators = (pair.split(":") for pair in row[7].split(",") if pair)
     return Query(
         query_id=row[1],
         run_id=row[2],
-        name=row[6] or None,
+        name=row[8] or None,
         operators={int(operator): int(partitions) for operator, partitions in operators},
         trigger_interval_s=int(row[3]) / _MS if int(row[3]) > 0 else None,
+        adopted=row[5] == "1",
+        idle=row[6] == "1",
     )
 
 

@@ -47,6 +47,10 @@ class DriverBridge:
         """Changes with each driver."""
         return str(self._context.applicationId)
 
+    def join(self, session: Any) -> None:
+        """Watch the queries of another session; see :meth:`streamjob_agent.bridge.SparkBridge.join`."""
+        self._probe.join(session._jsparkSession)
+
     def executors(self) -> tuple[Executor, ...]:
         """Live executors, the driver left out, ordered by id; leaving ones are among them until they are gone."""
         return codec.read_executors(self._probe.describe())

@@ -15,6 +15,8 @@ from streamjob_operator.standalone.client import AgentClient
 from streamjob_operator.values import Snapshot
 
 SCRAPE_S = 1.0
+UNATTACHED = ("NotAttached", "Attaching", "AttachFailed")
+"""Reasons of an agent's status that explain why its page has no query."""
 SCRAPE_COST_RATIO = 20.0
 """The pause between two scrapes is at least this times what a scrape takes, so that large jobs are read less often."""
 
@@ -56,9 +58,14 @@ class AgentMetrics:
         would be planned once more.
         """
         status = self._client.status()
-        with self._lock:
-            newest = self._read()
-            start, end = self._ring.window(now_s, window_s)
+        try:
+            with self._lock:
+                newest = self._read()
+                start, end = self._ring.window(now_s, window_s)
+        except Unavailable as error:
+            if status.reason in UNATTACHED:
+                raise Unavailable(f"The agent measures nothing: {status.message}.") from error
+            raise
         if status.application_id != newest.application_id:
             raise Stale(f"The driver is {newest.application_id} now, its status was that of {status.application_id}.")
         return snapshot_between(start, end, newest, status, self._traffic.newest(start, end))

@@ -23,33 +23,56 @@ RECOMMENDED = {
 }
 """Settings given to the job unless it states its own."""
 STOP_POLL_S = 0.1
+LAST_LINES, LAST_BYTES, LINE_CHARACTERS = 5, 20_000, 300
+
+
+class DriverError(Exception):
+    """The driver cannot be started; the text is a sentence for the user."""
 
 
 class Driver:
-    """One run of the user's script. Its output goes to `log`; the agent writes its address to `address_file`."""
+    """One run of the user's script, with everything about it in one folder.
 
-    def __init__(self, application: Application, *, log: Path, address_file: Path, state_dir: Path) -> None:
+    Its output goes to `driver.log`, its process id to `driver.pid`; the agent writes its address to `agent.address` and
+    remembers placements in `agent/`.
+    """
+
+    def __init__(self, application: Application, folder: Path) -> None:
         self._application = application
-        self._log = log
-        self._address_file = address_file
-        self._state_dir = state_dir
+        self.log = folder / "driver.log"
+        self.address_file = folder / "agent.address"
+        self._pid_file = folder / "driver.pid"
+        self._state_dir = folder / "agent"
         self._process: subprocess.Popen[bytes] | None = None
+
+    def check(self) -> None:
+        """Raises DriverError when the script is missing, or an earlier driver still runs the job."""
+        script = main_file(self._application)
+        if not Path(script).exists():
+            where = "" if Path(script).is_absolute() else f" in {Path.cwd()}"
+            raise DriverError(f"spec.application.mainFile: {script} given; there is no such file{where}.")
+        pid = survivor(self._pid_file)
+        if pid is not None:
+            raise DriverError(
+                f"The job runs already: its driver is process {pid}, which outlived its controller. "
+                f"Add --attach {_address(self.address_file)} to look after it, or end it with: kill {pid}"
+            )
 
     def start(self) -> None:
         """Start the driver; raises OSError when that is impossible."""
-        for folder in (self._log.parent, self._address_file.parent, self._state_dir):
-            folder.mkdir(parents=True, exist_ok=True)
-        self._address_file.unlink(missing_ok=True)  # the address of an earlier driver leads nowhere, or to a stranger
-        with self._log.open("ab") as log:
+        self._state_dir.mkdir(parents=True, exist_ok=True)
+        self.address_file.unlink(missing_ok=True)  # the address of an earlier driver leads nowhere, or to a stranger
+        with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 command(self._application),
-                env=environment(self._application, self._address_file, self._state_dir, os.environ),
+                env=environment(self._application, self.address_file, self._state_dir, os.environ),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 # A group of its own: Ctrl-C reaches the controller alone, which then stops the job in order.
                 start_new_session=True,
             )
+        self._pid_file.write_text(str(self._process.pid), encoding="ascii")
 
     def exit_code(self) -> int | None:
         """None while it runs, or before it was started."""
@@ -65,9 +88,19 @@ class Driver:
         self._process.terminate()
         for ask in (signal.SIGTERM, signal.SIGKILL):
             if self._gone_within(grace_s / 2):
-                return
+                break
             _signal_group(self._process.pid, ask)
         self._process.wait()
+        self._pid_file.unlink(missing_ok=True)
+
+    def last_words(self) -> tuple[str, ...]:
+        """The last lines of the log, nothing when there is none."""
+        if not self.log.exists():
+            return ()
+        with self.log.open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_BYTES))
+            lines = [line.rstrip()[:LINE_CHARACTERS] for line in log.read().decode("utf-8", "replace").splitlines()]
+        return tuple([line for line in lines if line][-LAST_LINES:])
 
     def _gone_within(self, seconds: float) -> bool:
         deadline_s = time.monotonic() + seconds
@@ -80,8 +113,26 @@ class Driver:
 
 def command(application: Application) -> list[str]:
     """`python -m streamjob_agent run FILE ARGS`; a local:// path is a path on this machine."""
-    main_file = application.main_file.removeprefix("local://")
-    return [sys.executable, "-m", "streamjob_agent", "run", main_file, *application.args]
+    return [sys.executable, "-m", "streamjob_agent", "run", main_file(application), *application.args]
+
+
+def main_file(application: Application) -> str:
+    """The script's path on this machine."""
+    return application.main_file.removeprefix("local://")
+
+
+def survivor(pid_file: Path) -> int | None:
+    """The process id of an earlier driver that still runs; a number that another program has by now does not count."""
+    try:
+        pid = int(pid_file.read_text(encoding="ascii"))
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (OSError, ValueError):
+        return None
+    return pid if b"streamjob_agent" in words else None
+
+
+def _address(address_file: Path) -> str:
+    return address_file.read_text(encoding="utf-8").strip() if address_file.exists() else "ADDRESS"
 
 
 def environment(

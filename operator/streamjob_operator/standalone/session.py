@@ -26,25 +26,31 @@ from streamjob_operator.standalone.runner import Runner
 from streamjob_operator.standalone.supervisor import Supervisor
 from streamjob_operator.view import LiveView
 
-ADDRESS, MEMORY, HISTORY, REPORT, LOG = "agent.address", "memory.json", "history.jsonl", "report.html", "driver.log"
+MEMORY, HISTORY, REPORT = "memory.json", "history.jsonl", "report.html"
 SNAPSHOT = "snapshot.json"
 
 
 def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str | None) -> int:
-    """Run until the job ends, the time is over or Ctrl-C; the driver's exit code, 0 when it was stopped by us."""
+    """Run until the job ends, the time is over or Ctrl-C; the driver's exit code, 0 when it was stopped by us.
+
+    Raises DriverError when the job cannot be started.
+    """
     console = Console()
 
     def tell(sentence: str) -> None:
         console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
     out.mkdir(parents=True, exist_ok=True)
+    driver = None if attach else _driver(job.spec.application, out)
     view = LiveView(job, console)
     with contextlib.ExitStack() as stack:
         stack.callback(_report, out, tell)
         stack.callback(view.close)
         stop = stack.enter_context(_stop_on_signals())
-        supervisor = None if attach else stack.enter_context(_driver(job.spec.application, out, tell))
-        address = fixed_address(attach) if attach else address_from(out / ADDRESS)
+        supervisor = None
+        if driver is not None and job.spec.application is not None:
+            supervisor = stack.enter_context(_supervised(driver, job.spec.application, tell))
+        address = fixed_address(attach or "") if driver is None else address_from(driver.address_file)
         client = AgentClient(address, token=os.environ.get("STREAMJOB_AGENT_TOKEN"))
         metrics = stack.enter_context(AgentMetrics(client, job.spec.balancing.statistics_period_s))
         planning = stack.enter_context(PlanningPool())
@@ -70,15 +76,23 @@ def _watch(supervisor: Supervisor | None) -> Callable[[], bool]:
     return watch
 
 
-@contextlib.contextmanager
-def _driver(application: Application | None, out: Path, tell: Callable[[str], None]) -> Iterator[Supervisor]:
+def _driver(application: Application | None, out: Path) -> Driver:
     if application is None:
         raise ValueError("application: nothing to start")
-    driver = Driver(application, log=out / LOG, address_file=out / ADDRESS, state_dir=out / "agent")
-    tell(f"Starting {application.main_file}; its output goes to {out / LOG}.")
+    driver = Driver(application, out)
+    driver.check()
+    return driver
+
+
+@contextlib.contextmanager
+def _supervised(driver: Driver, application: Application, tell: Callable[[str], None]) -> Iterator[Supervisor]:
+    tell(f"Starting {application.main_file}; its output goes to {driver.log}.")
+    supervisor = Supervisor(driver, application.restart, tell)
     try:
-        yield Supervisor(driver, application.restart, tell)
+        yield supervisor
     finally:
+        if supervisor.ended is None:
+            tell("Stopping the job.")
         driver.stop()
 
 

@@ -25,6 +25,9 @@ class Startable(Protocol):
     def stop(self) -> None:
         """End it and all that it started."""
 
+    def last_words(self) -> tuple[str, ...]:
+        """The last lines of its output."""
+
 
 class Supervisor:
     """Call :meth:`tick` often with the time in seconds; `ended` tells when the job is over for good."""
@@ -56,10 +59,21 @@ class Supervisor:
         policy = self._restart.policy
         if policy is RestartPolicy.NEVER or (policy is RestartPolicy.ON_FAILURE and code == 0):
             self.ended = code
+            self._tell("\n".join([f"The job has ended: its driver {ending(code)}.", *self._said(code)]))
             return
         if ran_s > STEADY_FACTOR * self._restart.backoff.max_s:
             self._failures = 0
         wait_s = min(self._restart.backoff.initial_s * 2.0**self._failures, self._restart.backoff.max_s)
         self._failures += 1
         self._started_s, self._start_at_s = None, now_s + wait_s
-        self._tell(f"The driver ended with {code}; it is started again in {format_duration(wait_s)}.")
+        again = f"The driver {ending(code)}; it is started again in {format_duration(wait_s)}."
+        self._tell("\n".join([again, *self._said(code)]))
+
+    def _said(self, code: int) -> list[str]:
+        """What the driver wrote last, where that may tell why it ended."""
+        return [f"  | {line}" for line in self._driver.last_words()] if code else []
+
+
+def ending(code: int) -> str:
+    """How a process ended, in words."""
+    return f"was ended by signal {-code}" if code < 0 else f"ended with {code}"

@@ -1,4 +1,4 @@
-"""The job's process under the agent's runner, for tests that play the controller or start one."""
+"""The agent in a process of its own or installed in this one, for tests that play the controller or start one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,21 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
-from streamjob_agent.wire import AgentStatus, status_from_json
+import streamjob_agent
+from streamjob_agent import notebook
+from streamjob_agent.config import AgentConfig
+from streamjob_agent.wire import AgentStatus, Assignment, assignment_to_json, status_from_json
+from streamjob_operator.cycle import turn
+from streamjob_operator.memory import FileMemory
+from streamjob_operator.ports import Ports
+from streamjob_operator.spec import parse_job
+from streamjob_operator.standalone.agent_actuator import AgentActuator
+from streamjob_operator.standalone.agent_metrics import AgentMetrics
+from streamjob_operator.standalone.client import AgentClient, fixed_address
+from streamjob_operator.values import CycleRecord
 
 JOB = pathlib.Path(__file__).with_name("job.py")
 WAIT_S = 90.0
@@ -113,3 +125,116 @@ def drivers(tmp_path: pathlib.Path) -> Iterator[Callable[[int], Driver]]:
     yield start
     for driver in started:
         driver.end()
+
+
+class Installed:
+    """The agent of this process, as a controller sees it."""
+
+    def __init__(self, address: str, session: Any) -> None:
+        self.address = f"http://{address}"
+        self.session = session
+        self._generation = 0
+        self._failed_before = self._failed()
+
+    def status(self) -> AgentStatus:
+        with urllib.request.urlopen(self.address + "/v1/status", timeout=10) as answer:
+            return status_from_json(answer.read().decode())
+
+    def assign(self, query: Any, **fields: Any) -> None:
+        """The next generation for a query; raises HTTPError when it is refused."""
+        self._generation += 1
+        application = self.session.sparkContext.applicationId
+        assignment = Assignment(
+            generation=self._generation, application_id=application, query_id=query.id, **{"owners": {}, **fields}
+        )
+        body = assignment_to_json(assignment).encode()
+        request = urllib.request.Request(self.address + "/v1/assignment", data=body, method="PUT")
+        urllib.request.urlopen(request, timeout=10).close()
+
+    def until(
+        self, what: str, holds: Callable[[AgentStatus], Any], meanwhile: Callable[[], None] | None = None
+    ) -> AgentStatus:
+        """The first status that `holds`; `meanwhile` gives the queries something to do."""
+        until = time.monotonic() + WAIT_S
+        while time.monotonic() < until:
+            newest = self.status()
+            if holds(newest):
+                return newest
+            if meanwhile is not None:
+                meanwhile()
+            time.sleep(0.2)
+        raise AssertionError(f"not within {WAIT_S:.0f} s: {what}; newest status: {newest}")
+
+    def failed_tasks(self) -> int:
+        """Tasks that failed since it was installed."""
+        return self._failed() - self._failed_before
+
+    def _failed(self) -> int:
+        summaries = self.session.sparkContext._jsc.sc().statusStore().executorList(False)
+        return sum(summaries.apply(i).failedTasks() for i in range(summaries.size()))
+
+
+@pytest.fixture
+def install(spark_cluster: Any) -> Iterator[Callable[[Any], Installed]]:
+    """`streamjob_agent.install`, taken back afterwards."""
+    spark_cluster.wait_for_executors(3)
+
+    def act(session: Any) -> Installed:
+        address = streamjob_agent.install(session, AgentConfig(poll_s=0.2, traffic_min_bytes=16))
+        assert address is not None
+        return Installed(address, session)
+
+    yield act
+    for host in notebook._installed:
+        host.close()
+    notebook._installed.clear()
+
+
+class Brain:
+    """The controller's cycle in this process, on an installed agent; a test says when it turns."""
+
+    def __init__(self, agent: Installed, folder: pathlib.Path, balancing: str) -> None:
+        self.job = parse_job(SPEC.format(balancing=balancing))
+        client = AgentClient(fixed_address(agent.address))
+        self.metrics = AgentMetrics(client, self.job.spec.balancing.statistics_period_s)
+        self.records: list[CycleRecord] = []
+        self._ports = Ports(
+            metrics=self.metrics,
+            actuator=AgentActuator(client, self.job.spec.balancing.migration_budget),
+            memory=FileMemory(folder / "memory.json", lambda _: None),
+        )
+
+    def turn(self) -> CycleRecord:
+        time.sleep(0.3)  # a cycle is a look at the world as it is some time later
+        self.records.append(turn(self._ports, self.job, time.time(), np.random.default_rng(7), time.monotonic))
+        return self.records[-1]
+
+    def until(self, what: str, holds: Callable[[CycleRecord], Any], meanwhile: Callable[[], None]) -> CycleRecord:
+        """The first cycle that `holds`; pages are read between cycles, as the standalone controller does."""
+        until = time.monotonic() + WAIT_S
+        while time.monotonic() < until:
+            meanwhile()
+            self.metrics.scrape()
+            record = self.turn()
+            if holds(record):
+                return record
+        told = [(one.verdict.reason.value, one.verdict.message) for one in self.records[-5:]]
+        raise AssertionError(f"not within {WAIT_S:.0f} s: {what}; newest verdicts: {told}")
+
+
+SPEC = """
+apiVersion: streamjob.dev/v1alpha1
+kind: StreamJob
+metadata: {{name: brain}}
+spec:
+  applicationRef: {{kind: Pod, name: elsewhere}}
+  executors: {{min: 2, max: 3}}
+  balancing: {balancing}
+  scaling: {{mode: "Off"}}
+"""
+
+
+@pytest.fixture
+def brain(tmp_path: pathlib.Path) -> Callable[[Installed, str], Brain]:
+    """A controller for an installed agent, from its `balancing`."""
+    return lambda agent, balancing: Brain(agent, tmp_path, balancing)

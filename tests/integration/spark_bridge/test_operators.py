@@ -71,6 +71,35 @@ def test_pandas_state(watch: Any, file_stream: Any, collected: Any) -> None:
     assert collected.rows == file_stream.expected()
 
 
+def test_transform_with_state(watch: Any, file_stream: Any, collected: Any) -> None:
+    processor = pytest.importorskip("pyspark.sql.streaming.stateful_processor", reason="Spark 4.0 and newer have it")
+
+    class Totals(processor.StatefulProcessor):  # type: ignore[misc,name-defined]
+        def init(self, handle: Any) -> None:
+            self.totals = handle.getValueState("totals", "n long, total long")
+
+        def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802 - theirs
+            count, value = self.totals.get() if self.totals.exists() else (0, 0)
+            for frame in rows:
+                count, value = count + len(frame), value + int(frame["v"].sum())
+            self.totals.update((count, value))
+            yield pd.DataFrame({"k": [key[0]], "n": [count], "total": [value]})
+
+        def close(self) -> None:
+            pass
+
+    file_stream.write(keys=12)
+    frame = file_stream.read().groupBy("k")
+    totals = frame.transformWithStateInPandas(Totals(), "k string, n long, total long", "Update", "None")
+    query = append_to(collected, totals, file_stream.checkpoint, "update")
+    seen = watch.run(query)
+    assert sorted(collections.Counter(seen.values()).values()) == [2, 3, 3]
+    wanted = watch.move_all(query, all_on(watch, seen, 1))
+    file_stream.write(keys=12)
+    assert watch.run(query) == wanted
+    assert collected.rows == file_stream.expected()
+
+
 def test_two_operators_of_one_stage_are_one_key_group(watch: Any, file_stream: Any, collected: Any) -> None:
     file_stream.write(keys=20)
     once = file_stream.read().dropDuplicates(["k"]).groupBy("k").agg(F.count("*").alias("n"))

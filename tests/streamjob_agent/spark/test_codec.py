@@ -80,10 +80,11 @@ def test_lag_is_told_only_by_offsets_that_count_rows(latest: Any, end: Any, lag:
 
 
 def test_queries_with_and_without_state() -> None:
-    text = "N\t0\thost\t2\nQ\ta\tr1\t5000\t1\t0:8,2:1\tname\nQ\tb\tr2\t0\t1\t\t\nQ\tc\tr3\t0\t0\t\t\n"
+    text = "N\t0\thost\t2\nQ\ta\tr1\t5000\t1\t0\t1\t0:8,2:1\tname\nQ\tb\tr2\t0\t1\t0\t0\t\t\nQ\tc\tr3\t0\t0\t1\t0\t\t\n"
     first, unknown = codec.read_queries(text)
     assert (first.query_id, first.name, first.operators, first.trigger_interval_s) == ("a", "name", {0: 8, 2: 1}, 5.0)
     assert (unknown.query_id, unknown.name, unknown.operators, unknown.trigger_interval_s) == ("c", None, {}, None)
+    assert [(one.adopted, one.idle) for one in (first, unknown)] == [(False, True), (True, False)]
     assert codec.read_executors(text) == (Executor(executor_id="0", host="host", cores=2),)
 
 

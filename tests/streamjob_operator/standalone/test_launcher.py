@@ -11,7 +11,7 @@ import pytest
 from streamjob_operator.spec import Application, RestartPolicy
 from streamjob_operator.spec.application import Restart
 from streamjob_operator.standalone import launcher
-from streamjob_operator.standalone.launcher import Driver, command, environment, spark_settings
+from streamjob_operator.standalone.launcher import Driver, DriverError, command, environment, spark_settings
 from streamjob_operator.standalone.supervisor import Supervisor
 
 
@@ -58,9 +58,9 @@ def test_a_local_master_listens_on_loopback(
     assert made.get("SPARK_LOCAL_IP") == expected
 
 
-def driver(tmp_path: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> Driver:
-    monkeypatch.setattr(launcher, "command", lambda _: [sys.executable, "-c", script])
-    return Driver(application(), log=tmp_path / "log", address_file=tmp_path / "address", state_dir=tmp_path / "state")
+def driver(tmp_path: Path, script: str, monkeypatch: pytest.MonkeyPatch, *words: str) -> Driver:
+    monkeypatch.setattr(launcher, "command", lambda _: [sys.executable, "-c", script, *words])
+    return Driver(application(), tmp_path)
 
 
 def until(condition: object, seconds: float = 20.0) -> None:
@@ -73,14 +73,16 @@ def until(condition: object, seconds: float = 20.0) -> None:
 def test_output_goes_to_the_log_and_an_old_address_is_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "address").write_text("http://127.0.0.1:1\n")
+    (tmp_path / "agent.address").write_text("http://127.0.0.1:1\n")
     one = driver(tmp_path, "print('hello from the job'); raise SystemExit(3)", monkeypatch)
     one.start()
     until(lambda: one.exit_code() is not None)
     one.stop()
     assert one.exit_code() == 3
-    assert "hello from the job" in (tmp_path / "log").read_text()
-    assert not (tmp_path / "address").exists()
+    assert "hello from the job" in (tmp_path / "driver.log").read_text()
+    assert not (tmp_path / "agent.address").exists()
+    assert not (tmp_path / "driver.pid").exists()
+    assert one.last_words() == ("hello from the job",)
 
 
 def test_stop_ends_the_driver_and_its_children_even_stubborn_ones(
@@ -92,7 +94,7 @@ def test_stop_ends_the_driver_and_its_children_even_stubborn_ones(
     script = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {stubborn!r}]).wait()"
     one = driver(tmp_path, script, monkeypatch)
     one.start()
-    until(lambda: "up" in (tmp_path / "log").read_text())
+    until(lambda: "up" in (tmp_path / "driver.log").read_text())
     group = one._process.pid if one._process else 0
     one.stop(grace_s=0.5)
     assert one.exit_code() == -signal.SIGTERM
@@ -121,6 +123,9 @@ class FakeDriver:
 
     def stop(self) -> None:
         self.stops += 1
+
+    def last_words(self) -> tuple[str, ...]:
+        return ("Traceback", "ValueError: mine")
 
 
 def restart(policy: RestartPolicy) -> Restart:
@@ -151,5 +156,49 @@ def test_the_wait_doubles_up_to_its_limit_and_starts_anew_after_a_long_run() -> 
     watched = Supervisor(fake, restart(RestartPolicy.ALWAYS), told.append)
     for at_s in range(0, 250):
         watched.tick(float(at_s))
-    waits = [sentence.rsplit(" ", 1)[1] for sentence in told]
+    waits = [sentence.splitlines()[0].rsplit(" ", 1)[1] for sentence in told]
     assert waits == ["10s.", "20s.", "30s.", "10s."]
+
+
+@pytest.mark.parametrize(
+    ("code", "sentences"),
+    [
+        (0, ["The job has ended: its driver ended with 0."]),
+        (1, ["The job has ended: its driver ended with 1.", "  | Traceback", "  | ValueError: mine"]),
+        (-9, ["The job has ended: its driver was ended by signal 9.", "  | Traceback", "  | ValueError: mine"]),
+    ],
+)
+def test_the_end_of_a_job_is_told_with_its_last_words_where_it_failed(code: int, sentences: list[str]) -> None:
+    told: list[str] = []
+    watched = Supervisor(FakeDriver(code), restart(RestartPolicy.NEVER), told.append)
+    for at_s in range(3):
+        watched.tick(float(at_s))
+    assert "\n".join(told).splitlines() == sentences
+
+
+def test_a_script_that_is_not_there_is_told_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DriverError, match=f"mainFile: job.py given; there is no such file in {tmp_path}"):
+        Driver(application(), tmp_path).check()
+    (tmp_path / "job.py").touch()
+    Driver(application(), tmp_path).check()
+
+
+def test_a_driver_that_outlived_its_controller_is_not_started_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.py").touch()
+    one = driver(tmp_path, "import time; print('up', flush=True); time.sleep(60)", monkeypatch, "streamjob_agent")
+    one.start()
+    until(lambda: "up" in (tmp_path / "driver.log").read_text())
+    (tmp_path / "agent.address").write_text("http://127.0.0.1:7\n")
+    pid = one._process.pid if one._process else 0
+    with pytest.raises(DriverError, match=rf"process {pid}.* --attach http://127.0.0.1:7 .*: kill {pid}$"):
+        Driver(application(), tmp_path).check()
+    one.stop(grace_s=0.5)
+    Driver(application(), tmp_path).check()
+    (tmp_path / "driver.pid").write_text(str(os.getpid()))  # another program has the number by now
+    Driver(application(), tmp_path).check()

@@ -1,10 +1,11 @@
-"""`streamjob run --attach` against an agent on loopback, in real time: everything put together but Spark."""
+"""`streamjob run` in real time, everything put together but Spark: attached to an agent, or with a script to start."""
 
 import json
 import threading
 from pathlib import Path
 
-from click.testing import CliRunner
+import pytest
+from click.testing import CliRunner, Result
 from fake_agent import FakeAgent, Server
 
 from streamjob_operator.cli import main
@@ -57,3 +58,51 @@ def test_an_attached_job_is_watched_balanced_and_reported(tmp_path: Path) -> Non
     assert any(line.get("verdict", {}).get("act") for line in lines)
     assert FileMemory(out / "memory.json", print).load().generation == agent.generation
     assert (out / "report.html").exists()
+
+
+STARTED = """
+apiVersion: streamjob.dev/v1alpha1
+kind: StreamJob
+metadata: {name: started}
+spec:
+  application: {mainFile: job.py}
+  executors: {min: 2, max: 2}
+  balancing: {mode: Auto, statisticsPeriod: 5s}
+"""
+
+
+def start(folder: Path, script: str | None, monkeypatch: pytest.MonkeyPatch, *options: str) -> Result:
+    """`streamjob run` on a script that needs no Spark."""
+    monkeypatch.chdir(folder)
+    (folder / "job.yaml").write_text(STARTED)
+    if script is not None:
+        (folder / "job.py").write_text(script)
+    return CliRunner().invoke(main, ["run", "job.yaml", *options])
+
+
+def test_a_job_that_ends_by_itself_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = start(tmp_path, "print('all done')", monkeypatch)
+    assert done.exit_code == 0, done.output
+    assert "The job has ended: its driver ended with 0." in done.output
+    assert "Stopping the job." not in done.output
+    assert (tmp_path / "out/started/driver.log").read_text() == "all done\n"
+
+
+def test_a_job_that_fails_is_told_with_its_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = start(tmp_path, "raise ValueError('my own mistake')", monkeypatch)
+    assert done.exit_code == 1
+    assert "The job has ended: its driver ended with 1.\n" in done.output
+    assert "  | ValueError: my own mistake\n" in done.output
+
+
+def test_a_missing_script_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = start(tmp_path, None, monkeypatch)
+    assert done.exit_code == 2
+    assert done.output == f"spec.application.mainFile: job.py given; there is no such file in {tmp_path}.\n"
+
+
+def test_a_job_that_is_stopped_by_us_is_a_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = start(tmp_path, "import time; time.sleep(60)", monkeypatch, "--duration", "1s")
+    assert done.exit_code == 0, done.output
+    assert "Stopping the job." in done.output
+    assert not (tmp_path / "out/started/driver.pid").exists()

@@ -39,6 +39,16 @@ final class Binder {
 
   /** Called on the query's own thread before batch 0 of a run: its groups get owners before any task exists. */
   void started(UUID id, UUID run, String name) throws Exception {
+    bind(id, run, name, false);
+  }
+
+  /** A run that began unseen: once it has finished a batch, its groups have owners already. */
+  void found(UUID id, UUID run, String name) throws Exception {
+    Object execution = running.get(id);
+    bind(id, run, name, execution != null && Reflect.call(execution, "lastProgress") != null);
+  }
+
+  private void bind(UUID id, UUID run, String name, boolean adopted) throws Exception {
     Object execution = running.get(id);
     if (execution == null) {
       return;
@@ -50,9 +60,13 @@ final class Binder {
       query.root = Reflect.call(execution, "resolvedCheckpointRoot") + "/state";
       query.triggerMs = triggerMs(Reflect.call(execution, "trigger"));
       query.active = true;
+      query.adopted = adopted;
       if (query.operators.isEmpty()) {
         guess(query, execution);
       }
+    }
+    if (adopted) {
+      keeper.adopt(query);
     }
     keeper.spread(query);
     keeper.boundary(query);

@@ -34,7 +34,7 @@ final class Keeper {
       return;
     }
     synchronized (query) {
-      if (!query.planned && !ids.equals(query.spreadOver)) {
+      if (!query.planned && !query.adopted && !ids.equals(query.spreadOver)) {
         query.forgetOwners(); // executors that came while the query was starting take part, too
         query.spreadOver = ids;
       }
@@ -50,6 +50,33 @@ final class Keeper {
         }
       }
     }
+  }
+
+  /** Takes over the owners that Spark has: state that is loaded stays where it is. */
+  void adopt(Tracked query) {
+    synchronized (query) {
+      Iterator each = query.operators.values().iterator();
+      while (each.hasNext()) {
+        Operator operator = (Operator) each.next();
+        for (int p = 0; p < operator.partitions; p++) {
+          String owner = operator.owner(p) == null ? holder(query, operator, p) : null;
+          if (owner != null && fleet.host(owner) != null) {
+            operator.want(p, owner);
+          }
+        }
+      }
+    }
+  }
+
+  /** The executor that has one of the group's stores open, null when nobody has. */
+  private String holder(Tracked query, Operator operator, int partition) {
+    String place = null;
+    for (int i = 0; place == null && i < operator.stores.size(); i++) {
+      Object[] store = (Object[]) operator.stores.get(i);
+      StateStoreId id = new StateStoreId(query.root, ((Long) store[0]).longValue(), partition, (String) store[1]);
+      place = (String) Reflect.orNull(coordinator.getLocation(new StateStoreProviderId(id, query.runId)));
+    }
+    return place == null ? null : place.substring(place.lastIndexOf('_') + 1);
   }
 
   /** Before a batch: no group on a lost executor, and every unsettled group registered. */

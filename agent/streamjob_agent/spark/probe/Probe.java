@@ -70,11 +70,11 @@ public final class Probe {
     context.listenerBus().addToQueue(core, "streamjob");
     fleet.seed();
     join(session);
-    adoptRunning();
+    lookAtRunning();
   }
 
-  /** Takes up queries that were started before the probe or in a session it does not know, and lets ended ones go. */
-  private synchronized void adoptRunning() throws Exception {
+  /** Looks at the queries that run: takes up those it has not seen start, lets ended ones go. */
+  private synchronized void lookAtRunning() throws Exception {
     List queries = registry.all();
     for (int i = 0; i < queries.size(); i++) {
       Tracked query = (Tracked) queries.get(i);
@@ -88,16 +88,21 @@ public final class Probe {
       Tracked known = registry.get(id.toString());
       if (known == null || !known.active || !run.equals(known.runId)) {
         join(Reflect.call(execution, "sparkSession"));
-        binder.started(id, run, (String) Reflect.call(execution, "name"));
+        binder.found(id, run, (String) Reflect.call(execution, "name"));
         Object last = Reflect.call(execution, "lastExecution");
         if (last != null) {
           addHook(Reflect.call(last, "sparkSession"));
         }
       }
+      Tracked query = registry.get(id.toString());
+      if (query != null) {
+        query.idle = !Stopper.active(execution);
+      }
     }
   }
 
-  private synchronized void join(Object session) throws Exception {
+  /** Watches the queries of one more session from their first batch on. */
+  public synchronized void join(Object session) throws Exception {
     for (int i = 0; i < sessions.size(); i++) {
       if (sessions.get(i) == session) {
         return;
@@ -164,7 +169,7 @@ public final class Probe {
 
   /** Live executors and active queries. */
   public String describe() throws Exception {
-    adoptRunning();
+    lookAtRunning();
     StringBuilder out = new StringBuilder();
     fleet.write(out);
     List queries = registry.all();

@@ -12,7 +12,6 @@ import java.util.zip.ZipInputStream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 
@@ -67,7 +66,7 @@ final class StateSizes {
   private static Map list(FileSystem files, Path folder) throws Exception {
     HashMap stores = new HashMap();
     int skip = files.makeQualified(folder).toString().length() + 1;
-    if (files instanceof LocalFileSystem) {
+    if ("file".equals(files.getUri().getScheme())) {
       walk(files, folder, skip, stores);
       return stores;
     }

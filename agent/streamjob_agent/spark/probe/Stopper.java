@@ -42,7 +42,8 @@ final class Stopper {
     return write(done);
   }
 
-  private static boolean active(Object execution) throws Exception {
+  /** Whether a batch is being made, or new data looked for. */
+  static boolean active(Object execution) throws Exception {
     return ((Boolean) Reflect.call(Reflect.call(execution, "status"), "isTriggerActive")).booleanValue();
   }
 

@@ -18,6 +18,8 @@ final class Tracked {
   String root;
   long triggerMs;
   boolean active;
+  boolean adopted; // it had finished batches before the probe saw this run: its groups stay where Spark has them
+  boolean idle; // between two batches when it was last looked at
   boolean planned; // the operators come from an executed plan, not from a guess before batch 0
   List spreadOver; // the executors that the guess was spread over
   HashMap ranks; // Integer operator -> int[]: groups of one rank were together under an earlier driver; may be null
@@ -71,10 +73,10 @@ final class Tracked {
     }
   }
 
-  /** One line: Q, id, run, trigger in ms, then operator:partitions,..., then the name. */
+  /** One line: Q, id, run, trigger in ms, planned, adopted, idle, then operator:partitions,..., then the name. */
   synchronized void write(StringBuilder out) {
     out.append("Q\t").append(id).append('\t').append(runId).append('\t').append(triggerMs).append('\t');
-    out.append(planned ? 1 : 0).append('\t');
+    out.append(planned ? 1 : 0).append('\t').append(adopted ? 1 : 0).append('\t').append(idle ? 1 : 0).append('\t');
     Iterator each = planned ? operators.values().iterator() : new TreeMap().values().iterator();
     String comma = "";
     while (each.hasNext()) {

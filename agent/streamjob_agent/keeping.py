@@ -1,0 +1,100 @@
+"""What the keeper sees and remembers of one query, and how it takes over a plan. Values only."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from streamjob_agent.wire import Assignment, GroupKey, Pace
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What was observed. `shut` executors (marked or leaving) receive no key group, but may still hold some.
+
+    `operators` is empty until the query's first plan; `observed` is the executor of each group's newest task.
+    `adopted`: the query had run before anybody watched it; `idle`: it is between two batches.
+    """
+
+    operators: Mapping[int, int]
+    live: tuple[str, ...]
+    shut: frozenset[str] = frozenset()
+    observed: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
+    state_bytes: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
+    busy_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
+    boundary: bool = True
+    adopted: bool = False
+    idle: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """What the keeper remembers of one query between boundaries.
+
+    Attributes:
+        hint: owners remembered from an earlier driver, under its executor ids; used until the first task is seen.
+        registered: where each group is registered, hence where it should run.
+        goals: planned moves that are not obeyed yet, group -> target.
+        asked: boundaries since a group was last registered somewhere it has not been seen.
+        failing: goals that were not obeyed for `failed_after` boundaries; they are still tried.
+        done, failed: moves of the current assignment that were obeyed; that lost their target.
+        done_total, failed_total, guard_total: since the driver's start; guard counts groups rescued from the dead.
+        planned: whether a controller has sent a plan for this query; marks of another query's plan count here, too.
+    """
+
+    failed_after: int = 5
+    hint: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
+    registered: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
+    goals: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
+    order: tuple[GroupKey, ...] = ()
+    cost_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
+    pace: Pace = dataclasses.field(default_factory=Pace)
+    asked: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
+    failing: frozenset[GroupKey] = frozenset()
+    done: int = 0
+    failed: int = 0
+    done_total: int = 0
+    failed_total: int = 0
+    guard_total: int = 0
+    planned: bool = False
+
+    @property
+    def moves_pending(self) -> int:
+        """Moves asked for, not obeyed yet, and not given up as failing."""
+        return len(self.goals) - len(self.failing)
+
+    @property
+    def moves_failed(self) -> int:
+        """Moves of the current assignment that lost their target or are not obeyed for too long."""
+        return self.failed + len(self.failing)
+
+
+def adopt(state: Keeping, assignment: Assignment, observed: Mapping[GroupKey, str]) -> Keeping:
+    """Take over the plan of an accepted assignment: its moves are pending from now on."""
+    wanted = {
+        GroupKey(operator=operator, partition=partition): owner
+        for operator, row in assignment.owners.items()
+        for partition, owner in enumerate(row)
+        if owner is not None
+    }
+    goals = {
+        key: owner
+        for key, owner in wanted.items()
+        if owner != observed.get(key) or owner != state.registered.get(key, owner)
+    }
+    return dataclasses.replace(
+        state,
+        goals=goals,
+        order=_whole_order(assignment.move_order, goals),
+        cost_s=assignment.move_cost_s,
+        pace=assignment.pace,
+        failing=frozenset(),
+        done=0,
+        failed=0,
+        planned=True,
+    )
+
+
+def _whole_order(first: tuple[GroupKey, ...], goals: Mapping[GroupKey, str]) -> tuple[GroupKey, ...]:
+    named = dict.fromkeys(key for key in first if key in goals)
+    return (*named, *sorted(key for key in goals if key not in named))
