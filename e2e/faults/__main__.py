@@ -7,7 +7,9 @@ import dataclasses
 import shutil
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -41,10 +43,16 @@ def main() -> int:
     cases = [one for one in CASES if not options.only or any(part in one.name for part in options.only)]
     console = Console(width=max(150, Console().width))
     folder = Path(tempfile.mkdtemp(prefix="streamjob-faults-"))
-    outcomes = run(cases, folder, console, options.parallel)
+    writing = threading.Lock()
+
+    def tell(outcome: Outcome) -> None:
+        console.print(_line(outcome), markup=False, soft_wrap=True)
+        with writing:  # each as it comes: what was measured stays when the rest is stopped
+            if options.page:
+                _write(options.page, [outcome], options.parallel)
+
+    outcomes = run(cases, folder, tell, options.parallel)
     console.print(table(outcomes))
-    if options.page:
-        _write(options.page, outcomes, options.parallel)
     bad = [one for one in outcomes if not one.good]
     if bad:
         console.print(f"Logs: {folder}")
@@ -54,8 +62,8 @@ def main() -> int:
     return 1 if bad else 0
 
 
-def run(cases: list[Case], folder: Path, console: Console, parallel: int) -> list[Outcome]:
-    """Each fault in a namespace of its own, with a Prometheus of its own, on one API server."""
+def run(cases: list[Case], folder: Path, tell: Callable[[Outcome], None], parallel: int) -> list[Outcome]:
+    """Each fault in a namespace of its own, with a Prometheus of its own, on one API server; each is told at once."""
     program = prometheus.get()
     if program is None:
         raise SystemExit(prometheus.HOW_TO_GET)
@@ -64,7 +72,7 @@ def run(cases: list[Case], folder: Path, console: Console, parallel: int) -> lis
 
         def one(at: int, case: Case) -> Outcome:
             outcome = _outcome(case, f"fault-{at}", Place(folder=folder / str(at), plane=plane, prometheus=program))
-            console.print(_line(outcome), markup=False, soft_wrap=True)
+            tell(outcome)
             return outcome
 
         return list(pool.map(one, range(len(cases)), cases))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections import Counter
 from typing import Any
 
-from e2e.faults.stage import MAX, MIN, Stage
+from e2e.faults.stage import MAX, MIN, Stage, until
 from streamjob_agent.wire import unpack_owners
+
+APPLIED_S = 15.0
+"""A balanced job may be given one more plan while it is judged: time for the agent to apply it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,8 @@ class Outcome:
 
 def judge(name: str, stage: Stage, converged_s: float | None, note: str) -> Outcome:
     """Look at what the driver was asked for, and at where its key groups are."""
+    with contextlib.suppress(TimeoutError):  # told below
+        until("not applied", lambda: not _behind(stage.agent()), APPLIED_S)
     events, found = list(stage.events()), stage.agent()
     removals = Counter(f"{one['executor']} of {one['application']}" for one in events if one["event"] == "decommission")
     return Outcome(
@@ -65,5 +71,11 @@ def _lost(events: list[dict[str, Any]], found: dict[str, Any]) -> list[str]:
     ]
     homeless = sum(owner not in alive for owner in owners)
     told += [f"{homeless} of {len(owners)} key groups have no live executor"] if homeless or not owners else []
-    behind = spec.get("generation") and status.get("generationApplied") != spec.get("generation")
-    return told + (["the newest assignment is not applied"] if behind else [])
+    applied, newest = status.get("generationApplied"), spec.get("generation")
+    return told + ([f"assignment {newest} is not applied, {applied} is"] if _behind(found) else [])
+
+
+def _behind(found: dict[str, Any]) -> bool:
+    """Whether the agent has not applied the newest assignment."""
+    newest = (found.get("spec") or {}).get("generation")
+    return bool(newest) and (found.get("status") or {}).get("generationApplied") != newest

@@ -91,10 +91,11 @@ def perform(tell: Teller) -> list[Claim]:
             complete_s = _play(running, publisher, tell)
             _wait(running, lambda: chronicle.newest.settled(2), 60.0, "the job was balanced on two executors")
             tell_all(running, tell)
+            told = running.event_reasons()
         seen, removed = list(chronicle.seen), chronicle.removed
         exit_code = running.stop_operator()
     events, proof = read_events(OUT / "events", until_s=complete_s), prove(OUT / "input", OUT / "totals")
-    return claims(seen, removed, events, proof, exit_code)
+    return claims(seen, removed, told, events, proof, exit_code)
 
 
 def _play(running: Stage, publisher: Publisher, tell: Teller) -> float:

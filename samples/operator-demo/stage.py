@@ -50,6 +50,11 @@ class Stage:
         command = [*self.kubectl.command, "get", "streamjob", NAME, "--watch"]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1)
 
+    def event_reasons(self) -> set[str]:
+        """Reasons of the events about the job."""
+        found = self.kubectl.get("events.v1.events.k8s.io")["items"]
+        return {one["reason"] for one in found if one["regarding"]["kind"] == "StreamJob"}
+
     def stop_operator(self) -> int | None:
         """End the operator in order; its exit code."""
         return self.operator.stop(STOP_S)

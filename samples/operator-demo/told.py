@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import threading
 import time
 from typing import Any
@@ -12,6 +13,7 @@ from event_log import Events
 from proof import Proof
 
 LOOK_S = 0.7
+REFERENCE = pathlib.Path(__file__).parents[2] / "docs" / "reference"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,14 +87,17 @@ class Claim:
     text: str
 
 
-def claims(seen: list[Seen], removed: set[str], events: Events, proof: Proof, exit_code: int | None) -> list[Claim]:
-    """All of them, in the order in which they are printed."""
+def claims(
+    seen: list[Seen], removed: set[str], told: set[str], events: Events, proof: Proof, exit_code: int | None
+) -> list[Claim]:
+    """All of them, in the order in which they are printed. `told` are the reasons of Kubernetes events."""
     return [
         _exact(proof),
         _no_failed_task(events),
         _scaled(seen),
         _drained(seen, removed, events),
         _ended_balanced(seen),
+        _documented(seen, told),
         Claim(ok=exit_code == 0, text=f"The operator ended in order when told to (exit code {exit_code})"),
     ]
 
@@ -133,6 +138,27 @@ def _drained(seen: list[Seen], removed: set[str], events: Events) -> Claim:
     if gone - removed:
         return Claim(ok=False, text=f"{text}; but {', '.join(sorted(gone - removed))} were lost without a drain")
     return Claim(ok=bool(gone & removed) and removed <= marked, text=text)
+
+
+def _documented(seen: list[Seen], told: set[str]) -> Claim:
+    conditions = [row for one in seen for row in one.status.get("conditions", ())]
+    pages = {
+        "conditions.md": {row["type"] for row in conditions} | {one.status["phase"] for one in seen if one.status},
+        "events.md": told,
+        "reasons.md": {row["reason"] for row in conditions},
+    }
+    unknown = sorted(word for name, words in pages.items() for word in words - _words(REFERENCE / name))
+    text = f"Conditions ({len(pages['conditions.md'])} with phases), reasons ({len(pages['reasons.md'])}) and events "
+    text += f"({len(told)}) are those of docs/reference"
+    return Claim(
+        ok=bool(conditions) and bool(told) and not unknown, text=text + "".join(f"; not {one}" for one in unknown)
+    )
+
+
+def _words(page: pathlib.Path) -> set[str]:
+    """First words of the rows of its tables."""
+    rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    return {row.split("|")[1].strip().strip("`") for row in rows}
 
 
 def _ended_balanced(seen: list[Seen]) -> Claim:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from admission import sentences
-from kubectl import Kubectl
+from kubectl import Kubectl, eventually
 
 from streamjob_agent.map_form import assignment_to_spec, status_to_map
 from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, GroupKey, Pace, QueryStatus
@@ -95,6 +95,21 @@ def test_scale_sets_replicas_and_reports_ready_executors(kubectl: Kubectl) -> No
     scale = kubectl.get("sj", "a", "--subresource=scale")
     assert kubectl.get("sj", "a")["spec"]["executors"] == {"min": 1, "max": 4, "replicas": 3}
     assert (scale["spec"], scale["status"]) == ({"replicas": 3}, {"replicas": 2, "selector": "streamjob.dev/job=a"})
+
+
+def test_an_autoscaler_of_kubernetes_steers_it(kubectl: Kubectl) -> None:
+    """Below its least number it needs no metrics to raise the replicas: the whole path is there, selector included."""
+    kubectl.apply(job())
+    kubectl("scale", "sj/a", "--replicas=2")
+    status = {"status": {"executors": {"ready": 2, "selector": "streamjob.dev/job=a"}}}
+    kubectl("patch", "sj", "a", "--subresource=status", "--type=merge", "-p", json.dumps(status))
+    target = {"apiVersion": "streamjob.dev/v1alpha1", "kind": "StreamJob", "name": "a"}
+    cpu = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}}
+    spec = {"scaleTargetRef": target, "minReplicas": 3, "maxReplicas": 4, "metrics": [cpu]}
+    kubectl.apply(
+        {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "a"}, "spec": spec}
+    )
+    eventually(lambda: kubectl.get("sj", "a")["spec"]["executors"]["replicas"] == 3, timeout_s=60.0)
 
 
 def test_a_list_reads_at_a_glance(kubectl: Kubectl) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kube_jobs import JOB
+from kubectl import eventually
 from stage import Stage, balanced, condition
 
 
@@ -23,6 +24,21 @@ def test_a_skewed_job_ends_balanced(stage: Stage) -> None:
     assert len(moved) == len(spark.moves) >= 1
     assert stage.events()["LoadDistance"] == 1
     assert operator.end() == 0
+
+
+def test_its_pages_answer_and_its_log_names_job_and_cycle(stage: Stage) -> None:
+    operator = stage.operator()
+    stage.job(balancing={"mode": "Off"})
+    cycle = stage.until(lambda one: one.get("lastCycle"))["lastCycle"]["id"]
+    assert operator.page("/healthz") == (200, "ok\n")
+    assert operator.page("/readyz") == (200, "ok\n")
+    status, page = operator.page("/metrics")
+    assert status == 200
+    assert any(line.startswith("streamjob_job_cycles_total{") and stage.namespace in line for line in page.splitlines())
+    assert operator.page("/else")[0] == 404
+    eventually(lambda: any(line.get("cycle") == cycle for line in operator.lines()))
+    line = next(one for one in operator.lines() if one.get("cycle") == cycle)
+    assert (line["job"], line["level"]) == (f"{stage.namespace}/{JOB}", "info")
 
 
 def test_a_users_fields_stay_the_users(stage: Stage) -> None:

@@ -100,7 +100,7 @@ class KubeApi:
 
     def create(self, kind: Kind, document: Mapping[str, Any]) -> Object:
         """Make it; raises Conflict when the name is taken."""
-        body, (_, namespace) = _whole(kind, document), _address(document)
+        body, namespace = _whole(kind, document), document["metadata"].get("namespace")
         return self._ask("post", kind, kind.path(namespace), verb="create", body=body, field_manager=self._manager)
 
     def apply(
