@@ -124,7 +124,9 @@ def cards(timeline: plots.Timeline) -> list[Card]:
     if distances:
         bound = "" if timeline.bound_pct is None else f"bound {timeline.bound_pct:g}"
         found.append(
-            Card(name="load distance, first → last", value=f"{distances[0]:.1f} → {distances[-1]:.1f} pp", note=bound)
+            Card(
+                name="load distance, largest → last", value=f"{max(distances):.1f} → {distances[-1]:.1f} pp", note=bound
+            )
         )
     state = sum(one.moved_bytes for one in timeline.cycles)
     found.append(Card(name="moves", value=f"{moved}", note=f"{_size(state)} of state"))

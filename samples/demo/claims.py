@@ -133,7 +133,12 @@ def scaled_out(run: Course) -> Claim:
     late = [one for cycle in run.digests if start_s <= cycle.at_s < end_s for one in cycle.executors]
     came = sorted({one.executor_id for one in late if one.executor_id not in early and one.groups and one.load_pct})
     names = f": {', '.join(came)}" if came else ""
-    return Claim(ok=bool(came), text=f"{len(came)} executors came as the rate rose and took over key groups{names}")
+    return Claim(ok=bool(came), text=f"{executors(len(came))} came as the rate rose and took over key groups{names}")
+
+
+def executors(count: int) -> str:
+    """A number of executors."""
+    return f"{count} executor" if count == 1 else f"{count} executors"
 
 
 STEADY_CYCLES = 3
@@ -162,7 +167,7 @@ def drained(run: Run) -> Claim:
     asked = [executor for record in carried_out(run) for executor in record.verdict.remove]
     gone = [executor for executor in asked if executor in run.events.removed]
     strangers = sorted(set(run.events.removed) - set(asked))
-    text = f"{len(gone)} executors were marked, drained and removed"
+    text = f"{executors(len(gone))} marked, drained and removed"
     if strangers:
         return Claim(ok=False, text=f"{text}, but {', '.join(strangers)} were lost without having been drained")
     return Claim(ok=bool(gone), text=text)

@@ -169,7 +169,7 @@ Break = Callable[[Run], Run]
         (
             drained,
             lambda r: dataclasses.replace(r, events=dataclasses.replace(r.events, removed={})),
-            "0 executors were marked, drained and removed",
+            "0 executors marked, drained and removed",
         ),
     ],
 )
