@@ -73,9 +73,10 @@ class Job:
         return self.kubectl.get("partitionmap", self.name)
 
     def pods(self, role: str) -> dict[str, str]:
-        """Names and uids of pods of a role that are not about to end."""
+        """Names and uids of pods of a role that have not ended and are not about to."""
         items = self.kubectl.get("pods", f"--selector=streamjob.dev/job={self.name},spark-role={role}")["items"]
-        going = [one["metadata"] for one in items if not one["metadata"].get("deletionTimestamp")]
+        alive = [one for one in items if one["status"].get("phase") not in ("Succeeded", "Failed")]
+        going = [one["metadata"] for one in alive if not one["metadata"].get("deletionTimestamp")]
         return {one["name"]: one["uid"] for one in going}
 
     def spark(self) -> Events:
