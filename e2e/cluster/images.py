@@ -138,6 +138,9 @@ def _build(image: Image, context: Path, arguments: Mapping[str, str] | None = No
     temporary = image.archive.with_suffix(f".{os.getpid()}.tmp")
     _run("buildah", "push", "--quiet", "--disable-compression", image.tag, f"oci-archive:{temporary}:{image.tag}")
     os.replace(temporary, image.archive)
+    for older in image.archive.parent.glob(f"{image.name}-*.tar"):
+        if older != image.archive:
+            older.unlink()
 
 
 def _trust() -> Iterable[tuple[str, ...]]:
