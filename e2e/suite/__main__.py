@@ -22,8 +22,8 @@ OUT = Path("out/e2e")
 def main() -> int:
     """pytest's exit code."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that everything is ended in order
-    options = sys.argv[1:]
-    keep = "--keep" in options
+    options = [one for one in sys.argv[1:] if one != "--keep"]
+    keep = "--keep" in sys.argv
     environment = {"STREAMJOB_E2E_HELM": str(helm.get()), "STREAMJOB_E2E_OUT": str(OUT.resolve())}
     if "KUBECONFIG" in os.environ:
         return _pytest((), environment, options)
@@ -37,7 +37,7 @@ def main() -> int:
     try:
         local.load(*made.values())
         environment |= {"KUBECONFIG": str(local.kubeconfig()), "STREAMJOB_E2E_VOLUMES": str(VOLUMES)}
-        return _pytest(local.enter(), environment, [one for one in options if one != "--keep"])
+        return _pytest(local.enter(), environment, options)
     finally:
         if not keep:
             local.stop()
@@ -53,8 +53,8 @@ def _images() -> dict[str, images.Image]:
 
 def _pytest(enter: tuple[str, ...], environment: dict[str, str], options: list[str]) -> int:
     OUT.mkdir(parents=True, exist_ok=True)
-    paths = [one for one in options if ".py" in one] or [str(HERE)]
-    rest = [one for one in options if ".py" not in one]
+    paths = [one for one in options if "suite" in one] or [str(HERE)]
+    rest = [one for one in options if one not in paths]
     command = [
         *enter,
         sys.executable,
@@ -65,6 +65,8 @@ def _pytest(enter: tuple[str, ...], environment: dict[str, str], options: list[s
         *paths,
         f"--junitxml={OUT / 'junit.xml'}",
         "--timeout=600",
+        "-o",
+        "junit_family=xunit1",
     ]
     # In a session of its own: a signal to us must let it tell what it knows before the cluster goes.
     running = subprocess.Popen([*command, *rest], env={**os.environ, **environment}, start_new_session=True)
