@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Hashable
 
 from streamjob_agent.wire import AgentStatus
+from streamjob_operator.kube.maps import MapView
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.reading import Reading
 
@@ -51,6 +52,14 @@ def agent_mark(agent: AgentStatus | None) -> Hashable:
         return None
     executors = tuple(sorted((one.executor_id, one.state, _empty(one.state, one.groups)) for one in agent.executors))
     return (agent.application_id, agent.actuation, agent.refused, executors)
+
+
+def speaks_of_newest(seen: MapView) -> bool:
+    """Whether the agent's report is about the newest assignment: what it said before would be decided upon twice."""
+    agent = seen.agent
+    if agent is None or seen.generation == 0 or agent.refused is not None:
+        return True
+    return agent.generation_applied == seen.generation or agent.application_id != seen.spec.get("applicationId")
 
 
 def _empty(state: str, groups: int) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from streamjob_operator.cycle import turn
 from streamjob_operator.kube.actuator import MapActuator
-from streamjob_operator.kube.cadence import Cadence, agent_mark, spec_mark
+from streamjob_operator.kube.cadence import Cadence, agent_mark, speaks_of_newest, spec_mark
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.memory import StatusMemory
 from streamjob_operator.kube.names import Phase
@@ -62,13 +62,15 @@ class Cycling:
 
     def due_s(self, reading: Reading, facts: Facts) -> float | None:
         """When the next cycle is due, seconds since the epoch; None while there is nothing to measure."""
-        self._seen = facts.map
-        agent = None if facts.map is None else facts.map.agent
-        if facts.job is None or facts.driver is None or facts.driver.phase is not Phase.RUNNING or agent is None:
+        self._seen = seen = facts.map
+        if facts.job is None or facts.driver is None or facts.driver.phase is not Phase.RUNNING:
+            return None
+        if seen is None or seen.agent is None:
             return None
         self._open(facts.job)
         period_s = facts.job.spec.balancing.statistics_period_s
-        return self._cadence.due_s(period_s, spec_mark(reading), agent_mark(agent))
+        mark = agent_mark(seen.agent) if speaks_of_newest(seen) else self._cadence.agent
+        return self._cadence.due_s(period_s, spec_mark(reading), mark)
 
     def run(self, reading: Reading, facts: Facts, memory_text: str | None, write: Write) -> bool:
         """One cycle; whether it acted. `write` is given the facts with what it found; it may raise what it likes."""
