@@ -1,6 +1,6 @@
 """Planners on the 72 instances of the ALBIC paper's section 5.1, and on the scale-in of figure 5: a table in minutes.
 
-    python benchmarks/planners_quick.py --planner search --deadline 0.1 --deadline 1
+    python -m benchmarks.planners_quick --planner search --deadline 0.1 --deadline 1
 
 Gaps are to the proven lower bound, in percent points where the mean node load is 50. Every plan is judged by `verify`.
 """
@@ -9,39 +9,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import time
-from collections.abc import Iterator
 
 import numpy as np
-from worlds import scale_in_world, solver_world
+from benchmarks.planners_instances import instances, solve
+from benchmarks.worlds import scale_in_world
 
-from streamjob_planners import bound, registry, verify
-from streamjob_planners.model import Budget, LoadModel, Plan, PlanParams
-
-SIZES = ((20, 400, 10), (40, 800, 20), (60, 1200, 30))
-VARIES = (20.0, 40.0, 50.0, 60.0, 80.0, 100.0)
-MIGRATIONS = (10, 20, 30, 40)
-
-
-def instances(seed: int) -> Iterator[tuple[str, LoadModel, Budget]]:
-    """The 72 instances: name, model, budget."""
-    for n_nodes, n_groups, n_operators in SIZES:
-        for varies in VARIES:
-            model = solver_world(n_nodes, n_groups, n_operators, varies, seed).model()
-            for migrations in MIGRATIONS:
-                yield f"{n_nodes}/{n_groups} v{varies:g} K{migrations}", model, Budget(max_migrations=migrations)
-
-
-def solve(name: str, model: LoadModel, params: PlanParams, seed: int) -> tuple[Plan, float]:
-    """A judged plan, and the seconds that it took from call to return."""
-    planner = registry.get(name)
-    start = time.perf_counter()
-    plan = planner.solve(model, params, np.random.default_rng(seed), time.perf_counter)
-    took = time.perf_counter() - start
-    violations = verify.verify(model, plan, params)
-    if violations:
-        raise SystemExit(f"{name}: {violations[0].sentence}")
-    return plan, took
+from streamjob_planners import bound, registry
+from streamjob_planners.model import Budget, PlanParams
 
 
 def section51(name: str, deadline_s: float, seed: int, *, each: bool) -> None:

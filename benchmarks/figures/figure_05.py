@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks import worlds
-from benchmarks.figures.report import Claim, Panel, arguments, claims, draw, table
+from benchmarks.figures.report import Claim, Page, Panel, arguments, table
 from benchmarks.rounds import Run, run_rounds
 
 from streamjob_planners import registry
@@ -33,6 +33,7 @@ def rounds_to_empty(run: Run) -> int:
 def main() -> None:
     """Prints load distances round by round and the time to scale in, and draws both."""
     quick = arguments(__doc__ or "").quick
+    page = Page("figure_05")
     panels: list[Panel] = []
     for overloaded in (1, 5):
         for seed in (1,) if quick else (1, 2, 3):
@@ -42,17 +43,17 @@ def main() -> None:
                 ("planner", *(str(i) for i in range(1, ROUNDS + 1)), "empty"),
                 [[name, *run.series("load_distance"), rounds_to_empty(run)] for name, run in runs.items()],
             )
-            _claims(runs, overloaded)
+            _claims(page, runs, overloaded, seed)
             if seed == 1:
                 panels += _panels(runs, overloaded)
-    draw("figure_05", panels, columns=2)
+    page.draw(panels, columns=2)
 
 
-def _claims(runs: dict[str, Run], overloaded: int) -> None:
+def _claims(page: Page, runs: dict[str, Run], overloaded: int, seed: int) -> None:
     ours, apart = runs["albic"], runs["non-integrated"]
     distance = np.array(ours.series("load_distance"))
     never_above = bool((distance <= np.array(apart.series("load_distance")) + 1e-9).all())
-    claims(
+    page.claims(
         [
             Claim(
                 paper="The integrated approach obtains a good load distance much faster.",
@@ -65,7 +66,8 @@ def _claims(runs: dict[str, Run], overloaded: int) -> None:
                 ours=f"Empty after {rounds_to_empty(ours)} rounds, the other way after {rounds_to_empty(apart)}.",
                 holds=rounds_to_empty(ours) <= MOST_ROUNDS[overloaded],
             ),
-        ]
+        ],
+        f"{overloaded} overloaded, world {seed}",
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks import worlds
-from benchmarks.figures.report import Claim, Panel, arguments, claims, draw, table
+from benchmarks.figures.report import Claim, Page, Panel, arguments, table
 from benchmarks.rounds import Run, run_rounds
 
 from streamjob_planners import registry
@@ -20,7 +20,7 @@ def settled(planner: str, world: worlds.World, rounds: int) -> Run:
     """Rounds of section 5.3: a fifth of the nodes drifts before each. COLA has no budget and plans three times."""
     cola = planner == "cola"
     budget = Budget() if cola else Budget(max_migrations=20)
-    params = PlanParams(budget=budget, deadline_s=30.0 if cola else 0.5)
+    params = PlanParams(budget=budget, deadline_s=30.0 if cola else 0.3)
     return run_rounds(
         world,
         registry.get(planner),
@@ -91,21 +91,22 @@ def _claims(rows: list[list[object]]) -> list[Claim]:
 def main() -> None:
     """Prints both figures for both readings of the topology and draws them."""
     quick = arguments(__doc__ or "").quick
-    rounds, panels = (40, []) if quick else (80, [])
+    page = Page("figure_10_11")
+    rounds, panels = (40, []) if quick else (60, [])
     for chain in (False, True):
         shape = "chain" if chain else "pairs"
         shares = [0.0, 50.0, 100.0] if quick else [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
         print(f"\nFigure 10, {shape}: 40 nodes, 800 key groups, 20 moves a round, {rounds} rounds")
         rows = compared([(40, 800, 20, share) for share in shares], chain, rounds)
         table(HEADER, rows)
-        claims(_claims(rows))
+        page.claims(_claims(rows), f"figure 10, {shape}")
         panels += _panels(f"Figure 10, {shape}", "one-to-one key groups, percent", shares, rows)
         print(f"\nFigure 11, {shape}: x = 50")
         rows = compared([(*size, 50.0) for size in (SIZES[:2] if quick else SIZES)], chain, rounds)
         table(HEADER, rows)
-        claims(_claims(rows))
+        page.claims(_claims(rows), f"figure 11, {shape}")
         panels += _panels(f"Figure 11, {shape}", "nodes", [float(str(row[0])) for row in rows], rows)
-    draw("figure_10_11", panels, columns=4)
+    page.draw(panels, columns=4)
 
 
 if __name__ == "__main__":

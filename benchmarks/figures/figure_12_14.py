@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks import jobs, worlds
-from benchmarks.figures.report import Claim, Panel, arguments, claims, draw, table
+from benchmarks.figures.report import Claim, Page, Panel, arguments, table
 from benchmarks.rounds import Run, run_rounds
 
 from streamjob_planners import registry
@@ -47,6 +47,7 @@ def with_migrations(run: Run, start_load: float) -> list[float]:
 def main() -> None:
     """Prints start, middle and end of every job and planner, and draws the four figures of each job."""
     quick = arguments(__doc__ or "").quick
+    page = Page("figure_12_14")
     panels: list[Panel] = []
     for number in (2,) if quick else (2, 3, 4):
         start = float(jobs.airline_job(number, 1).load().sum())
@@ -57,9 +58,9 @@ def main() -> None:
             ("", "collocation %", "load index %", "mean d", "max d", "moves"),
             [[name, *_row(run, index[name])] for name, run in runs.items()],
         )
-        _claims(number, runs, index)
+        _claims(page, number, runs, index)
         panels += _panels(number, runs, index)
-    draw("figure_12_14", panels, columns=4)
+    page.draw(panels, columns=4)
 
 
 def _row(run: Run, index: list[float]) -> list[float]:
@@ -68,12 +69,12 @@ def _row(run: Run, index: list[float]) -> list[float]:
     return [run.rounds[-1].collocation_pct, index[-1], float(np.mean(distance)), max(distance), moves]
 
 
-def _claims(number: int, runs: dict[str, Run], index: dict[str, list[float]]) -> None:
+def _claims(page: Page, number: int, runs: dict[str, Run], index: dict[str, list[float]]) -> None:
     albic, cola = runs["albic"], runs["cola"]
     most, many = max(albic.series("migrations")), float(np.mean(cola.series("migrations")))
     reached, theirs = albic.rounds[-1].collocation_pct, cola.rounds[-1].collocation_pct
     apart = [float(np.mean(run.series("load_distance"))) for run in (albic, cola)]
-    claims(
+    page.claims(
         [
             Claim(
                 paper=PAPER[number],
@@ -86,7 +87,8 @@ def _claims(number: int, runs: dict[str, Run], index: dict[str, list[float]]) ->
                 ours=f"mean {apart[0]:.2f} against {apart[1]:.2f}.",
                 holds=apart[0] < apart[1],
             ),
-        ]
+        ],
+        f"real job {number}",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -55,27 +56,34 @@ def _cell(value: object) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
-def claims(made: Sequence[Claim]) -> None:
-    """Prints the paper's words beside ours."""
-    for claim in made:
-        print(f"\npaper: {claim.paper}\nours:  {claim.ours}\n       {'holds' if claim.holds else 'DOES NOT HOLD'}")
+class Page:
+    """What one program says about its figures: statements while it runs, one picture at the end."""
 
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._said: list[dict[str, object]] = []
 
-def draw(name: str, panels: Sequence[Panel], columns: int) -> Path:
-    """Writes out/figures/<name>.png and returns its path."""
-    rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(5.0 * columns, 3.6 * rows), squeeze=False)
-    for axis in axes.flat[len(panels) :]:
-        axis.set_visible(False)
-    for axis, panel in zip(axes.flat, panels, strict=False):
-        _draw_panel(axis, panel)
-    figure.tight_layout()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    path = FOLDER / f"{name}.png"
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
-    print(f"\nwrote {path}")
-    return path
+    def claims(self, made: Sequence[Claim], where: str) -> None:
+        """Prints the paper's words beside ours, and keeps them; `where` says what they are about."""
+        for claim in made:
+            print(f"\npaper: {claim.paper}\nours:  {claim.ours}\n       {'holds' if claim.holds else 'DOES NOT HOLD'}")
+            self._said.append({"where": where, **dataclasses.asdict(claim)})
+
+    def draw(self, panels: Sequence[Panel], columns: int) -> None:
+        """Writes out/figures/<name>.png, and the statements beside it for `publish`."""
+        rows = -(-len(panels) // columns)
+        figure, axes = plt.subplots(rows, columns, figsize=(5.0 * columns, 3.6 * rows), squeeze=False)
+        for axis in axes.flat[len(panels) :]:
+            axis.set_visible(False)
+        for axis, panel in zip(axes.flat, panels, strict=False):
+            _draw_panel(axis, panel)
+        figure.tight_layout()
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        path = FOLDER / f"{self._name}.png"
+        figure.savefig(path, dpi=110)
+        plt.close(figure)
+        path.with_suffix(".json").write_text(json.dumps(self._said, indent=1) + "\n", encoding="utf-8")
+        print(f"\nwrote {path}")
 
 
 def _draw_panel(axis: plt.Axes, panel: Panel) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks import jobs, worlds
-from benchmarks.figures.report import Claim, Panel, arguments, claims, draw, table
+from benchmarks.figures.report import Claim, Page, Panel, arguments, table
 from benchmarks.rounds import Run, run_rounds
 
 from streamjob_planners import registry
@@ -51,6 +51,7 @@ def two_choices(periods: int) -> list[float]:
 def main() -> None:
     """Prints and draws the comparison, then quality and overhead over the budget."""
     periods = 15 if arguments(__doc__ or "").quick else 60
+    page = Page("section_5_2")
     runs = {name: balanced(name, 13, periods) for name in ("search", "flux")}
     lines = {name: run.series("load_distance") for name, run in runs.items()} | {"PoTC": two_choices(periods)}
     counted = {name: np.array(values[WARM_UP:]) for name, values in lines.items()}
@@ -60,10 +61,9 @@ def main() -> None:
     rows = [_budget_row(budget, run) for budget, run in budgets.items()]
     print("\nQuality and overhead over the budget (search)")
     table(("moves", "mean d", "max d", "moves made", "pause s"), rows)
-    _claims(counted, rows)
+    _claims(page, counted, rows)
     names = ["none" if budget is None else str(budget) for budget in BUDGETS]
-    draw(
-        "section_5_2",
+    page.draw(
         [
             Panel(title="Quality, 13 moves", x_label="period", y_label="load distance, points", lines=lines),
             Panel(
@@ -94,9 +94,9 @@ def _budget_row(budget: int | None, run: Run) -> list[object]:
     return ["none" if budget is None else budget, float(counted.mean()), float(counted.max()), moves, moves * 2.5]
 
 
-def _claims(counted: dict[str, np.ndarray], rows: list[list[object]]) -> None:
+def _claims(page: Page, counted: dict[str, np.ndarray], rows: list[list[object]]) -> None:
     ours, flux, potc = counted["search"], counted["flux"], counted["PoTC"]
-    claims(
+    page.claims(
         [
             Claim(
                 paper="The MILP stays consistently below 1 %, Flux fluctuates up to 7 %.",
@@ -114,7 +114,8 @@ def _claims(counted: dict[str, np.ndarray], rows: list[list[object]]) -> None:
                 f"13 moves: {rows[1][1]:.3f} points and {rows[1][4]:.0f} s.",
                 holds=bool(float(str(rows[-1][1])) <= min(float(str(row[1])) for row in rows) + 0.01),
             ),
-        ]
+        ],
+        "real job 1",
     )
 
 

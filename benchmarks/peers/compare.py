@@ -42,7 +42,8 @@ def main() -> int:
     for name in arguments.size or ():
         size = SIZES[name]
         for deadline_s in arguments.deadline or size.deadlines_s:
-            collect(compared(size, deadline_s, arguments.trials or size.trials))
+            programs = () if arguments.rebalancer_only or not size.integer_programs else PROGRAMS
+            collect(compared(size, deadline_s, arguments.trials or size.trials, programs))
     print(table())
     draw()
     if arguments.publish:
@@ -57,13 +58,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--size", action="append", choices=list(SIZES), help="default: only show what was collected")
     parser.add_argument("--deadline", action="append", type=float, help="seconds; default: those of the size")
     parser.add_argument("--trials", type=int, help="instances; default: those of the size")
+    parser.add_argument("--rebalancer-only", action="store_true", help="leave the integer programs out")
     parser.add_argument(
         "--publish", action="store_true", help="write mean and spread into benchmarks/limits/peers.json"
     )
     return parser.parse_args()
 
 
-def compared(size: Size, deadline_s: float, trials: int) -> list[Result]:
+def compared(size: Size, deadline_s: float, trials: int, programs: tuple[str, ...]) -> list[Result]:
     """Every solver on every instance of a size."""
     found: dict[str, list[Trial]] = {}
     for number in range(trials):
@@ -72,7 +74,7 @@ def compared(size: Size, deadline_s: float, trials: int) -> list[Result]:
         for name in OURS:
             found.setdefault(name, []).append(ours(name, instance, deadline_s, lower))
         found.setdefault("rebalancer", []).append(best_of(REBALANCER, instance, deadline_s, lower))
-        for name in PROGRAMS if size.integer_programs else ():
+        for name in programs:
             found.setdefault(name, []).append(theirs(name, instance, deadline_s, lower))
         for name, made in found.items():
             print(f"{instance.name:32} {deadline_s:4g} s  {name:12} {made[-1]}", flush=True)

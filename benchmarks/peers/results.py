@@ -17,6 +17,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 FOLDER, LIMITS = Path("out/peers"), Path("benchmarks/limits/peers.json")
+PAGE, BEGIN, END = Path("docs/benchmarks-planners.md"), "<!-- peers -->", "<!-- end of peers -->"
 OURS, RIVAL = "search", "rebalancer"
 LEAST_SHOWN = 1e-4
 """The picture's smallest gap, points; a gap of 0 has no place on a logarithmic axis."""
@@ -143,7 +144,7 @@ def draw() -> None:
 
 
 def publish() -> None:
-    """Mean, spread and trials of everything collected into the limits file."""
+    """Mean, spread and trials of everything collected into the limits file, and a table into the documentation."""
     rows = [
         {
             "size": one.size,
@@ -162,3 +163,24 @@ def publish() -> None:
     LIMITS.parent.mkdir(parents=True, exist_ok=True)
     LIMITS.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(f"wrote {LIMITS}")
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    text = f"{before}{BEGIN}\n{markdown()}\n\n{verdict()[1]}\n{END}{rest.split(END)[1]}"
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def markdown() -> str:
+    """A line for each size and deadline, a column for each solver: mean gap, and how many trials had no answer."""
+    results = read()
+    solvers = list(dict.fromkeys(one.solver for one in results))
+    lines = [f"| size | deadline | trials | {' | '.join(solvers)} |", "|---" * (3 + len(solvers)) + "|"]
+    for size, deadline_s in dict.fromkeys((one.size, one.deadline_s) for one in results):
+        row = {one.solver: one for one in results if (one.size, one.deadline_s) == (size, deadline_s)}
+        cells = [_cell(row[name]) if name in row else "-" for name in solvers]
+        trials = len(next(iter(row.values())).trials)
+        lines.append(f"| {size} | {deadline_s:g} s | {trials} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cell(result: Result) -> str:
+    silent = sum(trial.note != "" for trial in result.trials)
+    return f"{result.mean_gap:.4f}" + (f" ({silent} without an answer in time)" if silent else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -15,12 +16,6 @@ from streamjob_planners.problem import Problem
 
 CHUNK = 4096 if AVAILABLE else 128
 """Steps between two looks at the clock: one or two milliseconds."""
-
-
-PIECES = 6
-"""A pass is cooled in at least so many pieces."""
-COOLING = 3
-"""The threshold falls with this power of what is left of a pass: most of it is spent at small thresholds."""
 
 
 class Limits:
@@ -45,6 +40,14 @@ class Limits:
         unused_s = (1 - part) * self.left_s()
         return Limits(self.clock, self.deadline - unused_s, steps, self._keep_back)
 
+    def halves(self) -> tuple[Limits, Limits]:
+        """Limits for two that work side by side: all the time and half of the steps each."""
+        more = np.ceil(self.steps_left / 2)
+        return (
+            Limits(self.clock, self.deadline, None if np.isinf(more) else int(more), self._keep_back),
+            Limits(self.clock, self.deadline, None if np.isinf(more) else int(self.steps_left - more), self._keep_back),
+        )
+
     def over(self) -> bool:
         """Whether to stop now."""
         return self.steps_left <= 0 or self.left_s() <= 0.0
@@ -53,12 +56,17 @@ class Limits:
 class Engine:
     """A placement under search. Not thread-safe; deterministic for a seed as long as only steps limit it."""
 
-    def __init__(self, problem: Problem, seed: int) -> None:
-        """`seed`: 1 to 2**31 - 2."""
+    def __init__(self, problem: Problem, seed: int, fixed: Fixed | None = None) -> None:
+        """`seed`: 1 to 2**31 - 2; `fixed`: the problem's arrays, if they are there already."""
         self.rng = np.random.default_rng(seed)
         self.problem = problem
-        self.fixed = fixed_of(problem)
+        self.fixed = fixed_of(problem) if fixed is None else fixed
         self.state = new_state(self.fixed, problem.model.node_of, seed)
+
+    @functools.cached_property
+    def helper(self) -> Engine:
+        """A second engine on the same problem, for another thread; the same one every time."""
+        return Engine(self.problem, 1 + int(self.rng.integers(2**31 - 3)), self.fixed)
 
     def load(self, node_of: IntArray) -> None:
         """Go on from this placement, (n_groups,)."""
@@ -92,13 +100,12 @@ class Engine:
 
         The goal: all nodes within their bands, at most `waiting` drain weight on marked nodes.
         """
-        done = 0
+        done, knobs = 0, (threshold, drain, price, waiting)
         while done < length and not limits.over():
-            steps = int(min(CHUNK, max(length // PIECES, 1), length - done, limits.steps_left))
-            first, last = (threshold * (1 - at / length) ** COOLING for at in (done, done + steps))
-            made = int(anneal(self.fixed, self.state, (first, last, drain, price, waiting), steps))
-            limits.steps_left -= max(made, 1)
-            done += max(made, 1)
+            until = done + int(min(CHUNK, length - done, limits.steps_left))
+            made = int(anneal(self.fixed, self.state, knobs, (done, until, length)))
+            limits.steps_left -= max(made - done, 1)
+            done = max(made, done + 1)
             if self.state.counters[N_OFF] == 0 and self.waiting() <= waiting:
                 return True
         return False

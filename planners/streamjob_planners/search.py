@@ -17,6 +17,8 @@ from streamjob_planners.phases import Phases
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.warm import warm_up
 
+FINISH_S = 3e-3 if AVAILABLE else 3e-2
+"""Time until both threads have seen that they must stop, kept back from the search."""
 FINISH_S_PER_MOVE = 4e-6 if AVAILABLE else 4e-5
 """Time to put one move in its place in the plan, kept back from the search."""
 FINISH_S_PER_GROUP = 1e-7
@@ -53,4 +55,4 @@ class SearchPlanner:
 
 def _finish_s(engine: Engine) -> float:
     """Time to make a plan of what the engine holds."""
-    return engine.moves() * FINISH_S_PER_MOVE + engine.problem.model.n_groups * FINISH_S_PER_GROUP
+    return FINISH_S + engine.moves() * FINISH_S_PER_MOVE + engine.problem.model.n_groups * FINISH_S_PER_GROUP

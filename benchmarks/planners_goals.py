@@ -1,0 +1,157 @@
+"""Every goal that planners have, measured: prints a table, and publishes it with mean, spread and trials.
+
+    python -m benchmarks.planners_goals                              # all pieces that are not measured yet
+    python -m benchmarks.planners_goals --piece '5.1 at 0.1 s' --again
+    python -m benchmarks.planners_goals --publish                    # benchmarks/limits/planners.json and the docs
+
+Each piece takes at most five minutes on two cores that do nothing else; what it measured is kept in
+out/planners/goals.json. The exit code is 1 when a goal that was measured is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.planners_pieces import PIECES, Trial
+
+KEPT, LIMITS, PAGE = Path("out/planners/goals.json"), Path("benchmarks/limits/planners.json"), Path("docs")
+BEGIN, END = "<!-- goals -->", "<!-- end of goals -->"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """One line: a figure of a piece that must be at most `limit`, in every trial or (`mean`) on average."""
+
+    piece: str
+    figure: str
+    words: str
+    limit: float
+    mean: bool = False
+
+
+def _section_51() -> Iterator[Goal]:
+    fast, slow = "5.1 at 0.1 s", "5.1 at 1 s"
+    yield Goal(piece=fast, figure="mean_gap", words="mean gap to the proven bound, points", limit=0.05, mean=True)
+    yield Goal(piece=fast, figure="most_gap", words="largest gap to the proven bound, points", limit=0.25)
+    yield Goal(piece=slow, figure="ratio_of_means", words="mean d / mean of best known d", limit=1.02)
+    yield Goal(piece=slow, figure="above_1.02", words="instances above 1.02 x best known", limit=0)
+
+
+def _large() -> Iterator[Goal]:
+    for piece, limit in (
+        ("100 x 10,000 at 1 s", 0.014),
+        ("1000 x 100,000 at 1 s", 0.05),
+        ("1000 x 100,000 at 5 s", 0.025),
+        ("10,000 x 1,000,000 at 5 s", 0.17),
+        ("10,000 x 1,000,000 at 30 s", 0.07),
+    ):
+        yield Goal(piece=piece, figure="gap", words="load distance above the proven bound, points", limit=limit)
+    yield Goal(piece="10,000 x 1,000,000 at 1 s", figure="took_s", words="first plan after, s", limit=1.0)
+    yield Goal(piece="10,000 x 1,000,000 at 30 s", figure="memory_gib", words="memory, GiB", limit=4.0)
+
+
+def _deadlines() -> Iterator[Goal]:
+    for piece in PIECES:
+        if " at " in piece:
+            yield Goal(piece=piece, figure="overrun_s", words="later than the deadline by, s", limit=0.0)
+
+
+def _rounds() -> Iterator[Goal]:
+    for piece, limit in (("figure 5, one overloaded", 11), ("figure 5, five overloaded", 12)):
+        yield Goal(piece=piece, figure="rounds", words="rounds until marked nodes are empty", limit=limit)
+        yield Goal(piece=piece, figure="above_other_way", words="d above the non-integrated way's, points", limit=0.0)
+        yield Goal(piece=piece, figure="end_distance", words="load distance at the end, points", limit=1.2)
+    for piece, limit in (("pairs, x = 50", 20), ("chain, x = 100", 36)):
+        yield Goal(piece=piece, figure="rounds", words="rounds until all one-to-one traffic is local", limit=limit)
+        yield Goal(piece=piece, figure="most_distance", words="largest load distance on the way, points", limit=10.0)
+        yield Goal(piece=piece, figure="last_moves", words="moves in the last five rounds", limit=0)
+
+
+GOALS = (*_section_51(), *_large(), *_deadlines(), *_rounds())
+
+
+def main() -> int:
+    """Measure what was asked for, show everything."""
+    arguments = _arguments()
+    found = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    for piece in arguments.piece or (() if arguments.publish else PIECES):
+        if piece not in found or arguments.again:
+            found[piece] = list(PIECES[piece]())
+            KEPT.parent.mkdir(parents=True, exist_ok=True)
+            KEPT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            print(f"{piece}: {found[piece]}", flush=True)
+    print(table(found))
+    if arguments.publish:
+        publish(found)
+    return 0 if all(met(goal, found[goal.piece]) for goal in GOALS if goal.piece in found) else 1
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--piece", action="append", choices=list(PIECES), help="default: all")
+    parser.add_argument("--again", action="store_true", help="measure what was measured before, too")
+    parser.add_argument("--publish", action="store_true", help="write the limits and the table of the documentation")
+    return parser.parse_args()
+
+
+def reached(goal: Goal, trials: list[Trial]) -> float:
+    """What counts: the mean or the worst."""
+    values = [trial[goal.figure] for trial in trials]
+    return sum(values) / len(values) if goal.mean else max(values)
+
+
+def met(goal: Goal, trials: list[Trial]) -> bool:
+    """Whether the goal is met."""
+    return reached(goal, trials) <= goal.limit
+
+
+def table(found: dict[str, list[Trial]]) -> str:
+    """Markdown: what, the goal, ours with spread, whether it is met."""
+    lines = ["| piece | figure | goal | ours | least to most, trials | met |", "|---|---|---|---|---|---|"]
+    for goal in GOALS:
+        if goal.piece in found:
+            trials = found[goal.piece]
+            values = [trial[goal.figure] for trial in trials]
+            spread = f"{_short(min(values))} to {_short(max(values))}, {len(values)}"
+            mark = "yes" if met(goal, trials) else "**no**"
+            ours = _short(reached(goal, trials))
+            lines.append(f"| {goal.piece} | {goal.words} | {goal.limit:g} | {ours} | {spread} | {mark} |")
+    return "\n".join(lines)
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}" if abs(value) >= 1e-4 else "0" if abs(value) < 1e-9 else f"{value:.1e}"
+
+
+def publish(found: dict[str, list[Trial]]) -> None:
+    """The limits file, and the table between its marks in docs/benchmarks-planners.md."""
+    machine = {"cores": os.cpu_count(), "python": platform.python_version()}
+    rows = [
+        {
+            **dataclasses.asdict(goal),
+            "mean": sum(trial[goal.figure] for trial in found[goal.piece]) / len(found[goal.piece]),
+            "least": min(trial[goal.figure] for trial in found[goal.piece]),
+            "most": max(trial[goal.figure] for trial in found[goal.piece]),
+            "trials": len(found[goal.piece]),
+            "judged_by": "mean" if goal.mean else "worst trial",
+            "met": met(goal, found[goal.piece]),
+        }
+        for goal in GOALS
+        if goal.piece in found
+    ]
+    LIMITS.write_text(json.dumps({"machine": machine, "goals": rows}, indent=1) + "\n", encoding="utf-8")
+    page = PAGE / "benchmarks-planners.md"
+    text = page.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    page.write_text(f"{before}{BEGIN}\n{table(found)}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+"""What `planners_goals` measures, in pieces of at most five minutes; each gives trials, each trial its figures."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from benchmarks import worlds
+from benchmarks.figures.figure_05 import rounds_to_empty, scaled_in
+from benchmarks.peers.compare import model_of, params_of
+from benchmarks.peers.instance import score
+from benchmarks.peers.sizes import large_instance
+from benchmarks.planners_instances import instances, solve
+from benchmarks.rounds import Run, run_rounds
+
+from streamjob_planners import bound, registry
+from streamjob_planners.model import Budget, PlanParams
+
+Trial = dict[str, float]
+BEST = Path("benchmarks/limits/planners-best.json")
+"""The smallest load distance of each instance of section 5.1 that was ever found, and its proven bound."""
+ONE_TO_ONE = 1000.0
+"""Bytes/s between partners in the worlds of section 5.3; every other link carries less."""
+QUIET_ROUNDS = 5
+
+
+def section_51(deadline_s: float, trials: int) -> Iterator[Trial]:
+    """All 72 instances, once per trial; what is better than the best known becomes the best known."""
+    known = json.loads(BEST.read_text(encoding="utf-8"))
+    for seed in range(trials):
+        distances, gaps, ratios, took = [], [], [], []
+        for label, model, budget in instances(1):
+            params = PlanParams(budget=budget, tolerance=0.0, deadline_s=deadline_s)
+            plan, took_s = solve("search", model, params, seed)
+            one, distance = known[label], plan.after.load_distance
+            one["best"] = min(one["best"], distance)
+            distances.append(distance)
+            gaps.append(distance - max(one["bound"], plan.lower_bound or 0.0))
+            ratios.append(distance / one["best"])
+            took.append(took_s)
+        BEST.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        yield {
+            "mean_gap": float(np.mean(gaps)),
+            "most_gap": float(np.max(gaps)),
+            "ratio_of_means": float(np.sum(distances) / sum(one["best"] for one in known.values())),
+            "mean_ratio": float(np.mean(ratios)),
+            "most_ratio": float(np.max(ratios)),
+            "above_1.02": float(np.sum(np.array(ratios) > 1.02)),
+            "overrun_s": float(np.max(took)) - deadline_s,
+        }
+
+
+def prove() -> Iterator[Trial]:
+    """The bound of every instance with all the time it wants, for the file of best known values."""
+    known = json.loads(BEST.read_text(encoding="utf-8")) if BEST.exists() else {}
+    for label, model, budget in instances(1):
+        plan, _ = solve("search", model, PlanParams(budget=budget, tolerance=0.0, deadline_s=1.0), 0)
+        lower = bound.lower_bound(model, PlanParams(budget=budget))
+        before = known.get(label, {"best": np.inf, "bound": 0.0})
+        known[label] = {
+            "best": min(before["best"], plan.after.load_distance),
+            "bound": max(before["bound"], lower),
+        }
+    BEST.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    yield {"instances": float(len(known)), "proven": float(sum(1 for one in known.values() if one["bound"] > 0))}
+
+
+def large(n_nodes: int, n_groups: int, deadline_s: float, trials: int) -> Iterator[Trial]:
+    """Log-normal loads, a tenth of the key groups may move; each trial in a process of its own, for its memory."""
+    for number in range(trials):
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            yield pool.apply(one_large, (n_nodes, n_groups, deadline_s, number))
+
+
+def one_large(n_nodes: int, n_groups: int, deadline_s: float, number: int) -> Trial:
+    """One such plan, with the memory of this process."""
+    instance = large_instance(n_nodes, n_groups, number)
+    model, params, planner = model_of(instance), params_of(instance, deadline_s), registry.get("search")
+    began = time.perf_counter()
+    plan = planner.solve(model, params, np.random.default_rng(number), time.perf_counter)
+    took_s = time.perf_counter() - began
+    found = score(instance, plan.node_of)
+    if found.trouble is not None:
+        raise RuntimeError(found.trouble)
+    return {
+        "load_distance": found.load_distance,
+        "gap": found.load_distance - (plan.lower_bound or 0.0),
+        "took_s": took_s,
+        "overrun_s": took_s - deadline_s,
+        "memory_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    }
+
+
+def scale_in(overloaded: int, trials: int) -> Iterator[Trial]:
+    """Figure 5: fifteen rounds of twenty moves, ours and the way that is not integrated."""
+    for seed in range(1, trials + 1):
+        ours, apart = (scaled_in(planner, overloaded, seed) for planner in ("albic", "non-integrated"))
+        distances = np.array(ours.series("load_distance"))
+        yield {
+            "rounds": float(rounds_to_empty(ours)),
+            "above_other_way": float(np.max(distances - np.array(apart.series("load_distance")))),
+            "end_distance": float(distances[-1]),
+        }
+
+
+def collocation(one_to_one_pct: float, rounds: int, trials: int, *, chain: bool) -> Iterator[Trial]:
+    """Section 5.3, 40 nodes, loads that stay: rounds until all one-to-one traffic is local, and what comes after."""
+    for seed in range(1, trials + 1):
+        world = worlds.collocation_world(40, 800, 20, one_to_one_pct, seed, chain=chain)
+        shares: list[float] = []
+
+        def watched(now: worlds.World, _: int, shares: list[float] = shares) -> worlds.World:
+            shares.append(partners_together(now))
+            return now
+
+        params = PlanParams(budget=Budget(max_migrations=20), deadline_s=0.5)
+        run = run_rounds(world, registry.get("albic"), params, rounds, watched)
+        shares.append(partners_together(run.world))
+        yield _settled(run, shares[1:])
+
+
+def partners_together(world: worlds.World) -> float:
+    """Part of the one-to-one traffic that stays on a node, 0 to 1."""
+    edges = world.model().traffic
+    if edges is None:
+        return 0.0
+    pairs = edges.tocoo()
+    partners = pairs.data >= ONE_TO_ONE
+    local = world.node_of[pairs.row] == world.node_of[pairs.col]
+    return float(local[partners].mean())
+
+
+def _settled(run: Run, shares: list[float]) -> Trial:
+    together = next((number for number, share in enumerate(shares, 1) if share == 1.0), len(shares) + 1)
+    return {
+        "rounds": float(together),
+        "most_distance": max(run.series("load_distance")),
+        "collocation_pct": run.rounds[-1].collocation_pct,
+        "last_moves": sum(run.series("migrations")[-QUIET_ROUNDS:]),
+    }
+
+
+PIECES: dict[str, Callable[[], Iterator[Trial]]] = {
+    "best known": prove,
+    "5.1 at 0.1 s": lambda: section_51(0.1, 5),
+    "5.1 at 1 s": lambda: section_51(1.0, 3),
+    "100 x 10,000 at 1 s": lambda: large(100, 10_000, 1.0, 5),
+    "1000 x 100,000 at 1 s": lambda: large(1000, 100_000, 1.0, 5),
+    "1000 x 100,000 at 5 s": lambda: large(1000, 100_000, 5.0, 5),
+    "10,000 x 1,000,000 at 1 s": lambda: large(10_000, 1_000_000, 1.0, 5),
+    "10,000 x 1,000,000 at 5 s": lambda: large(10_000, 1_000_000, 5.0, 3),
+    "10,000 x 1,000,000 at 30 s": lambda: large(10_000, 1_000_000, 30.0, 3),
+    "figure 5, one overloaded": lambda: scale_in(1, 3),
+    "figure 5, five overloaded": lambda: scale_in(5, 3),
+    "pairs, x = 50": lambda: collocation(50.0, 75, 2, chain=False),
+    "chain, x = 100": lambda: collocation(100.0, 45, 2, chain=True),
+}

@@ -1,0 +1,251 @@
+"""Random steps at nodes off their bands: a group leaves home, or groups that left are exchanged for others."""
+
+from __future__ import annotations
+
+from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.state import N_AWAY, N_FOCUS, Fixed, State, chance
+
+SAMPLES = 4
+"""Candidates looked at for each choice; the most promising one is tried."""
+
+
+@compiled
+def below(state: State, size: int) -> int:
+    """A random index from 0 to size - 1."""
+    return int(chance(state) * size)
+
+
+@compiled
+def focus_node(fixed: Fixed, state: State) -> int:
+    """A node off its band or to be drained, now and then any node."""
+    size = state.counters[N_FOCUS]
+    if size > 0 and chance(state) < 0.95:
+        return int(state.focus[below(state, size)])
+    return below(state, fixed.capacity.size)
+
+
+@compiled
+def emptier_node(fixed: Fixed, state: State) -> int:
+    """The one of a few random receivers that has the most room below its band's middle."""
+    best, most = -1, -1e300
+    for _ in range(SAMPLES):
+        node = fixed.receivers[below(state, fixed.receivers.size)]
+        room = (state.low[node] + state.high[node]) / 2 - state.loads[node]
+        if room > most:
+            best, most = node, room
+    return int(best)
+
+
+@compiled
+def fuller_node(fixed: Fixed, state: State) -> int:
+    """The one of a few random nodes that has the most to give; marked ones have all of it."""
+    best, most = -1, -1e300
+    for _ in range(SAMPLES):
+        node = below(state, fixed.capacity.size)
+        middle = 0.0 if fixed.marked[node] else (state.low[node] + state.high[node]) / 2
+        excess = state.loads[node] - middle
+        if excess > most and state.filled[node] > 0:
+            best, most = node, excess
+    return int(best)
+
+
+@compiled
+def group_near(fixed: Fixed, state: State, node: int, load: float) -> int:
+    """The one of a few random groups of a node whose load is nearest; -1 on an empty node."""
+    best, least = -1, 1e300
+    for _ in range(SAMPLES):
+        if state.filled[node] > 0:
+            group = state.slots[node, below(state, state.filled[node])]
+            apart = abs(fixed.load[group] - load)
+            if apart < least:
+                best, least = group, apart
+    return int(best)
+
+
+@compiled
+def any_group(state: State, node: int) -> int:
+    """A random group of a node; -1 on an empty one."""
+    if state.filled[node] == 0:
+        return -1
+    return int(state.slots[node, below(state, state.filled[node])])
+
+
+@compiled
+def away_group(fixed: Fixed, state: State, node: int) -> int:
+    """A random group that is not at home, if possible one that this node gave or received; -1 if there is none."""
+    size = state.counters[N_AWAY]
+    group = -1
+    for _ in range(2 * SAMPLES):
+        if size > 0:
+            group = state.away[below(state, size)]
+            if state.at[group] == node or fixed.home[group] == node:
+                break
+    return int(group)
+
+
+@compiled
+def misfit(fixed: Fixed, state: State, node: int) -> float:
+    """Load that a node must give away (or, below 0, take) to be in the middle of its band."""
+    if fixed.marked[node]:
+        return float(state.loads[node])
+    return float(state.loads[node] - (state.low[node] + state.high[node]) / 2)
+
+
+@compiled
+def shift(fixed: Fixed, state: State, node: int) -> int:
+    """Send one group away from a node that has too much, or to one that has too little; 0 if there is none."""
+    excess = misfit(fixed, state, node)
+    source, target = node, -1
+    if excess > 0:
+        target = emptier_node(fixed, state)
+    elif not fixed.marked[node]:
+        source, target = fuller_node(fixed, state), node
+    if source < 0 or target < 0 or source == target:
+        return 0
+    wanted = min(abs(excess), abs(misfit(fixed, state, target if source == node else source)))
+    group = group_near(fixed, state, source, wanted) if chance(state) < 0.5 else any_group(state, source)
+    if group < 0:
+        return 0
+    state.groups[0], state.targets[0] = group, target
+    return 1
+
+
+@compiled
+def swap(fixed: Fixed, state: State, node: int) -> int:
+    """A shift, with a lighter group coming back for it."""
+    if shift(fixed, state, node) == 0:
+        return 0
+    group, target = state.groups[0], state.targets[0]
+    source = state.at[group]
+    wanted = (misfit(fixed, state, source) - misfit(fixed, state, target)) / 2
+    back = group_near(fixed, state, target, fixed.load[group] - wanted)
+    if back < 0:
+        return 0
+    state.groups[1], state.targets[1] = back, source
+    return 2
+
+
+@compiled
+def shift_and_return(fixed: Fixed, state: State, node: int) -> int:
+    """A shift, paid for by another group going home."""
+    if shift(fixed, state, node) == 0:
+        return 0
+    group = away_group(fixed, state, node)
+    if group < 0:
+        return 0
+    state.groups[1], state.targets[1] = group, fixed.home[group]
+    return 2
+
+
+@compiled
+def replace(fixed: Fixed, state: State, node: int) -> int:
+    """A group goes home and another one of its home makes the same journey instead."""
+    group = away_group(fixed, state, node)
+    if group < 0:
+        return 0
+    here, home = state.at[group], fixed.home[group]
+    wanted = fixed.load[group] + (misfit(fixed, state, home) - misfit(fixed, state, here)) / 2
+    other = group_near(fixed, state, home, wanted)
+    if other < 0:
+        return 0
+    state.groups[0], state.targets[0] = group, home
+    state.groups[1], state.targets[1] = other, here
+    return 2
+
+
+@compiled
+def split(fixed: Fixed, state: State, node: int) -> int:
+    """A group goes home and two others of its home make the same journey instead."""
+    group = away_group(fixed, state, node)
+    if group < 0:
+        return 0
+    here, home = state.at[group], fixed.home[group]
+    wanted = fixed.load[group] + (misfit(fixed, state, home) - misfit(fixed, state, here)) / 2
+    one = any_group(state, home)
+    if one < 0:
+        return 0
+    other = group_near(fixed, state, home, wanted - fixed.load[one])
+    state.groups[0], state.targets[0] = group, home
+    state.groups[1], state.targets[1] = one, here
+    state.groups[2], state.targets[2] = other, here
+    return 3
+
+
+@compiled
+def merge(fixed: Fixed, state: State, node: int) -> int:
+    """Two groups go home and one makes the journey instead: a move is free for something else."""
+    group = away_group(fixed, state, node)
+    if group < 0:
+        return 0
+    here, home = state.at[group], fixed.home[group]
+    second = -1
+    for _ in range(2 * SAMPLES):
+        candidate = any_group(state, here)
+        if candidate != group and fixed.home[candidate] != here:
+            second = candidate
+            if fixed.home[candidate] == home:
+                break
+    if second < 0:
+        return 0
+    apart = (misfit(fixed, state, home) - misfit(fixed, state, here)) / 2
+    instead = group_near(fixed, state, home, fixed.load[group] + fixed.load[second] + apart)
+    if instead < 0:
+        return 0
+    state.groups[0], state.targets[0] = group, home
+    state.groups[1], state.targets[1] = second, fixed.home[second]
+    state.groups[2], state.targets[2] = instead, here
+    return 3
+
+
+@compiled
+def redirect(fixed: Fixed, state: State, node: int) -> int:
+    """A group that is not at home goes elsewhere instead, or home."""
+    group = away_group(fixed, state, node)
+    if group < 0:
+        return 0
+    target = fixed.home[group]
+    if chance(state) < 0.8:
+        target = emptier_node(fixed, state) if state.at[group] == node else node
+    state.groups[0], state.targets[0] = group, target
+    return 1
+
+
+@compiled
+def trade(fixed: Fixed, state: State, node: int) -> int:
+    """Two groups that are not at home change places."""
+    one, other = away_group(fixed, state, node), away_group(fixed, state, -1)
+    if one < 0 or other < 0:
+        return 0
+    state.groups[0], state.targets[0] = one, state.at[other]
+    state.groups[1], state.targets[1] = other, state.at[one]
+    return 2
+
+
+@compiled
+def send_more(fixed: Fixed, state: State, node: int, kind: float) -> int:
+    """A step that sends a group from home, `kind` from 0 to 0.52."""
+    if kind < 0.22:
+        return shift(fixed, state, node)
+    if kind < 0.4:
+        return swap(fixed, state, node)
+    return shift_and_return(fixed, state, node)
+
+
+@compiled
+def rearrange(fixed: Fixed, state: State, node: int, kind: float) -> int:
+    """A step that changes what has been sent, `kind` from 0.52 to 1."""
+    if kind < 0.7:
+        return replace(fixed, state, node)
+    if kind < 0.78:
+        return redirect(fixed, state, node)
+    if kind < 0.86:
+        return trade(fixed, state, node)
+    return split(fixed, state, node) if kind < 0.93 else merge(fixed, state, node)
+
+
+@compiled
+def propose(fixed: Fixed, state: State) -> int:
+    """Fill in a random step; its number of pieces, 0 if none came about."""
+    node = focus_node(fixed, state)
+    kind = chance(state)
+    return send_more(fixed, state, node, kind) if kind < 0.52 else rearrange(fixed, state, node, kind)
