@@ -71,6 +71,7 @@ class Stage:
         command = [
             *(sys.executable, str(MORTAL), "operator", f"--kubeconfig={kubeconfig or self.kubeconfig}"),
             *(f"--namespace={self.namespace}", f"--lease-namespace={self.namespace}", "--listen=127.0.0.1", "--port=0"),
+            "--planners=1",
         ]
         return self._start(f"operator-{len(self._processes)}", command, environ)
 

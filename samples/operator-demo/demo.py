@@ -26,7 +26,7 @@ from stage import NAME, OUT, Stage, stage  # noqa: E402
 from told import Chronicle, Claim, claims  # noqa: E402
 
 WARM_UP = Phase(name="warm-up", at_least_s=8, at_most_s=8, rows_per_s=40)
-NIGHT = Phase(name="night", at_least_s=15, at_most_s=90, rows_per_s=40)
+NIGHT = Phase(name="night", at_least_s=15, at_most_s=110, rows_per_s=40)
 RUSH_HOUR = Phase(name="rush hour", at_least_s=20, at_most_s=90, rows_per_s=460)
 EVENING = Phase(name="evening", at_least_s=15, at_most_s=100, rows_per_s=40)
 PHASES = (WARM_UP, NIGHT, RUSH_HOUR, EVENING)
