@@ -264,11 +264,7 @@ def figures(options: argparse.Namespace, before: Look, after: Look) -> dict[str,
         for (name, rest), value in grown.items()
         if name == "streamjob_job_cycle_step_seconds_total" and cycles
     }
-    calls = {
-        f"{rest[2]} {rest[1]}": round(value / cycles, 2)
-        for (name, rest), value in sorted(grown.items())
-        if name == "streamjob_operator_api_requests_total" and value and cycles
-    }
+    calls = _calls(grown, cycles)
     return {
         "measured seconds": round(elapsed_s, 1),
         "cycles": round(cycles),
@@ -287,6 +283,16 @@ def figures(options: argparse.Namespace, before: Look, after: Look) -> dict[str,
         "memory of the operator at most, MiB": round(after.peak_bytes / 2**20),
         "memory with planning processes, MiB": round(after.family_bytes / 2**20),
     }
+
+
+def _calls(grown: Samples, cycles: float) -> dict[str, float]:
+    """Requests per cycle by verb and resource, whatever their answer."""
+    found: dict[str, float] = {}
+    for (name, rest), value in grown.items():
+        if name == "streamjob_operator_api_requests_total" and value and cycles:
+            _, resource, verb = rest
+            found[f"{verb} {resource}"] = found.get(f"{verb} {resource}", 0.0) + value / cycles
+    return {call: round(value, 2) for call, value in found.items()}
 
 
 def _share_within(grown: Samples, limit_s: float) -> float:
