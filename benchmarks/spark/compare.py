@@ -25,12 +25,12 @@ from workload import SKEWS
 
 SKIP = 8  # batches before measuring: warm-up of both sides, and the time that balancing takes to settle
 MEASURED = 12
-PHASE = 12  # batches between two shifts of the skew; shifting runs measure all of three phases but SKIP batches
+PHASE = 11  # batches between two shifts of the skew; shifting runs measure all of three phases but SKIP batches
 SLOTS = {"cpu": 2, "wait": 4}
 TOTAL_MS = {"cpu": 3600.0, "wait": 7200.0}  # so that both have a makespan bound of 1.8 s
 PARTITIONS = 16
 START_S = 24.0  # what a run takes beside its batches
-BATCH_S = {"cpu": 2.3, "wait": 3.6}  # what the slower side's batch takes
+BATCH_S = {"cpu": 2.3, "wait": 3.5}  # what the slower side's batch takes
 
 
 def make_case(name: str, loops_per_ms: float) -> Case:

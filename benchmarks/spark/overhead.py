@@ -1,10 +1,10 @@
 """What the agent costs a job that has nothing to gain: batch durations without and with it, alternating.
 
-    python benchmarks/spark/overhead.py [--partitions 20,60,200] [--rounds 3] [--pairs 1] [--out out/benchmarks]
+    python benchmarks/spark/overhead.py [--partitions 20,60,200] [--rounds 3] [--runs 1] [--out out/benchmarks]
     python benchmarks/spark/overhead.py --report [--out out/benchmarks]
 
-Two chained operators, so 2 x PARTITIONS key groups. Each finished pair of runs is appended to OUT/overhead.jsonl, so
-that a call goes on where the last one stopped. Prints the median batch of each side, their ratio by round, and what
+Two chained operators, so 2 x PARTITIONS key groups. Each finished run is appended to OUT/overhead.jsonl, so that a
+call goes on where the last one stopped. Prints the median batch of each side, their ratio by round, and what
 the agent says of its own work per batch.
 """
 
@@ -23,15 +23,17 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from runs import CALM, FILES, HERE, ROCKSDB, batch_ms, scratch, stamp
 from table import figure
 
-BATCHES = {20: 45, 60: 35, 200: 18}
+BATCHES = {20: 45, 60: 35, 200: 11}
 FEWEST_BATCHES = 20
-SKIP = 8
+SKIP = {20: 12, 60: 8}
+FEWEST_SKIPPED = 4  # where a batch has many tasks, executors are warm soon
 SIDES = ("plain", "agent")
 RUNS = "overhead.jsonl"
 
@@ -65,7 +67,7 @@ def run(side: str, partitions: int) -> tuple[np.ndarray, float | None]:
         config.write_text(json.dumps({**paths, "batches": BATCHES.get(partitions, FEWEST_BATCHES)}))
         own = _watch(_start(side, partitions, folder, config), folder / "address")
         lines = (folder / "progress.jsonl").read_text().splitlines()
-        return batch_ms([json.loads(line) for line in lines], SKIP), own
+        return batch_ms([json.loads(line) for line in lines], SKIP.get(partitions, FEWEST_SKIPPED)), own
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -119,7 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--partitions", default="20,60,200")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--pairs", type=int, default=1000, help="most pairs of runs in this call")
+    parser.add_argument("--runs", type=int, default=1000, help="most runs in this call")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     parser.add_argument("--report", action="store_true")
     args = parser.parse_args()
@@ -128,35 +130,52 @@ def main() -> None:
     path = args.out / RUNS
     if not args.report:
         sizes = list(map(int, args.partitions.split(",")))
-        have = {(one["partitions"], one["round"]) for one in read_pairs(path)}
-        wanted = [(size, turn) for turn in range(args.rounds) for size in sizes if (size, turn) not in have]
-        for size, turn in wanted[: args.pairs]:
+        for size, turn, side in list(missing(sizes, args.rounds, read_runs(path)))[: args.runs]:
+            record = one_run(size, turn, side)
             with path.open("a") as file:
-                file.write(json.dumps(pair(size, turn)) + "\n")
+                file.write(json.dumps(record) + "\n")
     print_report(rows_of(args.out))
 
 
-def pair(partitions: int, turn: int) -> dict[str, object]:
-    """One run of each side; the two take turns at going first."""
-    record: dict[str, object] = {"partitions": partitions, "round": turn, "at": stamp()}
-    for side in SIDES if turn % 2 == 0 else SIDES[::-1]:
-        durations_ms, own_s = run(side, partitions)
-        record[f"{side}_ms"] = durations_ms.tolist()
-        if side == "agent":
-            record["own_ms"] = None if own_s is None else 1000 * own_s
-    return record
+def missing(sizes: list[int], rounds: int, done: list[dict[str, Any]]) -> Iterator[tuple[int, int, str]]:
+    """(partitions, round, side) still to run; the two sides take turns at going first."""
+    have = {(one["partitions"], one["round"], one["side"]) for one in done}
+    for turn in range(rounds):
+        for size in sizes:
+            for side in SIDES if turn % 2 == 0 else SIDES[::-1]:
+                if (size, turn, side) not in have:
+                    yield size, turn, side
 
 
-def read_pairs(path: pathlib.Path) -> list[dict[str, Any]]:
-    """Every finished pair of the file, none when there is no file."""
+def one_run(partitions: int, turn: int, side: str) -> dict[str, object]:
+    """Run a side; its record."""
+    durations_ms, own_s = run(side, partitions)
+    own_ms = None if own_s is None else 1000 * own_s
+    return {
+        "partitions": partitions,
+        "round": turn,
+        "side": side,
+        "at": stamp(),
+        "durations_ms": durations_ms.tolist(),
+        "own_ms": own_ms,
+    }
+
+
+def read_runs(path: pathlib.Path) -> list[dict[str, Any]]:
+    """Every finished run of the file, none when there is no file."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
-    """The figures of every size that was run."""
-    pairs = read_pairs(out / RUNS)
-    sizes = sorted({one["partitions"] for one in pairs})
-    return [one_size(size, [one for one in pairs if one["partitions"] == size]) for size in sizes]
+    """The figures of every size of which both sides were run."""
+    runs = read_runs(out / RUNS)
+    found = [one_size(size, [one for one in runs if one["partitions"] == size]) for size in sizes_of(runs)]
+    return [row for row in found if row is not None]
+
+
+def sizes_of(runs: list[dict[str, Any]]) -> list[int]:
+    """Numbers of partitions, in order."""
+    return sorted({one["partitions"] for one in runs})
 
 
 def print_report(rows: list[dict[str, Any]]) -> None:
@@ -171,13 +190,19 @@ def print_report(rows: list[dict[str, Any]]) -> None:
         )
 
 
-def one_size(partitions: int, pairs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Medians of both sides over all rounds, and the ratio of each round's medians."""
+def one_size(partitions: int, runs: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Medians of both sides over all rounds, and the ratio of each round's medians; None before a round is whole."""
+    by_side = {side: {one["round"]: one for one in runs if one["side"] == side} for side in SIDES}
+    rounds = sorted(by_side["plain"].keys() & by_side["agent"].keys())
+    if not rounds:
+        return None
+    warm = {side: [np.array(by_side[side][turn]["durations_ms"]) for turn in rounds] for side in SIDES}
+    pairs = zip(warm["agent"], warm["plain"], strict=True)
     return {
         "groups": 2 * partitions,
-        **{f"{side}_ms": float(np.median(np.concatenate([one[f"{side}_ms"] for one in pairs]))) for side in SIDES},
-        "ratio": figure([float(np.median(one["agent_ms"]) / np.median(one["plain_ms"])) for one in pairs]),
-        "own_ms": figure([one["own_ms"] for one in pairs if one["own_ms"] is not None]),
+        **{f"{side}_ms": float(np.median(np.concatenate(warm[side]))) for side in SIDES},
+        "ratio": figure([float(np.median(agent) / np.median(plain)) for agent, plain in pairs]),
+        "own_ms": figure([by_side["agent"][turn]["own_ms"] for turn in rounds]),
     }
 
 
