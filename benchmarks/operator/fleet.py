@@ -130,6 +130,7 @@ def _install(kubectl: Kubectl) -> None:
     for file in sorted((ROOT / "crds").glob("*.yaml")):
         kubectl("apply", "--server-side", f"--filename={file}")
     kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+    kubectl.wait_for_account()
 
 
 def _target(address: str, at: int, job: SyntheticJob) -> dict[str, Any]:
