@@ -7,7 +7,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures planners-goals peers clean
 
 setup: $(VENV)/.ready
 
@@ -108,6 +108,10 @@ test-spark-%: .venv-spark-%/.ready
 FIGURES := figure_02_04 figure_05 section_5_2 figure_10_11 figure_12_14
 figures: setup
 	for figure in $(FIGURES); do $(BIN)/python -m benchmarks.figures.$$figure $(QUICK) || exit 1; done
+
+# Every goal of the planners, in pieces of at most five minutes that are measured once; see docs/benchmarks-planners.md.
+planners-goals: setup
+	$(BIN)/python -m benchmarks.planners_goals
 
 # Outside solvers to compare the planners with, in an environment of their own. Without Python 3.12 or newer Meta's
 # rebalancer is left out.

@@ -43,7 +43,7 @@ def test_long_chains_become_whole_at_the_pace_of_the_budget(one_to_one):
     assert sum(len(plan.moves) for plan in plans) <= 6 * 20 - 6 * 3
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_the_papers_chain_of_twenty_is_whole_within_36_rounds(one_to_one, seed):
     params = PlanParams(budget=Budget(max_migrations=20), deadline_s=30.0, max_iterations=20_000)
     plans, _ = _rounds("albic", one_to_one(40, 20, 20, seed=seed), 37, params)
