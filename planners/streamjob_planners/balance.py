@@ -30,6 +30,8 @@ class Schedule:
         aim: a target closes up to this part of the gap between floor and best, by chance.
         heat: the median first threshold of a pass, as a part of what one group brings to a node.
         spread: standard deviation of the logarithm of the heat.
+        shake: chance that a pass from the best begins with up to `most_shaken` random steps at any cost: they lead to
+            choices between which no sequence of cheap steps leads.
         drain: pain per drain weight on marked nodes, small: the distance comes first.
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
@@ -39,10 +41,12 @@ class Schedule:
     steps_per_move: int = 200
     most_steps: int = 200_000
     growth: float = 1.01
-    again: float = 0.5
+    again: float = 0.3
     aim: float = 0.6
     heat: float = 0.12
     spread: float = 0.7
+    shake: float = 0.8
+    most_shaken: int = 6
     drain: float = 1e-3
     price: float = 1e-3
     close: float = 1e-4
@@ -103,6 +107,8 @@ def _pass(
     again = goal.waiting == np.inf and rng.random() < schedule.again
     engine.load(problem.model.node_of if again else best)
     engine.set_bands(*goal.aim.bands(reached - schedule.aim * rng.random() * (reached - goal.floor)))
+    if not again and rng.random() < schedule.shake:
+        engine.shake(int(rng.integers(1, schedule.most_shaken + 1)))
     heat = schedule.heat * drain.group_utilisation(problem) * math.exp(schedule.spread * rng.standard_normal())
     price = max(schedule.price, goal.price)
     engine.run(limits, int(steps), heat, drain=schedule.drain, price=price, waiting=goal.waiting)

@@ -16,6 +16,8 @@ from streamjob_planners.problem import Problem
 
 CHUNK = 4096 if AVAILABLE else 128
 """Steps between two looks at the clock: one or two milliseconds."""
+ANY_COST, ENDLESS = 1e300, 1 << 40
+"""A threshold that everything stays below, in a pass that does not cool."""
 
 
 class Limits:
@@ -92,6 +94,10 @@ class Engine:
     def waiting_of(self, node_of: IntArray) -> float:
         """Drain weight on marked nodes under a placement."""
         return float(self.fixed.drag[self.problem.model.marked[node_of]].sum())
+
+    def shake(self, steps: int) -> None:
+        """Make a few random steps at any cost, within the budget."""
+        anneal(self.fixed, self.state, (ANY_COST, 0.0, 0.0, np.inf), (0, steps, ENDLESS))
 
     def run(
         self, limits: Limits, length: int, threshold: float, *, drain: float, price: float, waiting: float = np.inf
