@@ -16,8 +16,9 @@ over a simulated Spark, each in a namespace of its own, {parallel} at the same t
 two of which its load does not need, with a skew to level: every fault strikes while key groups move and executors
 drain.
 "Converged" is the time from the start of the operator until the job is Balanced on two executors with nothing under
-way, on two cores that had other work, too; after a kill the Lease alone takes 15 s. "Doubled": an executor removed twice, more executors asked for than allowed, an assignment given twice. "Lost": an
-executor removed with key groups on it, key groups without a live executor, an assignment that was never applied.
+way, on two cores that had other work, too; after a kill the Lease alone takes 15 s. "Doubled": an executor removed
+twice, more executors asked for than allowed, an assignment given twice. "Lost": an executor removed with key groups on
+it, key groups without a live executor, an assignment that was never applied.
 
 This page is what `make faults PAGE=docs/faults.md` wrote on {day}.
 """
