@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 from streamjob_operator.spec import Application
+from streamjob_operator.standalone.submission import command, environment, main_file
 
-RECOMMENDED = {
-    # The scheduler obeys placements only if it waits for the executor that has the state, and for nothing else.
-    "spark.locality.wait": "0s",
-    "spark.locality.wait.process": "30s",
-    # An executor that is removed is empty: it leaves at once, without copying blocks around.
-    "spark.decommission.enabled": "true",
-    "spark.storage.decommission.enabled": "false",
-}
-"""Settings given to the job unless it states its own."""
 STOP_POLL_S = 0.1
 LAST_LINES, LAST_BYTES, LINE_CHARACTERS = 5, 20_000, 300
 
@@ -111,16 +100,6 @@ class Driver:
         return True
 
 
-def command(application: Application) -> list[str]:
-    """`python -m streamjob_agent run FILE ARGS`; a local:// path is a path on this machine."""
-    return [sys.executable, "-m", "streamjob_agent", "run", main_file(application), *application.args]
-
-
-def main_file(application: Application) -> str:
-    """The script's path on this machine."""
-    return application.main_file.removeprefix("local://")
-
-
 def survivor(pid_file: Path) -> int | None:
     """The process id of an earlier driver that still runs; a number that another program has by now does not count."""
     try:
@@ -133,40 +112,6 @@ def survivor(pid_file: Path) -> int | None:
 
 def _address(address_file: Path) -> str:
     return address_file.read_text(encoding="utf-8").strip() if address_file.exists() else "ADDRESS"
-
-
-def environment(
-    application: Application, address_file: Path, state_dir: Path, inherited: Mapping[str, str]
-) -> dict[str, str]:
-    """The driver's environment: where the agent reports itself, and the job's Spark settings."""
-    settings = spark_settings(application)
-    added = {
-        "STREAMJOB_AGENT_ADDRESS_FILE": str(address_file.resolve()),
-        "STREAMJOB_AGENT_STATE_DIR": str(state_dir.resolve()),
-        "PYSPARK_SUBMIT_ARGS": submit_args(settings),
-        "PYTHONUNBUFFERED": "1",
-    }
-    if application.checkpoint is not None:
-        added["STREAMJOB_CHECKPOINT"] = application.checkpoint
-    if settings.get("spark.master", "local").startswith("local") and "SPARK_LOCAL_IP" not in inherited:
-        added["SPARK_LOCAL_IP"] = "127.0.0.1"
-    return {"PYSPARK_PYTHON": sys.executable, **inherited, **added}
-
-
-def spark_settings(application: Application) -> dict[str, str]:
-    """Recommended settings, the sizes that the job states, and above all its own settings."""
-    sizes: dict[str, str] = {}
-    for role, pod in (("driver", application.driver), ("executor", application.executor)):
-        stated = pod.model_fields_set
-        sizes.update({f"spark.{role}.cores": str(pod.cores)} if "cores" in stated else {})
-        sizes.update({f"spark.{role}.memory": pod.memory} if "memory" in stated else {})
-    return {**RECOMMENDED, **sizes, **application.spark_conf}
-
-
-def submit_args(settings: Mapping[str, str]) -> str:
-    """What pyspark hands to spark-submit; it splits the text like a shell."""
-    words = [word for name, value in sorted(settings.items()) for word in ("--conf", f"{name}={value}")]
-    return shlex.join([*words, "pyspark-shell"])
 
 
 def _signal_group(group: int, what: signal.Signals) -> None:

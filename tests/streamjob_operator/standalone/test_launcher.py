@@ -11,7 +11,8 @@ import pytest
 from streamjob_operator.spec import Application, RestartPolicy
 from streamjob_operator.spec.application import Restart
 from streamjob_operator.standalone import launcher
-from streamjob_operator.standalone.launcher import Driver, DriverError, command, environment, spark_settings
+from streamjob_operator.standalone.launcher import Driver, DriverError
+from streamjob_operator.standalone.submission import command, environment, spark_settings
 from streamjob_operator.standalone.supervisor import Supervisor
 
 
@@ -30,7 +31,6 @@ def test_the_jobs_own_settings_win() -> None:
     assert settings["spark.locality.wait"] == "1s"
     assert settings["spark.executor.memory"] == "3g"
     assert settings["spark.executor.cores"] == "2"
-    assert settings["spark.storage.decommission.enabled"] == "false"
     assert "spark.driver.memory" not in settings
 
 

@@ -14,13 +14,10 @@ import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.ExecutorDecommissionInfo;
-import org.apache.spark.sql.ExperimentalMethods;
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
-import org.apache.spark.sql.streaming.StreamingQueryManager;
 import scala.None$;
-import scala.collection.JavaConverters$;
 
 /** What the Python side calls. Every answer is one text: a call through py4j costs more than its work. */
 public final class Probe {
@@ -40,7 +37,7 @@ public final class Probe {
   private Stopper stopper;
   private CoreListener core;
   private QueryListener listener;
-  private final ArrayList sessions = new ArrayList();
+  private Sessions sessions;
 
   /** Builds the parts; nothing is attached to Spark yet. */
   public void open(SparkContext spark, Object session) throws Exception {
@@ -63,92 +60,28 @@ public final class Probe {
     stopper = new Stopper(gate, running);
     core = new CoreListener(fleet, registry, keeper, plans, meter, faults);
     listener = new QueryListener(binder, boundaries, meter, faults);
+    sessions = new Sessions(registry, binder, hook, listener, running);
   }
 
   /** Starts listening, on an event queue of the probe's own. */
   public void attach(Object session) throws Exception {
     context.listenerBus().addToQueue(core, "streamjob");
     fleet.seed();
-    join(session);
-    lookAtRunning();
-  }
-
-  /** Looks at the queries that run: takes up those it has not seen start, lets ended ones go. */
-  private synchronized void lookAtRunning() throws Exception {
-    List queries = registry.all();
-    for (int i = 0; i < queries.size(); i++) {
-      Tracked query = (Tracked) queries.get(i);
-      query.active = query.active && running.containsKey(UUID.fromString(query.id));
-    }
-    Iterator all = running.values().iterator();
-    while (all.hasNext()) {
-      Object execution = all.next();
-      UUID id = (UUID) Reflect.call(execution, "id");
-      UUID run = (UUID) Reflect.call(execution, "runId");
-      Tracked known = registry.get(id.toString());
-      if (known == null || !known.active || !run.equals(known.runId)) {
-        join(Reflect.call(execution, "sparkSession"));
-        binder.found(id, run, (String) Reflect.call(execution, "name"));
-        Object last = Reflect.call(execution, "lastExecution");
-        if (last != null) {
-          addHook(Reflect.call(last, "sparkSession"));
-        }
-      }
-      Tracked query = registry.get(id.toString());
-      if (query != null) {
-        query.idle = !Stopper.active(execution);
-      }
-    }
+    sessions.join(session);
+    sessions.look();
   }
 
   /** Watches the queries of one more session from their first batch on. */
-  public synchronized void join(Object session) throws Exception {
-    for (int i = 0; i < sessions.size(); i++) {
-      if (sessions.get(i) == session) {
-        return;
-      }
-    }
-    sessions.add(session);
-    ((StreamingQueryManager) Reflect.call(session, "streams")).addListener(listener);
-    addHook(session);
+  public void join(Object session) throws Exception {
+    sessions.join(session);
   }
 
-  private void addHook(Object session) throws Exception {
-    ExperimentalMethods methods = (ExperimentalMethods) Reflect.call(session, "experimental");
-    ArrayList rules = new ArrayList();
-    scala.collection.Iterator old = methods.extraOptimizations().iterator();
-    while (old.hasNext()) {
-      rules.add(old.next());
-    }
-    if (!rules.contains(hook)) {
-      rules.add(hook);
-      methods.extraOptimizations_$eq(JavaConverters$.MODULE$.asScalaBuffer(rules).toSeq());
-    }
-  }
-
-  private void dropHook(Object session) throws Exception {
-    ExperimentalMethods methods = (ExperimentalMethods) Reflect.call(session, "experimental");
-    ArrayList rules = new ArrayList();
-    scala.collection.Iterator old = methods.extraOptimizations().iterator();
-    while (old.hasNext()) {
-      Object rule = old.next();
-      if (rule != hook) {
-        rules.add(rule);
-      }
-    }
-    methods.extraOptimizations_$eq(JavaConverters$.MODULE$.asScalaBuffer(rules).toSeq());
-  }
-
-  public synchronized void close() throws Exception {
+  public void close() throws Exception {
     keeper.on = false;
     hook.open = false;
     listener.open = false;
     context.listenerBus().removeListener(core);
-    for (int i = 0; i < sessions.size(); i++) {
-      ((StreamingQueryManager) Reflect.call(sessions.get(i), "streams")).removeListener(listener);
-      dropHook(sessions.get(i));
-    }
-    sessions.clear();
+    sessions.leave();
   }
 
   public void actuate(boolean on) {
@@ -169,7 +102,7 @@ public final class Probe {
 
   /** Live executors and active queries. */
   public String describe() throws Exception {
-    lookAtRunning();
+    sessions.look();
     StringBuilder out = new StringBuilder();
     fleet.write(out);
     List queries = registry.all();
