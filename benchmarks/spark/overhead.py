@@ -28,12 +28,12 @@ from typing import Any
 
 import numpy as np
 from runs import CALM, FILES, HERE, ROCKSDB, batch_ms, scratch, stamp
-from table import figure
+from table import figure, told_figure
 
-BATCHES = {20: 45, 60: 35, 200: 11}
+BATCHES = {20: 45, 60: 35, 200: 9}
 FEWEST_BATCHES = 20
 SKIP = {20: 12, 60: 8}
-FEWEST_SKIPPED = 4  # where a batch has many tasks, executors are warm soon
+FEWEST_SKIPPED = 3  # where a batch has many tasks, executors are warm soon
 SIDES = ("plain", "agent")
 RUNS = "overhead.jsonl"
 
@@ -185,8 +185,8 @@ def print_report(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         ratio, own = row["ratio"], row["own_ms"]
         print(
-            f"| {row['groups']} | {row['plain_ms']:.0f} | {row['agent_ms']:.0f} | {ratio['mean']:.3f} "
-            f"(±{ratio['spread'] / 2:.3f}) | {own['mean']:.1f} (±{own['spread'] / 2:.1f}) | {ratio['trials']} |"
+            f"| {row['groups']} | {row['plain_ms']:.0f} | {row['agent_ms']:.0f} | {told_figure(ratio, 3)} "
+            f"| {told_figure(own, 1)} | {ratio['trials']} |"
         )
 
 

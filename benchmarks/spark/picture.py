@@ -12,7 +12,7 @@ mpl.use("Agg")
 import numpy as np
 from matplotlib import pyplot as plt
 
-ORDER = ("uniform", "hot", "skewed", "shifting")
+ORDER = ("none", "uniform", "hot", "skewed", "shifting")
 KINDS = {"cpu": "computing, 2 slots", "wait": "waiting, 4 slots"}
 
 
@@ -33,7 +33,7 @@ def draw(rows: Sequence[Mapping[str, Any]], path: pathlib.Path) -> None:
 
 
 def panel(axis: Any, cases: Mapping[str, Mapping[str, Any]]) -> None:
-    """Bars of p50 and p95 ratios with their spread over the rounds, and the ratio that the bound allows for p50."""
+    """Bars of p50 and p95 ratios with their spread over the rounds, and the ratio at which p50 is the bound's."""
     at = np.arange(len(cases))
     for shift, quantile, colour in ((-0.2, 50, "#9ecae1"), (0.2, 95, "#3182bd")):
         ratio = [one[f"p{quantile}_ratio"] for one in cases.values()]
@@ -41,7 +41,7 @@ def panel(axis: Any, cases: Mapping[str, Mapping[str, Any]]) -> None:
             at + shift,
             [one["mean"] for one in ratio],
             0.38,
-            yerr=[one["spread"] / 2 for one in ratio],
+            yerr=[one["spread"] / 2 if one["trials"] > 1 else float("nan") for one in ratio],
             color=colour,
             ecolor="#444444",
             capsize=3,
@@ -53,7 +53,7 @@ def panel(axis: Any, cases: Mapping[str, Mapping[str, Any]]) -> None:
     )
     axis.axhline(1.0, color="#444444", linewidth=0.8, linestyle="--")
     axis.set_xticks(at, list(cases))
-    axis.set_ylim(0.0, 1.3)
+    axis.set_ylim(0.0, 1.5)
 
 
 def reachable(one: Mapping[str, Any]) -> float:
