@@ -74,7 +74,7 @@ e2e: kube helm
 faults: kube
 	$(BIN)/python -m e2e.faults $(ONLY) $(if $(PAGE),--page $(PAGE))
 
-# The operator on a real API server with a real Prometheus and a real Spark: `kubectl apply`, and watch; under 6 minutes.
+# The operator on a real API server with a real Prometheus and a real Spark: `kubectl apply`, and watch.
 demo-operator: kube
 	$(BIN)/python samples/operator-demo/demo.py
 
