@@ -15,7 +15,7 @@ SAMPLES = sorted((ROOT / "samples" / "streamjobs").glob("*.yaml"))
 MATRIX: dict[str, tuple[str, ...]] = {
     "defaults": (),
     "two operators": ("replicas=2", "priorityClassName=system-cluster-critical"),
-    "some namespaces": ("watch.namespaces={default,kube-system}",),
+    "some namespaces": ("watch.namespaces={NAMESPACE}",),
     "another account": ("serviceAccount.create=false", "serviceAccount.name=theirs", "rbac.create=false"),
     "nothing but the operator": ("crds.install=false", "pdb.enabled=false"),
     "everything": ("podMonitor.enabled=true", "prometheusRule.enabled=true", "dashboards.enabled=true", "replicas=3"),
@@ -68,7 +68,11 @@ def test_the_api_server_takes_the_chart(
     if "podMonitor.enabled=true" in settings:
         _prometheus_operator(kubectl)
     command = [str(program), "template", "sj", str(ROOT / "charts" / "streamjob"), f"--namespace={namespace}"]
-    command += ["--kube-version=1.34", "--no-hooks", *(f"--set={one}" for one in settings)]
+    command += [
+        "--kube-version=1.34",
+        "--no-hooks",
+        *(f"--set={one}".replace("NAMESPACE", namespace) for one in settings),
+    ]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     documents = [one for one in yaml.safe_load_all(text) if one]
     told = kubectl("apply", "--dry-run=server", "--validate=strict", "--server-side", "-f", "-", text=text)
