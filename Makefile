@@ -66,7 +66,7 @@ cluster-down:
 images: setup
 	$(BIN)/python -m e2e.cluster.images
 
-# Chart, operator and Spark jobs on pods of a real cluster, in some twenty-five minutes once everything is built.
+# Chart, operator and Spark jobs on pods of a real cluster.
 e2e: kube helm
 	$(BIN)/python -m e2e.suite
 
