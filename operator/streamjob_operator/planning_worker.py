@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing.connection
 import signal
 import sys
@@ -20,21 +21,19 @@ ALONE_FACTOR = 2.0
 
 
 def main(number: int) -> None:
-    """Load everything, say so, and answer tasks one by one."""
+    """Load everything, say so, and answer tasks one by one until the other side closes or is gone."""
     # Ctrl-C reaches the whole group of a terminal; when to end is the other side's to say.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe = multiprocessing.connection.Connection(number)
     warm_up()
-    pipe.send("ready")
-    while True:
-        try:
+    with contextlib.suppress(EOFError, ConnectionError):
+        pipe.send("ready")
+        while True:
             task: Task = pipe.recv()
-        except (EOFError, ConnectionResetError):  # closed, or gone without closing
-            return
-        signal.setitimer(signal.ITIMER_REAL, ALONE_FACTOR * task[-1])
-        answer = _answer(task)
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        pipe.send(answer)
+            signal.setitimer(signal.ITIMER_REAL, ALONE_FACTOR * task[-1])
+            answer = _answer(task)
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            pipe.send(answer)
 
 
 def _answer(task: Task) -> Plan | str:

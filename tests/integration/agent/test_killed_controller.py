@@ -19,7 +19,7 @@ kind: StreamJob
 metadata: {name: killed}
 spec:
   applicationRef: {kind: Pod, name: elsewhere}
-  executors: {min: 2, max: 3}
+  executors: {min: 2, max: 3, replicas: 2}  # whatever the load of the machine that tests makes of the job's
   balancing:
     mode: Auto
     statisticsPeriod: 2s
