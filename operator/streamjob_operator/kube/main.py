@@ -7,12 +7,10 @@ import contextlib
 import dataclasses
 import logging
 import os
-import signal
 import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
@@ -33,6 +31,7 @@ from streamjob_operator.kube.telemetry import Telemetry
 from streamjob_operator.kube.tools import Tools
 from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.signals import stop_on_signals
 
 LOG = logging.getLogger(__name__)
 LOST_THE_LEASE = 3
@@ -91,7 +90,7 @@ def run_operator(options: Options) -> int:
     namespace = options.lease_namespace or own_namespace()
     election = Election(api, namespace, options.lease_name, identity, options.terms)
     pages = HealthServer(options.listen, options.port, alive=life.alive, ready=life.ready, registry=telemetry.registry)
-    with pages, _stop_on_signals() as stop:
+    with pages, stop_on_signals() as stop:
         LOG.info("Started.", extra={"identity": identity, "port": pages.port})
         if not _become_leader(election, stop, life):
             return 0
@@ -181,15 +180,3 @@ async def _beat(life: Life) -> None:
 async def _note_watching(flag: asyncio.Event, life: Life) -> None:
     await flag.wait()
     life.watches = True
-
-
-@contextlib.contextmanager
-def _stop_on_signals() -> Iterator[threading.Event]:
-    """An event that SIGTERM and SIGINT set until kopf takes them over."""
-    stop = threading.Event()
-    before = {one: signal.signal(one, lambda *_: stop.set()) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +15,7 @@ from streamjob_operator.memory import FileMemory
 from streamjob_operator.offline.snapshot_file import SnapshotFile
 from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.ports import Ports
+from streamjob_operator.signals import stop_on_signals
 from streamjob_operator.spec import Application, StreamJob
 from streamjob_operator.standalone.agent_actuator import AgentActuator
 from streamjob_operator.standalone.agent_metrics import AgentMetrics
@@ -46,7 +45,7 @@ def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str
     with contextlib.ExitStack() as stack:
         stack.callback(_report, out, tell)
         stack.callback(view.close)
-        stop = stack.enter_context(_stop_on_signals())
+        stop = stack.enter_context(stop_on_signals())
         supervisor = None
         if driver is not None and job.spec.application is not None:
             supervisor = stack.enter_context(_supervised(driver, job.spec.application, tell))
@@ -94,18 +93,6 @@ def _supervised(driver: Driver, application: Application, tell: Callable[[str], 
         if supervisor.ended is None:
             tell("Stopping the job.")
         driver.stop()
-
-
-@contextlib.contextmanager
-def _stop_on_signals() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set; the handlers are as before afterwards."""
-    stop = threading.Event()
-    before = {one: signal.signal(one, lambda *_: stop.set()) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
 
 
 def _report(out: Path, tell: Callable[[str], None]) -> None:
