@@ -15,33 +15,17 @@ sys.path[:0] = [str(Path(__file__).parent), str(ROOT)]
 
 from e2e.cluster import binary  # noqa: E402
 from e2e.cluster.controlplane import ControlPlane  # noqa: E402
+from e2e.cluster.left_out import NeedsProgram  # noqa: E402
 from kubectl import Kubectl, eventually, program  # noqa: E402 - needs the path above
 from prometheus_fixture import prometheus  # noqa: E402, F401 - a fixture
 from stage import stage  # noqa: E402, F401 - a fixture
 
 ESTABLISHED_S = 30.0
-LEFT_OUT = pytest.StashKey[int]()
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Every test of this folder has the marker `kube`."""
-    item.add_marker("kube")
-
-
-@pytest.hookimpl(trylast=True)  # after -m and -k: what was not asked for is not spoken of
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The tests of this folder are left out where there is no binary."""
-    ours = [item for item in items if Path(__file__).parent in item.path.parents]
-    if ours and binary.find() is None:
-        config.stash[LEFT_OUT] = len(ours)
-        config.hook.pytest_deselected(items=ours)
-        items[:] = [item for item in items if item not in ours]
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """One line for all of them."""
-    if LEFT_OUT in config.stash:
-        terminalreporter.write_line(f"SKIPPED [{config.stash[LEFT_OUT]}] tests/kube: {binary.HOW_TO_GET}")
+def pytest_configure(config: pytest.Config) -> None:
+    """See NeedsProgram."""
+    config.pluginmanager.register(NeedsProgram(Path(__file__).parent, "kube", binary.find, binary.HOW_TO_GET))
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ import pytest
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[2])]
 
 from e2e.cluster import prometheus as program  # noqa: E402 - needs the path above
+from e2e.cluster.left_out import NeedsProgram  # noqa: E402
 from e2e.cluster.prometheus import Prometheus, static_target  # noqa: E402
 from scripted_agent import Page, Pages, ScriptedAgent  # noqa: E402
 
@@ -22,28 +23,11 @@ from streamjob_operator.kube.prometheus_http import Settings  # noqa: E402
 from streamjob_operator.values import Snapshot  # noqa: E402
 
 SLOTS = 30
-LEFT_OUT = pytest.StashKey[int]()
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Every test of this folder has the marker `prometheus`."""
-    item.add_marker("prometheus")
-
-
-@pytest.hookimpl(trylast=True)  # after -m and -k: what was not asked for is not spoken of
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The tests of this folder are left out where Prometheus cannot be had."""
-    ours = [item for item in items if Path(__file__).parent in item.path.parents]
-    if ours and program.get() is None:
-        config.stash[LEFT_OUT] = len(ours)
-        config.hook.pytest_deselected(items=ours)
-        items[:] = [item for item in items if item not in ours]
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """One line for all of them."""
-    if LEFT_OUT in config.stash:
-        terminalreporter.write_line(f"SKIPPED [{config.stash[LEFT_OUT]}] tests/prometheus: {program.HOW_TO_GET}")
+def pytest_configure(config: pytest.Config) -> None:
+    """See NeedsProgram."""
+    config.pluginmanager.register(NeedsProgram(Path(__file__).parent, "prometheus", program.get, program.HOW_TO_GET))
 
 
 @pytest.fixture(scope="session")
