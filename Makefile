@@ -16,6 +16,8 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed; set PYTHON=... to name yours"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@echo "Compiling the planners' loops: a minute, once"
+	$(BIN)/python -m streamjob_planners.warm
 	touch $@
 
 demo: setup

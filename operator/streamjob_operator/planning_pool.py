@@ -1,7 +1,7 @@
 """Planning in processes of its own: a planner that overruns is ended, and one giant job does not hold up the others.
 
-The processes start, load solvers and compile loops while the first statistics period runs; no plan's time is spent on
-that. A process that overran is killed and replaced. Safe for several threads.
+The processes load solvers and compile loops while the first statistics period runs; no plan's time is spent on that. A
+process that overran is killed and replaced. Safe for several threads.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from streamjob_operator.ports import Overran
+from streamjob_operator.ports import Overran, Starting
 from streamjob_operator.steps.solve import limit_s
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import Clock, LoadModel, Plan, Planner, PlanParams
 
 WORKER = "streamjob_operator.planning_worker"
-START_S = 120.0
-"""Time for a process to load solvers and compile loops; half a minute on a busy machine without a cache."""
+START_S = 300.0
+"""Time for a process to load solvers and compile loops: 45 s on an idle core without a cache, more on a busy one."""
+WAIT_S = 2.0
+"""Time that one plan waits for a process that still loads; the next cycle asks again."""
 FREE_S = 60.0
 """Time to wait for a process that other jobs keep busy."""
 
@@ -41,6 +43,11 @@ class Worker:
             self._process = subprocess.Popen([*command, number], stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
         self._pipe = multiprocessing.connection.Connection(ours.detach())
         self._ready = False
+        self._started_s = time.monotonic()
+
+    def age_s(self) -> float:
+        """Time since it was started."""
+        return time.monotonic() - self._started_s
 
     def ready(self, timeout_s: float) -> bool:
         """Whether it has loaded everything, waiting at most timeout_s; raises EOFError when it has ended."""
@@ -69,8 +76,11 @@ class PlanningPool:
     `kills` counts processes that were ended because they overran or died.
     """
 
-    def __init__(self, size: int = 1, command: tuple[str, ...] = (sys.executable, "-m", WORKER)) -> None:
+    def __init__(
+        self, size: int = 1, command: tuple[str, ...] = (sys.executable, "-m", WORKER), wait_s: float = WAIT_S
+    ) -> None:
         self._command = command
+        self._wait_s = wait_s
         self._lock = threading.Lock()
         self._closed = False
         self._all: set[Worker] = set()
@@ -94,9 +104,11 @@ class PlanningPool:
         return Pooled(name=name, settings=settings, pool=self)
 
     def run(self, task: object, timeout_s: float) -> object:
-        """What a process answers within timeout_s; raises Overran, or RuntimeError when the process died."""
+        """What a process answers within timeout_s; raises Starting, Overran, or RuntimeError when the process died."""
         with self._worker() as worker:
-            if not worker.ready(START_S):
+            if not worker.ready(self._wait_s):
+                if worker.age_s() < START_S:
+                    raise Starting(f"for {worker.age_s():.0f} s")
                 raise Overran(f"its process was not ready within {START_S:g} s")
             try:
                 return worker.ask(task, timeout_s)
@@ -112,6 +124,9 @@ class PlanningPool:
             raise Overran(f"no planning process was free within {FREE_S:g} s") from None
         try:
             yield worker
+        except Starting:
+            self._free.put(worker)
+            raise
         except BaseException as error:
             self._replace(worker)
             if isinstance(error, EOFError | OSError):
@@ -145,7 +160,7 @@ class Pooled:
     now: Callable[[], float] = time.monotonic
 
     def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, _clock: Clock) -> Plan:
-        """The plan; raises Overran once it is too late for one, and what the planner raises as RuntimeError."""
+        """The plan; raises Starting, Overran once it is too late for one, or the planner's error as RuntimeError."""
         seed, longest_s = int(rng.integers(2**63)), limit_s(params)
         answer = self.pool.run((self.name, self.settings, model, params, seed, longest_s), longest_s)
         if isinstance(answer, Plan):

@@ -34,6 +34,10 @@ class Overran(Exception):
     """A planner took so long that its plan would speak of a world that is gone. The text says what became of it."""
 
 
+class Starting(Exception):
+    """A planner cannot be asked yet: what it needs is still being loaded. The text says since when."""
+
+
 class MetricsSource(Protocol):
     """Where measurements come from: the agent's endpoint, Prometheus, a simulated job, a recording."""
 
@@ -69,7 +73,7 @@ class Planning(Protocol):
     """Where plans are made: in this process, or in others that can be ended when a planner overruns."""
 
     def planner(self, name: str, settings: AlbicSettings) -> Planner:
-        """The planner of that name; its `solve` raises Overran when there is no plan in time."""
+        """The planner of that name; its `solve` raises Starting or Overran when there is no plan in time."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,6 +96,10 @@ class Reason(enum.StrEnum):
     PLAN_STALE = "PlanStale"
     """Driver, query or generation changed between measuring and acting; the next cycle plans anew."""
 
+    PLANNER_STARTING = "PlannerStarting"
+    """The planning process still loads solvers and compiles loops: some two seconds, or a minute where it starts for
+    the first time."""
+
     PLANNER_FAILED = "PlannerFailed"
     """The planner raised an error, or its process died. To do: another planner; report it."""
 

@@ -35,7 +35,7 @@ def making(tmp_path: Path) -> Iterator[Making]:
     def make(planner: str, size: int = 1) -> PlanningPool:
         script = tmp_path / "worker.py"
         script.write_text(_SCRIPT.format(planner=textwrap.indent(planner, "    ")))
-        pools.append(PlanningPool(size, (sys.executable, str(script))))
+        pools.append(PlanningPool(size, (sys.executable, str(script)), wait_s=60.0))
         return pools[-1]
 
     yield make
@@ -68,7 +68,7 @@ def skewed() -> World:
 
 def test_a_plan_of_another_process_is_as_good_as_one_of_this() -> None:
     model = estimate(skewed().observe(1000.0, 10.0), Memory()).model
-    with PlanningPool() as pool:
+    with PlanningPool(wait_s=300.0) as pool:
         planner = pool.planner("greedy", SETTINGS)
         there = planner.solve(model, PARAMS, np.random.default_rng(1), lambda: 0.0)
         again = planner.solve(model, PARAMS, np.random.default_rng(1), lambda: 0.0)
@@ -121,6 +121,25 @@ def test_a_closed_pool_leaves_no_process_behind(making: Making) -> None:
     processes = [worker._process for worker in pool._all]
     pool.__exit__()
     assert [process.poll() for process in processes] == [-9, -9]
+
+
+def test_a_process_that_still_loads_is_not_waited_for(tmp_path: Path) -> None:
+    script = tmp_path / "worker.py"
+    go_on = tmp_path / "loaded"
+    loading = f"import os, time\nwhile not os.path.exists({str(go_on)!r}):\n    time.sleep(0.01)\n"
+    script.write_text(loading + _SCRIPT.format(planner="    answer = task"))
+    world, memory = skewed(), Memory()
+    with PlanningPool(1, (sys.executable, str(script)), wait_s=0.01) as pool:
+        ports = Ports(metrics=world, actuator=world, memory=world, planning=pool)
+        for now_s in (1000.0, 1010.0):
+            memory, record = run_cycle(ports, JOB, memory, now_s, np.random.default_rng(1), lambda: 0.0)
+        assert record.verdict.reason is Reason.PLANNER_STARTING
+        assert record.verdict.message.endswith("compiling loops for 0 s.")
+        go_on.touch()
+        [worker] = pool._all
+        assert worker.ready(60.0)
+        assert pool.run("hello", 30.0) == "hello"
+        assert pool.kills == 0
 
 
 def test_the_cycle_survives_a_planner_that_overruns(making: Making) -> None:

@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 
-from streamjob_operator.ports import Overran, Planning
+from streamjob_operator.ports import Overran, Planning, Starting
 from streamjob_operator.spec import Collocation, StreamJob
 from streamjob_operator.values import Hold, Reason
 from streamjob_planners import registry
@@ -35,6 +35,9 @@ class Solver:
         started_s = self.clock()
         try:
             plan = self.planner.solve(model, self.params, self.rng, self.clock)
+        except Starting as starting:
+            message = f"The planning process has been loading solvers and compiling loops {starting}."
+            raise Hold(Reason.PLANNER_STARTING, message) from starting
         except Overran as overran:
             message = f"Planner '{self.planner.name}' had {self.params.deadline_s:g} s for a plan: {overran}."
             raise Hold(Reason.PLANNER_OVERRAN, message) from overran
