@@ -1,13 +1,17 @@
 """Loading compiled loops before the clock of a plan runs.
 
 Compiled code is kept on disk: beside the source, or where NUMBA_CACHE_DIR says (a read-only container needs that, set
-to a writable folder, or to one that was filled while its image was built by `python -m streamjob_planners.warm`).
-Without either, every process compiles for itself.
+to a writable folder). Without either, every process compiles for itself. An image can bring compiled code along: its
+build runs `python -m streamjob_planners.warm` into a folder that STREAMJOB_COMPILED_LOOPS names when it runs; what it
+brings is of use where NUMBA_CPU_NAME and the sources are the same.
 """
 
 from __future__ import annotations
 
 import functools
+import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +27,9 @@ from streamjob_planners.thin import thin_out
 @functools.cache
 def warm_up() -> None:
     """Run every compiled loop once, on a tiny model."""
+    brought, kept = os.environ.get("STREAMJOB_COMPILED_LOOPS"), os.environ.get("NUMBA_CACHE_DIR")
+    if brought and kept:
+        take_over(Path(brought), Path(kept))
     model = LoadModel(
         node_ids=("a", "b"),
         capacity=np.ones(2),
@@ -42,6 +49,17 @@ def warm_up() -> None:
     engine.waiting()
     thin_out(engine, found, limits)
     ordered_moves(model, np.array([0, 1]))
+
+
+def take_over(brought: Path, kept: Path) -> None:
+    """Copy the files of `brought` that `kept` lacks. Safe while other processes do the same."""
+    for file in sorted(one for one in brought.rglob("*") if one.is_file()):
+        target = kept / file.relative_to(brought)
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            draft = target.with_name(f"{target.name}.{os.getpid()}")
+            shutil.copyfile(file, draft)
+            draft.replace(target)
 
 
 if __name__ == "__main__":
