@@ -5,7 +5,7 @@ from __future__ import annotations
 from e2e.suite.evidence import Sayer
 from e2e.suite.job import Job, condition, settled
 
-START_S, GROW_S, SHRINK_S = 180.0, 150.0, 180.0
+START_S, GROW_S, SHRINK_S = 180.0, 180.0, 240.0
 QUIET, RUSH = 40, 460
 
 
@@ -21,6 +21,7 @@ def test_it_is_balanced(job: Job, say: Sayer) -> None:
 
 
 def test_it_is_scaled_out_under_load(job: Job, say: Sayer) -> None:
+    job.patch({"executors": {"max": 4}})
     job.feed.rate = RUSH
     status = job.until(settled(3, 4), GROW_S, "balanced on more executors")
     assert len(job.pods("executor")) == status["executors"]["ready"]
