@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from e2e.suite.evidence import Sayer
+from e2e.suite.feed import RUSH
 from e2e.suite.job import Job, Status, condition, settled
 
-RUSH, PLAN_S, GROW_S = 460, 120.0, 150.0
+PLAN_S, GROW_S = 120.0, 240.0
 
 
 def _modes(job: Job, mode: str) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.suite.evidence import Sayer
+from e2e.suite.feed import QUIET, RUSH
 from e2e.suite.job import Job, condition, settled
 from e2e.suite.world import CHART, RELEASE, SYSTEM, World
 
-QUIET, RUSH = 40, 460
-DRAIN_S, GROW_S, SHRINK_S, RESTART_S = 120.0, 150.0, 180.0, 200.0
+DRAIN_S, GROW_S, SHRINK_S, RESTART_S = 120.0, 240.0, 240.0, 200.0
 OPERATOR = "--selector=app.kubernetes.io/name=streamjob-operator"
 
 
