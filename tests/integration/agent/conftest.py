@@ -13,15 +13,25 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import streamjob_agent
 from streamjob_agent import notebook
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.wire import AgentStatus, Assignment, assignment_to_json, status_from_json
+from streamjob_operator.cycle import turn
+from streamjob_operator.memory import FileMemory
+from streamjob_operator.ports import Ports
+from streamjob_operator.spec import parse_job
+from streamjob_operator.standalone.agent_actuator import AgentActuator
+from streamjob_operator.standalone.agent_metrics import AgentMetrics
+from streamjob_operator.standalone.client import AgentClient, fixed_address
+from streamjob_operator.values import CycleRecord
 
 JOB = pathlib.Path(__file__).with_name("job.py")
 WAIT_S = 90.0
+CYCLES_S = 180.0  # several cycles, each of whole batches; the first plan compiles the planner
 
 
 class Driver:
@@ -179,3 +189,53 @@ def install(spark_cluster: Any) -> Iterator[Callable[[Any], Installed]]:
     for host in notebook._installed:
         host.close()
     notebook._installed.clear()
+
+
+class Brain:
+    """The controller's cycle in this process, on an installed agent; a test says when it turns."""
+
+    def __init__(self, agent: Installed, folder: pathlib.Path, balancing: str) -> None:
+        self.job = parse_job(SPEC.format(balancing=balancing))
+        client = AgentClient(fixed_address(agent.address))
+        self.metrics = AgentMetrics(client, self.job.spec.balancing.statistics_period_s)
+        self.records: list[CycleRecord] = []
+        self._ports = Ports(
+            metrics=self.metrics,
+            actuator=AgentActuator(client, self.job.spec.balancing.migration_budget),
+            memory=FileMemory(folder / "memory.json", lambda _: None),
+        )
+
+    def turn(self) -> CycleRecord:
+        time.sleep(0.3)  # a cycle is a look at the world as it is some time later
+        self.records.append(turn(self._ports, self.job, time.time(), np.random.default_rng(7), time.monotonic))
+        return self.records[-1]
+
+    def until(self, what: str, holds: Callable[[CycleRecord], Any], meanwhile: Callable[[], None]) -> CycleRecord:
+        """The first cycle that `holds`; pages are read between cycles, as the standalone controller does."""
+        until = time.monotonic() + CYCLES_S
+        while time.monotonic() < until:
+            meanwhile()
+            self.metrics.scrape()
+            record = self.turn()
+            if holds(record):
+                return record
+        told = [(one.verdict.reason.value, one.verdict.message) for one in self.records[-5:]]
+        raise AssertionError(f"not within {CYCLES_S:.0f} s: {what}; newest verdicts: {told}")
+
+
+SPEC = """
+apiVersion: streamjob.dev/v1alpha1
+kind: StreamJob
+metadata: {{name: brain}}
+spec:
+  applicationRef: {{kind: Pod, name: elsewhere}}
+  executors: {{min: 2, max: 3}}
+  balancing: {balancing}
+  scaling: {{mode: "Off"}}
+"""
+
+
+@pytest.fixture
+def brain(tmp_path: pathlib.Path) -> Callable[[Installed, str], Brain]:
+    """A controller for an installed agent, from its `balancing`."""
+    return lambda agent, balancing: Brain(agent, tmp_path, balancing)
