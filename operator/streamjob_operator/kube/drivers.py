@@ -23,7 +23,10 @@ from streamjob_operator.values import Memory
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One turn's question about a driver. `repair`: apply again what stands around it."""
+    """One turn's question about a driver.
+
+    `repair`: apply again what stands around it. `granted`: the account of an adopted driver that was given its rights.
+    """
 
     reading: Reading
     job: StreamJob
@@ -32,15 +35,17 @@ class Asked:
     memory: Memory
     now_s: float
     repair: bool
+    granted: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What was found. `gone`: nothing of it runs any more, so that a deleted StreamJob may go."""
+    """What was found. `gone`: nothing of it runs any more, so that a deleted StreamJob may go. `granted`: see Asked."""
 
     facts: DriverFacts
     next_look_s: float | None = None
     gone: bool = False
+    granted: str | None = None
 
 
 class Drivers(Protocol):
@@ -83,9 +88,16 @@ class KubeDrivers:
         """Nothing of theirs is stopped: a deleted StreamJob takes back its marks and may go."""
         agent = None if asked.map is None else asked.map.agent
         found = adopt(self._api, asked.reading.metadata, asked.job.spec, agent, asked.now_s)
-        if asked.repair and found.account is not None and asked.reading.deleted_at_s is None:
-            grant_map(self._api, asked.reading.document, found.account)
-        return Look(facts=_adopted_facts(found, asked), next_look_s=found.next_look_s, gone=True)
+        granted = self._grant(asked, found.account)
+        return Look(facts=_adopted_facts(found, asked), next_look_s=found.next_look_s, gone=True, granted=granted)
+
+    def _grant(self, asked: Asked, account: str | None) -> str | None:
+        """Let the driver's account at the map as soon as it is known, which may be long after the first look."""
+        if account is None or asked.reading.deleted_at_s is not None:
+            return asked.granted
+        if asked.repair or account != asked.granted:
+            grant_map(self._api, asked.reading.document, account)
+        return account
 
     def _with_executors(self, asked: Asked, facts: DriverFacts) -> DriverFacts:
         """Executors' pods and their marks, as the newest written map has them: also after a crash between the two."""

@@ -47,7 +47,8 @@ class Keeper:
         self._maps = Maps(tools.api, namespace, name)
         self._log = JobLog(LOG, {"job": f"{namespace}/{name}"})
         self._cycling = Cycling(tools, namespace, name, self._log)
-        self._repaired: int | None = None
+        self._repaired: tuple[str, int] | None = None
+        self._granted: str | None = None
 
     def turn(self) -> float | None:
         """One turn; seconds until the next one is due at the latest, None when the StreamJob is gone.
@@ -113,6 +114,7 @@ class Keeper:
             return Memory()  # the cycle tells
 
     def _look(self, reading: Reading, job: StreamJob, status: Status, seen: MapView | None, memory: Memory) -> Look:
+        now = (reading.metadata["uid"], reading.generation)
         asked = Asked(
             reading=reading,
             job=job,
@@ -120,10 +122,11 @@ class Keeper:
             map=seen,
             memory=memory,
             now_s=self._tools.clock(),
-            repair=self._repaired != reading.generation,
+            repair=self._repaired != now,
+            granted=self._granted,
         )
         look = self._tools.drivers.look(asked)
-        self._repaired = reading.generation
+        self._repaired, self._granted = now, look.granted
         return look
 
     def _rest_s(self, due_s: float | None, look: Look) -> float:
