@@ -67,7 +67,7 @@ class Keeper:
         return self._keep(read_job(hold(self._tools.api, document)), reading.job)
 
     def fail(self, sentence: str) -> None:
-        """Tell in the status that the operator itself failed. Raises what `turn` raises."""
+        """Tell in the status why a turn came to nothing. Raises what `turn` raises."""
         document = self._tools.api.get(STREAM_JOBS, self._name, self._namespace)
         reading = None if document is None else read_job(document)
         if reading is not None and reading.job is not None and reading.deleted_at_s is None:

@@ -222,8 +222,8 @@ class KubeReason(enum.StrEnum):
     `metrics.prometheus.url`."""
 
     PROMETHEUS_DENIED = "PrometheusDenied"
-    """Prometheus refuses the credentials, or the secret with them is missing or incomplete. To do: correct the secret
-    of `metrics.prometheus.auth`."""
+    """Prometheus refuses the credentials, or a secret of `metrics.prometheus` is missing, incomplete, or may not be
+    read. To do: correct the secret, or let the operator's account get it."""
 
     PROMETHEUS_TLS = "PrometheusTls"
     """Prometheus's certificate cannot be trusted with the given CA. To do: correct the secret of
@@ -238,5 +238,6 @@ class KubeReason(enum.StrEnum):
     that drop series."""
 
     OPERATOR_ERROR = "OperatorError"
-    """A mistake of the operator's own; the message has it, and the next cycle tries again. To do: report it, with the
-    operator's log of the cycle."""
+    """A turn came to nothing: the API server refuses something, or the operator made a mistake; the message has it, and
+    it is tried again. To do: give the right that a refusal names (`streamjob operator --self-check` lists what lacks);
+    report anything else, with the operator's log of the cycle."""

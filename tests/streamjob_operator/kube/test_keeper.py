@@ -38,3 +38,22 @@ def test_rights_that_were_given_are_not_given_at_every_look() -> None:
     kept.api.calls.clear()
     kept.look()
     assert [call for call in kept.api.calls if call[1] in (ROLES.plural, ROLE_BINDINGS.plural)] == []
+
+
+def test_why_a_turn_came_to_nothing_is_told_until_one_does_not() -> None:
+    kept = Kept()
+    before = kept.look()
+    kept.keeper.fail("pods is forbidden")
+    assert kept.condition("Ready") == "Unknown/OperatorError"
+    assert "pods is forbidden" in [one["message"] for one in kept.status()["conditions"]]
+    assert kept.condition("Accepted") == "True/SpecAccepted"
+    assert kept.status()["memory"] == before["memory"]
+    kept.look()
+    assert kept.condition("Ready") == "False/ApplicationNotFound"
+
+
+def test_there_is_nothing_to_tell_of_a_job_that_is_gone() -> None:
+    kept = Kept()
+    kept.api.objects.clear()
+    kept.keeper.fail("pods is forbidden")
+    assert kept.api.objects == {}

@@ -6,10 +6,10 @@ import dataclasses
 from typing import Any
 
 import pytest
+from agent_reports import agent
 from fake_api import FakeApi
 from worlds import World, even, job, warm
 
-from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
 from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.maps import MapView
 from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Status
@@ -27,36 +27,6 @@ from streamjob_operator.values import CycleRecord, Memory, Reason
 
 RUNNING = DriverFacts(phase=Phase.RUNNING, reason=KubeReason.DRIVER_RUNNING, message="It runs.")
 AUTO = job()
-
-
-def agent(**changes: Any) -> AgentStatus:
-    executors = changes.pop("executors", {"0": "ready", "1": "ready"})
-    query = QueryStatus(
-        query_id="query-1",
-        run_id="r",
-        name=None,
-        batch_id=1,
-        owners={0: ("0",) * 12},
-        moves_pending=changes.pop("pending", 0),
-        moves_done=3,
-    )
-    values: dict[str, Any] = {
-        "agent_version": "1",
-        "spark_version": "4",
-        "application_id": "app-1",
-        "now_s": 1000.0,
-        "actuation": "on",
-        "reason": "Ok",
-        "message": "",
-        "generation_applied": None,
-        "refused": None,
-        "queries": (query,),
-        "executors": tuple(
-            ExecutorStatus(executor_id=name, host="h", cores=1, state=state, groups=6)
-            for name, state in executors.items()
-        ),
-    }
-    return AgentStatus(**{**values, **changes})
 
 
 def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **changes: Any) -> Facts:

@@ -69,7 +69,7 @@ class Facts:
     map: MapView | None = None
     memory: Memory | None = None
     cycle: Cycle | None = None
-    error: str | None = None  # a mistake of the operator's own
+    error: str | None = None  # why the turn came to nothing: a refusal, or a mistake of the operator's own
 
     def agent_age_s(self) -> float | None:
         """Seconds since the agent wrote its status, by both clocks; None when it never did."""
