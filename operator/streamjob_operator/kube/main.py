@@ -27,6 +27,7 @@ from streamjob_operator.kube.leader import Election, Terms, keep_lease, wait_for
 from streamjob_operator.kube.logs import start_logging
 from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.report.events import Events
+from streamjob_operator.kube.retry import Retry
 from streamjob_operator.kube.telemetry import Telemetry
 from streamjob_operator.kube.tools import Tools
 from streamjob_operator.planning_pool import PlanningPool
@@ -88,7 +89,7 @@ def run_operator(options: Options) -> int:
     api = KubeApi(connection, called=telemetry.api_called)
     identity = f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
     namespace = options.lease_namespace or own_namespace()
-    election = Election(api, namespace, options.lease_name, identity, options.terms)
+    election = Election(_lease_api(options, telemetry), namespace, options.lease_name, identity, options.terms)
     pages = HealthServer(options.listen, options.port, alive=life.alive, ready=life.ready, registry=telemetry.registry)
     with pages, stop_on_signals() as stop:
         LOG.info("Started.", extra={"identity": identity, "port": pages.port})
@@ -99,6 +100,13 @@ def run_operator(options: Options) -> int:
         election.release()
     LOG.info("Ended.")
     return 0
+
+
+def _lease_api(options: Options, telemetry: Telemetry) -> KubeApi:
+    """No patience: what waits for the others' calls may be slow, a lease that is renewed too late is lost."""
+    once = Retry(attempts=1)
+    connection = configuration(options.kubeconfig)
+    return KubeApi(connection, retry=once, called=telemetry.api_called, timeout_s=options.terms.request_s)
 
 
 def _become_leader(election: Election, stop: threading.Event, life: Life) -> bool:
@@ -161,11 +169,11 @@ def _tools(api: KubeApi, telemetry: Telemetry, planning: PlanningPool) -> Tools:
 
 def _hold_or_die(election: Election, over: threading.Event) -> None:
     """Turns may be under way in many threads when the lease is lost: the only sure way to end them is the process's."""
+    kept = False
     try:
         kept = keep_lease(election, over.wait)
-    except Refused as refusal:
-        LOG.error("The lease cannot be renewed: %s", refusal)
-        kept = False
+    except Exception:
+        LOG.exception("The lease cannot be renewed.")
     if not kept:
         LOG.error("The lease was lost; ending at once.")
         os._exit(LOST_THE_LEASE)
