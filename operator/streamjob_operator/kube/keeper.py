@@ -13,6 +13,7 @@ from streamjob_agent.wire import WireError
 from streamjob_operator.kube.cycling import Cycling, JobLog
 from streamjob_operator.kube.drivers import Asked, Look
 from streamjob_operator.kube.finalizer import hold, release
+from streamjob_operator.kube.heartbeat import Heartbeat
 from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.memory import adopt, read_memory
@@ -49,6 +50,7 @@ class Keeper:
         self._cycling = Cycling(tools, namespace, name, self._log)
         self._repaired: tuple[str, int] | None = None
         self._granted: str | None = None
+        self._heartbeat = Heartbeat()
 
     def turn(self) -> float | None:
         """One turn; seconds until the next one is due at the latest, None when the StreamJob is gone.
@@ -96,7 +98,15 @@ class Keeper:
         handled = followed(status.handled, stop=steering.stop, refresh=steering.refresh)
         memory = self._remembered(status, seen, now_s)
         look = self._look(reading, job, status, seen, memory)
-        facts = Facts(now_s=now_s, generation=reading.generation, job=job, driver=look.facts, map=seen, memory=memory)
+        facts = Facts(
+            now_s=now_s,
+            generation=reading.generation,
+            job=job,
+            driver=look.facts,
+            map=seen,
+            agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s),
+            memory=memory,
+        )
         due_s = self._cycling.due_s(reading, facts)
         if due_s is not None and now_s >= due_s:
             if self._cycling.run(reading, facts, status.memory, lambda told: self._write(reading, told, handled)):

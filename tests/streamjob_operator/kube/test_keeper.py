@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+from agent_reports import agent
 from kept import Kept
 
 from streamjob_operator.kube.kinds import ROLE_BINDINGS, ROLES
@@ -57,3 +59,33 @@ def test_there_is_nothing_to_tell_of_a_job_that_is_gone() -> None:
     kept.api.objects.clear()
     kept.keeper.fail("pods is forbidden")
     assert kept.api.objects == {}
+
+
+def adopted() -> Kept:
+    """With an agent that has reported once."""
+    kept = Kept()
+    kept.driver()
+    kept.look()
+    kept.reports(agent(now_s=0.0))
+    kept.look()
+    return kept
+
+
+@pytest.mark.parametrize("behind_s", [3600.0, -3600.0])
+def test_an_agent_whose_clock_is_wrong_is_heard_as_long_as_it_goes_on(behind_s: float) -> None:
+    kept = adopted()
+    for _ in range(10):
+        kept.reports(agent(now_s=kept.now_s - behind_s))
+        kept.look(after_s=30.0)
+        assert kept.condition("Ready") == "True/Adopted"
+
+
+def test_an_agent_that_goes_on_no_more_is_silent_after_a_minute_and_may_come_back() -> None:
+    kept = adopted()
+    kept.look(after_s=60.0)
+    assert kept.condition("Ready") == "True/Adopted"
+    kept.look(after_s=1.0)
+    assert kept.condition("Ready") == "False/AgentSilent"
+    kept.reports(agent(now_s=1.0))
+    kept.look()
+    assert kept.condition("Ready") == "True/Adopted"

@@ -38,6 +38,7 @@ def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **chan
         "job": of,
         "driver": RUNNING,
         "map": seen,
+        "agent_heard_s": 1000.0,
         "memory": Memory(executors_target=2) if record is None else record.memory,
         "cycle": None if record is None else Cycle(id="c1", record=record, seconds=0.5, trouble=trouble),
     }
@@ -106,8 +107,8 @@ def test_what_came_of_a_plan_is_measured_once() -> None:
         ({"agent": agent(pending=4)}, Condition.RECONCILING, "True/MovesPending"),
         ({"agent": agent(executors={"0": "ready"})}, Condition.RECONCILING, "True/WaitingForExecutors"),
         ({"agent": agent(executors={"0": "ready"})}, Condition.EXECUTORS_AVAILABLE, "False/WaitingForExecutors"),
-        ({"agent": agent(now_s=900.0)}, Condition.READY, "False/AgentSilent"),
-        ({"agent": None}, Condition.READY, "False/AgentSilent"),
+        ({"agent_heard_s": 939.0}, Condition.READY, "False/AgentSilent"),
+        ({"agent": None, "agent_heard_s": None}, Condition.READY, "False/AgentSilent"),
         (
             {"agent": agent(actuation="off", reason="SelfTestFailed")},
             Condition.ACTUATION_AVAILABLE,

@@ -13,7 +13,7 @@ from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.values import Reason
 
 SILENT_S = 60.0
-"""Age of the agent's heartbeat, which comes every 10 seconds, from which the agent counts as silent."""
+"""Time without a change of the agent's heartbeat, which comes every 10 seconds, after which the agent is silent."""
 
 
 def findings(facts: Facts) -> Iterator[Finding]:
