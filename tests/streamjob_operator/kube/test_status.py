@@ -146,6 +146,41 @@ def test_what_is_wrong_is_said(change: dict[str, Any], kind: Condition, expected
     assert found(status_of(facts(**change)), kind) == expected
 
 
+@pytest.mark.parametrize(
+    ("phase", "reason"),
+    [
+        (Phase.SUSPENDED, KubeReason.SUSPENDED),
+        (Phase.FAILED, KubeReason.DRIVER_FAILED),
+        (Phase.SUBMITTING, KubeReason.DRIVER_STARTING),
+    ],
+)
+def test_nothing_is_told_of_a_driver_that_is_gone(phase: Phase, reason: KubeReason) -> None:
+    """Its last report is still in the PartitionMap: executors, key groups that leave, moves."""
+    of = job(("mode: Auto", "mode: Approve"))
+    last = agent(executors={"0": "ready", "1": "draining"}, pending=4)
+    before = status_of(facts(skewed(of).turn(of), of, agent=last))
+    assert found(before, Condition.AWAITING_APPROVAL) == "True/AwaitingApproval"
+    assert before.executors is not None
+    assert before.executors.ready == 2
+    gone = DriverFacts(phase=phase, reason=reason, message="It is gone.")
+    told = facts(driver=gone, agent=last, memory=Memory(executors_target=2, marked=("1",)))
+    status = status_of(told, before)
+    assert status.phase is phase
+    shown = to_document(status)
+    assert "migrations" not in shown
+    assert (shown["executors"]["ready"], shown["executors"]["admitted"], shown["executors"]["summary"]) == (0, 0, "0/2")
+    assert not shown["executors"]["markedForRemoval"]
+    unknown = (
+        Condition.METRICS_AVAILABLE,
+        Condition.ACTUATION_AVAILABLE,
+        Condition.EXECUTORS_AVAILABLE,
+        Condition.BALANCED,
+        Condition.AWAITING_APPROVAL,
+    )
+    assert {found(status, kind) for kind in unknown} == {f"Unknown/{reason}"}
+    assert found(status, Condition.RECONCILING) == f"{phase is Phase.SUBMITTING}/{reason}"
+
+
 def test_a_pod_that_no_node_has_room_for_is_said() -> None:
     driver = dataclasses.replace(RUNNING, executors_trouble="0/3 nodes are available.")
     status = status_of(facts(driver=driver, agent=agent(executors={"0": "ready"})))

@@ -46,10 +46,9 @@ def compose(before: Status, facts: Facts, handled: Handled | None, executor_sele
         update |= {
             "phase": phase_of(facts.driver, motion),
             "executors": executors_of(motion, facts.driver, executor_selector),
+            "migrations": None if motion.live is None else migrations_of(facts, motion),
             "driver": facts.driver.status,
         }
-    if motion.live is not None:
-        update["migrations"] = migrations_of(facts, motion)
     if facts.memory is not None:
         update["memory"] = memory_text(facts.memory)
     if facts.cycle is not None:

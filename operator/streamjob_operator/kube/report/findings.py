@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.report.conditions import Finding
-from streamjob_operator.kube.report.cycle_findings import cycle_findings
+from streamjob_operator.kube.report.cycle_findings import cycle_findings, no_cycle_findings
 from streamjob_operator.kube.report.facts import DriverFacts, Facts
 from streamjob_operator.kube.report.motion import Motion, motion_of
 from streamjob_operator.spec.quantities import format_duration
@@ -29,7 +29,9 @@ def findings(facts: Facts) -> Iterator[Finding]:
     yield _stalled(facts)
     yield from _actuation(facts, facts.driver)
     yield from _executors(facts, facts.driver, motion)
-    if facts.cycle is not None:
+    if facts.driver.phase is not Phase.RUNNING:
+        yield from no_cycle_findings(facts.driver)
+    elif facts.cycle is not None:
         yield from cycle_findings(facts.cycle, facts.job, motion)
 
 
