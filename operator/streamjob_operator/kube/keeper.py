@@ -94,7 +94,7 @@ class Keeper:
         steering = steering_of(reading, status.handled)
         if steering.stop is not None:
             self._log.info("The running moves are stopped.", extra={"token": steering.stop})
-            seen = stop(self._maps, seen) or seen
+            seen = stop(self._maps, seen)
         handled = followed(status.handled, stop=steering.stop, refresh=steering.refresh)
         memory = self._remembered(status, seen, now_s)
         look = self._look(reading, job, status, seen, memory)

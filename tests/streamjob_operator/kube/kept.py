@@ -11,6 +11,7 @@ from streamjob_agent.wire import AgentStatus
 from streamjob_operator.kube.drivers import KubeDrivers
 from streamjob_operator.kube.keeper import Keeper
 from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
+from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.tools import Tools
 
@@ -56,6 +57,11 @@ class Kept:
     def found(self, kind: Kind, name: str) -> Object:
         found: Object = self.api.objects[(kind.plural, "n", name)]
         return found
+
+    def annotate(self, what: Annotation, value: str) -> None:
+        """As a person does it."""
+        there = self.found(STREAM_JOBS, "orders")
+        self.api.put(STREAM_JOBS, {**there, "metadata": {**there["metadata"], "annotations": {what.value: value}}})
 
     def driver(self, account: str = "default", uid: str = "1") -> None:
         """Its pod runs, as whoever started it wants it."""
