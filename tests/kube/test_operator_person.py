@@ -83,6 +83,8 @@ def test_scale_is_followed_out_and_in_with_a_drain(stage: Stage) -> None:
     status = stage.until(lambda one: one["executors"]["summary"] == "3/3" and balanced(one))
     assert len([load for load in spark.loads().values() if load > 0]) == 3
     assert status["lastAction"]["reason"] in ("ScaleOut", "LoadDistance")
+    selected = stage.kubectl.get("pods", f"--selector={stage.scale()['status']['selector']}")["items"]
+    assert len(selected) == 3
     stage.kubectl("scale", "streamjob", JOB, "--replicas=2")
     status = stage.until(lambda one: one["executors"]["markedForRemoval"])
     (marked,) = status["executors"]["markedForRemoval"]

@@ -9,11 +9,12 @@ from typing import Protocol
 from streamjob_operator.kube.adoption import Adoption, adopt
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.driver import DriverState, JobFacts, from_status, reconcile_driver, to_status
+from streamjob_operator.kube.driver.naming import executor_selector
 from streamjob_operator.kube.grants import grant_map
 from streamjob_operator.kube.maps import MapView
 from streamjob_operator.kube.models.status import DriverStatus, Status
 from streamjob_operator.kube.names import Phase
-from streamjob_operator.kube.pods import executor_pods, mark_pods
+from streamjob_operator.kube.pods import executor_pods, mark_pods, selector
 from streamjob_operator.kube.reading import Reading
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.report.facts import DriverFacts
@@ -129,19 +130,23 @@ def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
         message=state.sentence,
         stalled=state.stalled,
         overridden=" ".join(state.notes) or None,
+        selector=executor_selector(asked.reading.metadata["name"]),
         status=_status(to_status(state.memory, state.pod), asked, running=state.ready),
     )
 
 
 def _adopted_facts(found: Adoption, asked: Asked) -> DriverFacts:
-    told = {} if found.pod is None else {"pod": found.pod}
+    known = {"pod": found.pod, "applicationId": found.application_id}
+    told = {name: value for name, value in known.items() if value is not None}
+    status = _status(told, asked, running=found.phase is Phase.RUNNING)
     return DriverFacts(
         phase=found.phase,
         reason=found.reason,
         message=found.sentence,
         stalled=found.stalled,
         limits=" ".join(found.limits) or None,
-        status=_status(told, asked, running=found.phase is Phase.RUNNING),
+        selector=None if status.application_id is None else selector(status.application_id),
+        status=status,
     )
 
 

@@ -20,7 +20,7 @@ from streamjob_operator.kube.memory import adopt, read_memory
 from streamjob_operator.kube.models.status import Handled, Status
 from streamjob_operator.kube.reading import Reading, read_job
 from streamjob_operator.kube.refusals import Refused
-from streamjob_operator.kube.report.compose import compose, read_status, selector
+from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.kube.report.tellings import tellings
 from streamjob_operator.kube.steering import followed, steering_of, stop
@@ -148,7 +148,7 @@ class Keeper:
     def _write(self, reading: Reading, facts: Facts, handled: Handled | None) -> None:
         """The status, then the events: one that is lost with the operator was told by the status at least."""
         before = read_status(reading.document)
-        after = compose(before, facts, handled, selector(self._name))
+        after = compose(before, facts, handled)
         document = write_status(self._tools.api, reading.document, after)
         for telling in tellings(before, after, facts):
             try:

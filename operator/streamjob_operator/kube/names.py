@@ -32,7 +32,8 @@ class Label(enum.StrEnum):
     """Labels that the operator sets on pods and on what it owns."""
 
     JOB = f"{GROUP}/job"
-    """Name of the StreamJob that the object belongs to. On everything a StreamJob owns, and on pods it looks after."""
+    """Name of the StreamJob that the object belongs to. On everything that a StreamJob owns, and on its driver's and
+    executors' pods; pods of an application that somebody else started do not get it."""
 
     MARKED = f"{GROUP}/marked-for-removal"
     """"true" on the pod of an executor that is being drained; taken off when the drain is taken back."""

@@ -36,7 +36,7 @@ class Kept:
                 "apiVersion": STREAM_JOBS.api_version,
                 "kind": STREAM_JOBS.kind,
                 "metadata": {"name": "orders", "namespace": "n", "generation": 1},
-                "spec": ADOPTING | spec,
+                "spec": {name: value for name, value in (ADOPTING | spec).items() if value is not None},
             },
         )
 
@@ -63,12 +63,12 @@ class Kept:
         there = self.found(STREAM_JOBS, "orders")
         self.api.put(STREAM_JOBS, {**there, "metadata": {**there["metadata"], "annotations": {what.value: value}}})
 
-    def driver(self, account: str = "default", uid: str = "1") -> None:
+    def driver(self, account: str = "default", uid: str = "1", **labels: str) -> None:
         """Its pod runs, as whoever started it wants it."""
         self.api.put(
             PODS,
             {
-                "metadata": {"name": "driver", "namespace": "n", "uid": uid},
+                "metadata": {"name": "driver", "namespace": "n", "uid": uid, "labels": labels},
                 "spec": {"containers": [{"name": "spark"}], "serviceAccountName": account},
                 "status": {"phase": "Running"},
             },

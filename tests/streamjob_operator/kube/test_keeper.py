@@ -89,3 +89,25 @@ def test_an_agent_that_goes_on_no_more_is_silent_after_a_minute_and_may_come_bac
     kept.reports(agent(now_s=1.0))
     kept.look()
     assert kept.condition("Ready") == "True/Adopted"
+
+
+def test_scale_selects_an_adopted_jobs_executors_by_sparks_own_labels() -> None:
+    kept = Kept()
+    kept.driver()
+    assert "selector" not in kept.look()["executors"]  # nobody knows the application's id yet
+    kept.reports(agent(application_id="spark-1"))
+    assert kept.look()["executors"]["selector"] == "spark-app-selector=spark-1,spark-role=executor"
+
+
+def test_the_id_of_an_application_is_known_by_its_drivers_labels_too() -> None:
+    kept = Kept()
+    kept.driver(**{"spark-app-selector": "spark-1"})
+    status = kept.look()
+    assert status["driver"]["applicationId"] == "spark-1"
+    assert status["executors"]["selector"] == "spark-app-selector=spark-1,spark-role=executor"
+
+
+def test_scale_selects_a_jobs_own_executors_by_its_name() -> None:
+    kept = Kept(applicationRef=None, application={"image": "i", "mainFile": "local:///job.py"})
+    kept.look()
+    assert kept.look()["executors"]["selector"] == "streamjob.dev/job=orders,spark-role=executor"

@@ -46,7 +46,7 @@ def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **chan
 
 
 def status_of(told: Facts, before: Status | None = None) -> Status:
-    return compose(before or Status(), told, None, "x=y")
+    return compose(before or Status(), told, None)
 
 
 def found(status: Status, kind: Condition) -> str:

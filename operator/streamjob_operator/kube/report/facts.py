@@ -24,6 +24,7 @@ class DriverFacts:
         executors_trouble: why executors' pods do not come, in the scheduler's words; None when they do.
         executors_admitted: executors' pods that exist; None when nobody knows.
         pods: name of each executor's pod by executor id, as far as known.
+        selector: label selector of the executors' pods; None while it is not known.
     """
 
     phase: Phase
@@ -35,6 +36,7 @@ class DriverFacts:
     executors_trouble: str | None = None
     executors_admitted: int | None = None
     pods: dict[str, str] = dataclasses.field(default_factory=dict)
+    selector: str | None = None
     status: DriverStatus | None = None
 
 
