@@ -9,6 +9,7 @@ from kept import Kept
 
 from streamjob_agent.map_form import assignment_to_spec
 from streamjob_agent.wire import Assignment
+from streamjob_operator.kube.cli import token
 from streamjob_operator.kube.kinds import PARTITION_MAPS
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.refusals import Conflict
@@ -63,3 +64,7 @@ def test_a_report_that_comes_in_between_does_not_keep_it_from_being_followed(kep
     kept.api.before["apply"] = once(lambda: kept.reports(agent(now_s=2000.0)))
     assert kept.look()["handled"]["stop"] == "now"
     assert generation(kept) == 2
+
+
+def test_two_stops_within_a_second_are_two() -> None:
+    assert len({token() for _ in range(100)}) == 100
