@@ -28,6 +28,7 @@ from streamjob_operator.kube.logs import start_logging
 from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.retry import Retry
+from streamjob_operator.kube.served import wait_until_served
 from streamjob_operator.kube.telemetry import Telemetry
 from streamjob_operator.kube.tools import Tools
 from streamjob_operator.planning_pool import PlanningPool
@@ -62,9 +63,9 @@ class Options:
 
 @dataclasses.dataclass(slots=True)
 class Life:
-    """What the health pages know."""
+    """What the health pages know. `waits_for` is a sentence about what must be there before anything else."""
 
-    connected: bool = False
+    waits_for: str | None = "The API server has not answered yet."
     leads: bool = False
     watches: bool = False
     beat_s: float = 0.0
@@ -76,8 +77,8 @@ class Life:
 
     def ready(self) -> str | None:
         """A waiting operator is ready, too: it would take over."""
-        if not self.connected:
-            return "The API server has not answered yet."
+        if self.waits_for is not None:
+            return self.waits_for
         return "The watches are not open yet." if self.leads and not self.watches else None
 
 
@@ -93,7 +94,7 @@ def run_operator(options: Options) -> int:
     pages = HealthServer(options.listen, options.port, alive=life.alive, ready=life.ready, registry=telemetry.registry)
     with pages, stop_on_signals() as stop:
         LOG.info("Started.", extra={"identity": identity, "port": pages.port})
-        if not _become_leader(election, stop, life):
+        if not (_find_kinds(api, stop, life) and _become_leader(election, stop, life)):
             return 0
         asyncio.run(_lead(options, api, telemetry, election, life))
     with contextlib.suppress(Unavailable, Refused):
@@ -109,17 +110,24 @@ def _lease_api(options: Options, telemetry: Telemetry) -> KubeApi:
     return KubeApi(connection, retry=once, called=telemetry.api_called, timeout_s=options.terms.request_s)
 
 
+def _find_kinds(api: KubeApi, stop: threading.Event, life: Life) -> bool:
+    def tell(sentence: str) -> None:
+        life.waits_for = sentence
+        LOG.warning(sentence)
+
+    if not wait_until_served(api, stop.wait, tell):
+        return False
+    life.waits_for = None
+    return True
+
+
 def _become_leader(election: Election, stop: threading.Event, life: Life) -> bool:
     def tell(sentence: str) -> None:
         LOG.info(sentence)
 
-    def over(seconds: float) -> bool:
-        life.connected = True
-        return stop.wait(seconds)
-
-    if not wait_for_lease(election, over, tell):
+    if not wait_for_lease(election, stop.wait, tell):
         return False
-    life.connected, life.leads, life.beat_s = True, True, time.monotonic()
+    life.leads, life.beat_s = True, time.monotonic()
     LOG.info("This operator leads.")
     return True
 
