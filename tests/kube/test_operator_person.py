@@ -125,6 +125,7 @@ def test_stop_ends_the_running_drain(stage: Stage) -> None:
     stage.plugin("stop", JOB)
     status = stage.until(lambda one: one.get("handled", {}).get("stop") and not one["executors"]["markedForRemoval"])
     assert status["executors"]["target"] == 4
+    eventually(lambda: stage.events().get("Stopped") == 1)
     generation, moved = stage.generation(), len(spark.moves)
     stage.cycles(2)
     assert (stage.generation(), len(spark.moves), spark.removed) == (generation, moved, [])

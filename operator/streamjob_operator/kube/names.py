@@ -23,6 +23,9 @@ AGENT_FIELD_MANAGER = "streamjob-agent"
 FINALIZER = f"{GROUP}/operator"
 """Keeps a StreamJob until its driver has been stopped between two batches; its work is bounded and always ends."""
 
+APPLICATION_HASH = f"{GROUP}/application-hash"
+"""Hash of the spec.application that the driver was started with; when the spec has another one it is restarted."""
+
 POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 DRAINING_DELETION_COST = -1000
 """Marked executors' pods are the first that a controller deletes when it must delete some (the default is 0)."""
@@ -159,7 +162,7 @@ class KubeReason(enum.StrEnum):
     """`spec.suspend` is true."""
 
     RESUMED = "Resumed"
-    """`spec.suspend` is no longer true; the driver is started from its checkpoint."""
+    """`spec.suspend` is no longer true; the driver is started from its checkpoint. Event."""
 
     APPLICATION_NOT_FOUND = "ApplicationNotFound"
     """`applicationRef` names nothing that is there. To do: correct `applicationRef`, or start the application."""
@@ -201,13 +204,13 @@ class KubeReason(enum.StrEnum):
     or ask for less in `application.executor`."""
 
     MARKED_FOR_REMOVAL = "MarkedForRemoval"
-    """An executor is drained and will be removed when it is empty. Event, on its pod too."""
+    """An executor is drained and will be removed when it is empty. Event on its pod."""
 
     UNMARKED = "Unmarked"
-    """A drain was taken back; the executor stays. Event, on its pod too."""
+    """A drain was taken back; the executor stays. Event on its pod."""
 
     STOPPED = "Stopped"
-    """A person ended the running moves with the annotation `streamjob.dev/stop`."""
+    """A person ended the running moves with the annotation `streamjob.dev/stop`. Event."""
 
     NOTHING_STALLED = "NothingStalled"
     """Nothing waits for a person."""

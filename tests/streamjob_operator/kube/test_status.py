@@ -12,7 +12,7 @@ from worlds import World, even, job, warm
 
 from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.maps import MapView
-from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Status
+from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Handled, Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.report.compose import compose, read_status, to_document
 from streamjob_operator.kube.report.conditions import Finding, code, merge
@@ -304,6 +304,36 @@ def test_what_becomes_wrong_is_told_once_with_one_event_for_one_reason() -> None
     told = list(tellings(good, bad, facts()))
     assert [(one.reason, one.warning) for one in told] == [("DriverFailed", True)]
     assert list(tellings(bad, bad, facts())) == []
+
+
+def test_a_stop_that_is_followed_is_told_once() -> None:
+    def handled(stop: str | None) -> Status:
+        return compose(Status(), facts(), Handled(refresh="r", stop=stop))
+
+    def told(before: Status, after: Status) -> list[tuple[str, str]]:
+        return [(one.reason, one.key) for one in tellings(before, after, facts())]
+
+    assert told(handled(None), handled("1")) == [("Stopped", "1")]
+    assert told(handled("1"), handled("1")) == []
+    assert told(handled("1"), handled("2")) == [("Stopped", "2")]  # another event, not the same one again
+
+
+def test_a_job_that_is_resumed_is_told_once() -> None:
+    def status(phase: Phase, reason: str) -> Status:
+        return status_of(facts(driver=DriverFacts(phase=phase, reason=reason, message="x")))
+
+    suspended = status(Phase.SUSPENDED, KubeReason.SUSPENDED)
+    starting = status(Phase.SUBMITTING, KubeReason.DRIVER_STARTING)
+    told = [
+        [one.reason for one in tellings(before, after, facts())]
+        for before, after in (
+            (starting, suspended),
+            (suspended, suspended),
+            (suspended, starting),
+            (starting, starting),
+        )
+    ]
+    assert told == [["Suspended"], [], ["Resumed", "DriverStarting"], []]
 
 
 def test_the_same_event_is_counted_and_another_key_is_another_event() -> None:
