@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from e2e.cluster.controlplane import ControlPlane
 from e2e.cluster.fault_proxy import FaultProxy, Rule
-from kube_jobs import JOB
+from kube_jobs import JOB, stream_job
 from kubectl import eventually
 from operator_process import OperatorProcess
 from stage import Stage, balanced, condition
@@ -42,6 +42,18 @@ def test_its_pages_answer_and_its_log_names_job_and_cycle(stage: Stage) -> None:
     eventually(lambda: any(line.get("cycle") == cycle for line in operator.lines()))
     line = next(one for one in operator.lines() if one.get("cycle") == cycle)
     assert (line["job"], line["level"]) == (f"{stage.namespace}/{JOB}", "info")
+
+
+def test_a_driver_that_comes_after_its_job_gets_its_rights(stage: Stage) -> None:
+    stage.operator()
+    stage.kubectl.apply(stream_job())
+    stage.until(lambda one: condition(one, "Ready") == "False/ApplicationNotFound")
+    stage.job(balancing={"mode": "Off"})
+    stage.until(lambda one: condition(one, "Ready") == "True/Adopted")
+    (subject,) = stage.kubectl.get("rolebinding", f"{JOB}-map")["subjects"]
+    assert (subject["kind"], subject["name"]) == ("ServiceAccount", "default")
+    may = ("auth", "can-i", "get", f"partitionmaps.streamjob.dev/{JOB}")
+    assert stage.kubectl(*may, f"--as=system:serviceaccount:{stage.namespace}:default").strip() == "yes"
 
 
 def test_a_users_fields_stay_the_users(stage: Stage) -> None:
