@@ -135,7 +135,8 @@ def _become_leader(election: Election, stop: threading.Event, life: Life) -> boo
 async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: Election, life: Life) -> None:
     """Watch and turn until kopf is told to end by a signal."""
     over = threading.Event()
-    threading.Thread(target=_hold_or_die, args=(election, over), name="lease", daemon=True).start()
+    lease = threading.Thread(target=_hold_or_die, args=(election, over), name="lease", daemon=True)
+    lease.start()
     with (
         PlanningPool(options.planners) as planning,
         ThreadPoolExecutor(options.workers, thread_name_prefix="turn") as pool,
@@ -161,6 +162,7 @@ async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: 
             heart.cancel()
             watch.cancel()
             over.set()
+            lease.join()  # so that it is not renewed any more when it is released
 
 
 def _tools(api: KubeApi, telemetry: Telemetry, planning: PlanningPool) -> Tools:
