@@ -90,15 +90,22 @@ def _alive(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float) ->
         memory,
         pod_uid=pod.uid,
         application_hash=pod.application_hash,
-        started_at_s=pod.started_at_s,
+        started_at_s=_seen_running_s(pod, memory, now_s),
         restart_at_s=None,
     )
     if pod.phase is not PodPhase.RUNNING or not pod.ready:
         return _starting(pod, memory)
-    if pod.started_at_s is not None and now_s - pod.started_at_s >= _healthy_s(job):
+    if memory.started_at_s is not None and now_s - memory.started_at_s >= _healthy_s(job):
         memory = dataclasses.replace(memory, restarts=0, ended_uid=None)
     sentence = f"The driver runs in pod {pod.name}, and its agent answers."
     return _rest(Phase.RUNNING, KubeReason.DRIVER_RUNNING, sentence, memory, next_look_s=STEADY_S)
+
+
+def _seen_running_s(pod: DriverPod, memory: DriverMemory, now_s: float) -> float | None:
+    """When its container was seen running first: by our clock, which is what it is compared with."""
+    if pod.started_at_s is None:
+        return None
+    return memory.started_at_s if memory.pod_uid == pod.uid and memory.started_at_s is not None else now_s
 
 
 def _starting(pod: DriverPod, memory: DriverMemory) -> Decision:

@@ -111,14 +111,22 @@ def test_one_end_is_counted_once_however_often_it_is_seen() -> None:
     assert (memory.restarts, memory.restart_at_s) == (1, NOW_S + 10)
 
 
-def test_a_healthy_time_starts_the_waits_over() -> None:
-    memory = DriverMemory(restarts=5)
-    running = decided(pod(ready=True, started_at_s=NOW_S - HEALTHY_S), memory)
-    assert running.memory.restarts == 0
-    unseen = decided(ended(started_at_s=NOW_S - HEALTHY_S, ended_at_s=NOW_S), memory)  # it ended before we looked
-    assert unseen.next_look_s == 10
-    short = decided(pod(ready=True, started_at_s=NOW_S - HEALTHY_S + 1), memory)
-    assert short.memory.restarts == 5
+@pytest.mark.parametrize("ahead_s", [0.0, 3600.0, -3600.0])
+def test_a_healthy_time_starts_the_waits_over_whatever_the_nodes_clock_says(ahead_s: float) -> None:
+    running = pod(ready=True, started_at_s=NOW_S + ahead_s)
+    memory = decided(running, DriverMemory(restarts=5)).memory
+    memory = decided(running, memory, now_s=NOW_S + HEALTHY_S - 1).memory
+    assert memory.restarts == 5
+    memory = decided(running, memory, now_s=NOW_S + HEALTHY_S).memory
+    assert memory.restarts == 0
+    unseen = ended(started_at_s=NOW_S + ahead_s - HEALTHY_S, ended_at_s=NOW_S + ahead_s)  # it ended before we looked
+    assert decided(unseen, DriverMemory(restarts=5)).next_look_s == 10
+
+
+def test_another_drivers_healthy_time_does_not_count() -> None:
+    memory = decided(pod(ready=True, started_at_s=NOW_S), DriverMemory(restarts=5)).memory
+    other = pod(ready=True, uid="pod-2", started_at_s=NOW_S)
+    assert decided(other, memory, now_s=NOW_S + HEALTHY_S).memory.restarts == 5
 
 
 @pytest.mark.parametrize(
