@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from e2e.cluster.controlplane import ControlPlane
-from kube_jobs import stream_job
+from kube_jobs import JOB, stream_job
 from kubectl import eventually
-from stage import Stage
+from operator_process import OperatorProcess
+from stage import Stage, balanced
 
 from streamjob_operator.kube import rights
 from streamjob_operator.kube.client import KubeApi
@@ -68,6 +69,18 @@ def test_what_is_missing_is_named(stage: Stage, control_plane: ControlPlane) -> 
     assert f"needed in namespace {stage.namespace}: " in told
     assert "missing: delete pods\n" in told
     assert "No operator leads: the Lease" in told
+
+
+def test_the_rights_suffice_for_an_operator_and_it_is_refused_nothing(
+    stage: Stage, control_plane: ControlPlane
+) -> None:
+    kubeconfig = account(stage, control_plane, without="")
+    operator = stage.stack.enter_context(OperatorProcess(kubeconfig, stage.namespace, "--planners=1"))
+    stage.job()
+    stage.until(balanced)
+    stage.kubectl("delete", "streamjob", JOB, "--timeout=60s")
+    assert operator.end() == 0
+    assert "forbidden" not in operator.log
 
 
 def orders(stage: Stage, kubeconfig: Path) -> tuple[KubeApi, JobFacts]:
