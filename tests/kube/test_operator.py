@@ -6,6 +6,9 @@ from kube_jobs import JOB
 from kubectl import eventually
 from stage import Stage, balanced, condition
 
+HANDED_OVER_S = 8.0
+"""A lease that is not given back is free after 15 s; another operator looks each 2 s."""
+
 
 def test_a_skewed_job_ends_balanced(stage: Stage) -> None:
     operator = stage.operator()
@@ -24,6 +27,22 @@ def test_a_skewed_job_ends_balanced(stage: Stage) -> None:
     assert len(moved) == len(spark.moves) >= 1
     assert stage.events()["LoadDistance"] == 1
     assert operator.end() == 0
+
+
+def test_one_that_ends_in_order_hands_its_lease_over(stage: Stage) -> None:
+    first = stage.operator()
+    first.wait_for("This operator leads.")
+    stage.job(balancing={"mode": "Off"})
+    stage.until(lambda one: one.get("lastCycle"))
+    second = stage.operator()
+    second.wait_for("Another operator holds the lease; waiting.", HANDED_OVER_S * 4)
+    assert second.page("/readyz") == (200, "ok\n")
+    assert first.end() == 0
+    second.wait_for("This operator leads.", HANDED_OVER_S)
+    stage.cycles(2)
+    assert second.end() == 0
+    lease = stage.kubectl.get("lease", "streamjob-operator")["spec"]
+    assert (lease["holderIdentity"], lease["leaseTransitions"]) == ("", 1)
 
 
 def test_its_pages_answer_and_its_log_names_job_and_cycle(stage: Stage) -> None:
