@@ -84,6 +84,8 @@ def test_scale_is_followed_out_and_in_with_a_drain(stage: Stage) -> None:
     status = stage.until(lambda one: one["executors"]["summary"] == "3/3" and balanced(one))
     assert len([load for load in spark.loads().values() if load > 0]) == 3
     assert status["lastAction"]["reason"] in ("ScaleOut", "LoadDistance")
+    selected = stage.kubectl.get("pods", f"--selector={stage.scale()['status']['selector']}")["items"]
+    assert len(selected) == 3
     stage.kubectl("scale", "streamjob", JOB, "--replicas=2")
     status = stage.until(lambda one: one["executors"]["markedForRemoval"])
     (marked,) = status["executors"]["markedForRemoval"]
@@ -160,6 +162,7 @@ def test_stop_ends_the_running_drain(stage: Stage) -> None:
     stage.plugin("stop", JOB)
     status = stage.until(lambda one: one.get("handled", {}).get("stop") and not one["executors"]["markedForRemoval"])
     assert status["executors"]["target"] == 4
+    eventually(lambda: stage.events().get("Stopped") == 1)
     generation, moved = stage.generation(), len(spark.moves)
     stage.cycles(2)
     assert (stage.generation(), len(spark.moves), spark.removed) == (generation, moved, [])

@@ -28,6 +28,21 @@ class FakeApi:
         found = self.objects.get((kind.plural, namespace or "", name))
         return copy.deepcopy(found)
 
+    def list(
+        self, kind: Kind, namespace: str | None = None, *, labels: str | None = None, fields: str | None = None
+    ) -> list[Object]:
+        """`labels` are equalities; fields are none of ours."""
+        assert fields is None
+        self._called("list", kind, "")
+        wanted = dict(one.split("=") for one in (labels or "").split(",") if one)
+        return [
+            copy.deepcopy(one)
+            for (plural, where, _), one in self.objects.items()
+            if plural == kind.plural
+            and namespace in (None, where)
+            and wanted.items() <= (one["metadata"].get("labels") or {}).items()
+        ]
+
     def create(self, kind: Kind, document: Mapping[str, Any]) -> Object:
         key = self._key(kind, document)
         self._called("create", kind, key[2])

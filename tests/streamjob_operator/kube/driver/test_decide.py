@@ -202,6 +202,9 @@ def test_a_suspension_never_gives_up_on_a_pod_so_that_two_drivers_never_run() ->
     assert not decided(pod(deleting=True), job=suspended(), now_s=NOW_S + 1e6).gone
 
 
-def test_a_clock_ahead_of_ours_does_not_put_the_restart_off() -> None:
-    decision = decided(ended(ended_at_s=NOW_S + 500))
-    assert decision.next_look_s == 10
+@pytest.mark.parametrize("ahead_s", [500.0, -500.0, -86_400.0])
+def test_the_nodes_clock_has_no_say_in_the_restart(ahead_s: float) -> None:
+    end = ended(started_at_s=NOW_S + ahead_s - 5, ended_at_s=NOW_S + ahead_s)
+    decision = decided(end, DriverMemory(restarts=2))
+    assert (decision.reason, decision.next_look_s) == (KubeReason.DRIVER_BACKOFF, 40)
+    assert decision.memory.restarts == 3
