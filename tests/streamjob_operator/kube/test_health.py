@@ -44,13 +44,13 @@ def test_before_the_api_server_has_answered_it_lives_and_is_not_ready(page: Page
 
 
 def test_one_that_waits_for_the_lease_is_ready_to_take_over(page: Page, life: Life) -> None:
-    life.connected = True
+    life.waits_for = None
     assert page("/readyz") == (200, "ok\n")
     assert page("/healthz") == (200, "ok\n")  # nothing beats yet, and nothing is stuck
 
 
 def test_a_leader_without_watches_is_not_ready(page: Page, life: Life) -> None:
-    life.connected = life.leads = True
+    life.waits_for, life.leads = None, True
     life.beat_s = time.monotonic()
     assert page("/readyz") == (503, "The watches are not open yet.\n")
     assert page("/healthz") == (200, "ok\n")
@@ -59,7 +59,7 @@ def test_a_leader_without_watches_is_not_ready(page: Page, life: Life) -> None:
 
 
 def test_a_leader_whose_loop_is_stuck_is_to_be_started_again(page: Page, life: Life) -> None:
-    life.connected = life.leads = life.watches = True
+    life.waits_for, life.leads, life.watches = None, True, True
     life.beat_s = time.monotonic() - STUCK_S - 100.0
     status, text = page("/healthz?verbose")
     assert status == 503
