@@ -87,11 +87,12 @@ def _install(kubectl: Kubectl) -> None:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a case runs, and with what."""
+    """Where a case runs, with what, and how long it may take after the harm was done."""
 
     folder: Path
     plane: ControlPlane
     prometheus: Path
+    converge_s: float = CONVERGE_S
 
 
 def outcome_of(case: Case, namespace: str, place: Place) -> Outcome:
@@ -107,7 +108,7 @@ def outcome_of(case: Case, namespace: str, place: Place) -> Outcome:
         begun_s, converged_s = time.monotonic(), None
         try:
             note = case.harm(stage, Tools(proxy=proxy, prometheus=server, front=front))
-            stage.wait("not converged", settled, CONVERGE_S)
+            stage.wait("not converged", settled, place.converge_s)
             converged_s = time.monotonic() - begun_s
         except TimeoutError as error:
             note = str(error)
