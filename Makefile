@@ -72,7 +72,7 @@ images: setup
 e2e: kube helm
 	$(BIN)/python -m e2e.suite
 
-# What may go wrong around the operator, one fault at a time, and what came of it: a table, in some ten minutes.
+# What may go wrong around the operator, one fault at a time, and what came of it: a table, in a quarter of an hour.
 faults: kube
 	$(BIN)/python -m e2e.faults $(ONLY) $(if $(PAGE),--page $(PAGE))
 

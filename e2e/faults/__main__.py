@@ -22,7 +22,8 @@ from e2e.cluster.fault_proxy import FaultProxy
 from e2e.cluster.kubectl import Kubectl
 from e2e.cluster.process import free_ports
 from e2e.cluster.prometheus import Prometheus, static_target
-from e2e.faults.cases import CASES, Case, Tools
+from e2e.faults.case import Case, Tools
+from e2e.faults.cases import CASES
 from e2e.faults.front import Front
 from e2e.faults.judge import Outcome, judge
 from e2e.faults.page import COLUMNS, cells, keep, page
@@ -71,7 +72,7 @@ def run(cases: list[Case], folder: Path, tell: Callable[[Outcome], None], parall
         _install(Kubectl(plane.kubeconfig))
 
         def one(at: int, case: Case) -> Outcome:
-            outcome = _outcome(case, f"fault-{at}", Place(folder=folder / str(at), plane=plane, prometheus=program))
+            outcome = outcome_of(case, f"fault-{at}", Place(folder=folder / str(at), plane=plane, prometheus=program))
             tell(outcome)
             return outcome
 
@@ -86,14 +87,16 @@ def _install(kubectl: Kubectl) -> None:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a case runs, and with what."""
+    """Where a case runs, with what, and how long it may take after the harm was done."""
 
     folder: Path
     plane: ControlPlane
     prometheus: Path
+    converge_s: float = CONVERGE_S
 
 
-def _outcome(case: Case, namespace: str, place: Place) -> Outcome:
+def outcome_of(case: Case, namespace: str, place: Place) -> Outcome:
+    """What came of one fault, in a namespace that is made for it."""
     port = free_ports(1)[0]
     target = static_target(f"127.0.0.1:{port}")
     with (
@@ -105,7 +108,7 @@ def _outcome(case: Case, namespace: str, place: Place) -> Outcome:
         begun_s, converged_s = time.monotonic(), None
         try:
             note = case.harm(stage, Tools(proxy=proxy, prometheus=server, front=front))
-            stage.wait("not converged", settled, CONVERGE_S)
+            stage.wait("not converged", settled, place.converge_s)
             converged_s = time.monotonic() - begun_s
         except TimeoutError as error:
             note = str(error)

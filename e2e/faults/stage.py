@@ -66,6 +66,14 @@ class Stage:
         }
         return self._start("driver", [*command, f"--application={self.namespace}-{self._drivers}"], environ)
 
+    def pods(self) -> None:
+        """Pods of the newest driver's executors, as Spark labels them; no node ever runs them."""
+        self.kubectl.apply(*(executor_pod(f"{self.namespace}-{self._drivers}", str(one)) for one in range(MAX)))
+
+    def marked_pods(self) -> int:
+        """How many pods are marked for removal."""
+        return len(self.kubectl.get("pods", "--selector=streamjob.dev/marked-for-removal=true").get("items", ()))
+
     def operator(self, kubeconfig: Path | None = None, **environ: str) -> Process:
         """Start an operator for this namespace alone."""
         command = [
@@ -172,6 +180,17 @@ def driver_pod() -> dict[str, Any]:
         "kind": "Pod",
         "metadata": {"name": POD, "labels": {"app": POD}},
         "spec": {"containers": [{"name": "driver", "image": "none"}]},
+    }
+
+
+def executor_pod(application: str, executor: str) -> dict[str, Any]:
+    """A pod that stands for an executor of the simulation: only its marks count."""
+    labels = {"spark-app-selector": application, "spark-exec-id": executor, "spark-role": "executor"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"{JOB}-exec-{executor}", "labels": labels},
+        "spec": {"containers": [{"name": "executor", "image": "none"}]},
     }
 
 

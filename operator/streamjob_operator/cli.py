@@ -14,6 +14,24 @@ from streamjob_operator.spec.quantities import parse_duration
 from streamjob_sim.command import simulate_command
 
 BAD_SPEC, JOB_FAILED = 2, 1
+ON_CLUSTER = ("approve", "explain", "history", "pause", "refresh", "resume", "stop", "top")
+"""Commands of `streamjob kube` that are commands of `streamjob` too; `plan` is another one here, on a file."""
+
+
+class Commands(click.Group):
+    """The commands below, and those on a cluster: only these need the Kubernetes client, which takes time to import."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """See click.Group."""
+        return sorted((*super().list_commands(ctx), *ON_CLUSTER))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """See click.Group."""
+        if cmd_name not in ON_CLUSTER:
+            return super().get_command(ctx, cmd_name)
+        from streamjob_operator.kube.cli import main as on_cluster
+
+        return on_cluster.get_command(ctx, cmd_name)
 
 
 def read_duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
@@ -34,7 +52,7 @@ def read_spec(_: click.Context, __: click.Parameter, value: str) -> StreamJob:
         raise SystemExit(BAD_SPEC) from error
 
 
-@click.group()
+@click.group(cls=Commands)
 @click.version_option(package_name="streamjob")
 def main() -> None:
     """Autoscale and rebalance Spark Structured Streaming jobs while they run."""

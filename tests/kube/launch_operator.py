@@ -1,6 +1,7 @@
 """`streamjob` with a death wish: DIE_AT=step:before or step:after kills the process (SIGKILL) at that step of a cycle.
 
-DIE_IN=acting waits for a cycle whose verdict acts, so that there is something to lose. HANG_AT=SECONDS has every plan
+DIE_IN=acting waits for a cycle whose verdict acts, so that there is something to lose. DIE_AT=mark:before dies when the
+map names executors to be drained and their pods are to be marked. HANG_AT=SECONDS has every plan
 hang whose deadline is exactly that.
 """
 
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from streamjob_operator import cli
-from streamjob_operator.kube import keeper, main
+from streamjob_operator.kube import drivers, keeper, main
 from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.steps import timing
 
@@ -26,8 +27,8 @@ def die() -> None:
 
 
 def arm() -> None:
-    """Wrap the stopwatch, which runs every step of the cycle, and the status' writer, which saves the memory."""
-    run, write = timing.Stopwatch.__call__, keeper.write_status
+    """Wrap the stopwatch, which runs every step of the cycle, the writer that saves the memory, and what marks pods."""
+    run, write, mark = timing.Stopwatch.__call__, keeper.write_status, drivers.mark_pods
     acting = {"now": os.environ.get("DIE_IN") != "acting"}
 
     def timed(self: timing.Stopwatch, name: str, step: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -49,6 +50,12 @@ def arm() -> None:
             die()
         return result
 
+    def marked(api: Any, events: Any, pods: Any, names: Any, now_s: float) -> Any:
+        if STEP == "mark" and names:
+            die()
+        return mark(api, events, pods, names, now_s)
+
+    drivers.mark_pods = marked
     timing.Stopwatch.__call__ = timed  # type: ignore[method-assign]
     keeper.write_status = saved
 

@@ -98,6 +98,12 @@ class Stage:
             status = self.until(lambda one, before=before: one.get("lastCycle", {}).get("id") != before)
         return status
 
+    def scale(self) -> dict[str, Any]:
+        """What a HorizontalPodAutoscaler reads."""
+        path = f"/apis/streamjob.dev/v1alpha1/namespaces/{self.namespace}/streamjobs/{JOB}/scale"
+        found: dict[str, Any] = json.loads(self.kubectl("get", "--raw", path))
+        return found
+
     def events(self) -> dict[str, int]:
         """How often each reason was told about the StreamJob."""
         found: dict[str, int] = {}

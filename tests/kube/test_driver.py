@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from e2e.cluster.controlplane import ControlPlane
+from e2e.cluster.fault_proxy import FaultProxy, Rule
 from kubectl import Kubectl, eventually
 
 from streamjob_operator.kube.client import KubeApi
@@ -21,6 +24,7 @@ from streamjob_operator.kube.kinds import (
     SERVICE_ACCOUNTS,
     SERVICES,
     STREAM_JOBS,
+    Kind,
 )
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.reading import read_job
@@ -215,6 +219,39 @@ def test_a_deletion_ends_though_the_pod_does_not(operator: Operator, kubectl: Ku
     assert not operator.step(100, deleted_at_s=deleted).gone
     assert operator.step(60, deleted_at_s=deleted).gone
     kubectl("patch", "pod", POD, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+
+
+def test_a_pod_that_was_made_by_a_call_whose_answer_was_lost_is_the_drivers(
+    operator: Operator, control_plane: ControlPlane
+) -> None:
+    with FaultProxy(control_plane) as proxy:
+        lost = proxy.add(Rule(method="POST", path=".*/pods", status=500, after=True, times=1))
+        operator.api = KubeApi.from_kubeconfig(proxy.kubeconfig)
+        state = operator.step()
+        assert lost.applied == 1
+        assert (state.phase, state.reason, state.stalled) == (Phase.SUBMITTING, KubeReason.DRIVER_STARTING, False)
+        assert operator.step().reason is KubeReason.DRIVER_STARTING
+        made = [one for one in proxy.requests if one == ("POST", f"/api/v1/namespaces/{operator.namespace}/pods")]
+        assert len(made) == 2  # the lost one, and its repetition
+        assert operator.told["podUid"] == (operator.pod() or {})["metadata"]["uid"]
+
+
+def test_a_pod_of_somebody_else_that_comes_in_between_is_told(
+    operator: Operator, control_plane: ControlPlane, kubectl: Kubectl
+) -> None:
+    theirs = {"name": POD}
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+
+    class Late(KubeApi):
+        def create(self, kind: Kind, document: Mapping[str, Any]) -> dict[str, Any]:
+            kubectl.apply({"apiVersion": "v1", "kind": "Pod", "metadata": theirs, "spec": spec})
+            return super().create(kind, document)
+
+    operator.api = Late.from_kubeconfig(control_plane.kubeconfig)
+    assert operator.step().reason is KubeReason.DRIVER_STARTING
+    state = operator.step()
+    assert (state.reason, state.stalled) == (KubeReason.INVALID_SPEC, True)
+    assert f"Pod {POD} is there already and does not belong to this StreamJob" in state.sentence
 
 
 def test_nothing_of_anybody_else_is_taken_over(operator: Operator, kubectl: Kubectl) -> None:

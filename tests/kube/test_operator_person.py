@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -83,6 +84,8 @@ def test_scale_is_followed_out_and_in_with_a_drain(stage: Stage) -> None:
     status = stage.until(lambda one: one["executors"]["summary"] == "3/3" and balanced(one))
     assert len([load for load in spark.loads().values() if load > 0]) == 3
     assert status["lastAction"]["reason"] in ("ScaleOut", "LoadDistance")
+    selected = stage.kubectl.get("pods", f"--selector={stage.scale()['status']['selector']}")["items"]
+    assert len(selected) == 3
     stage.kubectl("scale", "streamjob", JOB, "--replicas=2")
     status = stage.until(lambda one: one["executors"]["markedForRemoval"])
     (marked,) = status["executors"]["markedForRemoval"]
@@ -109,6 +112,42 @@ def test_executors_that_do_not_come_are_given_up_with_a_reason(stage: Stage) -> 
     assert spark.loads() == pytest.approx({"0": 70.0, "1": 70.0})
 
 
+def test_executors_without_room_are_told_given_up_and_not_asked_for_again_and_again(stage: Stage) -> None:
+    stage.operator()
+    spark = PaperSpark(SKEWED, executors=2)
+    spark.most_executors = 2
+    stage.job(spark, scaling={"executorTimeout": "20s"})
+    stage.until(balanced)
+    stage.kubectl.apply(executor_pod(spark.application, "2"))
+    no_room = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes have room"}
+    status = json.dumps({"status": {"conditions": [no_room]}})
+    stage.kubectl("patch", "pod", "paper-exec-2", "--subresource=status", "--type=merge", "-p", status)
+    stage.patch({"executors": {"replicas": 3}})
+    waiting = stage.until(lambda one: condition(one, "ExecutorsAvailable") == "False/ExecutorUnschedulable")
+    (told,) = (one["message"] for one in waiting["conditions"] if one["type"] == "ExecutorsAvailable")
+    assert "paper-exec-2 does not start: 0/3 nodes have room" in told
+    stage.until(lambda one: condition(one, "ExecutorsAvailable") == "False/ExecutorsTimedOut")
+    retreated = stage.generation()
+    after = stage.cycles(5)
+    assert condition(after, "ExecutorsAvailable") == "False/ExecutorsTimedOut"
+    assert (stage.generation(), after["executors"]["target"]) == (retreated, 2)
+    assert stage.events()["ExecutorUnschedulable"] == 1
+    assert spark.loads() == pytest.approx({"0": 70.0, "1": 70.0})
+
+
+def test_a_window_keeps_key_groups_where_they_are(stage: Stage) -> None:
+    stage.operator()
+    always = {"cron": "* * * * *", "duration": "5m", "deny": ["Move"]}
+    spark = stage.job(scaling={"windows": [always]})
+    stage.until(lambda one: last_reason(one) == "WindowDenies")
+    status = stage.cycles(2)
+    assert (last_reason(status), condition(status, "Balanced")) == ("WindowDenies", "False/WindowDenies")
+    assert (spark.moves, stage.generation()) == ([], 0)
+    stage.patch({"scaling": {"windows": []}})
+    stage.until(balanced)
+    assert spark.distance() <= 5
+
+
 def test_stop_ends_the_running_drain(stage: Stage) -> None:
     stage.operator()
     spark = stage.job(
@@ -123,6 +162,7 @@ def test_stop_ends_the_running_drain(stage: Stage) -> None:
     stage.plugin("stop", JOB)
     status = stage.until(lambda one: one.get("handled", {}).get("stop") and not one["executors"]["markedForRemoval"])
     assert status["executors"]["target"] == 4
+    eventually(lambda: stage.events().get("Stopped") == 1)
     generation, moved = stage.generation(), len(spark.moves)
     stage.cycles(2)
     assert (stage.generation(), len(spark.moves), spark.removed) == (generation, moved, [])

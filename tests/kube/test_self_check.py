@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from e2e.cluster.controlplane import ControlPlane
+from kube_jobs import JOB, stream_job
 from kubectl import eventually
-from stage import Stage
+from operator_process import OperatorProcess
+from stage import Stage, balanced
 
 from streamjob_operator.kube import rights
+from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.driver import DriverMemory, JobFacts, reconcile_driver
+from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.kube.reading import read_job
 
 
 def check(kubeconfig: Path, namespace: str) -> tuple[int, str]:
@@ -63,6 +69,50 @@ def test_what_is_missing_is_named(stage: Stage, control_plane: ControlPlane) -> 
     assert f"needed in namespace {stage.namespace}: " in told
     assert "missing: delete pods\n" in told
     assert "No operator leads: the Lease" in told
+
+
+def test_the_rights_suffice_for_an_operator_and_it_is_refused_nothing(
+    stage: Stage, control_plane: ControlPlane
+) -> None:
+    kubeconfig = account(stage, control_plane, without="")
+    operator = stage.stack.enter_context(OperatorProcess(kubeconfig, stage.namespace, "--planners=1"))
+    stage.job()
+    stage.until(balanced)
+    stage.kubectl("delete", "streamjob", JOB, "--timeout=60s")
+    assert operator.end() == 0
+    assert "forbidden" not in operator.log
+
+
+def orders(stage: Stage, kubeconfig: Path) -> tuple[KubeApi, JobFacts]:
+    """A job with a driver of its own, and the way to the API server of that account."""
+    application = {"image": "registry.example/orders:1", "mainFile": "local:///opt/app/job.py"}
+    job = {**stream_job("orders"), "spec": {"application": application, "executors": {"min": 1, "max": 2}}}
+    stage.kubectl.apply(job)
+    reading = read_job(stage.kubectl.get("streamjob", "orders"))
+    assert reading.job is not None
+    assert reading.job.spec.application is not None
+    return KubeApi.from_kubeconfig(kubeconfig), JobFacts(
+        name="orders",
+        namespace=stage.namespace,
+        generation=1,
+        owner=reading.document,
+        spec=reading.job.spec,
+        application=reading.job.spec.application,
+        executors=1,
+    )
+
+
+def test_the_rights_suffice_to_make_a_driver_with_rights_of_its_own(stage: Stage, control_plane: ControlPlane) -> None:
+    api, job = orders(stage, account(stage, control_plane, without=""))
+    assert reconcile_driver(api, job, DriverMemory(), 0.0).reason is KubeReason.DRIVER_STARTING
+    assert stage.kubectl.get("pod", "orders-driver")
+
+
+def test_a_right_that_cannot_be_handed_on_is_told(stage: Stage, control_plane: ControlPlane) -> None:
+    api, job = orders(stage, account(stage, control_plane, without="deletecollection pods"))
+    state = reconcile_driver(api, job, DriverMemory(), 0.0)
+    assert state.stalled
+    assert "deletecollection" in state.sentence
 
 
 def test_no_way_to_an_api_server_is_a_sentence(stage: Stage, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from streamjob_operator.kube import names
 from streamjob_operator.kube.report.tellings import TOLD, WARNINGS
 from streamjob_operator.reasons import ACTING, Reason
 
+FOLLOWED = (names.KubeReason.STOPPED, names.KubeReason.RESUMED)
 TO_DO = " To do: "
 CONDITIONS = """# Phases and conditions of a StreamJob
 
@@ -63,9 +64,14 @@ another one than before. Their sentences have the figures.
 One event when a condition comes to have this status, or another reason for it; the event's reason is the condition's.
 
 {conditions}
+## What you asked for
+
+One event when it is followed.
+
+{asked}
 ## Pods
 
-On the StreamJob and on the pod of the executor.
+On the executor's pod alone: `kubectl events --for pod/NAME` shows them.
 
 {pods}"""
 ANNOTATIONS = """# Annotations, labels, finalizer, field managers
@@ -122,6 +128,7 @@ def events_page() -> str:
     return EVENTS.format(
         decisions=table(("reason", "type", "tells"), decisions),
         conditions=table(("condition", "status", "type"), [ready, *told]),
+        asked=table(("reason", "what it means"), [(one.value, docs[one.value]) for one in FOLLOWED]),
         pods=table(("reason", "what it means"), [(mark.value, docs[mark.value]) for mark in marks]),
     )
 
@@ -130,6 +137,7 @@ def annotations_page() -> str:
     """Every annotation and label."""
     marks = [
         (code(names.POD_DELETION_COST), "annotation on pods", constant_doc(names, "DRAINING_DELETION_COST")),
+        (code(names.APPLICATION_HASH), "annotation on the driver's pod", constant_doc(names, "APPLICATION_HASH")),
         (code(names.FINALIZER), "finalizer", constant_doc(names, "FINALIZER")),
         (code(names.FIELD_MANAGER), "field manager", constant_doc(names, "FIELD_MANAGER")),
         (code(names.AGENT_FIELD_MANAGER), "field manager", constant_doc(names, "AGENT_FIELD_MANAGER")),

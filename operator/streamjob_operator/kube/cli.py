@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import secrets
 import time
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,7 @@ from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.report.compose import read_status
+from streamjob_operator.kube.report.times import rfc3339
 from streamjob_operator.kube.retry import Retry
 from streamjob_operator.memory import UnreadableMemory
 from streamjob_operator.ports import Unavailable
@@ -182,8 +184,8 @@ def pending_of(status: Status) -> PendingPlan | None:
 
 
 def token() -> str:
-    """A value that was not there before."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    """A value that was not there before, however soon after another one; the time is for whoever reads it."""
+    return f"{rfc3339(time.time())}-{secrets.token_hex(4)}"
 
 
 if __name__ == "__main__":

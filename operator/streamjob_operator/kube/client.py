@@ -38,9 +38,14 @@ class KubeApi:
         retry: Retry | None = None,
         called: Called | None = None,
         manager: str = FIELD_MANAGER,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """`called(verb, plural, status)` hears of every request, 0 is no answer; `manager` owns what is written."""
+        """`called(verb, plural, status)` hears of every request, 0 is no answer; `manager` owns what is written.
+
+        A request that is not answered within `timeout_s` has failed.
+        """
         self._manager = manager
+        self._timeout_s = timeout_s
         settings.retries = False  # urllib3's own, which know neither our waits nor their bounds
         # Paths are known, so there is nothing to discover.
         self._client = DynamicClient(ApiClient(settings), discoverer=lambda *_: None)
@@ -147,7 +152,11 @@ class KubeApi:
         again. Raises Refused, Unavailable.
         """
         options = {"watch": True, "resource_version": resource_version, "label_selector": labels}
-        options |= {"timeout_seconds": seconds, "allow_watch_bookmarks": True, "_request_timeout": (TIMEOUT_S, seconds)}
+        options |= {
+            "timeout_seconds": seconds,
+            "allow_watch_bookmarks": True,
+            "_request_timeout": (self._timeout_s, seconds),
+        }
         try:
             answer = self._open("get", kind, kind.path(namespace), verb="watch", **options)
             with contextlib.closing(answer):
@@ -176,7 +185,7 @@ class KubeApi:
 
     def _open(self, method: str, kind: Kind, path: str, *, verb: str, **options: Any) -> Any:
         status = NO_ANSWER
-        options = {"_request_timeout": TIMEOUT_S, **options}
+        options = {"_request_timeout": self._timeout_s, **options}
         try:
             answer = self._client.request(method, path, query_params=[], header_params={}, serialize=False, **options)
             status = answer.status

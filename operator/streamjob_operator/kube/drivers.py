@@ -9,11 +9,12 @@ from typing import Protocol
 from streamjob_operator.kube.adoption import Adoption, adopt
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.driver import DriverState, JobFacts, from_status, reconcile_driver, to_status
+from streamjob_operator.kube.driver.naming import executor_selector
 from streamjob_operator.kube.grants import grant_map
 from streamjob_operator.kube.maps import MapView
 from streamjob_operator.kube.models.status import DriverStatus, Status
 from streamjob_operator.kube.names import Phase
-from streamjob_operator.kube.pods import executor_pods, mark_pods
+from streamjob_operator.kube.pods import executor_pods, mark_pods, selector
 from streamjob_operator.kube.reading import Reading
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.report.facts import DriverFacts
@@ -23,7 +24,10 @@ from streamjob_operator.values import Memory
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One turn's question about a driver. `repair`: apply again what stands around it."""
+    """One turn's question about a driver.
+
+    `repair`: apply again what stands around it. `granted`: the account of an adopted driver that was given its rights.
+    """
 
     reading: Reading
     job: StreamJob
@@ -32,15 +36,17 @@ class Asked:
     memory: Memory
     now_s: float
     repair: bool
+    granted: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What was found. `gone`: nothing of it runs any more, so that a deleted StreamJob may go."""
+    """What was found. `gone`: nothing of it runs any more, so that a deleted StreamJob may go. `granted`: see Asked."""
 
     facts: DriverFacts
     next_look_s: float | None = None
     gone: bool = False
+    granted: str | None = None
 
 
 class Drivers(Protocol):
@@ -83,9 +89,16 @@ class KubeDrivers:
         """Nothing of theirs is stopped: a deleted StreamJob takes back its marks and may go."""
         agent = None if asked.map is None else asked.map.agent
         found = adopt(self._api, asked.reading.metadata, asked.job.spec, agent, asked.now_s)
-        if asked.repair and found.account is not None and asked.reading.deleted_at_s is None:
-            grant_map(self._api, asked.reading.document, found.account)
-        return Look(facts=_adopted_facts(found, asked), next_look_s=found.next_look_s, gone=True)
+        granted = self._grant(asked, found.account)
+        return Look(facts=_adopted_facts(found, asked), next_look_s=found.next_look_s, gone=True, granted=granted)
+
+    def _grant(self, asked: Asked, account: str | None) -> str | None:
+        """Let the driver's account at the map as soon as it is known, which may be long after the first look."""
+        if account is None or asked.reading.deleted_at_s is not None:
+            return asked.granted
+        if asked.repair or account != asked.granted:
+            grant_map(self._api, asked.reading.document, account)
+        return account
 
     def _with_executors(self, asked: Asked, facts: DriverFacts) -> DriverFacts:
         """Executors' pods and their marks, as the newest written map has them: also after a crash between the two."""
@@ -117,19 +130,23 @@ def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
         message=state.sentence,
         stalled=state.stalled,
         overridden=" ".join(state.notes) or None,
+        selector=executor_selector(asked.reading.metadata["name"]),
         status=_status(to_status(state.memory, state.pod), asked, running=state.ready),
     )
 
 
 def _adopted_facts(found: Adoption, asked: Asked) -> DriverFacts:
-    told = {} if found.pod is None else {"pod": found.pod}
+    known = {"pod": found.pod, "applicationId": found.application_id}
+    told = {name: value for name, value in known.items() if value is not None}
+    status = _status(told, asked, running=found.phase is Phase.RUNNING)
     return DriverFacts(
         phase=found.phase,
         reason=found.reason,
         message=found.sentence,
         stalled=found.stalled,
         limits=" ".join(found.limits) or None,
-        status=_status(told, asked, running=found.phase is Phase.RUNNING),
+        selector=None if status.application_id is None else selector(status.application_id),
+        status=status,
     )
 
 

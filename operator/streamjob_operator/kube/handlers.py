@@ -69,7 +69,7 @@ def make_settings() -> kopf.OperatorSettings:
     settings = kopf.OperatorSettings()
     settings.peering.standalone = True
     settings.posting.enabled = False
-    settings.scanning.disabled = True  # our kinds are known; watching for others wants a right that nobody needs
+    settings.scanning.disabled = True  # our kinds are served by now; watching for others wants a right nobody needs
     settings.watching.inactivity_timeout = SILENCE_S
     settings.watching.label_selectors["", PODS.version, PODS.plural] = Label.JOB.value
     settings.networking.enforce_retry_after = True

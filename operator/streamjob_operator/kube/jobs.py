@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Protocol
 
-from streamjob_operator.kube.refusals import Refused
+from streamjob_operator.kube.refusals import Conflict, Refused
 from streamjob_operator.ports import Stale, Unavailable
 
 LOG = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Turning(Protocol):
         """Seconds until the next turn, None when the StreamJob is gone."""
 
     def fail(self, sentence: str) -> None:
-        """Tell that the last turn failed by a mistake of the operator's own."""
+        """Tell that the last turn failed, and will fail again until somebody does something about it."""
 
     def close(self) -> None:
         """Nothing comes any more."""
@@ -84,16 +84,24 @@ class Jobs:
 
     async def _turn(self, key: Key, keeper: Turning) -> tuple[float | None, bool]:
         """The keeper's answer, and whether it failed."""
-        loop, extra = asyncio.get_running_loop(), {"job": "/".join(key)}
+        extra = {"job": "/".join(key)}
         try:
-            return await loop.run_in_executor(self._pool, keeper.turn), False
-        except (Unavailable, Stale, Refused) as error:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, keeper.turn), False
+        except (Unavailable, Stale, Conflict) as error:  # it passes by itself
             LOG.warning("%s", error, extra=extra)
+        except Refused as refusal:
+            LOG.warning("%s", refusal, extra=extra)
+            await self._tell(key, keeper, str(refusal))
         except Exception as error:
             LOG.exception("A turn failed.", extra=extra)
-            with contextlib.suppress(Unavailable, Stale, Refused):
-                await loop.run_in_executor(self._pool, keeper.fail, f"{type(error).__name__}: {error}")
+            await self._tell(key, keeper, f"{type(error).__name__}: {error}")
         return None, True
+
+    async def _tell(self, key: Key, keeper: Turning, sentence: str) -> None:
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._pool, keeper.fail, sentence)
+        except Exception:  # whatever it is, the job's turns go on
+            LOG.warning("The failure could not be told in the status.", exc_info=True, extra={"job": "/".join(key)})
 
 
 def _wait_s(failures: int) -> float:

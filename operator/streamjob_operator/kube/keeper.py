@@ -13,13 +13,14 @@ from streamjob_agent.wire import WireError
 from streamjob_operator.kube.cycling import Cycling, JobLog
 from streamjob_operator.kube.drivers import Asked, Look
 from streamjob_operator.kube.finalizer import hold, release
+from streamjob_operator.kube.heartbeat import Heartbeat
 from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.memory import adopt, read_memory
 from streamjob_operator.kube.models.status import Handled, Status
 from streamjob_operator.kube.reading import Reading, read_job
 from streamjob_operator.kube.refusals import Refused
-from streamjob_operator.kube.report.compose import compose, read_status, selector
+from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.kube.report.tellings import tellings
 from streamjob_operator.kube.steering import followed, steering_of, stop
@@ -47,7 +48,9 @@ class Keeper:
         self._maps = Maps(tools.api, namespace, name)
         self._log = JobLog(LOG, {"job": f"{namespace}/{name}"})
         self._cycling = Cycling(tools, namespace, name, self._log)
-        self._repaired: int | None = None
+        self._repaired: tuple[str, int] | None = None
+        self._granted: str | None = None
+        self._heartbeat = Heartbeat()
 
     def turn(self) -> float | None:
         """One turn; seconds until the next one is due at the latest, None when the StreamJob is gone.
@@ -66,7 +69,7 @@ class Keeper:
         return self._keep(read_job(hold(self._tools.api, document)), reading.job)
 
     def fail(self, sentence: str) -> None:
-        """Tell in the status that the operator itself failed. Raises what `turn` raises."""
+        """Tell in the status why a turn came to nothing. Raises what `turn` raises."""
         document = self._tools.api.get(STREAM_JOBS, self._name, self._namespace)
         reading = None if document is None else read_job(document)
         if reading is not None and reading.job is not None and reading.deleted_at_s is None:
@@ -91,11 +94,19 @@ class Keeper:
         steering = steering_of(reading, status.handled)
         if steering.stop is not None:
             self._log.info("The running moves are stopped.", extra={"token": steering.stop})
-            seen = stop(self._maps, seen) or seen
+            seen = stop(self._maps, seen)
         handled = followed(status.handled, stop=steering.stop, refresh=steering.refresh)
         memory = self._remembered(status, seen, now_s)
         look = self._look(reading, job, status, seen, memory)
-        facts = Facts(now_s=now_s, generation=reading.generation, job=job, driver=look.facts, map=seen, memory=memory)
+        facts = Facts(
+            now_s=now_s,
+            generation=reading.generation,
+            job=job,
+            driver=look.facts,
+            map=seen,
+            agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s),
+            memory=memory,
+        )
         due_s = self._cycling.due_s(reading, facts)
         if due_s is not None and now_s >= due_s:
             if self._cycling.run(reading, facts, status.memory, lambda told: self._write(reading, told, handled)):
@@ -113,6 +124,7 @@ class Keeper:
             return Memory()  # the cycle tells
 
     def _look(self, reading: Reading, job: StreamJob, status: Status, seen: MapView | None, memory: Memory) -> Look:
+        now = (reading.metadata["uid"], reading.generation)
         asked = Asked(
             reading=reading,
             job=job,
@@ -120,10 +132,11 @@ class Keeper:
             map=seen,
             memory=memory,
             now_s=self._tools.clock(),
-            repair=self._repaired != reading.generation,
+            repair=self._repaired != now,
+            granted=self._granted,
         )
         look = self._tools.drivers.look(asked)
-        self._repaired = reading.generation
+        self._repaired, self._granted = now, look.granted
         return look
 
     def _rest_s(self, due_s: float | None, look: Look) -> float:
@@ -135,7 +148,7 @@ class Keeper:
     def _write(self, reading: Reading, facts: Facts, handled: Handled | None) -> None:
         """The status, then the events: one that is lost with the operator was told by the status at least."""
         before = read_status(reading.document)
-        after = compose(before, facts, handled, selector(self._name))
+        after = compose(before, facts, handled)
         document = write_status(self._tools.api, reading.document, after)
         for telling in tellings(before, after, facts):
             try:

@@ -8,8 +8,10 @@ planned on, the status only over the memory it was made from.
 from __future__ import annotations
 
 import dataclasses
+import logging
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from streamjob_operator.kube.client import KubeApi
@@ -18,14 +20,20 @@ from streamjob_operator.kube.refusals import Conflict
 from streamjob_operator.kube.report.times import rfc3339_micro
 from streamjob_operator.ports import Unavailable
 
+LOG = logging.getLogger(__name__)
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Seconds: a lease that was not renewed for `lease_s` is free; a leader that could not renew for `renew_s` ends."""
+    """Seconds: a lease that was not renewed for `lease_s` is free; a leader that could not renew for `renew_s` ends.
+
+    It is renewed every `retry_s`, and a request that takes longer than `request_s` is given up for the next one.
+    """
 
     lease_s: float = 15.0
     renew_s: float = 10.0
     retry_s: float = 2.0
+    request_s: float = 3.0
 
     def __post_init__(self) -> None:
         if not 0 < self.retry_s < self.renew_s < self.lease_s:
@@ -120,17 +128,28 @@ def wait_for_lease(election: Election, over: Callable[[float], bool], tell: Call
 
 
 def keep_lease(election: Election, over: Callable[[float], bool], clock: Callable[[], float] = time.monotonic) -> bool:
-    """Renew until `over`, which is True, or until it was lost or could not be renewed in time, which is False."""
-    renewed_s = clock()
-    while not over(election.terms.retry_s):
-        try:
-            if not election.hold():
+    """Renew until `over`, which is True, or until it was lost or could not be renewed in time, which is False.
+
+    False comes in time even when an attempt hangs: it runs in a thread of its own. Raises Refused.
+    """
+    attempts = ThreadPoolExecutor(1, thread_name_prefix="renew")
+    ends_s = clock() + election.terms.renew_s
+    try:
+        while not over(max(0.0, min(election.terms.retry_s, ends_s - clock()))):
+            begun_s = clock()
+            if begun_s >= ends_s:
                 return False
-            renewed_s = clock()
-        except Unavailable:
-            if clock() - renewed_s > election.terms.renew_s:
+            try:
+                if not attempts.submit(election.hold).result(ends_s - begun_s):
+                    return False
+                ends_s = begun_s + election.terms.renew_s  # others may count from the moment it was asked for
+            except Unavailable as error:
+                LOG.warning("The lease was not renewed: %s", error)
+            except TimeoutError:
                 return False
-    return True
+        return True
+    finally:
+        attempts.shutdown(wait=False)
 
 
 def _now() -> str:

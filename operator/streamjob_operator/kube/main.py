@@ -27,6 +27,8 @@ from streamjob_operator.kube.leader import Election, Terms, keep_lease, wait_for
 from streamjob_operator.kube.logs import start_logging
 from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.report.events import Events
+from streamjob_operator.kube.retry import Retry
+from streamjob_operator.kube.served import wait_until_served
 from streamjob_operator.kube.telemetry import Telemetry
 from streamjob_operator.kube.tools import Tools
 from streamjob_operator.planning_pool import PlanningPool
@@ -61,9 +63,9 @@ class Options:
 
 @dataclasses.dataclass(slots=True)
 class Life:
-    """What the health pages know."""
+    """What the health pages know. `waits_for` is a sentence about what must be there before anything else."""
 
-    connected: bool = False
+    waits_for: str | None = "The API server has not answered yet."
     leads: bool = False
     watches: bool = False
     beat_s: float = 0.0
@@ -75,8 +77,8 @@ class Life:
 
     def ready(self) -> str | None:
         """A waiting operator is ready, too: it would take over."""
-        if not self.connected:
-            return "The API server has not answered yet."
+        if self.waits_for is not None:
+            return self.waits_for
         return "The watches are not open yet." if self.leads and not self.watches else None
 
 
@@ -88,11 +90,11 @@ def run_operator(options: Options) -> int:
     api = KubeApi(connection, called=telemetry.api_called)
     identity = f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
     namespace = options.lease_namespace or own_namespace()
-    election = Election(api, namespace, options.lease_name, identity, options.terms)
+    election = Election(_lease_api(options, telemetry), namespace, options.lease_name, identity, options.terms)
     pages = HealthServer(options.listen, options.port, alive=life.alive, ready=life.ready, registry=telemetry.registry)
     with pages, stop_on_signals() as stop:
         LOG.info("Started.", extra={"identity": identity, "port": pages.port})
-        if not _become_leader(election, stop, life):
+        if not (_find_kinds(api, stop, life) and _become_leader(election, stop, life)):
             return 0
         asyncio.run(_lead(options, api, telemetry, election, life))
     with contextlib.suppress(Unavailable, Refused):
@@ -101,17 +103,31 @@ def run_operator(options: Options) -> int:
     return 0
 
 
+def _lease_api(options: Options, telemetry: Telemetry) -> KubeApi:
+    """No patience: what waits for the others' calls may be slow, a lease that is renewed too late is lost."""
+    once = Retry(attempts=1)
+    connection = configuration(options.kubeconfig)
+    return KubeApi(connection, retry=once, called=telemetry.api_called, timeout_s=options.terms.request_s)
+
+
+def _find_kinds(api: KubeApi, stop: threading.Event, life: Life) -> bool:
+    def tell(sentence: str) -> None:
+        life.waits_for = sentence
+        LOG.warning(sentence)
+
+    if not wait_until_served(api, stop.wait, tell):
+        return False
+    life.waits_for = None
+    return True
+
+
 def _become_leader(election: Election, stop: threading.Event, life: Life) -> bool:
     def tell(sentence: str) -> None:
         LOG.info(sentence)
 
-    def over(seconds: float) -> bool:
-        life.connected = True
-        return stop.wait(seconds)
-
-    if not wait_for_lease(election, over, tell):
+    if not wait_for_lease(election, stop.wait, tell):
         return False
-    life.connected, life.leads, life.beat_s = True, True, time.monotonic()
+    life.leads, life.beat_s = True, time.monotonic()
     LOG.info("This operator leads.")
     return True
 
@@ -119,7 +135,8 @@ def _become_leader(election: Election, stop: threading.Event, life: Life) -> boo
 async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: Election, life: Life) -> None:
     """Watch and turn until kopf is told to end by a signal."""
     over = threading.Event()
-    threading.Thread(target=_hold_or_die, args=(election, over), name="lease", daemon=True).start()
+    lease = threading.Thread(target=_hold_or_die, args=(election, over), name="lease", daemon=True)
+    lease.start()
     with (
         PlanningPool(options.planners) as planning,
         ThreadPoolExecutor(options.workers, thread_name_prefix="turn") as pool,
@@ -145,6 +162,7 @@ async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: 
             heart.cancel()
             watch.cancel()
             over.set()
+            lease.join()  # so that it is not renewed any more when it is released
 
 
 def _tools(api: KubeApi, telemetry: Telemetry, planning: PlanningPool) -> Tools:
@@ -161,11 +179,11 @@ def _tools(api: KubeApi, telemetry: Telemetry, planning: PlanningPool) -> Tools:
 
 def _hold_or_die(election: Election, over: threading.Event) -> None:
     """Turns may be under way in many threads when the lease is lost: the only sure way to end them is the process's."""
+    kept = False
     try:
         kept = keep_lease(election, over.wait)
-    except Refused as refusal:
-        LOG.error("The lease cannot be renewed: %s", refusal)
-        kept = False
+    except Exception:
+        LOG.exception("The lease cannot be renewed.")
     if not kept:
         LOG.error("The lease was lost; ending at once.")
         os._exit(LOST_THE_LEASE)

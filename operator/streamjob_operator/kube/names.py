@@ -23,6 +23,9 @@ AGENT_FIELD_MANAGER = "streamjob-agent"
 FINALIZER = f"{GROUP}/operator"
 """Keeps a StreamJob until its driver has been stopped between two batches; its work is bounded and always ends."""
 
+APPLICATION_HASH = f"{GROUP}/application-hash"
+"""Hash of the spec.application that the driver was started with; when the spec has another one it is restarted."""
+
 POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 DRAINING_DELETION_COST = -1000
 """Marked executors' pods are the first that a controller deletes when it must delete some (the default is 0)."""
@@ -32,7 +35,8 @@ class Label(enum.StrEnum):
     """Labels that the operator sets on pods and on what it owns."""
 
     JOB = f"{GROUP}/job"
-    """Name of the StreamJob that the object belongs to. On everything a StreamJob owns, and on pods it looks after."""
+    """Name of the StreamJob that the object belongs to. On everything that a StreamJob owns, and on its driver's and
+    executors' pods; pods of an application that somebody else started do not get it."""
 
     MARKED = f"{GROUP}/marked-for-removal"
     """"true" on the pod of an executor that is being drained; taken off when the drain is taken back."""
@@ -158,7 +162,7 @@ class KubeReason(enum.StrEnum):
     """`spec.suspend` is true."""
 
     RESUMED = "Resumed"
-    """`spec.suspend` is no longer true; the driver is started from its checkpoint."""
+    """`spec.suspend` is no longer true; the driver is started from its checkpoint. Event."""
 
     APPLICATION_NOT_FOUND = "ApplicationNotFound"
     """`applicationRef` names nothing that is there. To do: correct `applicationRef`, or start the application."""
@@ -182,8 +186,8 @@ class KubeReason(enum.StrEnum):
     """As Adopted, and the message says what cannot be done for it. To do: read the message."""
 
     AGENT_SILENT = "AgentSilent"
-    """The agent has not written PartitionMap.status for longer than `metrics.staleAfter`. To do: look at the driver's
-    log; it may hang, or not reach the API server."""
+    """The agent has not written PartitionMap.status for more than 60 s; it does so every 10 s. To do: look at the
+    driver's log; it may hang, or not reach the API server."""
 
     AGENT_REFUSED = "AgentRefused"
     """The agent did not take the newest map; the message is its own. To do: report it if the next plan is refused,
@@ -200,13 +204,13 @@ class KubeReason(enum.StrEnum):
     or ask for less in `application.executor`."""
 
     MARKED_FOR_REMOVAL = "MarkedForRemoval"
-    """An executor is drained and will be removed when it is empty. Event, on its pod too."""
+    """An executor is drained and will be removed when it is empty. Event on its pod."""
 
     UNMARKED = "Unmarked"
-    """A drain was taken back; the executor stays. Event, on its pod too."""
+    """A drain was taken back; the executor stays. Event on its pod."""
 
     STOPPED = "Stopped"
-    """A person ended the running moves with the annotation `streamjob.dev/stop`."""
+    """A person ended the running moves with the annotation `streamjob.dev/stop`. Event."""
 
     NOTHING_STALLED = "NothingStalled"
     """Nothing waits for a person."""
@@ -222,8 +226,8 @@ class KubeReason(enum.StrEnum):
     `metrics.prometheus.url`."""
 
     PROMETHEUS_DENIED = "PrometheusDenied"
-    """Prometheus refuses the credentials, or the secret with them is missing or incomplete. To do: correct the secret
-    of `metrics.prometheus.auth`."""
+    """Prometheus refuses the credentials, or a secret of `metrics.prometheus` is missing, incomplete, or may not be
+    read. To do: correct the secret, or let the operator's account get it."""
 
     PROMETHEUS_TLS = "PrometheusTls"
     """Prometheus's certificate cannot be trusted with the given CA. To do: correct the secret of
@@ -238,5 +242,6 @@ class KubeReason(enum.StrEnum):
     that drop series."""
 
     OPERATOR_ERROR = "OperatorError"
-    """A mistake of the operator's own; the message has it, and the next cycle tries again. To do: report it, with the
-    operator's log of the cycle."""
+    """A turn came to nothing: the API server refuses something, or the operator made a mistake; the message has it, and
+    it is tried again. To do: give the right that a refusal names (`streamjob operator --self-check` lists what lacks);
+    report anything else, with the operator's log of the cycle."""

@@ -73,8 +73,12 @@ class ExecutorPods:
 
 def executor_pods(api: KubeApi, namespace: str, application_id: str) -> ExecutorPods:
     """The executors' pods of that Spark application; raises Refused, Unavailable."""
-    found = api.list(PODS, namespace, labels=f"{APPLICATION}={application_id},{ROLE}=executor")
-    return read_pods(found)
+    return read_pods(api.list(PODS, namespace, labels=selector(application_id)))
+
+
+def selector(application_id: str) -> str:
+    """Label selector of the executors' pods, by the labels that Spark gives them, whoever started the application."""
+    return f"{APPLICATION}={application_id},{ROLE}=executor"
 
 
 def read_pods(documents: Iterable[Mapping[str, Any]]) -> ExecutorPods:

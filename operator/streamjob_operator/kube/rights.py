@@ -1,4 +1,7 @@
-"""What the operator's account must be allowed: the list that the chart's role grants and `--self-check` asks for."""
+"""What the operator's account must be allowed: the list that the chart's role grants and `--self-check` asks for.
+
+Kubernetes lets nobody hand on a right that he lacks himself: what a driver's role has is in it, too.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,13 @@ from collections.abc import Iterator
 
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.kinds import (
+    APACHE_APPLICATIONS,
     CONFIG_MAPS,
     EVENTS,
+    KUBEFLOW_APPLICATIONS,
     LEASES,
     PARTITION_MAPS,
+    POD_MONITORS,
     PODS,
     ROLE_BINDINGS,
     ROLES,
@@ -18,6 +24,7 @@ from streamjob_operator.kube.kinds import (
     SERVICE_ACCOUNTS,
     SERVICES,
     STREAM_JOBS,
+    VOLUME_CLAIMS,
     Kind,
 )
 
@@ -44,19 +51,26 @@ class Right:
         return self.kind.plural + (f"/{self.subresource}" if self.subresource else "")
 
 
+SPARKS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
+"""What Spark's driver does to its executors' pods, and to what it makes for them."""
 WHERE_JOBS_ARE: tuple[Right, ...] = (
     Right(kind=STREAM_JOBS, verbs=("get", "list", "watch", "patch")),
-    Right(kind=STREAM_JOBS, subresource="status", verbs=("get", "patch")),
+    Right(kind=STREAM_JOBS, subresource="status", verbs=("patch",)),
+    Right(kind=STREAM_JOBS, subresource="finalizers", verbs=("update",)),
     Right(kind=PARTITION_MAPS, verbs=("get", "list", "watch", "create", "patch")),
     Right(kind=PARTITION_MAPS, subresource="status", verbs=("patch",)),
-    Right(kind=PODS, verbs=("get", "list", "watch", "create", "patch", "delete")),
-    Right(kind=SERVICES, verbs=("get", "create", "patch")),
-    Right(kind=CONFIG_MAPS, verbs=("get", "create", "patch")),
+    Right(kind=PODS, verbs=SPARKS),
+    Right(kind=SERVICES, verbs=SPARKS),
+    Right(kind=CONFIG_MAPS, verbs=SPARKS),
+    Right(kind=VOLUME_CLAIMS, verbs=SPARKS),
     Right(kind=SERVICE_ACCOUNTS, verbs=("get", "create", "patch")),
     Right(kind=ROLES, verbs=("get", "create", "patch")),
     Right(kind=ROLE_BINDINGS, verbs=("get", "create", "patch")),
     Right(kind=SECRETS, verbs=("get",)),
     Right(kind=EVENTS, verbs=("get", "create", "patch")),
+    Right(kind=POD_MONITORS, verbs=("get", "create", "patch")),
+    Right(kind=KUBEFLOW_APPLICATIONS, verbs=("get",)),
+    Right(kind=APACHE_APPLICATIONS, verbs=("get",)),
 )
 """Rights in every namespace whose StreamJobs are looked after."""
 WHERE_THE_LEASE_IS: tuple[Right, ...] = (Right(kind=LEASES, verbs=("get", "create", "patch")),)

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from streamjob_operator.kube import rights
 from streamjob_operator.kube.access import configuration, own_namespace
 from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.kinds import LEASES, PARTITION_MAPS, STREAM_JOBS, Kind
+from streamjob_operator.kube.kinds import LEASES
 from streamjob_operator.kube.leader import Terms
 from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.retry import Retry
+from streamjob_operator.kube.served import SERVED, absent, listed
 from streamjob_operator.ports import Unavailable
 
-SERVED: tuple[tuple[Kind, tuple[str, ...]], ...] = ((STREAM_JOBS, ("status", "scale")), (PARTITION_MAPS, ("status",)))
 LOOK_S = 0.5
 
 
@@ -65,10 +65,9 @@ def default_where(namespaces: tuple[str, ...], lease_namespace: str | None, leas
 
 def _served(api: KubeApi) -> Iterator[Finding]:
     for kind, subresources in SERVED:
-        wanted = [kind.plural, *(f"{kind.plural}/{one}" for one in subresources)]
-        absent = [one for one in wanted if one not in api.resources(kind)]
-        text = f"The API server serves {', '.join(wanted)} of {kind.api_version}"
-        yield Finding(ok=not absent, text=f"{text}; not there: {', '.join(absent)}" if absent else text)
+        lacking = absent(api, kind, subresources)
+        text = f"The API server serves {', '.join(listed(kind, subresources))} of {kind.api_version}"
+        yield Finding(ok=not lacking, text=f"{text}; not there: {', '.join(lacking)}" if lacking else text)
 
 
 def _allowed(api: KubeApi, where: Where) -> Iterator[Finding]:

@@ -10,8 +10,10 @@ from streamjob_agent.wire import AgentStatus
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.kinds import SECRETS
 from streamjob_operator.kube.maps import MapView
+from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.prometheus import PrometheusMetrics
 from streamjob_operator.kube.prometheus_http import settings_of
+from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.report.facts import MetricsTrouble
 from streamjob_operator.ports import MetricsSource, Unavailable
 from streamjob_operator.spec import StreamJob
@@ -38,7 +40,11 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Sou
         return _agent(job, look)
 
     def read_secret(name: str) -> dict[str, str] | None:
-        found = api.get(SECRETS, name, namespace)
+        try:
+            found = api.get(SECRETS, name, namespace)
+        except Refused as refusal:
+            sentence = f"Secret {name}, which spec.metrics.prometheus names, cannot be read: {refusal}"
+            raise Unavailable(sentence, code=KubeReason.PROMETHEUS_DENIED) from refusal
         return None if found is None else dict(found.get("data") or {})
 
     metrics = PrometheusMetrics(lambda: settings_of(asked, read_secret), lambda: _status(look))

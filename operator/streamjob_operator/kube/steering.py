@@ -11,6 +11,7 @@ from streamjob_operator.kube.models.status import Handled
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.reading import Reading
 from streamjob_operator.kube.refusals import Conflict
+from streamjob_operator.ports import Unavailable
 
 ATTEMPTS = 5
 
@@ -22,11 +23,12 @@ def wants(reading: Reading, handled: Handled | None, what: Annotation) -> str | 
     return value if value and value != before else None
 
 
-def stop(maps: Maps, seen: MapView) -> MapView | None:
-    """End the moves and drains of the newest generation; the map as it is then, None when it could not be written.
+def stop(maps: Maps, seen: MapView) -> MapView:
+    """End the moves and drains of the newest generation; the map as it is then.
 
     A new generation takes its place that assigns nothing: every key group stays where it is at the next batch boundary,
-    marks are taken back, and executors that were asked for and have not come are not waited for.
+    marks are taken back, and executors that were asked for and have not come are not waited for. Raises Unavailable
+    when it could not be written: the stop is not followed then.
     """
     for _ in range(ATTEMPTS):
         halt = halted(seen)
@@ -36,9 +38,9 @@ def stop(maps: Maps, seen: MapView) -> MapView | None:
             maps.write(halt, seen)
         again = maps.read()
         if again is None:
-            return None
+            raise Unavailable("The PartitionMap was deleted while its moves were to be stopped.")
         seen = again
-    return None
+    raise Unavailable(f"The PartitionMap changed at each of {ATTEMPTS} attempts to stop its moves.")
 
 
 def halted(seen: MapView) -> Assignment | None:

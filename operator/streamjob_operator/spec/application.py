@@ -124,7 +124,8 @@ class Application(Part):
     """Spark settings; every value is text. Default: none."""
 
     checkpoint: str | None = Field(default=None, min_length=1, max_length=2000)
-    """Checkpoint location that the script uses, given to it as STREAMJOB_CHECKPOINT. Default: the script's own."""
+    """Checkpoint location that the script uses, given to it as STREAMJOB_CHECKPOINT. Default: the script's own;
+    at most 2000 characters."""
 
     driver: Pod = Pod()
     """Size and shape of the driver's pod."""

@@ -107,7 +107,7 @@ class Metrics(Part):
     """A Prometheus that scrapes the agent. Default: the agent is read directly."""
 
     stale_after_s: Duration | None = Field(default=None, alias="staleAfter", ge=1, le=86400)
-    """Age from which measurements are not acted on. Duration, 1s to 1d, default: three statistics periods."""
+    """Age from which measurements are not acted on. Duration, range 1s to 1d, default: three statistics periods."""
 
     min_coverage: float = Field(default=90.0, ge=0, le=100)
     """Share of key groups that must have been measured before anything moves. Percent, default 90, range 0 to 100."""

@@ -81,17 +81,18 @@ class MigrationBudget(Part):
     """What one plan may cost. A field that is left out sets no limit."""
 
     max_cost_s: Duration | None = Field(default=2.0, alias="maxCost", gt=0, le=3600)
-    """Sum of the expected pauses of all moves of one plan. Duration, default 2s, up to 1h; null sets no limit (and
-    client-side `kubectl apply` drops a null, so write 1h there)."""
+    """Sum of the expected pauses of all moves of one plan. Duration, default 2s, above 0s, up to 1h; null sets no
+    limit (and client-side `kubectl apply` drops a null, so write 1h there)."""
 
     max_migrations: int | None = Field(default=None, ge=1, le=1_000_000)
     """Moves of one plan. Default: no limit; range 1 to 1000000."""
 
     max_state_bytes: Size | None = Field(default=None, ge=1)
-    """State that one plan may move. Byte size such as 2Gi, default: no limit."""
+    """State that one plan may move. Byte size such as 2Gi, at least 1, default: no limit."""
 
     latency_objective_s: Duration | None = Field(default=None, alias="latencyObjective", gt=0, le=86400)
-    """Longest wanted batch time; moves at one batch boundary use what is left of it. Duration, default: none."""
+    """Longest wanted batch time; moves at one batch boundary use what is left of it. Duration, above 0s, up to 1d,
+    default: none."""
 
 
 class Collocation(Part):
@@ -101,10 +102,11 @@ class Collocation(Part):
     """Whether collocation is a goal. Default true; needs a planner that knows it, such as albic."""
 
     max_partition_load: float = Field(default=25.0, gt=0, le=1000)
-    """Largest load of a set that moves as one. Percent points, default 25 (maxPL), up to 1000."""
+    """Largest load of a set that moves as one. Percent points, default 25 (maxPL), above 0, up to 1000."""
 
     step: float = Field(default=5.0, gt=0, le=100)
-    """By how much maxPartitionLoad is lowered when the load distance is too large. Percent points, default 5."""
+    """By how much maxPartitionLoad is lowered when the load distance is too large. Percent points, default 5, above 0,
+    up to 100."""
 
     score_factor: float = Field(default=1.5, ge=1, le=100)
     """How many times the average a pair's traffic must be to count. Default 1.5 (sF), range 1 to 100."""
@@ -142,7 +144,8 @@ class Balancing(Part):
     """Window of measurement and time between two cycles (SPL). Duration, default 5m, range 1s to 1d."""
 
     max_load_distance: float = Field(default=10.0, gt=0, le=1000)
-    """Load distance that is tolerated before key groups move (maxLD). Percent points, default 10, up to 1000."""
+    """Load distance that is tolerated before key groups move (maxLD). Percent points, default 10, above 0, up to
+    1000."""
 
     tolerance: float = Field(default=0.5, ge=0, le=100)
     """Load distance that is not worth a move. Percent points, default 0.5, range 0 to 100."""
@@ -151,10 +154,10 @@ class Balancing(Part):
     """Load distance that each move must gain. Percent points, default 0.05, range 0 to 100."""
 
     plan_deadline_s: Duration | None = Field(default=None, alias="planDeadline", gt=0, le=600)
-    """Time for one plan. Duration, up to 10m, default: a tenth of statisticsPeriod within 200ms and 10s."""
+    """Time for one plan. Duration, above 0s, up to 10m, default: a tenth of statisticsPeriod within 200ms and 10s."""
 
     max_iterations: int | None = Field(default=None, ge=1)
-    """Limit of the planner's search that does not depend on the clock, for exact replays. Default: none."""
+    """Limit of the planner's search that does not depend on the clock, for exact replays. At least 1, default: none."""
 
     migration_budget: MigrationBudget = MigrationBudget()
     """What the moves of one plan may cost. A field that is left out sets no limit, but for maxCost."""
@@ -192,7 +195,7 @@ class Executors(Part):
 
     replicas: int | None = Field(default=None, ge=0, le=10_000)
     """Executors wanted by somebody else, such as an HPA or `kubectl scale`; kept within min and max. While it is set,
-    StreamJob's own scaling is off. Default: not set."""
+    StreamJob's own scaling is off. Default: not set; range 0 to 10000."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Executors:
@@ -205,10 +208,10 @@ class Stabilization(Part):
     """How long a wish must last before it is followed."""
 
     up_s: Duration = Field(default=0.0, alias="up", ge=0, le=86400)
-    """The smallest wish of this time is followed upwards. Duration, default 0s, up to 1d."""
+    """The smallest wish of this time is followed upwards. Duration, default 0s, range 0s to 1d."""
 
     down_s: Duration = Field(default=900.0, alias="down", ge=0, le=604800)
-    """The largest wish of this time is followed downwards. Duration, default 15m, up to 7d."""
+    """The largest wish of this time is followed downwards. Duration, default 15m, range 0s to 7d."""
 
 
 class Window(Part):
@@ -243,7 +246,8 @@ class Scaling(Part):
     """Time in which a backlog should be worked off. Duration, default 10m, range 1s to 7d."""
 
     executor_timeout_s: Duration = Field(default=300.0, alias="executorTimeout", ge=1, le=86400)
-    """How long requested executors may take to come before the wish is given up. Duration, default 5m."""
+    """How long requested executors may take to come before the wish is given up. Duration, default 5m, range
+    1s to 1d."""
 
     stabilization: Stabilization = Stabilization()
     """How long more or fewer executors must have been needed before their number follows."""

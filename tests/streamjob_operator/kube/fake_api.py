@@ -20,12 +20,28 @@ class FakeApi:
         self.objects: dict[tuple[str, str, str], Object] = {}
         self.before: dict[str, Callable[[str], None]] = {}
         self.calls: list[tuple[str, str]] = []
+        self._applied: dict[tuple[str, str, str], set[str]] = {}
         self._versions = itertools.count(1)
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Object | None:
         self._called("get", kind, name)
         found = self.objects.get((kind.plural, namespace or "", name))
         return copy.deepcopy(found)
+
+    def list(
+        self, kind: Kind, namespace: str | None = None, *, labels: str | None = None, fields: str | None = None
+    ) -> list[Object]:
+        """`labels` are equalities; fields are none of ours."""
+        assert fields is None
+        self._called("list", kind, "")
+        wanted = dict(one.split("=") for one in (labels or "").split(",") if one)
+        return [
+            copy.deepcopy(one)
+            for (plural, where, _), one in self.objects.items()
+            if plural == kind.plural
+            and namespace in (None, where)
+            and wanted.items() <= (one["metadata"].get("labels") or {}).items()
+        ]
 
     def create(self, kind: Kind, document: Mapping[str, Any]) -> Object:
         key = self._key(kind, document)
@@ -48,7 +64,21 @@ class FakeApi:
             raise NotFound(404, "NotFound", f"{key} is not there")
         changed = {**(there or {"kind": kind.kind, "apiVersion": kind.api_version}), **document}
         changed["metadata"] = {**(there or {}).get("metadata", {}), **document["metadata"]}
+        if subresource is None:
+            self._take_back(key, changed["metadata"], set(document["metadata"]))
         return self._keep(key, changed)
+
+    def _take_back(self, key: tuple[str, str, str], metadata: Object, given: set[str]) -> None:
+        """Server-side apply: what was applied earlier and is not given any more goes."""
+        for name in self._applied.get(key, set()) - given:
+            metadata.pop(name, None)
+        self._applied[key] = given
+
+    def delete(
+        self, kind: Kind, name: str, namespace: str | None = None, *, uid: str | None = None, grace_s: int | None = None
+    ) -> bool:
+        self._called("delete", kind, name)
+        return self.objects.pop((kind.plural, namespace or "", name), None) is not None
 
     def merge_patch(
         self, kind: Kind, name: str, namespace: str | None, patch: Mapping[str, Any], *, subresource: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -114,7 +115,22 @@ def test_a_lease_that_cannot_be_renewed_is_given_up_before_another_may_take_it(a
 
     api.before["get"] = down
     assert not keep_lease(one, clock.over_after(1e9), clock)
-    assert TERMS.renew_s < clock.now_s < TERMS.lease_s
+    assert TERMS.renew_s <= clock.now_s < TERMS.lease_s
+
+
+def test_an_attempt_that_hangs_is_not_waited_for() -> None:
+    api = FakeApi()
+    one = Election(api, "n", "lease", "one", Terms(lease_s=1.5, renew_s=0.5, retry_s=0.1))  # type: ignore[arg-type]
+    assert one.hold()
+    answered = threading.Event()
+
+    def hang(_: str) -> None:
+        answered.wait(60.0)
+
+    api.before["get"] = hang
+    assert not keep_lease(one, lambda _: False)
+    assert not answered.is_set()
+    answered.set()
 
 
 def test_a_short_outage_does_not_cost_the_lease(api: FakeApi, clock: Clock) -> None:
@@ -127,6 +143,25 @@ def test_a_short_outage_does_not_cost_the_lease(api: FakeApi, clock: Clock) -> N
 
     api.before["get"] = flaky
     assert keep_lease(one, clock.over_after(100.0), clock)
+
+
+def test_the_lease_is_counted_from_before_it_was_asked_for(api: FakeApi, clock: Clock) -> None:
+    """Another one sees the renewal when the API server has it, which may be long before we hear of it."""
+    one = candidate(api, clock, "one")
+    assert one.hold()
+    waits: list[float] = []
+
+    def slow(_: str) -> None:
+        clock.now_s += 9.0
+
+    def over(wait_s: float) -> bool:
+        waits.append(wait_s)
+        clock.now_s += wait_s
+        return len(waits) == 2
+
+    api.before["patch"] = slow
+    assert keep_lease(one, over, clock)
+    assert waits == [TERMS.retry_s, 1.0]
 
 
 @pytest.mark.parametrize("terms", [(1.0, 2.0, 3.0), (15.0, 15.0, 2.0), (15.0, 10.0, 0.0)])

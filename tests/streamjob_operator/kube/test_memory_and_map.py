@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import random
 import time
 
 import pytest
@@ -15,12 +17,21 @@ from streamjob_operator.kube.actuator import MapActuator
 from streamjob_operator.kube.kinds import PARTITION_MAPS, STREAM_JOBS
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.memory import StatusMemory, adopt, memory_text, read_memory
-from streamjob_operator.kube.models.status import Status
+from streamjob_operator.kube.models.status import (
+    MOST_HISTORY,
+    Condition,
+    Decision,
+    ExecutorsStatus,
+    MarkedExecutor,
+    Status,
+)
+from streamjob_operator.kube.names import Condition as Kind
 from streamjob_operator.kube.packing import PLAIN_BYTES, pack, unpack
+from streamjob_operator.kube.report.compose import to_document
 from streamjob_operator.kube.writing import write_status
 from streamjob_operator.memory import UnreadableMemory
 from streamjob_operator.ports import Stale, Unavailable
-from streamjob_operator.values import Memory, Receipt
+from streamjob_operator.values import Memory, PendingPlan, Receipt
 
 JOB_DOCUMENT = {"metadata": {"name": "j", "namespace": "n", "uid": "uid-j"}}
 WRITTEN = Assignment(
@@ -64,6 +75,40 @@ def test_a_memory_that_cannot_be_read_is_told_and_begun_anew(text: str) -> None:
     told: list[str] = []
     assert StatusMemory(text, seen, 0.0, lambda _: None, told.append).load() == Memory()
     assert len(told) == 1
+
+
+def test_the_largest_plan_that_waits_for_approval_fits_into_the_store() -> None:
+    """100,000 moves in no order among 1,000 executors; etcd takes objects of at most 1.5 MiB."""
+    chance = random.Random(1)
+    keys = [f"{operator}/{partition}" for operator in range(10) for partition in range(10_000)]
+    chance.shuffle(keys)
+    moves = {key: (str(chance.randrange(1_000)), str(chance.randrange(1_000))) for key in keys}
+    marked = tuple(str(one) for one in range(500))
+    pending = PendingPlan(
+        plan_hash="0123456789ab",
+        made_at_s=1_795_238_801.25,
+        application_id="spark-application-1795238801",
+        moves=moves,
+        executors_wanted=500,
+        marked=marked,
+    )
+    memory = memory_text(Memory(generation=7, pending=pending, marked=marked))
+    assert read_memory(memory).pending == pending
+    said = {"reason": "AwaitingApproval", "message": "x" * 2_000}
+    decision = Decision(at="2026-01-01T00:00:00Z", decision="Held", moves=100_000, count=1_000_000, **said)
+    conditions = tuple(
+        Condition(type=one.value, status="Unknown", last_transition_time="2026-01-01T00:00:00Z", **said) for one in Kind
+    )
+    drains = tuple(MarkedExecutor(id=one, pod=f"{'p' * 58}-{one}", groups_left=100_000) for one in marked)
+    status = Status(
+        memory=memory,
+        conditions=conditions,
+        history=(decision,) * MOST_HISTORY,
+        last_action=decision,
+        executors=ExecutorsStatus(marked_for_removal=drains),
+    )
+    size = len(json.dumps(to_document(status), separators=(",", ":")))
+    assert 0.9 * 2**20 < len(memory) < size < 1.2 * 2**20
 
 
 def test_packed_text_that_is_too_long_is_refused() -> None:

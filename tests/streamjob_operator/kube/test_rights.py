@@ -1,7 +1,8 @@
-"""What the operator asks for is what the chart grants."""
+"""What the operator asks for is what the chart grants, and nothing else."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,37 @@ import yaml
 
 from streamjob_operator.kube import rights
 
-RBAC = Path(__file__).parents[3] / "charts" / "streamjob" / "templates" / "rbac.yaml"
+TEMPLATE = Path(__file__).parents[3] / "charts" / "streamjob" / "templates" / "rbac.yaml"
+LEASE_BEGINS = "# The Lease by which"
 
 
-@pytest.fixture(scope="module")
-def granted() -> list[dict[str, Any]]:
-    """The chart's rules: their text has no template in it."""
-    text = RBAC.read_text(encoding="utf-8").partition("-}}\n")[2].partition("{{- end")[0]
+def granted(text: str) -> set[tuple[str, str, str]]:
+    """(group, resource, verb) of each right in a list of rules."""
     rules: list[dict[str, Any]] = yaml.safe_load(text)
-    return rules
+    return {
+        (group, resource, verb)
+        for rule in rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
 
 
-@pytest.mark.parametrize("right", rights.WHERE_JOBS_ARE, ids=lambda one: one.resource)
-def test_the_chart_grants_it(granted: list[dict[str, Any]], right: rights.Right) -> None:
-    fitting = [one for one in granted if right.kind.group in one["apiGroups"] and right.resource in one["resources"]]
-    assert set(right.verbs) <= {verb for one in fitting for verb in one["verbs"]}
+def asked(wanted: Iterable[rights.Right]) -> set[tuple[str, str, str]]:
+    return {(one.kind.group, one.resource, verb) for one in wanted for verb in one.verbs}
+
+
+def test_where_jobs_are_the_chart_grants_exactly_what_is_asked_for() -> None:
+    rules = TEMPLATE.read_text(encoding="utf-8").partition("-}}\n")[2].partition("{{- end")[0]  # no template in it
+    assert granted(rules) == asked(rights.WHERE_JOBS_ARE)
+
+
+def test_where_the_lease_is_the_chart_grants_exactly_what_is_asked_for() -> None:
+    role = TEMPLATE.read_text(encoding="utf-8").partition(LEASE_BEGINS)[2]
+    rules = role.partition("rules:\n")[2].partition("---")[0]
+    assert granted(rules) == asked(rights.WHERE_THE_LEASE_IS)
+
+
+@pytest.mark.parametrize("wanted", [rights.WHERE_JOBS_ARE, rights.WHERE_THE_LEASE_IS])
+def test_no_right_is_listed_twice(wanted: tuple[rights.Right, ...]) -> None:
+    assert len(asked(wanted)) == sum(len(one.verbs) for one in wanted)

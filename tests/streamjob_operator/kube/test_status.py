@@ -6,13 +6,13 @@ import dataclasses
 from typing import Any
 
 import pytest
+from agent_reports import agent
 from fake_api import FakeApi
 from worlds import World, even, job, warm
 
-from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
 from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.maps import MapView
-from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Status
+from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Handled, Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.report.compose import compose, read_status, to_document
 from streamjob_operator.kube.report.conditions import Finding, code, merge
@@ -29,36 +29,6 @@ RUNNING = DriverFacts(phase=Phase.RUNNING, reason=KubeReason.DRIVER_RUNNING, mes
 AUTO = job()
 
 
-def agent(**changes: Any) -> AgentStatus:
-    executors = changes.pop("executors", {"0": "ready", "1": "ready"})
-    query = QueryStatus(
-        query_id="query-1",
-        run_id="r",
-        name=None,
-        batch_id=1,
-        owners={0: ("0",) * 12},
-        moves_pending=changes.pop("pending", 0),
-        moves_done=3,
-    )
-    values: dict[str, Any] = {
-        "agent_version": "1",
-        "spark_version": "4",
-        "application_id": "app-1",
-        "now_s": 1000.0,
-        "actuation": "on",
-        "reason": "Ok",
-        "message": "",
-        "generation_applied": None,
-        "refused": None,
-        "queries": (query,),
-        "executors": tuple(
-            ExecutorStatus(executor_id=name, host="h", cores=1, state=state, groups=6)
-            for name, state in executors.items()
-        ),
-    }
-    return AgentStatus(**{**values, **changes})
-
-
 def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **changes: Any) -> Facts:
     seen = MapView(generation=0, resource_version="1", spec={}, agent=changes.pop("agent", agent()), agent_url=None)
     trouble = changes.pop("trouble", None)
@@ -68,6 +38,7 @@ def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **chan
         "job": of,
         "driver": RUNNING,
         "map": seen,
+        "agent_heard_s": 1000.0,
         "memory": Memory(executors_target=2) if record is None else record.memory,
         "cycle": None if record is None else Cycle(id="c1", record=record, seconds=0.5, trouble=trouble),
     }
@@ -75,7 +46,7 @@ def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **chan
 
 
 def status_of(told: Facts, before: Status | None = None) -> Status:
-    return compose(before or Status(), told, None, "x=y")
+    return compose(before or Status(), told, None)
 
 
 def found(status: Status, kind: Condition) -> str:
@@ -136,8 +107,8 @@ def test_what_came_of_a_plan_is_measured_once() -> None:
         ({"agent": agent(pending=4)}, Condition.RECONCILING, "True/MovesPending"),
         ({"agent": agent(executors={"0": "ready"})}, Condition.RECONCILING, "True/WaitingForExecutors"),
         ({"agent": agent(executors={"0": "ready"})}, Condition.EXECUTORS_AVAILABLE, "False/WaitingForExecutors"),
-        ({"agent": agent(now_s=900.0)}, Condition.READY, "False/AgentSilent"),
-        ({"agent": None}, Condition.READY, "False/AgentSilent"),
+        ({"agent_heard_s": 939.0}, Condition.READY, "False/AgentSilent"),
+        ({"agent": None, "agent_heard_s": None}, Condition.READY, "False/AgentSilent"),
         (
             {"agent": agent(actuation="off", reason="SelfTestFailed")},
             Condition.ACTUATION_AVAILABLE,
@@ -173,6 +144,41 @@ def test_what_came_of_a_plan_is_measured_once() -> None:
 )
 def test_what_is_wrong_is_said(change: dict[str, Any], kind: Condition, expected: str) -> None:
     assert found(status_of(facts(**change)), kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("phase", "reason"),
+    [
+        (Phase.SUSPENDED, KubeReason.SUSPENDED),
+        (Phase.FAILED, KubeReason.DRIVER_FAILED),
+        (Phase.SUBMITTING, KubeReason.DRIVER_STARTING),
+    ],
+)
+def test_nothing_is_told_of_a_driver_that_is_gone(phase: Phase, reason: KubeReason) -> None:
+    """Its last report is still in the PartitionMap: executors, key groups that leave, moves."""
+    of = job(("mode: Auto", "mode: Approve"))
+    last = agent(executors={"0": "ready", "1": "draining"}, pending=4)
+    before = status_of(facts(skewed(of).turn(of), of, agent=last))
+    assert found(before, Condition.AWAITING_APPROVAL) == "True/AwaitingApproval"
+    assert before.executors is not None
+    assert before.executors.ready == 2
+    gone = DriverFacts(phase=phase, reason=reason, message="It is gone.")
+    told = facts(driver=gone, agent=last, memory=Memory(executors_target=2, marked=("1",)))
+    status = status_of(told, before)
+    assert status.phase is phase
+    shown = to_document(status)
+    assert "migrations" not in shown
+    assert (shown["executors"]["ready"], shown["executors"]["admitted"], shown["executors"]["summary"]) == (0, 0, "0/2")
+    assert not shown["executors"]["markedForRemoval"]
+    unknown = (
+        Condition.METRICS_AVAILABLE,
+        Condition.ACTUATION_AVAILABLE,
+        Condition.EXECUTORS_AVAILABLE,
+        Condition.BALANCED,
+        Condition.AWAITING_APPROVAL,
+    )
+    assert {found(status, kind) for kind in unknown} == {f"Unknown/{reason}"}
+    assert found(status, Condition.RECONCILING) == f"{phase is Phase.SUBMITTING}/{reason}"
 
 
 def test_a_pod_that_no_node_has_room_for_is_said() -> None:
@@ -298,6 +304,36 @@ def test_what_becomes_wrong_is_told_once_with_one_event_for_one_reason() -> None
     told = list(tellings(good, bad, facts()))
     assert [(one.reason, one.warning) for one in told] == [("DriverFailed", True)]
     assert list(tellings(bad, bad, facts())) == []
+
+
+def test_a_stop_that_is_followed_is_told_once() -> None:
+    def handled(stop: str | None) -> Status:
+        return compose(Status(), facts(), Handled(refresh="r", stop=stop))
+
+    def told(before: Status, after: Status) -> list[tuple[str, str]]:
+        return [(one.reason, one.key) for one in tellings(before, after, facts())]
+
+    assert told(handled(None), handled("1")) == [("Stopped", "1")]
+    assert told(handled("1"), handled("1")) == []
+    assert told(handled("1"), handled("2")) == [("Stopped", "2")]  # another event, not the same one again
+
+
+def test_a_job_that_is_resumed_is_told_once() -> None:
+    def status(phase: Phase, reason: str) -> Status:
+        return status_of(facts(driver=DriverFacts(phase=phase, reason=reason, message="x")))
+
+    suspended = status(Phase.SUSPENDED, KubeReason.SUSPENDED)
+    starting = status(Phase.SUBMITTING, KubeReason.DRIVER_STARTING)
+    told = [
+        [one.reason for one in tellings(before, after, facts())]
+        for before, after in (
+            (starting, suspended),
+            (suspended, suspended),
+            (suspended, starting),
+            (starting, starting),
+        )
+    ]
+    assert told == [["Suspended"], [], ["Resumed", "DriverStarting"], []]
 
 
 def test_the_same_event_is_counted_and_another_key_is_another_event() -> None:

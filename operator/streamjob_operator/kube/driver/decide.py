@@ -56,9 +56,9 @@ def _ending(job: JobFacts, pod: DriverPod | None, memory: DriverMemory, now_s: f
 def _absent(job: JobFacts, wanted_hash: str, memory: DriverMemory, now_s: float) -> Decision:
     known = memory.application_hash == wanted_hash
     if known and memory.pod_uid is not None and memory.ended_uid != memory.pod_uid:
-        memory = _count(
-            job, memory, memory.pod_uid, None, now_s
-        )  # it was deleted by somebody else, or its node is gone
+        # It was deleted by somebody else, or its node is gone.
+        lasted_s = _lasted_s(memory.started_at_s, None, now_s)
+        memory = _count(job, memory, memory.pod_uid, None, lasted_s, now_s)
     if known and memory.ended_uid is not None:
         if not _restarts(job, memory.exit_code):
             return _over(memory)
@@ -90,15 +90,22 @@ def _alive(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float) ->
         memory,
         pod_uid=pod.uid,
         application_hash=pod.application_hash,
-        started_at_s=pod.started_at_s,
+        started_at_s=_seen_running_s(pod, memory, now_s),
         restart_at_s=None,
     )
     if pod.phase is not PodPhase.RUNNING or not pod.ready:
         return _starting(pod, memory)
-    if pod.started_at_s is not None and now_s - pod.started_at_s >= _healthy_s(job):
+    if memory.started_at_s is not None and now_s - memory.started_at_s >= _healthy_s(job):
         memory = dataclasses.replace(memory, restarts=0, ended_uid=None)
     sentence = f"The driver runs in pod {pod.name}, and its agent answers."
     return _rest(Phase.RUNNING, KubeReason.DRIVER_RUNNING, sentence, memory, next_look_s=STEADY_S)
+
+
+def _seen_running_s(pod: DriverPod, memory: DriverMemory, now_s: float) -> float | None:
+    """When its container was seen running first: by our clock, which is what it is compared with."""
+    if pod.started_at_s is None:
+        return None
+    return memory.started_at_s if memory.pod_uid == pod.uid and memory.started_at_s is not None else now_s
 
 
 def _starting(pod: DriverPod, memory: DriverMemory) -> Decision:
@@ -120,13 +127,22 @@ def _count_end(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float
         return memory
     code = pod.exit_code if pod.exit_code is not None else (0 if pod.phase is PodPhase.SUCCEEDED else None)
     seen = dataclasses.replace(memory, application_hash=pod.application_hash, started_at_s=pod.started_at_s)
-    return _count(job, seen, pod.uid, code, min(pod.ended_at_s or now_s, now_s))
+    return _count(job, seen, pod.uid, code, _lasted_s(pod.started_at_s, pod.ended_at_s, now_s), now_s)
 
 
-def _count(job: JobFacts, memory: DriverMemory, uid: str, exit_code: int | None, ended_at_s: float) -> DriverMemory:
-    """One end more: the wait doubles from `initial` to `max`, and starts over after a healthy time."""
+def _lasted_s(started_at_s: float | None, ended_at_s: float | None, now_s: float) -> float:
+    """How long a driver ran; both times by its node's clock where that has told them."""
+    return 0.0 if started_at_s is None else (now_s if ended_at_s is None else ended_at_s) - started_at_s
+
+
+def _count(
+    job: JobFacts, memory: DriverMemory, uid: str, exit_code: int | None, lasted_s: float, now_s: float
+) -> DriverMemory:
+    """One end more: the wait doubles from `initial` to `max`, and starts over after a healthy time.
+
+    It begins when the end is seen, so that the node's clock has no say in it.
+    """
     backoff = job.application.restart.backoff
-    lasted_s = 0.0 if memory.started_at_s is None else ended_at_s - memory.started_at_s
     before = 0 if lasted_s >= _healthy_s(job) else memory.restarts
     wait_s = min(backoff.max_s, backoff.initial_s * 2.0 ** min(before, 30))
     return dataclasses.replace(
@@ -135,7 +151,7 @@ def _count(job: JobFacts, memory: DriverMemory, uid: str, exit_code: int | None,
         ended_uid=uid,
         exit_code=exit_code,
         restarts=before + 1,
-        restart_at_s=ended_at_s + wait_s,
+        restart_at_s=now_s + wait_s,
     )
 
 

@@ -40,5 +40,5 @@ def driver_labels(job: str) -> dict[str, str]:
 
 
 def executor_selector(job: str) -> str:
-    """Label selector of a job's executor pods, for lists and for /scale."""
+    """Label selector of a job's executor pods, whichever of its drivers they belong to."""
     return f"{Label.JOB.value}={job},{SPARK_ROLE}=executor"

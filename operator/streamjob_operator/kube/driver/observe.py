@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamjob_operator.kube.driver.values import DriverPod, PodPhase
+from streamjob_operator.kube.names import APPLICATION_HASH
 
-HASH_ANNOTATION = "streamjob.dev/application-hash"
 CONTAINER = "driver"
 _FATAL_WAITS = frozenset(
     ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
@@ -26,7 +26,7 @@ def driver_pod(document: Document) -> DriverPod:
         name=metadata["name"],
         uid=metadata["uid"],
         phase=PodPhase(status.get("phase") or "Pending"),
-        application_hash=(metadata.get("annotations") or {}).get(HASH_ANNOTATION, ""),
+        application_hash=(metadata.get("annotations") or {}).get(APPLICATION_HASH, ""),
         ready=is_ready(document),
         deleting=bool(metadata.get("deletionTimestamp")),
         started_at_s=seconds((state.get("running") or ended).get("startedAt")),

@@ -11,8 +11,9 @@ from typing import Any
 
 from streamjob_operator.kube.driver import naming, settings
 from streamjob_operator.kube.driver.merge import overlay, with_main_first
-from streamjob_operator.kube.driver.observe import CONTAINER, HASH_ANNOTATION
+from streamjob_operator.kube.driver.observe import CONTAINER
 from streamjob_operator.kube.driver.values import JobFacts
+from streamjob_operator.kube.names import APPLICATION_HASH
 from streamjob_operator.kube.owners import owner_reference
 
 Manifest = dict[str, Any]
@@ -116,7 +117,7 @@ def _driver_needs(job: JobFacts, grace_s: int) -> Manifest:
         ],
     }
     labels = {**naming.job_labels(job.name), **naming.driver_labels(job.name)}
-    return {"metadata": {"labels": labels, "annotations": {HASH_ANNOTATION: application_hash(job)}}, "spec": spec}
+    return {"metadata": {"labels": labels, "annotations": {APPLICATION_HASH: application_hash(job)}}, "spec": spec}
 
 
 def _environment(job: JobFacts, grace_s: int) -> list[Manifest]:

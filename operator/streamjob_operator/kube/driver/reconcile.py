@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 
 from streamjob_operator.kube.client import KubeApi, Object
@@ -13,7 +14,7 @@ from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory
 from streamjob_operator.kube.kinds import POD_MONITORS, PODS, Kind
 from streamjob_operator.kube.maps import Maps
 from streamjob_operator.kube.names import KubeReason, Phase
-from streamjob_operator.kube.refusals import NotFound, Refused
+from streamjob_operator.kube.refusals import Conflict, NotFound, Refused
 
 
 class NotOurs(Exception):
@@ -57,7 +58,10 @@ def _do(api: KubeApi, job: JobFacts, pod: DriverPod | None, decision: Decision, 
     if create or (repair and job.wanted):
         notes += apply_support(api, job)
     if create:
-        api.create(PODS, driver_manifest(job))
+        with contextlib.suppress(
+            Conflict
+        ):  # made by a call whose answer was lost, or by somebody else: the next look says
+            api.create(PODS, driver_manifest(job))
     return notes
 
 

@@ -12,16 +12,18 @@ from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.grants import map_rules
 from streamjob_operator.kube.kinds import (
     CONFIG_MAPS,
+    PODS,
     ROLE_BINDINGS,
     ROLES,
     SERVICE_ACCOUNTS,
     SERVICES,
+    VOLUME_CLAIMS,
     Kind,
 )
 from streamjob_operator.kube.owners import owner_reference
+from streamjob_operator.kube.rights import SPARKS
 
 Manifest = dict[str, Any]
-_SPARK_VERBS = ["create", "get", "list", "watch", "update", "patch", "delete", "deletecollection"]
 _LONGEST_SCRAPE_S, _SCRAPES_PER_PERIOD = 15.0, 4
 
 
@@ -57,8 +59,8 @@ def role(job: JobFacts) -> Manifest:
     Spark makes executors' pods, their settings and volumes, and lists and deletes them by label, services too, when it
     stops: RBAC knows no labels, so these verbs hold for the namespace.
     """
-    everything = ["pods", "configmaps", "services", "persistentvolumeclaims"]
-    rules = [{"apiGroups": [""], "resources": everything, "verbs": list(_SPARK_VERBS)}, *map_rules(job.name)]
+    everything = [one.plural for one in (PODS, CONFIG_MAPS, SERVICES, VOLUME_CLAIMS)]
+    rules = [{"apiGroups": [""], "resources": everything, "verbs": list(SPARKS)}, *map_rules(job.name)]
     return {"metadata": metadata(job, naming.driver_name(job.name)), "rules": rules}
 
 

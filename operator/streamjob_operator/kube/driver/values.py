@@ -76,7 +76,7 @@ class DriverMemory:
     Attributes:
         pod_uid: the newest driver's pod.
         application_hash: hash of the application that it was started with.
-        started_at_s: when its container started.
+        started_at_s: when its container was seen running first, by our clock.
         restarts: starts in a row that did not last for a healthy time.
         restart_at_s: when it is started next; None when it has not ended.
         ended_uid: the pod whose end was counted already.

@@ -15,29 +15,30 @@ class Pace(Part):
     """How much may move at one batch boundary; absent is no limit, and one move is always allowed."""
 
     max_moves: int | None = Field(default=None, ge=0)
-    """Moves. Default: no limit."""
+    """Moves, at least 0. Default: no limit."""
 
     max_state_bytes: int | None = Field(default=None, ge=0)
-    """State that is loaded on new executors. Bytes, default: no limit."""
+    """State that is loaded on new executors. Bytes, at least 0, default: no limit."""
 
     max_cost_seconds: float | None = Field(default=None, ge=0)
-    """Expected pauses, together. Seconds, default: no limit."""
+    """Expected pauses, together. Seconds, at least 0, default: no limit."""
 
 
 class MapSpec(Part):
     """Where every key group should be. Empty until the first plan; written by the operator alone."""
 
     generation: int | None = Field(default=None, ge=0)
-    """Grows by one with each plan; the agent refuses an older one. Absent or 0: no plan yet."""
+    """Grows by one with each plan, at least 0; the agent refuses an older one. Absent or 0: no plan yet."""
 
     application_id: str | None = None
-    """Spark's application id that the plan was made for; another driver refuses it, as executor ids start anew."""
+    """Spark's application id that the plan was made for; another driver refuses it, as executor ids start anew.
+    Absent: no plan yet."""
 
     query_id: str | None = None
-    """Id of the streaming query, the same over restarts from one checkpoint."""
+    """Id of the streaming query, the same over restarts from one checkpoint. Absent: no plan yet."""
 
     executors_target: int | None = Field(default=None, ge=0)
-    """Executors that should exist, those being drained included. Default: the number is left alone."""
+    """Executors that should exist, those being drained included; at least 0. Default: the number is left alone."""
 
     marked_for_removal: tuple[str, ...] = ()
     """Ids of executors that receive no key group and are being drained. Default: none."""

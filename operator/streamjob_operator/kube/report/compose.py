@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from streamjob_operator.kube.memory import memory_text
 from streamjob_operator.kube.models.status import Condition, Handled, Status
-from streamjob_operator.kube.names import Label
 from streamjob_operator.kube.report.conditions import merge
 from streamjob_operator.kube.report.decisions import ACTED, cycle_of, decision_of, history_of, plan_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
@@ -32,7 +31,7 @@ def read_status(document: Mapping[str, Any]) -> Status:
     return Status.model_validate(fields)
 
 
-def compose(before: Status, facts: Facts, handled: Handled | None, executor_selector: str) -> Status:
+def compose(before: Status, facts: Facts, handled: Handled | None) -> Status:
     """The new status."""
     motion = motion_of(facts)
     known = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in before.conditions]
@@ -45,11 +44,10 @@ def compose(before: Status, facts: Facts, handled: Handled | None, executor_sele
     if facts.driver is not None:
         update |= {
             "phase": phase_of(facts.driver, motion),
-            "executors": executors_of(motion, facts.driver, executor_selector),
+            "executors": executors_of(motion, facts.driver),
+            "migrations": None if motion.live is None else migrations_of(facts, motion),
             "driver": facts.driver.status,
         }
-    if motion.live is not None:
-        update["migrations"] = migrations_of(facts, motion)
     if facts.memory is not None:
         update["memory"] = memory_text(facts.memory)
     if facts.cycle is not None:
@@ -72,8 +70,3 @@ def _cycle(before: Status, cycle: Cycle) -> dict[str, Any]:
 def to_document(status: Status) -> dict[str, Any]:
     """As the API server takes it."""
     return status.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
-def selector(job_name: str) -> str:
-    """Label selector of the executors' pods of a job."""
-    return f"{Label.JOB.value}={job_name},spark-role=executor"

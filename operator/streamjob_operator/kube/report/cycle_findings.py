@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from streamjob_operator.kube.names import Condition, KubeReason
 from streamjob_operator.kube.report.conditions import Finding
-from streamjob_operator.kube.report.facts import Cycle
+from streamjob_operator.kube.report.facts import Cycle, DriverFacts
 from streamjob_operator.kube.report.motion import Motion
 from streamjob_operator.kube.report.times import rfc3339
 from streamjob_operator.spec import StreamJob
@@ -20,6 +20,12 @@ def cycle_findings(cycle: Cycle, job: StreamJob, motion: Motion) -> Iterator[Fin
     yield _metrics(cycle)
     yield _balanced(cycle.record, job, motion)
     yield _awaiting(cycle.record)
+
+
+def no_cycle_findings(driver: DriverFacts) -> Iterator[Finding]:
+    """What a cycle would say cannot be known while no driver runs."""
+    for kind in (Condition.METRICS_AVAILABLE, Condition.BALANCED, Condition.AWAITING_APPROVAL):
+        yield Finding(type=kind, holds=None, reason=driver.reason, message="The driver does not run.")
 
 
 def _metrics(cycle: Cycle) -> Finding:

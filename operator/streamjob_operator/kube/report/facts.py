@@ -24,6 +24,7 @@ class DriverFacts:
         executors_trouble: why executors' pods do not come, in the scheduler's words; None when they do.
         executors_admitted: executors' pods that exist; None when nobody knows.
         pods: name of each executor's pod by executor id, as far as known.
+        selector: label selector of the executors' pods; None while it is not known.
     """
 
     phase: Phase
@@ -35,6 +36,7 @@ class DriverFacts:
     executors_trouble: str | None = None
     executors_admitted: int | None = None
     pods: dict[str, str] = dataclasses.field(default_factory=dict)
+    selector: str | None = None
     status: DriverStatus | None = None
 
 
@@ -59,7 +61,10 @@ class Cycle:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """One turn. `job` is None when the spec has `mistakes`; `cycle` None when no cycle was run in this turn."""
+    """One turn. `job` is None when the spec has `mistakes`; `cycle` None when no cycle was run in this turn.
+
+    `agent_heard_s` is when the agent's newest report was seen first, by our clock; None when there was none.
+    """
 
     now_s: float
     generation: int
@@ -67,11 +72,11 @@ class Facts:
     mistakes: tuple[str, ...] = ()
     driver: DriverFacts | None = None
     map: MapView | None = None
+    agent_heard_s: float | None = None
     memory: Memory | None = None
     cycle: Cycle | None = None
-    error: str | None = None  # a mistake of the operator's own
+    error: str | None = None  # why the turn came to nothing: a refusal, or a mistake of the operator's own
 
     def agent_age_s(self) -> float | None:
-        """Seconds since the agent wrote its status, by both clocks; None when it never did."""
-        agent = None if self.map is None else self.map.agent
-        return None if agent is None else max(0.0, self.now_s - agent.now_s)
+        """Seconds since the agent's newest report was seen; None when there was none."""
+        return None if self.agent_heard_s is None else max(0.0, self.now_s - self.agent_heard_s)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.report.conditions import Finding
-from streamjob_operator.kube.report.cycle_findings import cycle_findings
+from streamjob_operator.kube.report.cycle_findings import cycle_findings, no_cycle_findings
 from streamjob_operator.kube.report.facts import DriverFacts, Facts
 from streamjob_operator.kube.report.motion import Motion, motion_of
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.values import Reason
 
 SILENT_S = 60.0
-"""Age of the agent's heartbeat, which comes every 10 seconds, from which the agent counts as silent."""
+"""Time without a change of the agent's heartbeat, which comes every 10 seconds, after which the agent is silent."""
 
 
 def findings(facts: Facts) -> Iterator[Finding]:
@@ -29,7 +29,9 @@ def findings(facts: Facts) -> Iterator[Finding]:
     yield _stalled(facts)
     yield from _actuation(facts, facts.driver)
     yield from _executors(facts, facts.driver, motion)
-    if facts.cycle is not None:
+    if facts.driver.phase is not Phase.RUNNING:
+        yield from no_cycle_findings(facts.driver)
+    elif facts.cycle is not None:
         yield from cycle_findings(facts.cycle, facts.job, motion)
 
 

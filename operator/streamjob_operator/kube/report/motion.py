@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus, WireError
+from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.values import Reason
 
@@ -13,7 +14,7 @@ LIVE = ("ready", "draining")
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Motion:
-    """None where the agent has not said.
+    """None where the agent has not said, or has not said of the driver that runs now.
 
     Attributes:
         wanted: executors wanted, marked ones left out.
@@ -41,7 +42,8 @@ def motion_of(facts: Facts) -> Motion:
     """What is under way at this moment."""
     wanted = None if facts.memory is None else facts.memory.executors_target
     agent = None if facts.map is None else facts.map.agent
-    if agent is None or facts.map is None:
+    runs = facts.driver is not None and facts.driver.phase is Phase.RUNNING
+    if not runs or agent is None or facts.map is None:  # a driver that is gone took its executors with it
         return Motion(wanted=wanted, live=None, ready=None, groups_left={})
     assignment = _assignment(facts)
     marked = () if facts.memory is None else facts.memory.marked

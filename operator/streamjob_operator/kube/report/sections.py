@@ -38,19 +38,18 @@ def phase_of(driver: DriverFacts | None, motion: Motion) -> Phase:
     return words.get(motion.reason or "", Phase.RUNNING)
 
 
-def executors_of(motion: Motion, driver: DriverFacts | None, selector: str) -> ExecutorsStatus:
+def executors_of(motion: Motion, driver: DriverFacts) -> ExecutorsStatus:
     """Numbers; those that nobody knows are absent."""
     ready = 0 if motion.live is None else motion.live
-    pods = {} if driver is None else driver.pods
     target = motion.wanted
     return ExecutorsStatus(
         target=target,
-        admitted=ready if driver is None or driver.executors_admitted is None else driver.executors_admitted,
+        admitted=ready if driver.executors_admitted is None else driver.executors_admitted,
         ready=ready,
         summary=f"{ready}/{'-' if target is None else target}",
-        selector=selector,
+        selector=driver.selector,
         marked_for_removal=tuple(
-            MarkedExecutor(id=name, pod=pods.get(name), groups_left=left)
+            MarkedExecutor(id=name, pod=driver.pods.get(name), groups_left=left)
             for name, left in sorted(motion.groups_left.items())
         ),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from streamjob_operator.kube.models.status import Condition as Held
 from streamjob_operator.kube.models.status import Status
-from streamjob_operator.kube.names import Condition
+from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.report.decisions import HELD, REFUSED, outcome_of
 from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
@@ -35,9 +35,21 @@ WARNINGS = (
 
 def tellings(before: Status, after: Status, facts: Facts) -> Iterator[Telling]:
     """In the order in which they should be told."""
+    yield from _steps_of_a_person(before, after)
     yield from _conditions(before, after)
     if facts.cycle is not None:
         yield from _decision(before, after, facts)
+
+
+def _steps_of_a_person(before: Status, after: Status) -> Iterator[Telling]:
+    """What somebody asked for and is followed from this turn on; a suspension is told by Ready."""
+    stop = None if after.handled is None else after.handled.stop
+    if stop is not None and (before.handled is None or before.handled.stop != stop):
+        note = "The running moves and drains end at the next batch boundary, as streamjob.dev/stop asks."
+        yield Telling(reason=KubeReason.STOPPED.value, note=note, action="Stop", key=stop)
+    if before.phase is Phase.SUSPENDED and after.phase not in (None, Phase.SUSPENDED):
+        note = "spec.suspend is no longer true; the driver is started from its checkpoint."
+        yield Telling(reason=KubeReason.RESUMED.value, note=note, action="Resume")
 
 
 def _conditions(before: Status, after: Status) -> Iterator[Telling]:

@@ -111,14 +111,22 @@ def test_one_end_is_counted_once_however_often_it_is_seen() -> None:
     assert (memory.restarts, memory.restart_at_s) == (1, NOW_S + 10)
 
 
-def test_a_healthy_time_starts_the_waits_over() -> None:
-    memory = DriverMemory(restarts=5)
-    running = decided(pod(ready=True, started_at_s=NOW_S - HEALTHY_S), memory)
-    assert running.memory.restarts == 0
-    unseen = decided(ended(started_at_s=NOW_S - HEALTHY_S, ended_at_s=NOW_S), memory)  # it ended before we looked
-    assert unseen.next_look_s == 10
-    short = decided(pod(ready=True, started_at_s=NOW_S - HEALTHY_S + 1), memory)
-    assert short.memory.restarts == 5
+@pytest.mark.parametrize("ahead_s", [0.0, 3600.0, -3600.0])
+def test_a_healthy_time_starts_the_waits_over_whatever_the_nodes_clock_says(ahead_s: float) -> None:
+    running = pod(ready=True, started_at_s=NOW_S + ahead_s)
+    memory = decided(running, DriverMemory(restarts=5)).memory
+    memory = decided(running, memory, now_s=NOW_S + HEALTHY_S - 1).memory
+    assert memory.restarts == 5
+    memory = decided(running, memory, now_s=NOW_S + HEALTHY_S).memory
+    assert memory.restarts == 0
+    unseen = ended(started_at_s=NOW_S + ahead_s - HEALTHY_S, ended_at_s=NOW_S + ahead_s)  # it ended before we looked
+    assert decided(unseen, DriverMemory(restarts=5)).next_look_s == 10
+
+
+def test_another_drivers_healthy_time_does_not_count() -> None:
+    memory = decided(pod(ready=True, started_at_s=NOW_S), DriverMemory(restarts=5)).memory
+    other = pod(ready=True, uid="pod-2", started_at_s=NOW_S)
+    assert decided(other, memory, now_s=NOW_S + HEALTHY_S).memory.restarts == 5
 
 
 @pytest.mark.parametrize(
@@ -202,6 +210,9 @@ def test_a_suspension_never_gives_up_on_a_pod_so_that_two_drivers_never_run() ->
     assert not decided(pod(deleting=True), job=suspended(), now_s=NOW_S + 1e6).gone
 
 
-def test_a_clock_ahead_of_ours_does_not_put_the_restart_off() -> None:
-    decision = decided(ended(ended_at_s=NOW_S + 500))
-    assert decision.next_look_s == 10
+@pytest.mark.parametrize("ahead_s", [500.0, -500.0, -86_400.0])
+def test_the_nodes_clock_has_no_say_in_the_restart(ahead_s: float) -> None:
+    end = ended(started_at_s=NOW_S + ahead_s - 5, ended_at_s=NOW_S + ahead_s)
+    decision = decided(end, DriverMemory(restarts=2))
+    assert (decision.reason, decision.next_look_s) == (KubeReason.DRIVER_BACKOFF, 40)
+    assert decision.memory.restarts == 3

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from driver_jobs import job_facts
 
+from streamjob_operator.kube import rights
 from streamjob_operator.kube.driver import support
 from streamjob_operator.kube.driver.naming import child_name, driver_labels
 from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, executor_template, mistakes
@@ -123,6 +124,17 @@ def test_the_account_may_touch_one_map_alone() -> None:
     ]
     others = {resource for rule in rules if rule not in ours for resource in rule["resources"]}
     assert others == {"pods", "configmaps", "services", "persistentvolumeclaims"}
+
+
+def test_the_operator_may_hand_on_what_the_role_has_and_asks_for_no_more_on_sparks_kinds() -> None:
+    """Kubernetes refuses a role with a right that its maker lacks."""
+    held = {(one.kind.group, one.resource): set(one.verbs) for one in rights.WHERE_JOBS_ARE}
+    for rule in support.role(job_facts())["rules"]:
+        (group,) = rule["apiGroups"]
+        for resource in rule["resources"]:
+            assert set(rule["verbs"]) <= held[group, resource], resource
+            if group == "":
+                assert set(rule["verbs"]) == held[group, resource], resource
 
 
 def test_the_service_and_the_monitor_find_the_driver_and_no_executor() -> None:

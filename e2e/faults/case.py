@@ -1,0 +1,44 @@
+"""What a fault is: it lets a job begin, does harm, and says when the harm was done. `judge` judges, not the fault."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from e2e.cluster.fault_proxy import FaultProxy
+from e2e.cluster.process import Process
+from e2e.cluster.prometheus import Prometheus
+from e2e.faults.front import Front
+from e2e.faults.stage import Stage, draining, settled
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What cases may break: the way to the API server, Prometheus, and what stands in front of it."""
+
+    proxy: FaultProxy
+    prometheus: Prometheus
+    front: Front
+
+
+Harm = Callable[[Stage, Tools], str]
+"""Does the harm while the job is on its way, and tells what it did; what it started is left running."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A fault by its name."""
+
+    name: str
+    harm: Harm
+
+
+def acting(stage: Stage) -> None:
+    """Until a drain is on its way."""
+    stage.wait("no drain began", lambda status: draining(status) or settled(status))
+
+
+def begin(stage: Stage) -> Process:
+    """A driver and an operator; the operator's process."""
+    stage.driver()
+    return stage.operator()

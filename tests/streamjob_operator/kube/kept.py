@@ -1,0 +1,80 @@
+"""One StreamJob with its keeper on an API server that is a dictionary, by a clock of the test's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fake_api import FakeApi, Object
+
+from streamjob_agent.map_form import status_to_map
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.kube.drivers import KubeDrivers
+from streamjob_operator.kube.keeper import Keeper
+from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
+from streamjob_operator.kube.names import Annotation
+from streamjob_operator.kube.report.events import Events
+from streamjob_operator.kube.tools import Tools
+
+ADOPTING: dict[str, Any] = {
+    "applicationRef": {"kind": "Pod", "apiVersion": "v1", "name": "driver"},
+    "executors": {"min": 1, "max": 4},
+}
+
+
+class Kept:
+    """The StreamJob n/orders; `look` is one turn of its keeper."""
+
+    def __init__(self, **spec: Any) -> None:
+        self.api: Any = FakeApi()
+        self.now_s = 1_000_000.0
+        events = Events(self.api)
+        tools = Tools(api=self.api, drivers=KubeDrivers(self.api, events), events=events, clock=lambda: self.now_s)
+        self.keeper = Keeper(tools, "n", "orders")
+        self.api.put(
+            STREAM_JOBS,
+            {
+                "apiVersion": STREAM_JOBS.api_version,
+                "kind": STREAM_JOBS.kind,
+                "metadata": {"name": "orders", "namespace": "n", "generation": 1},
+                "spec": {name: value for name, value in (ADOPTING | spec).items() if value is not None},
+            },
+        )
+
+    def look(self, after_s: float = 1.0) -> dict[str, Any]:
+        """The status after one turn more."""
+        self.now_s += after_s
+        self.keeper.turn()
+        return self.status()
+
+    def status(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.found(STREAM_JOBS, "orders").get("status") or {}
+        return found
+
+    def condition(self, kind: str) -> str:
+        one = next(one for one in self.status()["conditions"] if one["type"] == kind)
+        return f"{one['status']}/{one['reason']}"
+
+    def found(self, kind: Kind, name: str) -> Object:
+        found: Object = self.api.objects[(kind.plural, "n", name)]
+        return found
+
+    def annotate(self, what: Annotation, value: str) -> None:
+        """As a person does it."""
+        there = self.found(STREAM_JOBS, "orders")
+        self.api.put(STREAM_JOBS, {**there, "metadata": {**there["metadata"], "annotations": {what.value: value}}})
+
+    def driver(self, account: str = "default", uid: str = "1", **labels: str) -> None:
+        """Its pod runs, as whoever started it wants it."""
+        self.api.put(
+            PODS,
+            {
+                "metadata": {"name": "driver", "namespace": "n", "uid": uid, "labels": labels},
+                "spec": {"containers": [{"name": "spark"}], "serviceAccountName": account},
+                "status": {"phase": "Running"},
+            },
+        )
+
+    def reports(self, status: AgentStatus) -> None:
+        """What the agent writes into its PartitionMap."""
+        there = self.found(PARTITION_MAPS, "orders")
+        self.api.put(PARTITION_MAPS, {**there, "status": status_to_map(status)})

@@ -1,0 +1,107 @@
+"""A StreamJob that is to go always goes: whatever becomes of its driver, the finalizer comes off in time."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from fake_api import FakeApi
+
+from streamjob_operator.kube.drivers import KubeDrivers
+from streamjob_operator.kube.keeper import Keeper
+from streamjob_operator.kube.kinds import STREAM_JOBS
+from streamjob_operator.kube.names import FINALIZER
+from streamjob_operator.kube.refusals import Refused
+from streamjob_operator.kube.report.events import Events
+from streamjob_operator.kube.report.times import rfc3339
+from streamjob_operator.kube.tools import Tools
+from streamjob_operator.ports import Unavailable
+
+DELETED_S = 1_700_000_000.0
+KIND = {"apiVersion": STREAM_JOBS.api_version, "kind": STREAM_JOBS.kind}
+JOB = ("streamjobs", "n", "j")
+POD = ("pods", "n", "j-driver")
+
+
+class Deleting:
+    """A job whose driver's pod was made, on a clock of the test's."""
+
+    def __init__(self) -> None:
+        self.api = FakeApi()
+        self.now_s = DELETED_S - 60.0
+        events = Events(self.api)  # type: ignore[arg-type]
+        tools = Tools(
+            api=self.api,  # type: ignore[arg-type]
+            drivers=KubeDrivers(self.api, events),  # type: ignore[arg-type]
+            events=events,
+            clock=lambda: self.now_s,
+        )
+        self.keeper = Keeper(tools, "n", "j")
+        application = {"mainFile": "local:///job.py", "image": "image:1"}
+        spec = {"application": application, "executors": {"min": 1, "max": 2}}
+        metadata = {"name": "j", "namespace": "n", "generation": 1}
+        self.api.put(STREAM_JOBS, {**KIND, "metadata": metadata, "spec": spec})
+
+    def delete(self) -> None:
+        """A person deletes it: the API server waits for the finalizers."""
+        self.keeper.turn()
+        assert self.held
+        assert POD in self.api.objects
+        document = self.api.objects[JOB]
+        metadata = {**document["metadata"], "deletionTimestamp": rfc3339(DELETED_S)}
+        self.api.put(STREAM_JOBS, {**document, "metadata": metadata})
+
+    def turn_at(self, since_s: float) -> None:
+        """A turn so long after the deletion; as in the operator, one that fails is not the last."""
+        self.now_s = DELETED_S + since_s
+        with contextlib.suppress(Unavailable, Refused):
+            self.keeper.turn()
+
+    @property
+    def held(self) -> bool:
+        """Whether our finalizer is on it."""
+        return FINALIZER in (self.api.objects[JOB]["metadata"].get("finalizers") or ())
+
+
+@pytest.fixture
+def deleting() -> Deleting:
+    return Deleting()
+
+
+def test_it_goes_once_its_driver_has_gone(deleting: Deleting) -> None:
+    deleting.delete()
+    deleting.turn_at(1.0)  # asks the pod to stop; on paper it goes at once
+    assert POD not in deleting.api.objects
+    assert deleting.held
+    deleting.turn_at(2.0)
+    assert not deleting.held
+
+
+def test_it_goes_though_its_pod_can_never_be_deleted(deleting: Deleting) -> None:
+    asked: list[float] = []
+
+    def down(_: str) -> None:
+        asked.append(deleting.now_s)
+        raise Unavailable("down")
+
+    deleting.delete()
+    deleting.api.before["delete"] = down
+    for since_s in (1.0, 60.0, 179.0):
+        deleting.turn_at(since_s)
+        assert deleting.held
+    assert len(asked) == 3  # it did try
+    deleting.turn_at(181.0)
+    assert not deleting.held
+
+
+def test_it_goes_though_nothing_of_its_driver_can_be_read(deleting: Deleting) -> None:
+    def down(name: str) -> None:
+        if name != "j":
+            raise Unavailable("down")
+
+    deleting.delete()
+    deleting.api.before["get"] = down
+    deleting.turn_at(179.0)
+    assert deleting.held
+    deleting.turn_at(181.0)
+    assert not deleting.held

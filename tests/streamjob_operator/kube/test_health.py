@@ -1,0 +1,74 @@
+"""/healthz and /readyz: what the operator's life looks like from outside."""
+
+from __future__ import annotations
+
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+
+import pytest
+from prometheus_client import CollectorRegistry, Counter
+
+from streamjob_operator.kube.health import HealthServer
+from streamjob_operator.kube.main import STUCK_S, Life
+
+Page = Callable[[str], tuple[int, str]]
+
+
+@pytest.fixture
+def life() -> Life:
+    return Life()
+
+
+@pytest.fixture
+def page(life: Life) -> Iterator[Page]:
+    """Asks a server that tells of this life; status and text."""
+    registry = CollectorRegistry()
+    Counter("turns", "Turns.", registry=registry).inc(3)
+    with HealthServer("127.0.0.1", 0, alive=life.alive, ready=life.ready, registry=registry) as server:
+
+        def ask(path: str) -> tuple[int, str]:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{server.port}{path}", timeout=10.0) as answer:
+                    return answer.status, answer.read().decode()
+            except urllib.error.HTTPError as error:
+                return error.code, error.read().decode()
+
+        yield ask
+
+
+def test_before_the_api_server_has_answered_it_lives_and_is_not_ready(page: Page) -> None:
+    assert page("/healthz") == (200, "ok\n")
+    assert page("/readyz") == (503, "The API server has not answered yet.\n")
+
+
+def test_one_that_waits_for_the_lease_is_ready_to_take_over(page: Page, life: Life) -> None:
+    life.waits_for = None
+    assert page("/readyz") == (200, "ok\n")
+    assert page("/healthz") == (200, "ok\n")  # nothing beats yet, and nothing is stuck
+
+
+def test_a_leader_without_watches_is_not_ready(page: Page, life: Life) -> None:
+    life.waits_for, life.leads = None, True
+    life.beat_s = time.monotonic()
+    assert page("/readyz") == (503, "The watches are not open yet.\n")
+    assert page("/healthz") == (200, "ok\n")
+    life.watches = True
+    assert page("/readyz") == (200, "ok\n")
+
+
+def test_a_leader_whose_loop_is_stuck_is_to_be_started_again(page: Page, life: Life) -> None:
+    life.waits_for, life.leads, life.watches = None, True, True
+    life.beat_s = time.monotonic() - STUCK_S - 100.0
+    status, text = page("/healthz?verbose")
+    assert status == 503
+    assert text.startswith("The event loop has been stuck for 1")
+    life.beat_s = time.monotonic()
+    assert page("/healthz") == (200, "ok\n")
+
+
+def test_metrics_beside_them_and_nothing_else(page: Page) -> None:
+    status, text = page("/metrics")
+    assert (status, "turns_total 3.0\n" in text) == (200, True)
+    assert page("/") == (404, "There are /healthz, /readyz and /metrics.\n")

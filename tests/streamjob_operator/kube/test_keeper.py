@@ -1,0 +1,113 @@
+"""Turns of one StreamJob whose driver somebody else starts."""
+
+from __future__ import annotations
+
+import pytest
+from agent_reports import agent
+from kept import Kept
+
+from streamjob_operator.kube.kinds import ROLE_BINDINGS, ROLES
+
+
+def subjects(kept: Kept) -> list[str]:
+    return [one["name"] for one in kept.found(ROLE_BINDINGS, "orders-map")["subjects"]]
+
+
+def test_a_driver_that_comes_after_its_job_gets_its_rights() -> None:
+    kept = Kept()
+    kept.look()
+    assert kept.condition("Ready") == "False/ApplicationNotFound"
+    assert (ROLES.plural, "n", "orders-map") not in kept.api.objects
+    kept.driver(account="spark")
+    kept.look()
+    assert subjects(kept) == ["spark"]
+    assert kept.found(ROLES, "orders-map")["rules"]
+
+
+def test_a_driver_that_comes_back_under_another_account_gets_its_rights() -> None:
+    kept = Kept()
+    kept.driver(account="spark")
+    kept.look()
+    kept.driver(account="other", uid="2")
+    kept.look()
+    assert subjects(kept) == ["other"]
+
+
+def test_rights_that_were_given_are_not_given_at_every_look() -> None:
+    kept = Kept()
+    kept.driver(account="spark")
+    kept.look()
+    kept.api.calls.clear()
+    kept.look()
+    assert [call for call in kept.api.calls if call[1] in (ROLES.plural, ROLE_BINDINGS.plural)] == []
+
+
+def test_why_a_turn_came_to_nothing_is_told_until_one_does_not() -> None:
+    kept = Kept()
+    before = kept.look()
+    kept.keeper.fail("pods is forbidden")
+    assert kept.condition("Ready") == "Unknown/OperatorError"
+    assert "pods is forbidden" in [one["message"] for one in kept.status()["conditions"]]
+    assert kept.condition("Accepted") == "True/SpecAccepted"
+    assert kept.status()["memory"] == before["memory"]
+    kept.look()
+    assert kept.condition("Ready") == "False/ApplicationNotFound"
+
+
+def test_there_is_nothing_to_tell_of_a_job_that_is_gone() -> None:
+    kept = Kept()
+    kept.api.objects.clear()
+    kept.keeper.fail("pods is forbidden")
+    assert kept.api.objects == {}
+
+
+def adopted() -> Kept:
+    """With an agent that has reported once."""
+    kept = Kept()
+    kept.driver()
+    kept.look()
+    kept.reports(agent(now_s=0.0))
+    kept.look()
+    return kept
+
+
+@pytest.mark.parametrize("behind_s", [3600.0, -3600.0])
+def test_an_agent_whose_clock_is_wrong_is_heard_as_long_as_it_goes_on(behind_s: float) -> None:
+    kept = adopted()
+    for _ in range(10):
+        kept.reports(agent(now_s=kept.now_s - behind_s))
+        kept.look(after_s=30.0)
+        assert kept.condition("Ready") == "True/Adopted"
+
+
+def test_an_agent_that_goes_on_no_more_is_silent_after_a_minute_and_may_come_back() -> None:
+    kept = adopted()
+    kept.look(after_s=60.0)
+    assert kept.condition("Ready") == "True/Adopted"
+    kept.look(after_s=1.0)
+    assert kept.condition("Ready") == "False/AgentSilent"
+    kept.reports(agent(now_s=1.0))
+    kept.look()
+    assert kept.condition("Ready") == "True/Adopted"
+
+
+def test_scale_selects_an_adopted_jobs_executors_by_sparks_own_labels() -> None:
+    kept = Kept()
+    kept.driver()
+    assert "selector" not in kept.look()["executors"]  # nobody knows the application's id yet
+    kept.reports(agent(application_id="spark-1"))
+    assert kept.look()["executors"]["selector"] == "spark-app-selector=spark-1,spark-role=executor"
+
+
+def test_the_id_of_an_application_is_known_by_its_drivers_labels_too() -> None:
+    kept = Kept()
+    kept.driver(**{"spark-app-selector": "spark-1"})
+    status = kept.look()
+    assert status["driver"]["applicationId"] == "spark-1"
+    assert status["executors"]["selector"] == "spark-app-selector=spark-1,spark-role=executor"
+
+
+def test_scale_selects_a_jobs_own_executors_by_its_name() -> None:
+    kept = Kept(applicationRef=None, application={"image": "i", "mainFile": "local:///job.py"})
+    kept.look()
+    assert kept.look()["executors"]["selector"] == "streamjob.dev/job=orders,spark-role=executor"

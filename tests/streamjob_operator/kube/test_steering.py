@@ -1,0 +1,70 @@
+"""A person's stop is followed, or tried again; it is never forgotten."""
+
+from __future__ import annotations
+
+import pytest
+from agent_reports import agent
+from fake_api import once
+from kept import Kept
+
+from streamjob_agent.map_form import assignment_to_spec
+from streamjob_agent.wire import Assignment
+from streamjob_operator.kube.cli import token
+from streamjob_operator.kube.kinds import PARTITION_MAPS
+from streamjob_operator.kube.names import Annotation
+from streamjob_operator.kube.refusals import Conflict
+from streamjob_operator.ports import Unavailable
+
+
+@pytest.fixture
+def kept() -> Kept:
+    """A job in mid-drain, whose moves a person has just stopped."""
+    kept = Kept(balancing={"mode": "Off"})
+    kept.driver()
+    kept.look()
+    kept.reports(agent())
+    draining = Assignment(
+        generation=1,
+        application_id="app-1",
+        query_id="query-1",
+        owners={0: ("0",) * 12},
+        marked_for_removal=("1",),
+        executors_target=1,
+    )
+    kept.api.put(PARTITION_MAPS, {**kept.found(PARTITION_MAPS, "orders"), "spec": assignment_to_spec(draining)})
+    kept.annotate(Annotation.STOP, "now")
+    return kept
+
+
+def generation(kept: Kept) -> int:
+    return int(kept.found(PARTITION_MAPS, "orders")["spec"]["generation"])
+
+
+def test_a_stop_is_followed_once(kept: Kept) -> None:
+    for _ in range(2):
+        assert kept.look()["handled"]["stop"] == "now"
+        assert generation(kept) == 2
+    assert not kept.found(PARTITION_MAPS, "orders")["spec"].get("markedForRemoval")
+
+
+def test_a_stop_that_could_not_be_written_is_not_told_as_followed(kept: Kept) -> None:
+    def conflict(name: str) -> None:
+        raise Conflict(409, "Conflict", f"{name} has changed")
+
+    kept.api.before["apply"] = conflict
+    with pytest.raises(Unavailable, match="attempts to stop its moves"):
+        kept.look()
+    assert "stop" not in kept.status().get("handled", {})
+    del kept.api.before["apply"]
+    assert kept.look()["handled"]["stop"] == "now"
+    assert generation(kept) == 2
+
+
+def test_a_report_that_comes_in_between_does_not_keep_it_from_being_followed(kept: Kept) -> None:
+    kept.api.before["apply"] = once(lambda: kept.reports(agent(now_s=2000.0)))
+    assert kept.look()["handled"]["stop"] == "now"
+    assert generation(kept) == 2
+
+
+def test_two_stops_within_a_second_are_two() -> None:
+    assert len({token() for _ in range(100)}) == 100
