@@ -112,6 +112,8 @@ def test_suspend_takes_the_pod_away_and_resume_makes_another(owned: Owned, stage
     owned.play_kubelet()
     status = stage.until(lambda one: condition(one, "Ready") == "True/DriverRunning")
     assert status["driver"]["podUid"] == second["metadata"]["uid"]
+    events = stage.events()
+    assert (events["Suspended"], events["Resumed"]) == (1, 1)
 
 
 def test_changed_arguments_make_another_pod_and_other_changes_do_not(owned: Owned, stage: Stage) -> None:
