@@ -1,0 +1,129 @@
+"""The controller's cycle on a real query: traffic between operators is planned with, an idle query is left alone."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import pathlib
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pyspark.sql import functions as F
+
+from streamjob_operator.values import CycleRecord, Reason
+
+pytestmark = pytest.mark.spark
+PARTITIONS = 8
+
+
+def load_hash() -> Any:
+    path = pathlib.Path(__file__).parents[3] / "samples" / "demo" / "spark_hash.py"
+    spec = importlib.util.spec_from_file_location("spark_hash_of_the_demo", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Letters:
+    """Letters with a number and a town. All towns that the letters of one partition go to lie in one partition."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.input = folder / "letters"
+        self.input.mkdir()
+        self.hash = load_hash()
+        self.towns = [list(itertools.islice(self.hash.keys_of(p, PARTITIONS), 8)) for p in range(PARTITIONS)]
+        self.newest: dict[int, str] = {}
+        self._chance = random.Random(5)
+        self._numbers = itertools.count()
+        self._files = itertools.count()
+
+    def write(self, letters: int = 120) -> None:
+        lines = []
+        for number in itertools.islice(self._numbers, letters):
+            towns = self.towns[(self.hash.partition_of(number, PARTITIONS) + 3) % PARTITIONS]
+            town, text = self._chance.choice(towns), self._chance.randbytes(1500).hex()
+            self.newest[town] = max(self.newest.get(town, ""), text)
+            lines.append(f"{number},{town},{text}\n")
+        draft = self.input.with_name("draft")
+        draft.write_text("".join(lines * 2))  # each letter twice, which the first operator finds out
+        draft.rename(self.input / f"{next(self._files):05d}.csv")
+
+
+def collocation(record: CycleRecord) -> float | None:
+    plan = record.verdict.plan
+    return None if plan is None else plan.before.collocation_factor
+
+
+def test_traffic_between_operators_is_measured_planned_with_and_becomes_local(
+    spark_cluster: Any, tmp_path: pathlib.Path, collected: Any, install: Callable[[Any], Any], brain: Any
+) -> None:
+    agent = install(spark_cluster.session)
+    letters = Letters(tmp_path)
+    reader = spark_cluster.session.readStream.schema("number long, town long, text string")
+    frame = reader.option("maxFilesPerTrigger", 1).csv(str(letters.input)).dropDuplicates(["number"])
+    newest = frame.groupBy("town").agg(F.max("text").alias("text"))
+    writer = newest.writeStream.outputMode("update").foreachBatch(collected)
+    query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+
+    def batch() -> None:
+        letters.write()
+        query.processAllAvailable()
+
+    controller = brain(agent, "{mode: Auto, planner: albic, statisticsPeriod: 2s, maxLoadDistance: 200}")
+    record = controller.until("key groups move for the sake of traffic", acted_for_traffic, batch)
+    before = collocation(record)
+    assert record.snapshot is not None
+    traffic = record.snapshot.traffic_bytes
+    assert traffic is not None
+    heavy = {
+        (record.snapshot.group_ids[i], record.snapshot.group_ids[j]) for i, j in zip(*traffic.nonzero(), strict=True)
+    }
+    assert {(one.operator, other.operator) for one, other in heavy} == {(1, 0)}
+    assert {(one.partition + 3) % PARTITIONS == other.partition for one, other in heavy} == {True}
+    assert len(heavy) == PARTITIONS
+
+    record = controller.until("most of the traffic is local", lambda now: (collocation(now) or 0.0) >= 85.0, batch)
+    assert before is not None
+    assert before < 70.0
+    assert {town: row[0] for town, row in collected.rows.items()} == letters.newest
+    assert agent.failed_tasks() == 0
+
+
+def acted_for_traffic(record: CycleRecord) -> bool:
+    return record.verdict.act and record.verdict.reason is Reason.COLLOCATION
+
+
+def test_an_idle_query_is_left_alone_and_the_reason_says_so(
+    spark_cluster: Any, file_stream: Any, collected: Any, install: Callable[[Any], Any], brain: Any
+) -> None:
+    agent = install(spark_cluster.session)
+    counts = file_stream.read().groupBy("k").agg(F.count("*").alias("n"), F.sum("v").alias("total"))
+    writer = counts.writeStream.outputMode("update").foreachBatch(collected)
+    query = writer.option("checkpointLocation", file_stream.checkpoint).start()
+
+    def batch() -> None:
+        file_stream.write()
+        query.processAllAvailable()
+
+    controller = brain(agent, "{mode: Auto, statisticsPeriod: 1s, maxLoadDistance: 1}")
+    controller.until("a plan is made", lambda now: now.verdict.plan is not None, batch)
+    told = controller.until(
+        "it is seen to be idle", lambda now: now.verdict.reason is Reason.METRICS_INCOMPLETE, lambda: None
+    )
+    assert "the query is idle or stuck" in told.verdict.message
+    idle = agent.status().queries[0]
+    for _ in range(3):
+        record = controller.turn()
+        assert not record.verdict.act
+        assert "idle" in record.verdict.message
+    assert (agent.status().queries[0].owners, agent.status().queries[0].moves_pending) == (
+        idle.owners,
+        idle.moves_pending,
+    )
+
+    batch()  # it goes on where it was
+    assert collected.rows == file_stream.expected()
