@@ -22,13 +22,13 @@ from workload import Workload, key_group_ms
 HERE = pathlib.Path(__file__).parent
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SHARED_MEMORY = pathlib.Path("/dev/shm")
-# Without native Hadoop libraries each new file forks a chmod, which makes a commit of state seven times as dear, and
-# each checksum file another one: on both sides not. The names are those of Spark 4.1 and newer.
+# Without native Hadoop libraries each new file forks a chmod, which makes a commit of state dearer: on both sides as
+# seldom as can be. Not by fs.file.impl: RocksDB's snapshots are copied through LocalFileSystem and nothing else, and
+# fail without it. The names are those of Spark 4.1 and newer.
 FILES = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
 # Five JVMs that compile themselves on two cores need minutes to calm down; the quick compiler is done in seconds.

@@ -153,3 +153,16 @@ def test_a_batch_that_does_not_fit_into_its_trigger_interval_asks_for_more() -> 
     fits = {"trigger_interval_s": 2.0, "batches": 5, "mean_batch_s": 1.5}
     assert run(dataclasses.replace(world, rates=fits), 1) == [Reason.BALANCED]
     assert run(dataclasses.replace(world, rates={**fits, "mean_batch_s": 2.6}), 1) == [Reason.SCALE_OUT]
+
+
+def test_recommended_executors_are_told_as_a_recommendation_and_nothing_is_done() -> None:
+    recommend = job(("scaling: {mode: Auto", "scaling: {mode: Recommend"), ("mode: Auto\n", "mode: Recommend\n"))
+    world = warm(even(2, 6, 15.0), recommend)
+    record = world.turn(recommend)
+    assert record.verdict.reason is Reason.RECOMMENDED
+    assert record.verdict.message.startswith("Recommended: 3 executors in place of 2")
+    assert record.verdict.executors_target is None
+    assert not record.verdict.act
+    assert record.scaling is not None
+    assert record.scaling.target == 3
+    assert world.assignments == []

@@ -17,6 +17,8 @@ from streamjob_planners.verify import Violation, verify
 
 OVERLOAD = 100.0
 """Utilisation from which an executor cannot do its work, percent points."""
+_LESS_TELLING = (Reason.BALANCED, Reason.GAIN_TOO_SMALL, Reason.RECOMMENDED)
+"""Reasons to move nothing beside which a recommendation of other executors must be told."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,12 @@ class Case:
         """Whether the executors wanted or marked change, as against finishing what was decided before."""
         resized, memory = self.resized, self.memory
         return resized.wanted != memory.executors_target or set(resized.marked) != set(memory.marked)
+
+    @property
+    def recommends_executors(self) -> bool:
+        """Whether another number of executors is wanted that nobody may carry out."""
+        decision = self.resized.decision
+        return decision.reason in (Reason.SCALE_OUT, Reason.SCALE_IN) and decision.target != self.resized.wanted
 
 
 def gate(case: Case) -> Verdict:
@@ -182,6 +190,16 @@ def _why(case: Case, judged: Worth) -> tuple[Reason, str]:
 def _nothing_to_do(case: Case, judged: Worth) -> Verdict:
     """The more telling of two reasons for doing nothing."""
     decision = case.resized.decision
+    if case.recommends_executors and judged.reason in _LESS_TELLING:
+        return _recommend(case, judged)
     if judged.reason is Reason.BALANCED and decision.reason is not Reason.MODE_OFF:
         return _hold(case, decision.reason, f"{decision.message} {judged.message}")
     return _hold(case, judged.reason, judged.message)
+
+
+def _recommend(case: Case, judged: Worth) -> Verdict:
+    """Scaling only recommends: other executors, and the moves if those are recommended, too."""
+    resized, moves = case.resized, judged.reason is Reason.RECOMMENDED
+    message = f"{judged.message} {resized.decision.message}" if moves else f"Recommended: {resized.decision.message}"
+    plan = resized.plan if moves else plans.hold_plan(resized.model, planner=resized.plan.planner)
+    return held(Reason.RECOMMENDED, message, plan=plan, marked=case.memory.marked)

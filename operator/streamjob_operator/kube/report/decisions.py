@@ -113,6 +113,8 @@ def _observed(before: PlanStatus | None, record: CycleRecord) -> PlanStatus | No
 
 def _figures(effect: Effect, record: CycleRecord) -> Figures:
     wanted = None if record.memory is None else record.memory.executors_target
+    if record.verdict.reason is Reason.RECOMMENDED and record.scaling is not None:
+        wanted = record.scaling.target
     factor = effect.collocation_factor
     return Figures(
         distance=round(effect.load_distance, 2),
