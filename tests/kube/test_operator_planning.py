@@ -19,7 +19,8 @@ def test_a_planner_that_hangs_in_one_job_does_not_stop_the_others(
     well = stage.job()
     stage.until(balanced)
     assert well.distance() <= 5
-    assert last_reason(stage.status("stuck")) == "PlannerOverran"
+    # In between it may say that the next process still loads.
+    eventually(lambda: last_reason(stage.status("stuck")) == "PlannerOverran", timeout_s=90.0)
     assert stuck.moves == []
     kills = [line for line in operator.page("/metrics")[1].splitlines() if line.startswith(KILLS)]
     assert float(kills[0].split()[1]) >= 1
