@@ -28,8 +28,8 @@ WORKER = "streamjob_operator.planning_worker"
 START_S = 300.0
 """Time for a process to load solvers and compile loops: 45 s on an idle core without a cache, more on a busy one."""
 WAIT_S = 5.0
-"""Time that one plan waits for a process that still loads, which takes two seconds where loops were compiled before; the
-next cycle asks again."""
+"""Time that one plan waits for a process that still loads: two seconds where loops were compiled before. The next cycle
+asks again."""
 FREE_S = 60.0
 """Time to wait for a process that other jobs keep busy."""
 
