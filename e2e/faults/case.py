@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from e2e.cluster.fault_proxy import FaultProxy
 from e2e.cluster.process import Process
@@ -33,9 +34,9 @@ class Case:
     harm: Harm
 
 
-def acting(stage: Stage) -> None:
-    """Until a drain is on its way."""
-    stage.wait("no drain began", lambda status: draining(status) or settled(status))
+def acting(stage: Stage) -> dict[str, Any]:
+    """Wait until a drain is on its way, or was; the status then."""
+    return stage.wait("no drain began", lambda status: draining(status) or settled(status))
 
 
 def begin(stage: Stage) -> Process:

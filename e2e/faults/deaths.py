@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from e2e.faults.case import Case, Tools, acting, begin
-from e2e.faults.stage import Stage, draining, settled, stop, until
+from e2e.faults.stage import Stage, settled, stop, until
 
 
 def _dies_at(step: str, when: str) -> Case:
@@ -43,8 +43,7 @@ def _killed_in_mid_drain(stage: Stage, _: Tools) -> str:
     first = begin(stage)
     times = 0
     for _again in range(3):
-        status = stage.wait("no drain began", lambda one: draining(one) or settled(one))
-        if settled(status):
+        if settled(acting(stage)):
             break
         first.kill()
         first = stage.operator()

@@ -14,6 +14,7 @@ from typing import Any
 
 from e2e.cluster.kubectl import Kubectl
 from e2e.cluster.process import Process
+from e2e.simulated.pods import executor_pod, idle_pod
 
 ROOT = Path(__file__).resolve().parents[2]
 WORLD = Path(__file__).parent / "world.yaml"
@@ -43,7 +44,7 @@ class Stage:
     def __enter__(self) -> Stage:
         self.kubectl("create", "namespace", self.namespace)
         self.kubectl.wait_for_account()
-        self.kubectl.apply(driver_pod(), stream_job(self.prometheus))
+        self.kubectl.apply(idle_pod(POD, {"app": POD}, "driver"), stream_job(self.prometheus))
         return self
 
     def __exit__(
@@ -68,7 +69,8 @@ class Stage:
 
     def pods(self) -> None:
         """Pods of the newest driver's executors, as Spark labels them; no node ever runs them."""
-        self.kubectl.apply(*(executor_pod(f"{self.namespace}-{self._drivers}", str(one)) for one in range(MAX)))
+        application_id = f"{self.namespace}-{self._drivers}"
+        self.kubectl.apply(*(executor_pod(JOB, application_id, str(one)) for one in range(MAX)))
 
     def marked_pods(self) -> int:
         """How many pods are marked for removal."""
@@ -171,27 +173,6 @@ def shown(status: dict[str, Any]) -> str:
     """A status in one line, for a person who looks for what went wrong."""
     conditions = ", ".join(f"{one['type']}={one['status']}/{one['reason']}" for one in status.get("conditions", ()))
     return f"phase {status.get('phase')}, executors {status.get('executors')}, {conditions}"
-
-
-def driver_pod() -> dict[str, Any]:
-    """A pod that no node ever runs: the driver is a process beside the cluster."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": POD, "labels": {"app": POD}},
-        "spec": {"containers": [{"name": "driver", "image": "none"}]},
-    }
-
-
-def executor_pod(application: str, executor: str) -> dict[str, Any]:
-    """A pod that stands for an executor of the simulation: only its marks count."""
-    labels = {"spark-app-selector": application, "spark-exec-id": executor, "spark-role": "executor"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": f"{JOB}-exec-{executor}", "labels": labels},
-        "spec": {"containers": [{"name": "executor", "image": "none"}]},
-    }
 
 
 def stream_job(prometheus: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Driver and executor pods as Spark and other operators make them, and the kinds of those operators.
+"""Driver pods as Spark and other operators make them, and the kinds of those operators.
 
 The kinds are cut down to what StreamJob reads, field names and types as their projects publish them.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from e2e.simulated.pods import idle_pod
 from kubectl import Kubectl
 
 TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
@@ -60,14 +61,4 @@ def application(api_version: str, **spec: Any) -> dict[str, Any]:
 
 def driver_pod(name: str, account: str = "default", **labels: str) -> dict[str, Any]:
     """Labels that Spark itself gives a driver, and those of its operator."""
-    return _pod(name, {"spark-role": "driver", "spark-app-selector": "spark-1", **labels}, account)
-
-
-def executor_pod(executor: str, application_id: str = "spark-1") -> dict[str, Any]:
-    labels = {"spark-role": "executor", "spark-app-selector": application_id, "spark-exec-id": executor}
-    return _pod(f"{application_id}-exec-{executor}", labels, "default")
-
-
-def _pod(name: str, labels: dict[str, str], account: str) -> dict[str, Any]:
-    spec = {"containers": [{"name": "spark", "image": "spark"}], "serviceAccountName": account}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}, "spec": spec}
+    return idle_pod(name, {"spark-role": "driver", "spark-app-selector": "spark-1", **labels}, "spark", account)

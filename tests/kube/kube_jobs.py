@@ -5,30 +5,16 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from e2e.simulated.pods import idle_pod
+
 JOB = "paper"
 SKEWED = [40.0, 30.0, 20.0, 10.0, 10.0, 10.0, 10.0, 10.0]
 """Loads of eight partitions; spread evenly by number over two executors they weigh 80 and 60."""
 
 
 def driver_pod(job: str = JOB) -> dict[str, Any]:
-    """A pod that no node ever runs: only its being there counts, the agent runs in the test."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": f"{job}-driver", "labels": labels_of(job)},
-        "spec": {"containers": [{"name": "driver", "image": "paper"}]},
-    }
-
-
-def executor_pod(application: str, executor: str) -> dict[str, Any]:
-    """An executor's pod as Spark labels it."""
-    labels = {"spark-app-selector": application, "spark-exec-id": executor, "spark-role": "executor"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": f"paper-exec-{executor}", "labels": labels},
-        "spec": {"containers": [{"name": "executor", "image": "paper"}]},
-    }
+    """The driver's pod: only its being there counts, the agent runs in the test."""
+    return idle_pod(f"{job}-driver", labels_of(job), "driver")
 
 
 def labels_of(job: str) -> dict[str, str]:

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from kube_jobs import JOB, SKEWED, executor_pod
+from e2e.simulated.pods import executor_pod
+from kube_jobs import JOB, SKEWED
 from kubectl import eventually
 from paper_spark import PaperSpark
 from stage import Stage, balanced, condition, last_reason
@@ -79,7 +80,7 @@ def test_scale_is_followed_out_and_in_with_a_drain(stage: Stage) -> None:
     spark = stage.job(balancing={"maxLoadDistance": 10, "migrationBudget": {"maxCost": "10s", "maxMigrations": 1}})
     stage.until(balanced)
     for executor in ("0", "1", "2"):
-        stage.kubectl.apply(executor_pod(spark.application, executor))
+        stage.kubectl.apply(executor_pod(JOB, spark.application, executor))
     stage.kubectl("scale", "streamjob", JOB, "--replicas=3")
     status = stage.until(lambda one: one["executors"]["summary"] == "3/3" and balanced(one))
     assert len([load for load in spark.loads().values() if load > 0]) == 3
@@ -98,12 +99,18 @@ def test_scale_is_followed_out_and_in_with_a_drain(stage: Stage) -> None:
     assert "ScaleIn" in stage.events()
 
 
-def test_executors_that_do_not_come_are_given_up_with_a_reason(stage: Stage) -> None:
+def without_room(stage: Stage, executor_timeout: str) -> PaperSpark:
+    """A job that is balanced on two executors, where no third one ever comes."""
     stage.operator()
     spark = PaperSpark(SKEWED, executors=2)
     spark.most_executors = 2
-    stage.job(spark, scaling={"executorTimeout": "3s"})
+    stage.job(spark, scaling={"executorTimeout": executor_timeout})
     stage.until(balanced)
+    return spark
+
+
+def test_executors_that_do_not_come_are_given_up_with_a_reason(stage: Stage) -> None:
+    spark = without_room(stage, executor_timeout="3s")
     stage.patch({"executors": {"replicas": 4}})
     status = stage.until(lambda one: condition(one, "ExecutorsAvailable") == "False/WaitingForExecutors")
     assert status["phase"] == "Scaling"
@@ -113,12 +120,8 @@ def test_executors_that_do_not_come_are_given_up_with_a_reason(stage: Stage) -> 
 
 
 def test_executors_without_room_are_told_given_up_and_not_asked_for_again_and_again(stage: Stage) -> None:
-    stage.operator()
-    spark = PaperSpark(SKEWED, executors=2)
-    spark.most_executors = 2
-    stage.job(spark, scaling={"executorTimeout": "20s"})
-    stage.until(balanced)
-    stage.kubectl.apply(executor_pod(spark.application, "2"))
+    spark = without_room(stage, executor_timeout="20s")
+    stage.kubectl.apply(executor_pod(JOB, spark.application, "2"))
     no_room = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes have room"}
     status = json.dumps({"status": {"conditions": [no_room]}})
     stage.kubectl("patch", "pod", "paper-exec-2", "--subresource=status", "--type=merge", "-p", status)

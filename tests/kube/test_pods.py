@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_objects import executor_pod
+from e2e.simulated.pods import executor_pod
 from kubectl import Kubectl, eventually
 
 from streamjob_operator.kube.client import KubeApi
@@ -22,7 +22,8 @@ class Pods:
     """Three executors of one application, and one of another."""
 
     def __init__(self, kubectl: Kubectl, api: KubeApi, namespace: str) -> None:
-        kubectl.apply(*(executor_pod(one) for one in ("1", "2", "10")), executor_pod("1", "spark-2"))
+        for application, executors in (("spark-1", ("1", "2", "10")), ("spark-2", ("1",))):
+            kubectl.apply(*(executor_pod(application, application, one) for one in executors))
         self.kubectl = kubectl
         self.api = api
         self.namespace = namespace

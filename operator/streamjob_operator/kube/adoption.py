@@ -13,11 +13,12 @@ from typing import Any
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.kube import foreign
 from streamjob_operator.kube.client import KubeApi, Object
+from streamjob_operator.kube.driver.naming import SPARK_ROLE
 from streamjob_operator.kube.driver.observe import driver_pod
 from streamjob_operator.kube.driver.values import DriverPod, PodPhase
 from streamjob_operator.kube.kinds import PODS
 from streamjob_operator.kube.names import KubeReason, Phase
-from streamjob_operator.kube.pods import APPLICATION, ROLE
+from streamjob_operator.kube.pods import APPLICATION
 from streamjob_operator.spec import ApplicationRef, Spec
 from streamjob_operator.spec.quantities import format_duration
 
@@ -93,7 +94,7 @@ def _look(api: KubeApi, namespace: str, ref: ApplicationRef) -> tuple[Object | A
     application = api.get(foreign.kind_of(ref), name, namespace)
     if application is None:
         return _not_found(f"There is no SparkApplication {name} of {ref.api_version} in namespace {namespace}."), None
-    pods = api.list(PODS, namespace, labels=f"{foreign.name_label(ref)}={name},{ROLE}=driver")
+    pods = api.list(PODS, namespace, labels=f"{foreign.name_label(ref)}={name},{SPARK_ROLE}=driver")
     return _only(pods, f"SparkApplication {name}"), application
 
 

@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.driver.naming import SPARK_ROLE
 from streamjob_operator.kube.driver.observe import is_ready, trouble, unschedulable
 from streamjob_operator.kube.kinds import PODS
 from streamjob_operator.kube.names import DRAINING_DELETION_COST, POD_DELETION_COST, KubeReason, Label
 from streamjob_operator.kube.refusals import NotFound
 from streamjob_operator.kube.report.events import Events, Telling
 
-APPLICATION, EXECUTOR, ROLE = "spark-app-selector", "spark-exec-id", "spark-role"
+APPLICATION, EXECUTOR = "spark-app-selector", "spark-exec-id"
 MARK = "true"
 _ENDED = ("Succeeded", "Failed")
 
@@ -78,7 +79,7 @@ def executor_pods(api: KubeApi, namespace: str, application_id: str) -> Executor
 
 def selector(application_id: str) -> str:
     """Label selector of the executors' pods, by the labels that Spark gives them, whoever started the application."""
-    return f"{APPLICATION}={application_id},{ROLE}=executor"
+    return f"{APPLICATION}={application_id},{SPARK_ROLE}=executor"
 
 
 def read_pods(documents: Iterable[Mapping[str, Any]]) -> ExecutorPods:

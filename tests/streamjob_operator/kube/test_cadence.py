@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
+import agent_reports
 import pytest
 
 from streamjob_agent.wire import AgentStatus, ExecutorStatus
@@ -14,20 +16,9 @@ PERIOD_S = 60.0
 
 
 def agent(state: str = "ready", groups: int = 6, **changes: Any) -> AgentStatus:
-    values: dict[str, Any] = {
-        "agent_version": "1",
-        "spark_version": "4",
-        "application_id": "app-1",
-        "now_s": 1000.0,
-        "actuation": "on",
-        "reason": "Ok",
-        "message": "",
-        "generation_applied": 3,
-        "refused": None,
-        "queries": (),
-        "executors": (ExecutorStatus(executor_id="0", host="h", cores=1, state=state, groups=groups),),
-    }
-    return AgentStatus(**{**values, **changes})
+    executor = ExecutorStatus(executor_id="0", host="h", cores=1, state=state, groups=groups)
+    values: dict[str, Any] = {"generation_applied": 3, "queries": (), "executors": (executor,), **changes}
+    return dataclasses.replace(agent_reports.agent(), **values)
 
 
 def view(of: AgentStatus | None, generation: int = 3) -> MapView:

@@ -58,9 +58,8 @@ def _do(api: KubeApi, job: JobFacts, pod: DriverPod | None, decision: Decision, 
     if create or (repair and job.wanted):
         notes += apply_support(api, job)
     if create:
-        with contextlib.suppress(
-            Conflict
-        ):  # made by a call whose answer was lost, or by somebody else: the next look says
+        # A pod of that name was made by a call whose answer was lost, or by somebody else: the next look says.
+        with contextlib.suppress(Conflict):
             api.create(PODS, driver_manifest(job))
     return notes
 
