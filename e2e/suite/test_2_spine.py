@@ -6,7 +6,7 @@ from e2e.suite.evidence import Sayer
 from e2e.suite.feed import QUIET, RUSH
 from e2e.suite.job import Job, condition, settled
 
-START_S, GROW_S, SHRINK_S = 180.0, 240.0, 240.0
+START_S, GROW_S, SHRINK_S = 180.0, 240.0, 400.0
 
 
 def test_a_job_starts_as_pods_and_gets_ready(job: Job, say: Sayer) -> None:

@@ -12,7 +12,7 @@ from e2e.suite.feed import QUIET, RUSH
 from e2e.suite.job import Job, condition, settled
 from e2e.suite.world import CHART, RELEASE, SYSTEM, World
 
-DRAIN_S, GROW_S, SHRINK_S, RESTART_S = 120.0, 240.0, 240.0, 200.0
+DRAIN_S, GROW_S, SHRINK_S, RESTART_S = 120.0, 240.0, 400.0, 200.0
 OPERATOR = "--selector=app.kubernetes.io/name=streamjob-operator"
 
 
