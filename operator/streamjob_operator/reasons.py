@@ -84,6 +84,10 @@ class Reason(enum.StrEnum):
     """No executor, key group or batch was seen, or fewer key groups than `minCoverage`. To do: look at the query if
     it lasts."""
 
+    SETTLING = "Settling"
+    """No batch has been measured since the newest plan was carried out: measurements from before it speak of another
+    placement."""
+
     WARMING_UP = "WarmingUp"
     """The first statistics period of this driver is not over."""
 

@@ -11,7 +11,8 @@ from kubectl import Kubectl, eventually
 
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.kinds import PODS
-from streamjob_operator.kube.pods import ExecutorPods, executor_pods, mark_pods
+from streamjob_operator.kube.marks import mark_pods
+from streamjob_operator.kube.pods import ExecutorPods, executor_pods
 from streamjob_operator.kube.report.events import Events
 
 MARK, COST = "streamjob.dev/marked-for-removal", "controller.kubernetes.io/pod-deletion-cost"

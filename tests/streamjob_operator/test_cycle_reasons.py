@@ -81,7 +81,7 @@ def test_a_measurement_from_before_the_last_decision_is_not_acted_on() -> None:
     assert world.turn(UNSCALED).verdict.act
     world.measured_ago_s = 15.0
     record = world.turn(UNSCALED)
-    assert (record.verdict.act, record.verdict.reason) == (False, Reason.METRICS_STALE)
+    assert (record.verdict.act, record.verdict.reason) == (False, Reason.SETTLING)
 
 
 @pytest.mark.parametrize("change", [{"rates": {"batches": 0}}, {"loads": [], "owners": []}, {"executors": {}}])

@@ -12,9 +12,10 @@ from streamjob_operator.kube.driver import DriverState, JobFacts, from_status, r
 from streamjob_operator.kube.driver.naming import executor_selector
 from streamjob_operator.kube.grants import grant_map
 from streamjob_operator.kube.maps import MapView
+from streamjob_operator.kube.marks import keep_marks, mark_pods
 from streamjob_operator.kube.models.status import DriverStatus, Status
 from streamjob_operator.kube.names import Phase
-from streamjob_operator.kube.pods import executor_pods, mark_pods, selector
+from streamjob_operator.kube.pods import executor_pods, selector
 from streamjob_operator.kube.reading import Reading
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.report.facts import DriverFacts
@@ -102,11 +103,13 @@ class KubeDrivers:
 
     def _with_executors(self, asked: Asked, facts: DriverFacts) -> DriverFacts:
         """Executors' pods and their marks, as the newest written map has them: also after a crash between the two."""
-        agent = None if asked.map is None else asked.map.agent
-        if facts.phase is not Phase.RUNNING or agent is None:
+        if facts.phase is not Phase.RUNNING or asked.map is None or asked.map.agent is None:
             return facts
+        agent = asked.map.agent
         pods = executor_pods(self._api, asked.reading.metadata["namespace"], agent.application_id)
-        marked = asked.memory.marked if asked.reading.deleted_at_s is None else ()
+        marked: tuple[str, ...] = ()  # a deleted StreamJob takes its marks back
+        if asked.reading.deleted_at_s is None:
+            marked = (*asked.memory.marked, *keep_marks(pods, agent, asked.map.spec.get("remove") or ()))
         mark_pods(self._api, self._events, pods, marked, asked.now_s)
         return dataclasses.replace(
             facts,

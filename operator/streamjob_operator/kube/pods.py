@@ -1,4 +1,4 @@
-"""Executors' pods of one Spark application: which there are, what keeps them from coming, and the marks of a drain.
+"""Executors' pods of one Spark application: which there are, and what keeps them from coming.
 
 Spark labels them itself: `spark-app-selector` is the application's id, `spark-exec-id` the executor's.
 """
@@ -6,16 +6,14 @@ Spark labels them itself: `spark-app-selector` is the application's id, `spark-e
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.driver.naming import SPARK_ROLE
 from streamjob_operator.kube.driver.observe import is_ready, trouble, unschedulable
 from streamjob_operator.kube.kinds import PODS
-from streamjob_operator.kube.names import DRAINING_DELETION_COST, POD_DELETION_COST, KubeReason, Label
-from streamjob_operator.kube.refusals import NotFound
-from streamjob_operator.kube.report.events import Events, Telling
+from streamjob_operator.kube.names import Label
 
 APPLICATION, EXECUTOR = "spark-app-selector", "spark-exec-id"
 MARK = "true"
@@ -104,40 +102,3 @@ def _read(document: Mapping[str, Any]) -> ExecutorPod:
         marked=metadata["labels"].get(Label.MARKED.value) == MARK,
         trouble=unschedulable(document) or trouble(document),
     )
-
-
-def mark_pods(
-    api: KubeApi, events: Events, found: ExecutorPods, marked: Collection[str], now_s: float
-) -> tuple[str, ...]:
-    """Make exactly the pods of the `marked` executors carry the mark; names of the pods that were changed.
-
-    The mark is a label, for people and tools, and a deletion cost, so that whoever must delete a pod takes one that is
-    being emptied. Each change is an event on the pod. A pod that has gone in the meantime is no error. Raises Refused,
-    Unavailable.
-    """
-    changed = [pod for pod in found.pods if pod.marked != (pod.executor_id in marked)]
-    return tuple(pod.name for pod in changed if _turn(api, events, pod, now_s))
-
-
-def _turn(api: KubeApi, events: Events, pod: ExecutorPod, now_s: float) -> bool:
-    mark = not pod.marked
-    patch = {
-        "metadata": {
-            "labels": {Label.MARKED.value: MARK if mark else None},
-            "annotations": {POD_DELETION_COST: str(DRAINING_DELETION_COST) if mark else None},
-        }
-    }
-    try:
-        api.merge_patch(PODS, pod.name, pod.namespace, patch)
-    except NotFound:
-        return False
-    events.tell(pod.regarding, _telling(pod, mark), now_s)
-    return True
-
-
-def _telling(pod: ExecutorPod, mark: bool) -> Telling:
-    if mark:
-        note = f"Executor {pod.executor_id} is drained and will be removed when it holds no key group."
-        return Telling(reason=KubeReason.MARKED_FOR_REMOVAL.value, note=note, action="Drain")
-    note = f"Executor {pod.executor_id} is not drained any more; it stays."
-    return Telling(reason=KubeReason.UNMARKED.value, note=note, action="Drain")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from streamjob_operator.spec import Denied, Mode, StreamJob
+from streamjob_operator.spec import APPROVE, Denied, Mode, StreamJob
 from streamjob_operator.steps import approve
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
@@ -160,8 +160,16 @@ def _ask(case: Case, plan: Plan, judged: Worth) -> Verdict:
     reason, message = _why(case, judged)
     if case.job.approved_plan == pending.plan_hash:
         return dataclasses.replace(_go(case, plan, reason, f"Approved. {message}"), pending=pending)
-    go = _go(case, plan, Reason.AWAITING_APPROVAL, f"Plan {pending.plan_hash} waits for approval: {message}")
-    return dataclasses.replace(go, act=False, pending=pending)
+    told = f"Plan {pending.plan_hash} waits for approval: {message}{_other_approval(case)}"
+    return dataclasses.replace(_go(case, plan, Reason.AWAITING_APPROVAL, told), act=False, pending=pending)
+
+
+def _other_approval(case: Case) -> str:
+    """Somebody who approved a plan that was replaced in the meantime, or mistyped its hash, must hear of it."""
+    approved = case.job.approved_plan
+    if approved is None or approved == case.memory.approved_plan:
+        return ""
+    return f" The annotation {APPROVE} names {approved}, which is another plan."
 
 
 def _go(case: Case, plan: Plan, reason: Reason, message: str) -> Verdict:

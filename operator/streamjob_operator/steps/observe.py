@@ -46,7 +46,7 @@ def check(snapshot: Snapshot, memory: Memory, job: StreamJob, now_s: float) -> N
     if memory.first_seen_s is None or now_s - memory.first_seen_s < WARM_UP_RATIO * period_s:
         raise Hold(Reason.WARMING_UP, f"The first statistics period of {format_duration(period_s)} is not over.")
     if memory.acted_at_s is not None and snapshot.taken_at_s < memory.acted_at_s:
-        raise Hold(Reason.METRICS_STALE, "No batch has been measured since the last decision was carried out.")
+        raise Hold(Reason.SETTLING, "No batch has been measured since the last decision was carried out.")
     if not any(executor.state == "ready" for executor in snapshot.executors):
         raise Hold(Reason.METRICS_INCOMPLETE, "No executor is ready.")
     if not snapshot.group_ids:
