@@ -17,7 +17,7 @@ from e2e.cluster.kubectl import Kubectl
 from e2e.suite.feed import Feed
 
 NAME = NAMESPACE = "parcels"
-LOOK_S = 0.7
+LOOK_S, PODS_S = 0.7, 45.0
 Status = dict[str, Any]
 
 
@@ -78,6 +78,10 @@ class Job:
         alive = [one for one in items if one["status"].get("phase") not in ("Succeeded", "Failed")]
         going = [one["metadata"] for one in alive if not one["metadata"].get("deletionTimestamp")]
         return {one["name"]: one["uid"] for one in going}
+
+    def until_executors(self, count: int) -> None:
+        """Wait until there are so many pods of executors: one that Spark let go ends some seconds later."""
+        self.until(lambda _: len(self.pods("executor")) == count, PODS_S, f"{count} pods of executors")
 
     def spark(self) -> Events:
         """What the newest driver's event log has."""

@@ -24,14 +24,14 @@ def test_it_is_scaled_out_under_load(job: Job, say: Sayer) -> None:
     job.patch({"executors": {"max": 4}})
     job.feed.rate = RUSH
     status = job.until(settled(3, 4), GROW_S, "balanced on more executors")
-    assert len(job.pods("executor")) == status["executors"]["ready"]
+    job.until_executors(status["executors"]["ready"])
     say(f"{status['executors']['ready']} executors, load distance {status['load'].get('distance')}")
 
 
 def test_it_is_drained_and_scaled_in(job: Job, say: Sayer) -> None:
     job.feed.rate = QUIET
     job.until(settled(2), SHRINK_S, "balanced on two executors again")
-    assert len(job.pods("executor")) == 2
+    job.until_executors(2)
     removed = job.spark().removed
     assert removed
     say(f"removed: {removed}")

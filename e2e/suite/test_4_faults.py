@@ -32,7 +32,7 @@ def _is_drained(job: Job, say: Sayer) -> None:
     job.until(settled(2), SHRINK_S, "balanced on two executors again")
     events = job.spark()
     assert events.failed_tasks == ()
-    assert len(job.pods("executor")) == 2
+    job.until_executors(2)
     say(f"0 of {events.tasks:,} tasks failed; {len(events.removed)} executors removed so far")
 
 
