@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from e2e.cluster import local
 from e2e.cluster.kubectl import Kubectl
 
 HERE = Path(__file__).parent
@@ -66,6 +67,13 @@ class World:
         repository, _, tag = self.images.operator.rpartition(":")
         values = {"image.repository": repository, "image.tag": tag, "image.pullPolicy": "Never"}
         return [f"--set={name}={value}" for name, value in values.items()]
+
+    def join(self) -> bool:
+        """Give the local cluster its second node, and wait until it is Ready; False on any other cluster."""
+        if self.kubeconfig != local.kubeconfig():
+            return False
+        local.join()
+        return True
 
     def namespace(self, name: str, labels: dict[str, str] | None = None) -> Kubectl:
         """A namespace, made if need be, with its account."""
