@@ -21,10 +21,10 @@ class Kubectl:
     def __init__(self, kubeconfig: Path, namespace: str = "default") -> None:
         self.command = [program(), f"--kubeconfig={kubeconfig}", f"--namespace={namespace}"]
 
-    def __call__(self, *arguments: str, text: str | None = None) -> str:
+    def __call__(self, *arguments: str, text: str | None = None, timeout_s: float = 60.0) -> str:
         """Its output; raises KubectlFailed."""
         done = subprocess.run(
-            [*self.command, *arguments], input=text, capture_output=True, text=True, timeout=60, check=False
+            [*self.command, *arguments], input=text, capture_output=True, text=True, timeout=timeout_s, check=False
         )
         if done.returncode:
             raise KubectlFailed(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")

@@ -1,40 +1,55 @@
 """A whole cluster on this machine: control plane and a node that runs pods, in a network namespace of their own.
 
 `python -m e2e.cluster.local start|load|status|stop|logs|shell`: one server process holds everything and ends it,
-even when it is killed; `start` waits until the node is Ready. Needs root and some of Debian's packages.
+even when it is killed; `start` waits until the node is Ready. `join` adds a second node while the cluster runs, `part`
+takes it away (drain it first, or see what a lost node does). Needs root and some of Debian's packages.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from e2e.cluster import binary, helm, images, network, node, requirements
+from e2e.cluster import binary, further, helm, images, kubectl, leftovers, network, node, requirements, runtime
 from e2e.cluster.controlplane import ControlPlane, Place
-from e2e.cluster.network import Network
+from e2e.cluster.network import FIRST, SECOND
+from e2e.cluster.node_config import Setting
 from e2e.cluster.process import DidNotStart
 from e2e.cluster.runtime import Runtime
+from e2e.cluster.server import Server
 
-NAMESPACE = "streamjob-e2e"
 FOLDER = Path("/var/tmp/streamjob-cluster")
-READY_S = 180.0
-PLACE = Place(host=network.NODE_ADDRESS, services=network.SERVICE_CIDR, api_service=network.API_SERVICE)
+SERVER = Server(role="serve", folder=FOLDER)
+READY_S, JOINED_S = 180.0, 480.0
+"""The second node imports every image of the first before it is Ready: two minutes when none has been there before."""
+PLACE = Place(host=FIRST.address, services=network.SERVICE_CIDR, api_service=network.API_SERVICE)
 
 
 def main() -> None:
     """The command line."""
+    commands: dict[str, Callable[[], None]] = {
+        "start": start,
+        "load": load_all,
+        "join": join,
+        "part": part,
+        "status": status,
+        "logs": logs,
+        "shell": shell,
+        "stop": stop,
+        SERVER.role: serve,
+        further.server(FOLDER).role: lambda: further.serve(FOLDER),
+    }
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("start", "status", "stop", "load", "logs", "shell", "serve"))
-    command = parser.parse_args().command
-    {"start": start, "status": status, "stop": stop, "logs": logs, "shell": shell, "serve": serve, "load": load_all}[
-        command
-    ]()
+    parser.add_argument("command", choices=commands)
+    commands[parser.parse_args().command]()
 
 
 def kubeconfig() -> Path:
@@ -44,17 +59,7 @@ def kubeconfig() -> Path:
 
 def enter() -> tuple[str, ...]:
     """Prefix of commands that are to reach the cluster."""
-    return Network(NAMESPACE).enter
-
-
-def running() -> int | None:
-    """The server's process id, None when no cluster runs."""
-    try:
-        pid = int((FOLDER / "pid").read_text())
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except (OSError, ValueError):
-        return None
-    return pid if b"e2e.cluster.local" in command else None
+    return FIRST.enter
 
 
 def start() -> None:
@@ -64,28 +69,24 @@ def start() -> None:
         sys.exit(refusal)
     kube = binary.get()
     images.pause()
-    if running() is None:
+    if SERVER.pid is None:
         _clear()
-        inside = Network(NAMESPACE)
-        inside.make()
-        with (FOLDER / "server.log").open("ab") as log:
-            command = [*inside.enter, sys.executable, "-m", "e2e.cluster.local", "serve"]
-            environment = {**os.environ, binary.GIVEN: str(kube)}
-            subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment
-            )
-    _wait_ready()
+        network.make(FIRST)
+        SERVER.start(enter(), {binary.GIVEN: str(kube)})
+    _wait_ready(FIRST.name, READY_S)
     print(f"The cluster runs. A shell with KUBECONFIG set:  {sys.executable} -m e2e.cluster.local shell")
 
 
 def serve() -> None:
-    """Hold the cluster until SIGTERM; runs inside the network namespace."""
-    (FOLDER / "pid").write_text(str(os.getpid()))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    """Hold the cluster until SIGTERM; runs inside the first node's network."""
+    SERVER.announce()
     with ControlPlane(binary.get(), scheduler=True, place=PLACE) as plane:
         shutil.copy(plane.kubeconfig, kubeconfig())
-        setting = node.Setting(
-            folder=FOLDER / "node",
+        told = {"folder": str(plane.folder), "server": plane.server}
+        (FOLDER / "plane.json").write_text(json.dumps(told), encoding="utf-8")
+        setting = Setting(
+            site=FIRST,
+            folder=FOLDER / FIRST.name,
             store=binary.cache() / "containerd",
             pause=images.pause().tag,
             kube=plane.folder,
@@ -94,19 +95,33 @@ def serve() -> None:
         )
         worker = node.Node(setting)
         try:
-            worker.start()
-            load(images.pause())
+            worker.start(lambda mine: mine.load(images.pause().tag, images.pause().archive))
             while True:
                 signal.pause()
         finally:
             worker.stop()
 
 
+def join() -> None:
+    """Add the second node with the images of the first, and wait until it is Ready; raises DidNotStart."""
+    if SERVER.pid is None:
+        sys.exit("No cluster runs.")
+    further.join(FOLDER)
+    _wait_ready(SECOND.name, JOINED_S)
+
+
+def part() -> None:
+    """Take the second node away."""
+    further.part(FOLDER)
+    _kubectl("delete", "node", SECOND.name, "--ignore-not-found", quiet=True)
+
+
 def load(*wanted: images.Image) -> None:
-    """Import images into the node that it does not have; raises RuntimeError."""
-    runtime = Runtime(node.socket(FOLDER / "node"))
-    for image in wanted:
-        runtime.load(image.tag, image.archive)
+    """Import images into each node that does not have them; raises RuntimeError."""
+    for site in (FIRST, SECOND):
+        node_runtime = Runtime(runtime.socket(FOLDER / site.name))
+        for image in wanted if node_runtime.answers() else ():
+            node_runtime.load(image.tag, image.archive)
 
 
 def load_all() -> None:
@@ -121,23 +136,17 @@ def load_all() -> None:
 
 def status() -> None:
     """Say whether a cluster runs, and show its nodes and pods."""
-    if running() is None:
+    if SERVER.pid is None:
         sys.exit("No cluster runs.")
     _kubectl("get", "nodes,pods", "--all-namespaces", "--output=wide")
 
 
 def stop() -> None:
     """End the cluster and everything in it."""
-    pid = running()
-    if pid is not None:
-        os.kill(pid, signal.SIGTERM)
-        deadline = time.monotonic() + 60.0
-        while running() is not None and time.monotonic() < deadline:
-            time.sleep(0.1)
-        if running() is not None:
-            os.kill(pid, signal.SIGKILL)
+    further.part(FOLDER)
+    SERVER.stop()
     _clear()
-    Network(NAMESPACE).remove()
+    network.remove(FIRST)
     print("The cluster is gone.")
 
 
@@ -151,29 +160,31 @@ def logs() -> None:
 def shell() -> None:
     """A shell inside the cluster's network, KUBECONFIG set."""
     os.environ["KUBECONFIG"] = str(kubeconfig())
-    command = [*Network(NAMESPACE).enter, os.environ.get("SHELL", "/bin/bash")]
+    command = [*enter(), os.environ.get("SHELL", "/bin/bash")]
     os.execvp(command[0], command)
 
 
-def _wait_ready() -> None:
-    deadline = time.monotonic() + READY_S
-    wanted = ("wait", "--for=condition=Ready", f"node/{node.NODE}", "--timeout=2s")
-    while time.monotonic() < deadline:
+def _wait_ready(name: str, timeout_s: float) -> None:
+    until_s = time.monotonic() + timeout_s
+    wanted = ("wait", "--for=condition=Ready", f"node/{name}", "--timeout=2s")
+    while time.monotonic() < until_s:
         if kubeconfig().exists() and _kubectl(*wanted, quiet=True) == 0:
             return
         time.sleep(0.3)
     logs()
-    raise DidNotStart(f"The node was not Ready within {READY_S:.0f} s.")
+    raise DidNotStart(f"The node {name} was not Ready within {timeout_s:.0f} s.")
 
 
 def _kubectl(*arguments: str, quiet: bool = False) -> int:
-    command = [*Network(NAMESPACE).enter, "kubectl", f"--kubeconfig={kubeconfig()}", *arguments]
+    command = [*enter(), kubectl.program(), f"--kubeconfig={kubeconfig()}", *arguments]
     return subprocess.run(command, capture_output=quiet, check=False).returncode
 
 
 def _clear() -> None:
     """Remove what a cluster that crashed left behind."""
-    node.end_leftovers(FOLDER)
+    further.part(FOLDER)
+    leftovers.end(FOLDER)
+    leftovers.forget_pod_networks()
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
 

@@ -6,6 +6,11 @@ import subprocess
 from pathlib import Path
 
 
+def socket(folder: Path) -> Path:
+    """containerd's socket in a node's folder."""
+    return folder / "containerd.sock"
+
+
 class Runtime:
     """The containerd that listens on a socket. Its images outlive the clusters that use them."""
 
@@ -16,9 +21,13 @@ class Runtime:
         """Whether it is there."""
         return self._run("version").returncode == 0
 
+    def tags(self) -> list[str]:
+        """Of the images that are there."""
+        return self._run("images", "list", "--quiet").stdout.split()
+
     def load(self, tag: str, archive: Path) -> bool:
         """Import an image from an OCI archive unless it is there; whether it was not. Raises RuntimeError."""
-        if tag in self._run("images", "list", "--quiet").stdout.split():
+        if tag in self.tags():
             return False
         done = self._run("images", "import", str(archive))
         if done.returncode:

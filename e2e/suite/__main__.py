@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from e2e.cluster import helm, images, local, requirements
+from e2e.cluster import helm, images, kafka, local, requirements
 
 HERE = Path(__file__).parent
 VOLUMES = Path("/var/tmp/streamjob-e2e")
@@ -24,7 +24,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that everything is ended in order
     options = [one for one in sys.argv[1:] if one != "--keep"]
     keep = "--keep" in sys.argv
-    environment = {"STREAMJOB_E2E_HELM": str(helm.get()), "STREAMJOB_E2E_OUT": str(OUT.resolve())}
+    environment = {"STREAMJOB_E2E_HELM": str(helm.get()), "STREAMJOB_E2E_OUT": str(OUT.resolve()), **_kafka()}
     if "KUBECONFIG" in os.environ:
         return _pytest((), environment, options)
     refusal = requirements.refusal()
@@ -49,6 +49,15 @@ def _images() -> dict[str, images.Image]:
     makers = {**ours, "SPARK": images.spark, "PROMETHEUS": images.prometheus}
     given = {name: os.environ.get(f"STREAMJOB_E2E_{name}") for name in makers}
     return {name: images.tagged(str(given[name])) if given[name] else make() for name, make in makers.items()}
+
+
+def _kafka() -> dict[str, str]:
+    """Where Kafka's jars are; nothing where they cannot be had: its cases say so and are left out."""
+    try:
+        return {f"STREAMJOB_E2E_KAFKA_{part.upper()}": str(kafka.get(part)) for part in (kafka.BROKER, kafka.CONNECTOR)}
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return {}
 
 
 def _pytest(enter: tuple[str, ...], environment: dict[str, str], options: list[str]) -> int:

@@ -15,6 +15,7 @@ from event_log import Events, read_log
 
 from e2e.cluster.kubectl import Kubectl
 from e2e.suite.feed import Feed
+from e2e.suite.topic import Topic
 
 NAME = NAMESPACE = "parcels"
 LOOK_S, PODS_S = 0.7, 45.0
@@ -25,6 +26,11 @@ def condition(status: Status, kind: str) -> str:
     """`True/Reason` of a condition, or nothing."""
     found = [one for one in status.get("conditions", ()) if one["type"] == kind]
     return f"{found[0]['status']}/{found[0]['reason']}" if found else ""
+
+
+def message(status: Status, kind: str) -> str:
+    """The sentence of a condition, or nothing."""
+    return next((str(one["message"]) for one in status.get("conditions", ()) if one["type"] == kind), "")
 
 
 def settled(*executors: int) -> Callable[[Status], bool]:
@@ -41,7 +47,7 @@ def settled(*executors: int) -> Callable[[Status], bool]:
 class Job:
     """A StreamJob in a namespace of its own, and the volume that it works on."""
 
-    def __init__(self, kubectl: Kubectl, volume: Path, feed: Feed, name: str = NAME) -> None:
+    def __init__(self, kubectl: Kubectl, volume: Path, feed: Feed | Topic, name: str = NAME) -> None:
         self.kubectl = kubectl
         self.volume = volume
         self.feed = feed
@@ -93,11 +99,11 @@ class Job:
         return self.spark().failed_tasks
 
     def require_exact(self) -> str:
-        """Every scan counted once, since the very first; a sentence with the figures."""
+        """Every row counted once, since the very first; a sentence with the figures."""
         proof = self.feed.prove()
         assert not proof.mistakes, f"{len(proof.mistakes)} mistakes, the first: {proof.mistakes[0]}"
         assert proof.scans > 0
-        return f"{proof.scans:,} scans exact in {proof.batches} batches"
+        return f"{proof.scans:,} rows exact in {proof.batches} batches"
 
 
 def _short(status: Status) -> str:

@@ -1,17 +1,23 @@
-"""A driver that somebody else started is looked after, and left running when its StreamJob goes."""
+"""A driver that somebody else started is looked after, by its labels and by its SparkApplication, and left running."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from e2e.simulated.spark_applications import APACHE, KUBEFLOW, SparkApplications
 from e2e.suite.evidence import Sayer
 from e2e.suite.feed import Feed
-from e2e.suite.job import Job, condition, settled
+from e2e.suite.job import Job, condition, message, settled
+from e2e.suite.samples import sample
 from e2e.suite.world import RESTRICTED, ROOT, World, config_map, filled
 
-START_S, BALANCED_S, STOP_S = 240.0, 200.0, 120.0
+START_S, READY_S, BALANCED_S, STOP_S = 240.0, 120.0, 200.0, 120.0
+POD, NAME, APPLICATION = "theirs", "payments", "clicks"
+"""The driver's map is that of one StreamJob, whatever it is adopted as: each has the name of the one before it."""
+SMALL = {"executors": {"min": 2, "max": 3}, "balancing": {"statisticsPeriod": "8s", "maxLoadDistance": 12}}
 
 
 def test_suspend_stops_the_driver_in_order(job: Job, say: Sayer) -> None:
@@ -24,20 +30,18 @@ def test_suspend_stops_the_driver_in_order(job: Job, say: Sayer) -> None:
 
 @pytest.fixture(scope="module")
 def adopted(installed: World) -> Iterator[Job]:
-    """A plain driver pod, and a StreamJob that names it."""
+    """A plain driver pod, and a StreamJob that names its labels."""
     kubectl = installed.namespace("adopted", RESTRICTED)
     volume = installed.volume(kubectl, "adopted")
     kubectl.apply(config_map("app", job__py=ROOT / "samples" / "demo" / "job.py"))
     feed = Feed(volume)
     feed.start()
-    kubectl(
-        "apply",
-        "-f",
-        "-",
-        text=filled("adopted.yaml", AGENT_IMAGE=installed.images.agent, SPARK_IMAGE=installed.images.spark),
-    )
-    yield Job(kubectl, volume, feed, "theirs")
+    text = filled("adopted.yaml", AGENT_IMAGE=installed.images.agent, SPARK_IMAGE=installed.images.spark)
+    kubectl("apply", "-f", "-", text=text)
+    kubectl.apply(sample("adopted-driver", {"spec": SMALL}))
+    yield Job(kubectl, volume, feed, NAME)
     feed.end()
+    kubectl("delete", "pod", POD, "--wait=false")  # its executors go with it: cores for what comes next
 
 
 def test_a_running_driver_is_adopted_and_balanced(adopted: Job, say: Sayer) -> None:
@@ -48,9 +52,49 @@ def test_a_running_driver_is_adopted_and_balanced(adopted: Job, say: Sayer) -> N
 
 
 def test_the_driver_stays_when_its_streamjob_is_deleted(adopted: Job, say: Sayer) -> None:
-    pod = adopted.kubectl.get("pod", "theirs")["metadata"]["uid"]
-    adopted.kubectl("delete", "streamjob", "theirs", "--timeout=50s")
+    pod = _driver(adopted)["metadata"]["uid"]
+    adopted.kubectl("delete", "streamjob", NAME, "--timeout=50s")
     say(adopted.require_exact())
-    found = adopted.kubectl.get("pod", "theirs")
+    found = _driver(adopted)
     assert found["metadata"]["uid"] == pod
     assert found["status"]["phase"] == "Running"
+
+
+def _driver(adopted: Job) -> dict[str, Any]:
+    return adopted.kubectl.get("pod", POD)
+
+
+def _adopt_again(adopted: Job, kind: SparkApplications, name: str, **spec: Any) -> None:
+    """The sample, for the driver that runs, as if that operator had started it. Skips where the operator is real."""
+    kubectl = adopted.kubectl
+    if kubectl.get("crd", kind.crd_name):
+        pytest.skip(f"{kind.crd_name} is there: its operator would start a driver of its own")
+    kubectl("delete", "streamjob", NAME, "--ignore-not-found", "--timeout=50s")
+    kubectl.apply(kind.crd())
+    kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", kind.crd_name)
+    kubectl.apply(kind.application(APPLICATION, **spec))
+    kubectl("label", "--overwrite", "pod", POD, f"{kind.label}={APPLICATION}")
+    kubectl.apply(sample(name, {"metadata": {"name": NAME}, "spec": SMALL}))
+
+
+def test_a_kubeflow_spark_application_is_adopted_and_gets_an_executor(adopted: Job, say: Sayer) -> None:
+    pod = _driver(adopted)["metadata"]["uid"]
+    _adopt_again(adopted, KUBEFLOW, "adopted-kubeflow", type="Python", executor={"instances": 2})
+    adopted.until(lambda one: condition(one, "Ready") == "True/Adopted", READY_S, "adopted")
+    adopted.patch({"executors": {"min": 3}})
+    adopted.until(settled(3), BALANCED_S, "balanced on three executors")
+    assert adopted.failed_tasks() == ()
+    assert _driver(adopted)["metadata"]["uid"] == pod
+    say(adopted.require_exact())
+
+
+def test_an_apache_spark_application_tells_what_cannot_be_done_for_it(adopted: Job, say: Sayer) -> None:
+    bounds = {"instanceConfig": {"initExecutors": 2, "minExecutors": 3, "maxExecutors": 8}}
+    _adopt_again(adopted, APACHE, "adopted-apache", applicationTolerations=bounds)
+    status = adopted.until(
+        lambda one: condition(one, "ActuationAvailable") == "False/AdoptedWithLimits", READY_S, "adopted with limits"
+    )
+    assert condition(status, "Ready") == "True/AdoptedWithLimits"
+    told = message(status, "ActuationAvailable")
+    assert "expects at least 3 executors (instanceConfig.minExecutors)" in told
+    say(told)

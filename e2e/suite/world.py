@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from e2e.cluster import local
 from e2e.cluster.kubectl import Kubectl
 
 HERE = Path(__file__).parent
@@ -67,6 +70,13 @@ class World:
         values = {"image.repository": repository, "image.tag": tag, "image.pullPolicy": "Never"}
         return [f"--set={name}={value}" for name, value in values.items()]
 
+    def join(self) -> bool:
+        """Give the local cluster its second node, and wait until it is Ready; False on any other cluster."""
+        if self.kubeconfig != local.kubeconfig():
+            return False
+        local.join()
+        return True
+
     def namespace(self, name: str, labels: dict[str, str] | None = None) -> Kubectl:
         """A namespace, made if need be, with its account."""
         document = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels or {}}}
@@ -86,10 +96,16 @@ class World:
         return folder
 
     def prometheus(self) -> None:
-        """A Prometheus that scrapes the suite's job."""
+        """A Prometheus that scrapes the suite's jobs."""
         kubectl = self.namespace("metrics", RESTRICTED)
         kubectl("apply", "-f", "-", text=filled("prometheus.yaml", PROMETHEUS_IMAGE=self.images.prometheus))
         kubectl("wait", "--for=condition=Ready", "--timeout=50s", "pod/prometheus")
+
+    def measured(self, expression: str) -> float | None:
+        """The one value of a query to that Prometheus, None where there is none."""
+        path = f"/api/v1/namespaces/metrics/services/prometheus:9090/proxy/api/v1/query?query={quote(expression)}"
+        result = json.loads(self.kubectl("metrics")("get", "--raw", path))["data"]["result"]
+        return float(result[0]["value"][1]) if result else None
 
 
 def filled(name: str, **words: str) -> str:

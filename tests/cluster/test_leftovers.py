@@ -1,4 +1,4 @@
-"""A container that outlived its containerd is ended, with what it started; nobody else's is."""
+"""What a cluster left behind is ended and removed, be it a node's or all nodes'; nobody else's is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from e2e.cluster import node
+from e2e.cluster import leftovers, runtime
 
 CHILD = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); import time; time.sleep(60)"
 
@@ -20,7 +20,7 @@ def shim(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     program = tmp_path / "containerd-shim-runc-v2"
     program.symlink_to(sys.executable)
     folder = tmp_path / "node"
-    command = [str(program), "-c", CHILD, "-address", str(node.socket(folder))]
+    command = [str(program), "-c", CHILD, "-address", str(runtime.socket(folder))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         yield running, folder
         running.kill()
@@ -33,11 +33,12 @@ def _ended(pid: int) -> bool:
         return True
 
 
-def test_a_shim_of_the_folder_ends_with_its_children(shim: tuple[subprocess.Popen[str], Path]) -> None:
+@pytest.mark.parametrize("whose", ["the node's", "all nodes'"])
+def test_a_shim_of_the_folder_ends_with_its_children(shim: tuple[subprocess.Popen[str], Path], whose: str) -> None:
     running, folder = shim
     assert running.stdout is not None
     child = int(running.stdout.readline())
-    node.end_leftovers(folder)
+    leftovers.end(folder if whose == "the node's" else folder.parent)
     assert running.wait(10) == -9
     until_s = time.monotonic() + 10.0
     while not _ended(child) and time.monotonic() < until_s:
@@ -45,7 +46,25 @@ def test_a_shim_of_the_folder_ends_with_its_children(shim: tuple[subprocess.Pope
     assert _ended(child)
 
 
-def test_a_shim_of_another_folder_is_left_alone(shim: tuple[subprocess.Popen[str], Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("another", ["another", "nod", "node/below"])
+def test_a_shim_of_another_folder_is_left_alone(
+    shim: tuple[subprocess.Popen[str], Path], tmp_path: Path, another: str
+) -> None:
     running, _ = shim
-    node.end_leftovers(tmp_path / "another")
+    leftovers.end(tmp_path / another)
     assert running.poll() is None
+
+
+def test_records_of_our_pods_networks_go_with_their_loopbacks(tmp_path: Path) -> None:
+    ours, theirs = "a" * 64, "b" * 64
+    for name in (f"streamjob-pods-{ours}-eth0", f"cni-loopback-{ours}-lo"):
+        (tmp_path / name).touch()
+    kept = {f"cni-loopback-{theirs}-lo", f"pods-{theirs}-eth0", "something"}
+    for name in kept:
+        (tmp_path / name).touch()
+    leftovers.forget_pod_networks(tmp_path)
+    assert {one.name for one in tmp_path.iterdir()} == kept
+
+
+def test_without_records_there_is_nothing_to_forget(tmp_path: Path) -> None:
+    leftovers.forget_pod_networks(tmp_path / "none")

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from e2e.cluster.controlplane import ControlPlane
-from foreign_objects import APACHE, KUBEFLOW, application, driver_pod, install
+from e2e.simulated.spark_applications import APACHE, KUBEFLOW, SparkApplications
+from foreign_objects import driver_pod, install
 from kubectl import Kubectl, eventually, program
 
 from streamjob_agent.wire import AgentStatus
@@ -23,9 +24,6 @@ from streamjob_operator.spec import Spec
 
 STARTED = "2023-11-14T22:13:20Z"
 STARTED_S = 1_700_000_000.0
-KUBEFLOW_API, APACHE_API = "sparkoperator.k8s.io/v1beta2", "spark.apache.org/v1"
-KUBEFLOW_LABELS = {"sparkoperator.k8s.io/app-name": "orders"}
-APACHE_LABELS = {"spark.operator/spark-app-name": "orders"}
 AGENT = AgentStatus(
     agent_version="0.1.0",
     spark_version="4.3.0",
@@ -44,10 +42,7 @@ AGENT = AgentStatus(
 @pytest.fixture(scope="module", autouse=True)
 def _kinds(api_server: Path) -> Iterator[None]:
     kubectl = Kubectl(program(), api_server)
-    made = [
-        install(kubectl, "sparkoperator.k8s.io", "v1beta2", KUBEFLOW),
-        install(kubectl, "spark.apache.org", "v1", APACHE),
-    ]
+    made = [install(kubectl, KUBEFLOW), install(kubectl, APACHE)]
     yield
     kubectl("delete", "crd", *made)
 
@@ -79,8 +74,12 @@ def cluster(kubectl: Kubectl, api_server: Path, namespace: str) -> Cluster:
     return Cluster(kubectl, KubeApi.from_kubeconfig(api_server), namespace)
 
 
-def by_name(api_version: str) -> dict[str, str]:
-    return {"kind": "SparkApplication", "apiVersion": api_version, "name": "orders"}
+def by_name(kind: SparkApplications) -> dict[str, str]:
+    return {"kind": "SparkApplication", "apiVersion": kind.api_version, "name": "orders"}
+
+
+def labels_of(kind: SparkApplications) -> dict[str, str]:
+    return {kind.label: "orders"}
 
 
 LABELS = {"kind": "Pod", "apiVersion": "v1", "matchLabels": {"team": "a"}}
@@ -113,17 +112,13 @@ def test_a_pod_by_its_labels_must_be_the_only_one_that_runs(cluster: Cluster) ->
     assert cluster.adopt(ref=LABELS).pod == "two"
 
 
-@pytest.mark.parametrize(
-    ("api_version", "labels"),
-    [(KUBEFLOW_API, KUBEFLOW_LABELS), (APACHE_API, APACHE_LABELS)],
-    ids=["kubeflow", "apache"],
-)
-def test_a_spark_application_by_its_name(cluster: Cluster, api_version: str, labels: dict[str, str]) -> None:
-    reference = by_name(api_version)
+@pytest.mark.parametrize("kind", [KUBEFLOW, APACHE], ids=["kubeflow", "apache"])
+def test_a_spark_application_by_its_name(cluster: Cluster, kind: SparkApplications) -> None:
+    reference = by_name(kind)
     assert cluster.adopt(ref=reference).reason is KubeReason.APPLICATION_NOT_FOUND
-    cluster.kubectl.apply(application(api_version, sparkConf={"spark.executor.instances": "3"}))
+    cluster.kubectl.apply(kind.application("orders", sparkConf={"spark.executor.instances": "3"}))
     assert "has no driver pod yet" in cluster.adopt(ref=reference).sentence
-    cluster.run(driver_pod("orders-0-driver", **labels))
+    cluster.run(driver_pod("orders-0-driver", **labels_of(kind)))
     cluster.run(driver_pod("another-driver"))
     found = cluster.adopt(ref=reference)
     assert (found.reason, found.pod, found.limits) == (KubeReason.ADOPTED, "orders-0-driver", ())
@@ -155,64 +150,60 @@ def test_an_ended_driver_is_left_to_whoever_started_it(cluster: Cluster, phase: 
 
 
 TWO_MASTERS = [
-    (KUBEFLOW_API, KUBEFLOW_LABELS, {"dynamicAllocation": {"enabled": True}}, "dynamicAllocation.enabled is on"),
+    (KUBEFLOW, {"dynamicAllocation": {"enabled": True}}, "dynamicAllocation.enabled is on"),
     (
-        KUBEFLOW_API,
-        KUBEFLOW_LABELS,
+        KUBEFLOW,
         {"sparkConf": {"spark.speculation": "true"}},
         "sparkConf, spark.speculation is on",
     ),
     (
-        APACHE_API,
-        APACHE_LABELS,
+        APACHE,
         {"sparkConf": {"spark.dynamicAllocation.enabled": "true"}},
         "sparkConf, spark.dynamicAllocation.enabled is on",
     ),
 ]
 
 
-@pytest.mark.parametrize(("api_version", "labels", "spec", "sentence"), TWO_MASTERS, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(("kind", "spec", "sentence"), TWO_MASTERS, ids=lambda value: str(value)[:30])
 def test_an_application_that_scales_itself_is_refused(
-    cluster: Cluster, api_version: str, labels: dict[str, str], spec: dict[str, Any], sentence: str
+    cluster: Cluster, kind: SparkApplications, spec: dict[str, Any], sentence: str
 ) -> None:
-    cluster.kubectl.apply(application(api_version, **spec))
-    cluster.run(driver_pod("orders-driver", **labels))
-    found = cluster.adopt(ref=by_name(api_version))
+    cluster.kubectl.apply(kind.application("orders", **spec))
+    cluster.run(driver_pod("orders-driver", **labels_of(kind)))
+    found = cluster.adopt(ref=by_name(kind))
     assert (found.phase, found.reason, found.stalled) == (Phase.PENDING, KubeReason.APPLICATION_REFUSED, True)
     assert sentence in found.sentence
 
 
 def test_dynamic_allocation_that_is_off_is_no_hindrance(cluster: Cluster) -> None:
     off = {"dynamicAllocation": {"enabled": False}, "sparkConf": {"spark.dynamicAllocation.enabled": "False"}}
-    cluster.kubectl.apply(application(KUBEFLOW_API, **off))
-    cluster.run(driver_pod("orders-driver", **KUBEFLOW_LABELS))
-    assert cluster.adopt(ref=by_name(KUBEFLOW_API)).reason is KubeReason.ADOPTED
+    cluster.kubectl.apply(KUBEFLOW.application("orders", **off))
+    cluster.run(driver_pod("orders-driver", **labels_of(KUBEFLOW)))
+    assert cluster.adopt(ref=by_name(KUBEFLOW)).reason is KubeReason.ADOPTED
 
 
 LIMITS = [
-    (KUBEFLOW_API, KUBEFLOW_LABELS, {"executor": {"instances": 9}}, "starts with 9 executors"),
+    (KUBEFLOW, {"executor": {"instances": 9}}, "starts with 9 executors"),
     (
-        APACHE_API,
-        APACHE_LABELS,
+        APACHE,
         {"applicationTolerations": {"instanceConfig": {"initExecutors": 1}}},
         "starts with 1 executors",
     ),
     (
-        APACHE_API,
-        APACHE_LABELS,
+        APACHE,
         {"applicationTolerations": {"instanceConfig": {"minExecutors": 4}}},
         "expects at least 4 executors (instanceConfig.minExecutors)",
     ),
 ]
 
 
-@pytest.mark.parametrize(("api_version", "labels", "spec", "sentence"), LIMITS, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(("kind", "spec", "sentence"), LIMITS, ids=lambda value: str(value)[:30])
 def test_bounds_of_theirs_are_told(
-    cluster: Cluster, api_version: str, labels: dict[str, str], spec: dict[str, Any], sentence: str
+    cluster: Cluster, kind: SparkApplications, spec: dict[str, Any], sentence: str
 ) -> None:
-    cluster.kubectl.apply(application(api_version, **spec))
-    cluster.run(driver_pod("orders-driver", **labels))
-    found = cluster.adopt(ref=by_name(api_version))
+    cluster.kubectl.apply(kind.application("orders", **spec))
+    cluster.run(driver_pod("orders-driver", **labels_of(kind)))
+    found = cluster.adopt(ref=by_name(kind))
     assert (found.phase, found.reason) == (Phase.RUNNING, KubeReason.ADOPTED_WITH_LIMITS)
     assert [sentence in limit for limit in found.limits] == [True]
 

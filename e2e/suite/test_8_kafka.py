@@ -1,0 +1,71 @@
+"""The Kafka sample on a real broker: its backlog is known and worked off, its sums are exact."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from e2e.cluster import kafka
+from e2e.suite.evidence import Sayer
+from e2e.suite.job import Job, condition, settled
+from e2e.suite.samples import FOLDER, sample
+from e2e.suite.topic import Topic
+from e2e.suite.world import RESTRICTED, World, config_map, filled
+
+NAMESPACE, NAME = "kafka", "sensors"
+BACKLOG = 20_000
+"""Readings that are there before the job, which takes 2,000 in a batch."""
+START_S, BALANCED_S, MEASURED_S = 240.0, 200.0, 30.0
+LAG = f'streamjob_query_source_lag_rows{{namespace="{NAMESPACE}"}}'
+
+
+@pytest.fixture(scope="module")
+def sensors(installed: World) -> Iterator[Job]:
+    """The sample, with a backlog."""
+    if "STREAMJOB_E2E_KAFKA_BROKER" not in os.environ:
+        pytest.skip(kafka.HOW_TO_GET)
+    installed.prometheus()
+    kubectl = installed.namespace(NAMESPACE, RESTRICTED)
+    volume = installed.volume(kubectl, NAMESPACE)
+    for part in (kafka.BROKER, kafka.CONNECTOR):
+        shutil.copytree(os.environ[f"STREAMJOB_E2E_KAFKA_{part.upper()}"], volume / part)
+    kubectl("apply", "-f", "-", text=filled("kafka.yaml", SPARK_IMAGE=installed.images.spark))
+    kubectl("wait", "--for=condition=Ready", "--timeout=120s", "pod/kafka", timeout_s=150.0)
+    topic = Topic(kubectl, volume)
+    topic.put(BACKLOG)
+    topic.start()
+    kubectl.apply(config_map("app", sensors__py=FOLDER / "sensors.py"))
+    jars = ",".join(
+        f"local:///data/{kafka.CONNECTOR}/{one.name}" for one in sorted((volume / kafka.CONNECTOR).iterdir())
+    )
+    changes = yaml.safe_load(filled("sensors.yaml", AGENT_IMAGE=installed.images.agent, CONNECTOR_JARS=jars))
+    kubectl.apply(sample("kafka", changes))
+    yield Job(kubectl, volume, topic, NAME)
+    topic.end()
+    kubectl("delete", "streamjob", NAME, "--wait=false")
+    kubectl("delete", "pod", "kafka", "--wait=false")
+
+
+def test_a_kafka_job_gets_ready_and_is_balanced(sensors: Job, say: Sayer) -> None:
+    sensors.until(lambda one: condition(one, "Ready").startswith("True"), START_S, "Ready")
+    status = sensors.until(settled(2), BALANCED_S, "balanced on two executors")
+    say(f"load distance {status['load'].get('distance')}")
+
+
+def test_its_backlog_is_measured_and_worked_off_exactly(sensors: Job, installed: World, say: Sayer) -> None:
+    sensors.feed.rate = 0
+    told = sensors.require_exact()
+    assert sensors.failed_tasks() == ()
+    until_s = time.monotonic() + MEASURED_S
+    while (last := installed.measured(LAG)) != 0.0 and time.monotonic() < until_s:
+        time.sleep(1.0)
+    assert last == 0.0
+    highest = installed.measured(f"max_over_time({LAG}[15m])")
+    assert highest is not None
+    assert highest >= BACKLOG / 4
+    say(f"{told}; {highest:,.0f} readings were behind at most")
