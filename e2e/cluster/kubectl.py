@@ -41,6 +41,11 @@ class Kubectl:
         found: dict[str, Any] = json.loads(text) if text else {}
         return found
 
+    def list(self, kind: str, *arguments: str) -> list[dict[str, Any]]:
+        """What `kubectl get -o json` lists, empty when there is none."""
+        items: list[dict[str, Any]] = self.get(kind, *arguments).get("items", [])
+        return items
+
     def wait_for_account(self, timeout_s: float = 60.0) -> None:
         """Until the namespace has its default service account, without which no pod is let in; raises KubectlFailed."""
         until_s = time.monotonic() + timeout_s

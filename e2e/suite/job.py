@@ -80,7 +80,7 @@ class Job:
 
     def pods(self, role: str) -> dict[str, str]:
         """Names and uids of pods of a role that have not ended and are not about to."""
-        items = self.kubectl.get("pods", f"--selector=streamjob.dev/job={self.name},spark-role={role}")["items"]
+        items = self.kubectl.list("pods", f"--selector=streamjob.dev/job={self.name},spark-role={role}")
         alive = [one for one in items if one["status"].get("phase") not in ("Succeeded", "Failed")]
         going = [one["metadata"] for one in alive if not one["metadata"].get("deletionTimestamp")]
         return {one["name"]: one["uid"] for one in going}

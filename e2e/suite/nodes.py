@@ -20,7 +20,7 @@ class Nodes:
 
     def usable(self) -> tuple[str, ...]:
         """Names of nodes that are Ready and take pods."""
-        items = self._kubectl.get("nodes")["items"]
+        items = self._kubectl.list("nodes")
         return tuple(one["metadata"]["name"] for one in items if _is_ready(one) and not one["spec"].get("taints"))
 
     def require(self, count: int) -> None:
@@ -32,7 +32,7 @@ class Nodes:
 
     def of(self, kubectl: Kubectl, pods: Iterable[str]) -> dict[str, str]:
         """The node of each of these pods that has one."""
-        items = {one["metadata"]["name"]: one["spec"].get("nodeName") for one in kubectl.get("pods")["items"]}
+        items = {one["metadata"]["name"]: one["spec"].get("nodeName") for one in kubectl.list("pods")}
         return {name: items[name] for name in pods if items.get(name)}
 
     def drain(self, node: str, job: str) -> None:

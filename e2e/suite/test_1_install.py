@@ -8,7 +8,7 @@ from e2e.suite.world import RELEASE, SYSTEM, World
 
 def test_helm_installs_the_operator_into_a_restricted_namespace(installed: World, say: Sayer) -> None:
     kubectl = installed.kubectl(SYSTEM)
-    pods = kubectl.get("pods", "--selector=app.kubernetes.io/name=streamjob-operator")["items"]
+    pods = kubectl.list("pods", "--selector=app.kubernetes.io/name=streamjob-operator")
     assert len(pods) == 1
     container = pods[0]["status"]["containerStatuses"][0]
     assert container["ready"]

@@ -43,11 +43,11 @@ def test_operator_pod_deleted_in_mid_drain(draining: Job, installed: World, say:
 
 def test_operator_upgraded_by_helm_in_mid_drain(draining: Job, installed: World, say: Sayer) -> None:
     kubectl = installed.kubectl(SYSTEM)
-    before = {one["metadata"]["uid"] for one in kubectl.get("pods", OPERATOR)["items"]}
+    before = {one["metadata"]["uid"] for one in kubectl.list("pods", OPERATOR)}
     changed = "--set=operator.logLevel=debug"
     installed.helm("upgrade", RELEASE, str(CHART), *installed.chart_values(), changed, "--wait", "--timeout=120s")
     _is_drained(draining, say)
-    after = {one["metadata"]["uid"] for one in kubectl.get("pods", OPERATOR)["items"]}
+    after = {one["metadata"]["uid"] for one in kubectl.list("pods", OPERATOR)}
     assert not before & after
 
 

@@ -30,7 +30,13 @@ AUTO = job()
 
 
 def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **changes: Any) -> Facts:
-    seen = MapView(generation=0, resource_version="1", spec={}, agent=changes.pop("agent", agent()), agent_url=None)
+    seen = MapView(
+        generation=0,
+        resource_version="1",
+        spec=changes.pop("spec", {"applicationId": "app-1"}),
+        agent=changes.pop("agent", agent()),
+        agent_url=None,
+    )
     trouble = changes.pop("trouble", None)
     values: dict[str, Any] = {
         "now_s": 1000.0,
@@ -114,7 +120,17 @@ def test_what_came_of_a_plan_is_measured_once() -> None:
             Condition.ACTUATION_AVAILABLE,
             "False/SelfTestFailed",
         ),
+        (
+            {"agent": agent(actuation="off", reason="Starting")},
+            Condition.ACTUATION_AVAILABLE,
+            "Unknown/Starting",
+        ),
         ({"agent": agent(refused="Stale: x")}, Condition.ACTUATION_AVAILABLE, "False/AgentRefused"),
+        (
+            {"agent": agent(refused="StaleApplication: x"), "spec": {"applicationId": "the driver before"}},
+            Condition.ACTUATION_AVAILABLE,
+            "True/ActuationOn",
+        ),
         (
             {"driver": dataclasses.replace(RUNNING, limits="No scaling.")},
             Condition.ACTUATION_AVAILABLE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from streamjob_agent.wire import STARTING
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.report.conditions import Finding
 from streamjob_operator.kube.report.cycle_findings import cycle_findings, no_cycle_findings
@@ -99,16 +100,26 @@ def _actuation(facts: Facts, driver: DriverFacts) -> Iterator[Finding]:
     kind = Condition.ACTUATION_AVAILABLE
     if driver.phase is not Phase.RUNNING or agent is None:
         yield Finding(type=kind, holds=None, reason=driver.reason, message="The agent has not reported.")
+    elif agent.reason == STARTING:
+        yield Finding(type=kind, holds=None, reason=STARTING, message="The agent has not tested Spark yet.")
     elif agent.actuation != "on":
         message = f"{agent.message or agent.reason or 'The agent does not say why'}"
         yield Finding(type=kind, holds=False, reason=agent.reason or Reason.ACTUATION_OFF, message=message)
     elif driver.limits is not None:
         yield Finding(type=kind, holds=False, reason=KubeReason.ADOPTED_WITH_LIMITS, message=driver.limits)
-    elif agent.refused:
+    elif agent.refused and not _speaks_of_another_driver(facts):
         yield Finding(type=kind, holds=False, reason=KubeReason.AGENT_REFUSED, message=agent.refused)
     else:
         message = f"The agent {agent.agent_version} moves key groups of Spark {agent.spark_version}."
         yield Finding(type=kind, holds=True, reason=KubeReason.ACTUATION_ON, message=message)
+
+
+def _speaks_of_another_driver(facts: Facts) -> bool:
+    """A driver that was started again finds the plan of the one before it, and leaves it until it gets one."""
+    found = facts.map
+    return (
+        found is not None and found.agent is not None and found.spec.get("applicationId") != found.agent.application_id
+    )
 
 
 def _executors(facts: Facts, driver: DriverFacts, motion: Motion) -> Iterator[Finding]:
