@@ -56,7 +56,8 @@ kube-tests: kube
 helm: setup
 	$(BIN)/python -m e2e.cluster.helm
 
-# A cluster of one node on this machine, in a network of its own, for a person who wants to play (root, Debian).
+# A cluster of one node on this machine, in a network of its own, for a person who wants to play (root, Debian). A second
+# node, while it runs: .venv/bin/python -m e2e.cluster.local join, and part.
 cluster: kube helm
 	$(BIN)/python -m e2e.cluster.local start
 	$(BIN)/python -m e2e.cluster.local load
