@@ -16,24 +16,31 @@ RUN touch README.md LICENSE \
       mkdir -p "$package" && touch "$package/__init__.py"; \
     done
 
-# The operator: a virtual environment is copied, so neither compilers nor pip's cache reach the image.
+# The operator: a virtual environment is copied, so neither compilers nor pip's cache reach the image. What no process
+# reads stays behind: tests, sources and headers of compiled modules, and the client of Kubernetes for asyncio (as large
+# as the one that is used). Bytecode comes later, for what is loaded alone.
 FROM build AS operator-dependencies
 RUN python3 -m venv /opt/streamjob \
- && /opt/streamjob/bin/pip install --quiet --constraint constraints.txt '.[operator,planners]' hatchling \
- && find /opt/streamjob -type d \( -name tests -o -name test \) -path '*/site-packages/*' -prune -exec rm -rf {} +
+ && /opt/streamjob/bin/pip install --quiet --no-compile --constraint constraints.txt '.[operator,planners]' hatchling \
+ && cd /opt/streamjob/lib/python3*/site-packages \
+ && find . -type d \( -name tests -o -name test -o -path ./kubernetes/aio \) -prune -exec rm -rf {} + \
+ && find . -type f -regex '.*\.\(pyi\|pxd\|pyx\|h\|hpp\|c\|cpp\|a\)' -delete
 
 FROM operator-dependencies AS operator-build
 COPY README.md LICENSE ./
 COPY operator operator
 COPY planners planners
 COPY agent agent
-RUN /opt/streamjob/bin/pip install --quiet --no-deps --no-build-isolation --force-reinstall . \
- && /opt/streamjob/bin/pip uninstall --quiet --yes hatchling trove-classifiers pathspec pluggy pip setuptools
-# Planners' loops, compiled for any processor of this architecture: each start would spend a minute of CPU on them. They
-# are valid for sources of the same time, of which layers keep whole seconds.
-RUN find /opt/streamjob -path '*/streamjob_planners/*' -name '*.py' -exec touch -d 2020-01-01 {} + \
+RUN /opt/streamjob/bin/pip install --quiet --no-compile --no-deps --no-build-isolation --force-reinstall . \
+ && /opt/streamjob/bin/pip uninstall --quiet --yes hatchling trove-classifiers pathspec pluggy pip setuptools \
+ && find /opt/streamjob -type d -name __pycache__ -prune -exec rm -rf {} +
+# Bytecode and the planners' loops, compiled for any processor of this architecture: each start would spend that CPU again.
+# They are valid for sources of the same time, of which layers keep whole seconds. It fails if something needed is missing.
+COPY samples/snapshots/skewed-keys.json /tmp/
+RUN find /opt/streamjob -name '*.py' -exec touch -d 2020-01-01 {} + \
  && NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= NUMBA_CACHE_DIR=/opt/streamjob/compiled \
-    /opt/streamjob/bin/python -m streamjob_planners.warm
+    PYTHONPYCACHEPREFIX=/opt/streamjob/bytecode PYTHONDONTWRITEBYTECODE= \
+    /opt/streamjob/bin/python -m streamjob_operator.rehearsal /tmp/skewed-keys.json
 
 FROM ${BASE_IMAGE} AS operator
 LABEL org.opencontainers.image.title="streamjob-operator" \
@@ -42,7 +49,8 @@ LABEL org.opencontainers.image.title="streamjob-operator" \
 COPY --from=operator-build /opt/streamjob /opt/streamjob
 # The root file system may be read-only: compiled loops are copied to a folder that the chart mounts. Another
 # NUMBA_CPU_NAME (x86-64-v3, say) compiles them at each start, which pays where plans have 100,000 key groups.
-ENV PATH=/opt/streamjob/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
+ENV PATH=/opt/streamjob/bin:$PATH PYTHONUNBUFFERED=1 \
+    PYTHONPYCACHEPREFIX=/opt/streamjob/bytecode PYTHONDONTWRITEBYTECODE=1 \
     NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= STREAMJOB_COMPILED_LOOPS=/opt/streamjob/compiled \
     NUMBA_CACHE_DIR=/var/cache/streamjob MPLCONFIGDIR=/var/cache/streamjob HOME=/tmp
 USER 65532:65532

@@ -24,7 +24,7 @@ SPARK_VERSION = "4.3.0"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 _SUITE, _PACKAGES = "bookworm", "ca-certificates,python3-minimal,python3-venv,python3-pip"
 _AGENT_SOURCES = ("agent", "pyproject.toml", "constraints.txt", "Dockerfile")
-_OPERATOR_SOURCES = (*_AGENT_SOURCES, "operator", "planners", "README.md", "LICENSE")
+_OPERATOR_SOURCES = (*_AGENT_SOURCES, "operator", "planners", "samples/snapshots", "README.md", "LICENSE")
 _PAUSE = """FROM scratch
 COPY busybox /bin/busybox
 ENTRYPOINT ["/bin/busybox", "sh", "-c", "trap 'exit 0' TERM INT; while :; do /bin/busybox sleep 3600 & wait; done"]

@@ -17,7 +17,7 @@ from e2e.cluster.kubectl import Kubectl
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 CHART = ROOT / "charts" / "streamjob"
-SYSTEM, RELEASE = "streamjob-system", "sj"
+SYSTEM, RELEASE = "streamjob-system", "streamjob"
 RESTRICTED = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
 
 
@@ -56,6 +56,11 @@ class World:
     def kubectl(self, namespace: str) -> Kubectl:
         """An administrator's kubectl in a namespace."""
         return Kubectl(self.kubeconfig, namespace)
+
+    @property
+    def helm_program(self) -> Path:
+        """The real helm."""
+        return self._helm
 
     def helm(self, *arguments: str, timeout_s: float = 180.0) -> str:
         """helm in the operator's namespace; fails with what it says."""

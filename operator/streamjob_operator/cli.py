@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from streamjob_operator.drawing import lacking
 from streamjob_operator.kube.command import operator_command
 from streamjob_operator.kube.crd.command import crds_command
 from streamjob_operator.offline.command import plan_command
@@ -78,6 +79,8 @@ def run(job: StreamJob, out: Path | None, duration: float | None, attach: str | 
 
     if attach is None and job.spec.application is None:
         raise click.UsageError("The job has an applicationRef: give the address of its agent with --attach.")
+    if what := lacking():
+        raise click.UsageError(f"`streamjob run` ends with a report, and {what}.")
     try:
         code = run_session(job, out or Path("out") / job.metadata.name, duration, attach)
     except DriverError as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from streamjob_operator.drawing import drawing
 from streamjob_operator.spec import SpecError
 from streamjob_operator.spec.quantities import format_duration, parse_duration
 from streamjob_planners import registry
@@ -37,12 +38,6 @@ def _duration(_: click.Context, __: click.Parameter, value: str | None) -> float
         raise click.BadParameter(f"'{value}' given; {error}") from error
 
 
-def _drawing(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
-    if value is not None and value.suffix not in SUFFIXES:
-        raise click.BadParameter(f"'{value}' given; a name that ends with .png, .svg or .pdf is needed")
-    return value
-
-
 @click.command(name="simulate")
 @click.argument("world", metavar="WORLD.YAML", callback=_read)
 @click.option(
@@ -53,7 +48,7 @@ def _drawing(_: click.Context, __: click.Parameter, value: Path | None) -> Path 
     help="Planner to try; may be given several times. 'none' is Spark alone. Default: none and the world's own.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Chance of the world.")
-@click.option("--plot", type=NEW_FILE, callback=_drawing, help="Draw the runs: a .png, .svg or .pdf.")
+@click.option("--plot", type=NEW_FILE, callback=drawing(SUFFIXES), help="Draw the runs: a .png, .svg or .pdf.")
 @click.option("--snapshot-at", "at_s", metavar="TIME", callback=_duration, help="Keep what was measured then.")
 @click.option("--snapshot-to", "to", type=NEW_FILE, default=Path("out/snapshot.json"), show_default=True)
 def simulate_command(
@@ -66,7 +61,7 @@ def simulate_command(
     # Imported here: the other commands need neither solvers nor plots.
     from rich.console import Console
 
-    from streamjob_sim.show import draw, table, violations
+    from streamjob_sim.show import table, violations
     from streamjob_sim.simulate import job_of, simulate
 
     job = job_of(world)
@@ -77,6 +72,8 @@ def simulate_command(
     for line in violations(scores):
         console.print(line, highlight=False)
     if plot is not None:
+        from streamjob_sim.draw import draw
+
         plot.parent.mkdir(parents=True, exist_ok=True)
         draw(world.description, scores, plot)
         console.print(f"Drawn in {plot}", highlight=False)

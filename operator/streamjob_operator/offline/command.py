@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamjob_operator.drawing import drawing
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 from streamjob_operator.spec.quantities import parse_duration
 from streamjob_planners import registry
@@ -51,12 +52,6 @@ def _deadline(_: click.Context, __: click.Parameter, value: str | None) -> float
     return seconds
 
 
-def _drawing(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
-    if value is not None and value.suffix not in SUFFIXES:
-        raise click.BadParameter(f"'{value}' given; a name that ends with {', '.join(SUFFIXES)} is needed")
-    return value
-
-
 @click.command(name="plan")
 @click.option("--from", "source", metavar="FILE", required=True, type=FILE, help="snapshot.json or history.jsonl.")
 @click.option("--planner", type=click.Choice(registry.names()), help="Default: the job's own.")
@@ -64,7 +59,7 @@ def _drawing(_: click.Context, __: click.Parameter, value: Path | None) -> Path 
 @click.option("--mark", "marks", multiple=True, metavar="EXECUTOR", help="Plan as if it were marked for removal.")
 @click.option("--deadline", "deadline_s", metavar="TIME", callback=_deadline, help="Time for the plan, such as 1s.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Chance of the planner.")
-@click.option("--plot", type=NEW_FILE, callback=_drawing, help="Draw it: a .png, .svg, .pdf or .html.")
+@click.option("--plot", type=NEW_FILE, callback=drawing(SUFFIXES), help="Draw it: a .png, .svg, .pdf or .html.")
 @click.option("--json", "json_path", type=NEW_FILE, help="Write the plan as JSON.")
 def plan_command(**options: Any) -> None:
     """Print what a planner would do about a stored measurement, and why; nothing is changed anywhere."""

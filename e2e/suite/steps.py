@@ -1,0 +1,94 @@
+"""What the pages install, upgrade and take away, checked. For a whole cluster, and for an API server without nodes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from e2e.suite.shell import Shell
+
+SYSTEM, RELEASE = "streamjob-system", "streamjob"
+INSTALL = (
+    "helm install streamjob charts/streamjob --namespace streamjob-system --create-namespace "
+    "--set image.repository=registry.example/streamjob-operator --set image.tag=0.1.0"
+)
+TEST = "helm test streamjob --namespace streamjob-system"
+UPGRADE = (
+    "helm upgrade streamjob charts/streamjob --namespace streamjob-system --reset-then-reuse-values --set image.tag=NEW"
+)
+ROLLBACK = "helm rollback streamjob --namespace streamjob-system"
+UNINSTALL = "helm uninstall streamjob --namespace streamjob-system"
+LET_GO = """kubectl patch streamjob NAME --type=merge -p '{"metadata":{"finalizers":null}}'"""
+DELETE_JOBS = "kubectl delete streamjobs --all --all-namespaces"
+DELETE_CRDS = "kubectl delete crd streamjobs.streamjob.dev partitionmaps.streamjob.dev"
+SCALE = "kubectl scale streamjob NAME --replicas=4"
+SAMPLES = {
+    f"kubectl apply -f samples/streamjobs/{file}.yaml": name
+    for file, name in {
+        "adopted-driver": "payments",
+        "adopted-kubeflow": "clicks",
+        "adopted-apache": "clicks-apache",
+    }.items()
+}
+OPTIONS = {
+    "--set 'watch.namespaces={team-a,team-b}'": "team-b",
+    "--set podMonitor.enabled=true --set prometheusRule.enabled=true": "kind: PrometheusRule",
+    "--set dashboards.enabled=true": "grafana_dashboard",
+}
+"""Options of `helm install`, and what of them shows in what is installed."""
+
+
+def install(shell: Shell) -> None:
+    assert "STATUS: deployed" in shell(INSTALL)
+    assert _image(shell) == f"{shell.words['registry.example/streamjob-operator']}:{shell.words['0.1.0']}"
+
+
+def options(shell: Shell) -> None:
+    """As the chart renders with each of them."""
+    for option, said in OPTIONS.items():
+        shown = shell(f"helm template streamjob charts/streamjob --kube-version=1.34 {option}")
+        shell.ran.append(option)
+        assert said in shown, option
+
+
+def upgrade_and_roll_back(shell: Shell) -> None:
+    """To the tag that stands for the new version, and back."""
+    before = _image(shell)
+    shell(UPGRADE)
+    assert _image(shell).rpartition(":")[2] == shell.words["NEW"]
+    shell(ROLLBACK)
+    assert _image(shell) == before
+
+
+def let_go_without_an_operator(shell: Shell, name: str) -> None:
+    """Uninstall leaves StreamJobs and CRDs; one that is deleted then waits for an operator, or for a person."""
+    shell(UNINSTALL)
+    assert shell.kubectl.get("deployments", f"--namespace={SYSTEM}") == {}
+    shell.kubectl("delete", "streamjob", name, "--wait=false")
+    assert shell.kubectl.get("streamjob", name)["metadata"]["deletionTimestamp"]
+    shell(LET_GO, NAME=name)
+    assert shell.kubectl.get("streamjob", name) == {}
+
+
+def take_away(shell: Shell) -> None:
+    """Everything, while an operator still runs."""
+    shell(DELETE_JOBS)
+    assert shell.kubectl.get("streamjobs", "--all-namespaces") == {}
+    shell(UNINSTALL)
+    shell(DELETE_CRDS)
+    kinds = shell.kubectl("get", "crd", "--output=name").split()
+    assert not [one for one in kinds if "streamjob.dev" in one]
+
+
+def scale(shell: Shell) -> None:
+    name = shell.words["NAME"]
+    assert f"{name} scaled" in shell(SCALE)
+    assert shell.kubectl.get("streamjob", name)["spec"]["executors"]["replicas"] == 4
+    back: dict[str, Any] = {"spec": {"executors": {"replicas": None}}}
+    shell.kubectl("patch", "streamjob", name, "--type=merge", "-p", json.dumps(back))
+
+
+def _image(shell: Shell) -> str:
+    deployment = shell.kubectl.get("deployment", RELEASE, f"--namespace={SYSTEM}")
+    image: str = deployment["spec"]["template"]["spec"]["containers"][0]["image"]
+    return image
