@@ -1,4 +1,4 @@
-"""Every command of docs/user is run by a case, or has a reason why it cannot be; and nothing else is claimed to be one."""
+"""Every command of docs/user is run by a case, or has a reason why it cannot be; nothing else is claimed to be one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def test_lines_of_a_command_are_one_command(tmp_path: Path) -> None:
 
 
 def test_a_command_in_a_sentence_counts_across_lines_and_in_lists_and_tables(tmp_path: Path) -> None:
-    text = "Ask `kubectl get\nsj`.\n\n- `helm test a` says\n\n| when | `streamjob top` |\n\n1. Do\n\n       kubectl get x\n"
+    sentence, table = "Ask `kubectl get\nsj`.\n\n- `helm test a` says\n\n", "| when | `streamjob top` |\n\n"
+    text = f"{sentence}{table}1. Do\n\n       kubectl get x\n"
     assert page(tmp_path, text) == {"kubectl get sj", "helm test a", "streamjob top", "kubectl get x"}
 
 
