@@ -21,9 +21,11 @@ def make(name: str, mounted: Path = MOUNTED) -> None:
 
 
 def remove(name: str, mounted: Path = MOUNTED) -> None:
-    """Remove it with all below it. A group that still holds a process stays; the next node of that name takes it."""
-    for hierarchy in _hierarchies(mounted):
-        group = hierarchy / name
+    """Remove it with all below it, also where others made it: beside version 1, a kubelet makes one of version 2.
+
+    A group that still holds a process stays; the next node of that name takes it.
+    """
+    for group in (mounted / name, *mounted.glob(f"*/{name}")):
         below = [one for one in group.rglob("*") if one.is_dir()]
         for one in (*sorted(below, key=lambda path: len(path.parts), reverse=True), group):
             with contextlib.suppress(OSError):

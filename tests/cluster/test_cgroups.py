@@ -38,7 +38,10 @@ def test_version_2_has_one_group(tmp_path: Path) -> None:
 def test_groups_go_deepest_first_and_those_of_others_stay(version_1: Path) -> None:
     cgroups.make("two", version_1)
     (version_1 / "memory" / "two" / "kubepods" / "pod").mkdir(parents=True)
+    (version_1 / "unified" / "two" / "kubepods").mkdir(parents=True)
     (version_1 / "memory" / "another").mkdir()
+    for file in version_1.glob("cpuset/two/*"):  # the kernel's own files go with their group
+        file.unlink()
     cgroups.remove("two", version_1)
-    assert not (version_1 / "memory" / "two").exists()
+    assert list(version_1.rglob("two")) == []
     assert (version_1 / "memory" / "another").exists()
