@@ -29,9 +29,9 @@ from streamjob_operator.report_html import write_report
 HERE = pathlib.Path(__file__).parent
 OUT = pathlib.Path("out/demo")  # as in job.yaml
 WARM_UP = Phase(name="warm-up", at_least_s=10, at_most_s=10, rows_per_s=30)
-DAY = Phase(name="day", at_least_s=40, at_most_s=90, rows_per_s=300)
-NIGHT = Phase(name="night", at_least_s=30, at_most_s=100, rows_per_s=40)
-RUSH_HOUR = Phase(name="rush hour", at_least_s=30, at_most_s=90, rows_per_s=460)
+DAY = Phase(name="day", at_least_s=40, at_most_s=120, rows_per_s=300)
+NIGHT = Phase(name="night", at_least_s=30, at_most_s=140, rows_per_s=40)
+RUSH_HOUR = Phase(name="rush hour", at_least_s=30, at_most_s=140, rows_per_s=460)
 PHASES = (WARM_UP, DAY, NIGHT, RUSH_HOUR)
 SHOWN: dict[Phase, Callable[[Course], bool]] = {DAY: settled, NIGHT: removed, RUSH_HOUR: working}
 SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
