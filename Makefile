@@ -69,9 +69,9 @@ cluster-down:
 images: setup
 	$(BIN)/python -m e2e.cluster.images
 
-# Chart, operator and Spark jobs on pods of a real cluster.
+# Chart, operator and Spark jobs on pods of a real cluster; PAGE=docs/e2e.md writes the table of the cases, also of failed ones.
 e2e: kube helm
-	$(BIN)/python -m e2e.suite
+	$(BIN)/python -m e2e.suite; outcome=$$?; $(if $(PAGE),$(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE);) exit $$outcome
 
 # What may go wrong around the operator, one fault at a time, and what came of it: a table, in a quarter of an hour.
 faults: kube

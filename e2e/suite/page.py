@@ -1,0 +1,74 @@
+"""`python -m e2e.suite.page JUNIT PAGE`: what the newest whole run of the suite showed, as a page."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+HEAD = """# The end-to-end suite, case by case
+
+`make e2e` wrote the table's rows on {day}, on a local cluster (`e2e/cluster`) that shared two cores and 24 GiB with
+everything else: control plane, operator, Prometheus, Kafka, drivers and executors. {passed} of {cases} cases passed in
+{minutes} minutes, images built before. Times include what a case's fixtures started.
+
+A user's own cluster or kind runs the same cases (`KUBECONFIG`, see `e2e/suite/__main__.py`); the second node is made on
+the local cluster alone, elsewhere the cluster must have two.
+"""
+COLUMNS = ("case", "outcome", "time", "what it showed")
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("junit", type=Path, help="the file that the suite wrote, out/e2e/junit.xml")
+    parser.add_argument("page", type=Path, help="the page to write")
+    arguments = parser.parse_args()
+    arguments.page.write_text(page(arguments.junit.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def page(junit: str) -> str:
+    """The page as Markdown, from the text of a JUnit file; raises ValueError when that holds no suite."""
+    root = ElementTree.fromstring(junit)
+    suite = next(root.iter("testsuite"), None)
+    if suite is None:
+        raise ValueError("The JUnit file has no <testsuite>.")
+    cases = list(suite.iter("testcase"))
+    head = HEAD.format(
+        day=suite.attrib["timestamp"][:10],
+        passed=sum(_outcome(case) == "passed" for case in cases),
+        cases=len(cases),
+        minutes=round(float(suite.attrib["time"]) / 60.0),
+    )
+    return f"{head}\n" + "\n".join(_rows(cases)) + "\n"
+
+
+def _rows(cases: list[ElementTree.Element]) -> Iterator[str]:
+    yield _row(COLUMNS)
+    yield _row(("---",) * len(COLUMNS))
+    for case in cases:
+        told = "; ".join(one.attrib["value"] for one in case.iter("property") if one.attrib["name"] == "told")
+        yield _row((_sentence(case.attrib["name"]), _outcome(case), f"{float(case.attrib['time']):.0f} s", told))
+
+
+def _outcome(case: ElementTree.Element) -> str:
+    bad = {"failure": "**failed**", "error": "**failed**", "skipped": "left out"}
+    return next((bad[child.tag] for child in case if child.tag in bad), "passed")
+
+
+def _sentence(name: str) -> str:
+    return re.sub(r"_", " ", name.removeprefix("test_")).replace("[", ": ").replace("]", "")
+
+
+def _row(texts: tuple[str, ...]) -> str:
+    return (
+        "| "
+        + " | ".join(re.sub(r"localhost/", "", text).replace("|", "\\|").replace("\n", " ") for text in texts)
+        + " |"
+    )
+
+
+if __name__ == "__main__":
+    main()
