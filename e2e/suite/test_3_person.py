@@ -17,10 +17,11 @@ def _decided(status: Status, decision: str) -> bool:
     return bool(status.get("lastPlan", {}).get("decision") == decision)
 
 
-def _more_executors_wait(status: Status) -> bool:
-    """Not a plan of moves alone, which the next cycle may replace by one for more executors."""
-    waits = condition(status, "AwaitingApproval").startswith("True")
-    return waits and status["lastPlan"]["message"].count("executors in place of") > 0
+def _approved(job: Job, status: Status) -> bool:
+    """Approve the plan that waits, as a person who looks again when it was replaced; whether one was carried out."""
+    if condition(status, "AwaitingApproval").startswith("True"):
+        job.annotate(f"streamjob.dev/approve={status['lastPlan']['hash']}")
+    return _decided(status, "Applied")
 
 
 def test_recommend_says_what_it_would_do_and_touches_nothing(job: Job, say: Sayer) -> None:
@@ -36,12 +37,15 @@ def test_recommend_says_what_it_would_do_and_touches_nothing(job: Job, say: Saye
 
 def test_approve_waits_for_the_annotation_and_then_acts(job: Job, say: Sayer) -> None:
     _modes(job, "Approve")
-    status = job.until(_more_executors_wait, PLAN_S, "a plan for more executors that waits")
-    assert len(job.pods("executor")) == 2
-    job.annotate("streamjob.dev/approve=0000000000000000")
-    job.annotate(f"streamjob.dev/approve={status['lastPlan']['hash']}")
-    status = job.until(lambda one: (one.get("executors") or {}).get("target", 0) > 2, PLAN_S, "the approved executors")
+    waiting = job.until(lambda one: _decided(one, "AwaitingApproval"), PLAN_S, "a plan that waits")
+    generation = job.map()["spec"]["generation"]
+    job.annotate("streamjob.dev/approve=000000000000")
+    told = "names 000000000000, which is another plan"
+    job.until(lambda one: told in one["lastCycle"]["message"], PLAN_S, "the other hash is told")
+    assert job.map()["spec"]["generation"] == generation
+    status = job.until(lambda one: _approved(job, one), PLAN_S, "an approved plan was carried out")
+    assert job.map()["spec"]["generation"] > generation
+    say(f"{waiting['lastPlan']['message']} Then: {status['lastPlan']['message']}")
     _modes(job, "Auto")
     job.annotate("streamjob.dev/approve-")
-    status = job.until(settled(3, 4), GROW_S, "balanced on more executors")
-    say(f"{status['executors']['ready']} executors")
+    job.until(settled(2, 3, 4), GROW_S, "balanced")
