@@ -14,8 +14,7 @@ INSTALL = (
 )
 TEST = "helm test streamjob --namespace streamjob-system"
 UPGRADE = (
-    "helm upgrade streamjob charts/streamjob --namespace streamjob-system --reset-then-reuse-values "
-    "--set image.tag=NEW"
+    "helm upgrade streamjob charts/streamjob --namespace streamjob-system --reset-then-reuse-values --set image.tag=NEW"
 )
 ROLLBACK = "helm rollback streamjob --namespace streamjob-system"
 UNINSTALL = "helm uninstall streamjob --namespace streamjob-system"
