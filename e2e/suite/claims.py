@@ -1,4 +1,4 @@
-"""Who runs which command of docs/user: cases say so by `documents`; some cannot be run here, with the reason."""
+"""Who runs which command of docs/user: cases say so by `documents`; those that cannot be run here have a reason."""
 
 from __future__ import annotations
 

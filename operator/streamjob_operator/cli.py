@@ -80,7 +80,7 @@ def run(job: StreamJob, out: Path | None, duration: float | None, attach: str | 
     if attach is None and job.spec.application is None:
         raise click.UsageError("The job has an applicationRef: give the address of its agent with --attach.")
     if what := lacking():
-        raise click.UsageError(f"`streamjob run` ends with a report, and {what}.")
+        raise click.UsageError(f"`streamjob run` draws a report at the end; {what}.")
     try:
         code = run_session(job, out or Path("out") / job.metadata.name, duration, attach)
     except DriverError as error:

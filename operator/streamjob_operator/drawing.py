@@ -13,9 +13,9 @@ NEEDED = ("jinja2", "matplotlib")
 
 def lacking() -> str | None:
     """What is missing and how to get it, as half a sentence; None when nothing is."""
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    how = "is not installed here; `pip install 'streamjob[controller]'` brings it"
-    return f"{' and '.join(missing)} {how}" if missing else None
+    if all(importlib.util.find_spec(name) for name in NEEDED):
+        return None
+    return f"that needs {' and '.join(NEEDED)}, which `pip install 'streamjob[controller]'` brings"
 
 
 def drawing(suffixes: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, Path | None], Path | None]:

@@ -1,8 +1,8 @@
 """Everything an operator loads, loaded once, and one plan by each planner: for the build of its image.
 
 `python -m streamjob_operator.rehearsal SNAPSHOT` fails where the image lacks a module that the operator needs. It
-leaves bytecode and compiled loops of exactly what is used where PYTHONPYCACHEPREFIX and NUMBA_CACHE_DIR say: a
-container whose root file system is read-only could keep neither, and would spend seconds of CPU on them at each start.
+leaves bytecode and compiled loops of exactly what is used where PYTHONPYCACHEPREFIX and NUMBA_CACHE_DIR say: in a
+read-only container neither could be kept, and each start would spend seconds of CPU on them.
 """
 
 from __future__ import annotations

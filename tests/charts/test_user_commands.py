@@ -1,4 +1,4 @@
-"""Every command of docs/user is run by a case, or has a reason why it cannot be; nothing else is claimed to be one."""
+"""Every command of docs/user is run by a case, or has a reason why it cannot be; nothing else is claimed."""
 
 from __future__ import annotations
 
@@ -41,9 +41,13 @@ def test_lines_of_a_command_are_one_command(tmp_path: Path) -> None:
 
 
 def test_a_command_in_a_sentence_counts_across_lines_and_in_lists_and_tables(tmp_path: Path) -> None:
-    sentence, table = "Ask `kubectl get\nsj`.\n\n- `helm test a` says\n\n", "| when | `streamjob top` |\n\n"
-    text = f"{sentence}{table}1. Do\n\n       kubectl get x\n"
-    assert page(tmp_path, text) == {"kubectl get sj", "helm test a", "streamjob top", "kubectl get x"}
+    text = "Ask `kubectl get\nsj`.\n\n- `helm test a` says\n\n| when | `streamjob top` |\n"
+    assert page(tmp_path, f"{text}\n1. Do\n\n       kubectl get x\n") == {
+        "kubectl get sj",
+        "helm test a",
+        "streamjob top",
+        "kubectl get x",
+    }
 
 
 def test_names_of_programs_other_code_and_beginnings_of_commands_do_not_count(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from e2e.cluster import images
 def keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A project of one file per source, whose images count as made."""
     for name in {*images._OPERATOR_SOURCES, *images._AGENT_SOURCES}:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name, encoding="utf-8")
     monkeypatch.setattr(images, "ROOT", tmp_path)
     monkeypatch.setattr(images, "base", lambda: images.Image(name="base", key="1"))
