@@ -118,10 +118,9 @@ def part() -> None:
 
 def load(*wanted: images.Image) -> None:
     """Import images into each node that does not have them; raises RuntimeError."""
-    for site in (FIRST, SECOND):
-        node_runtime = Runtime(runtime.socket(FOLDER / site.name))
-        for image in wanted if node_runtime.answers() else ():
-            node_runtime.load(image.tag, image.archive)
+    for site in (FIRST, SECOND) if further.server(FOLDER).pid is not None else (FIRST,):
+        for image in wanted:
+            Runtime(runtime.socket(FOLDER / site.name)).load(image.tag, image.archive)
 
 
 def load_all() -> None:

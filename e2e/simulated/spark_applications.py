@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+_STAND_IN = {"api-approved.kubernetes.io": "unapproved, for tests"}
+"""Groups below k8s.io need this annotation."""
 _TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
 _WHOLE = {"type": "integer"}
 _KUBEFLOW_SPEC = {
@@ -53,14 +55,16 @@ class SparkApplications:
         schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": self.spec}}}
         served = {"name": self.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
         names = {"plural": "sparkapplications", "singular": "sparkapplication", "kind": "SparkApplication"}
-        # Groups below k8s.io need this.
-        annotations = {"api-approved.kubernetes.io": "unapproved, for tests"}
         return {
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
-            "metadata": {"name": self.crd_name, "annotations": annotations},
+            "metadata": {"name": self.crd_name, "annotations": _STAND_IN},
             "spec": {"group": self.group, "scope": "Namespaced", "names": names, "versions": [served]},
         }
+
+    def is_real(self, crd: dict[str, Any]) -> bool:
+        """Whether a CustomResourceDefinition of that name is another one than ours: its operator may run."""
+        return bool(crd) and not _STAND_IN.items() <= (crd["metadata"].get("annotations") or {}).items()
 
     def application(self, name: str, **spec: Any) -> dict[str, Any]:
         """One application."""
