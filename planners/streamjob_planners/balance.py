@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
 from streamjob_planners import drain
+from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
+
+Found = tuple[float, IntArray]
+"""What a pass ends with: the distance, and the placement."""
+LATE_S = 5e-4
+"""How long the second thread may take to see that time is over."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +33,9 @@ class Schedule:
         steps_per_move: its length per move of the budget, if that is more, up to `most_steps`.
         growth: factor on the length after a pass that found nothing.
         again: chance that a pass starts at today's placement, and not at the best so far.
+        counted: chance that such a pass is held to a choice of how many groups leave and arrive at each node
+            (`crossings`), where counts decide.
+        counted_heat: factor on the heat of such a pass: it cannot lose its way.
         aim: a target closes up to this part of the gap between floor and best, by chance.
         heat: the median first threshold of a pass, as a part of what one group brings to a node.
         spread: standard deviation of the logarithm of the heat.
@@ -37,11 +46,13 @@ class Schedule:
         close: percent points from the floor at which there is nothing left to win.
     """
 
-    steps: int = 8_000
+    steps: int = 4_000
     steps_per_move: int = 200
     most_steps: int = 200_000
     growth: float = 1.01
-    again: float = 0.3
+    again: float = 0.4
+    counted: float = 0.8
+    counted_heat: float = 4.0
     aim: float = 0.6
     heat: float = 0.12
     spread: float = 0.7
@@ -59,18 +70,23 @@ class Schedule:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """What a descent wants: `aim` down to `floor`, with at most `waiting` drain weight left on marked nodes."""
+    """What a descent wants: `aim` down to `floor`, with at most `waiting` drain weight left on marked nodes.
+
+    `crossings`: draws of counts for passes that are held to some, for an aim at the load distance.
+    """
 
     aim: Aim
     floor: float
     waiting: float = np.inf
     price: float = 0.0
+    crossings: Crossings | None = None
 
 
 def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedule: Schedule) -> IntArray:
     """From `start`, the placement with the smallest distance plus price of its moves that was found.
 
-    Two passes at a time, each in a thread of its own with chances of its own; the better result counts.
+    Two passes at a time, each in a thread of its own with chances of its own; the better result counts. A thread that
+    is late at the deadline is not waited for: it stops by itself at its next look at the clock.
     """
     best = cheapest = start
     reached = goal.aim.reached(start)
@@ -78,38 +94,58 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     steps = schedule.first_steps(engine.problem)
     if _done(limits, goal, schedule, reached):
         return start
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        while not _done(limits, goal, schedule, reached):
-            before, (mine, theirs) = limits.steps_left, limits.halves()
-            now = (best, reached, steps)
-            other = thread.submit(_pass, engine.helper, theirs, goal, schedule, now)
-            found = min(_pass(engine, mine, goal, schedule, now), other.result(), key=lambda one: one[0])
-            limits.steps_left = before if np.isinf(before) else mine.steps_left + theirs.steps_left
-            if found[0] >= reached:
-                steps *= schedule.growth
-                continue
-            reached, best = found
-            if _total(engine.problem, goal, best) < least:
-                cheapest, least = best, _total(engine.problem, goal, best)
+    thread = ThreadPoolExecutor(max_workers=1)
+    while not _done(limits, goal, schedule, reached):
+        before, (mine, theirs) = limits.steps_left, limits.halves()
+        now = (best, reached, steps)
+        other = thread.submit(_pass, engine.helper, theirs, goal, schedule, now)
+        found = _pass(engine, mine, goal, schedule, now)
+        beside = _in_time(other, limits)
+        if beside is None:
+            engine.part_from_helper()
+        else:
+            found = min(found, beside, key=lambda one: one[0])
+        limits.steps_left = before if np.isinf(before) else mine.steps_left + theirs.steps_left
+        if found[0] >= reached:
+            steps *= schedule.growth
+            continue
+        reached, best = found
+        if _total(engine.problem, goal, best) < least:
+            cheapest, least = best, _total(engine.problem, goal, best)
+    thread.shutdown(wait=False)
     return cheapest
+
+
+def _in_time(other: Future[Found], limits: Limits) -> Found | None:
+    """What the other thread found; None when time is over before that."""
+    while True:
+        try:
+            return other.result(timeout=max(limits.left_s(), LATE_S))
+        except TimeoutError:
+            if limits.left_s() <= 0.0:
+                return None
 
 
 def _done(limits: Limits, goal: Goal, schedule: Schedule, reached: float) -> bool:
     return reached <= goal.floor + schedule.close or limits.over()
 
 
-def _pass(
-    engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: tuple[IntArray, float, float]
-) -> tuple[float, IntArray]:
+def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: tuple[IntArray, float, float]) -> Found:
     """One pass: the distance and the placement that it ends with; `now`: the best so far, its distance, the steps."""
     best, reached, steps = now
     problem, rng = engine.problem, engine.rng
     again = goal.waiting == np.inf and rng.random() < schedule.again
-    engine.load(problem.model.node_of if again else best)
-    engine.set_bands(*goal.aim.bands(reached - schedule.aim * rng.random() * (reached - goal.floor)))
+    target = reached - schedule.aim * rng.random() * (reached - goal.floor)
+    most, hotter = None, 1.0
+    if again and goal.crossings is not None and rng.random() < schedule.counted:
+        drawn = goal.crossings.draw((goal.floor, reached), rng)
+        if drawn is not None:
+            (target, most), hotter = drawn, schedule.counted_heat
+    engine.load(problem.model.node_of if again else best, most)
+    engine.set_bands(*goal.aim.bands(target))
     if not again and rng.random() < schedule.shake:
         engine.shake(int(rng.integers(1, schedule.most_shaken + 1)))
-    heat = schedule.heat * drain.group_utilisation(problem) * math.exp(schedule.spread * rng.standard_normal())
+    heat = hotter * schedule.heat * drain.group_utilisation(problem) * math.exp(schedule.spread * rng.standard_normal())
     price = max(schedule.price, goal.price)
     engine.run(limits, int(steps), heat, drain=schedule.drain, price=price, waiting=goal.waiting)
     if engine.waiting() > goal.waiting:

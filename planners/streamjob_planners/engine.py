@@ -20,34 +20,54 @@ ANY_COST, ENDLESS = 1e300, 1 << 40
 """A threshold that everything stays below, in a pass that does not cool."""
 
 
+class Reserve:
+    """Seconds before a deadline at which to stop: to finish what has been found, however busy the machine is.
+
+    Where other work keeps a thread from its core, the time between two looks at the clock tells how long that takes.
+    The same may happen once more after the last look, so that much is kept back too.
+    """
+
+    def __init__(self, finish_s: Callable[[], float] = lambda: 0.0, most_s: float = 0.0) -> None:
+        """`finish_s`: time to finish, now; `most_s`: as much as is kept back for waiting."""
+        self._finish_s = finish_s
+        self._most_s = most_s
+        self._waited_s = 0.0
+
+    def note(self, between_s: float) -> None:
+        """So much time lay between two looks at the clock."""
+        self._waited_s = max(self._waited_s, min(between_s, self._most_s))
+
+    def seconds(self) -> float:
+        """What must be left now."""
+        return self._finish_s() + self._waited_s
+
+
 class Limits:
     """When to stop: a time on the clock, and a number of steps. Steps are counted across all phases."""
 
-    def __init__(
-        self, clock: Clock, deadline: float, max_steps: int | None, keep_back: Callable[[], float] = lambda: 0.0
-    ) -> None:
-        """`keep_back`: seconds before the deadline that must be left now, to finish what has been found."""
+    def __init__(self, clock: Clock, deadline: float, max_steps: int | None, reserve: Reserve | None = None) -> None:
+        """`reserve`: what must be left before the deadline; nothing by default."""
         self.clock = clock
         self.deadline = deadline
         self.steps_left = np.inf if max_steps is None else float(max_steps)
-        self._keep_back = keep_back
+        self.reserve = reserve or Reserve()
 
     def left_s(self) -> float:
         """Seconds that may still be used, 0 or more."""
-        return max(0.0, self.deadline - self._keep_back() - self.clock())
+        return max(0.0, self.deadline - self.reserve.seconds() - self.clock())
 
     def share(self, part: float) -> Limits:
         """Limits that end after a part of what is left; the steps it takes are not taken from these."""
         steps = None if np.isinf(self.steps_left) else int(self.steps_left * part)
         unused_s = (1 - part) * self.left_s()
-        return Limits(self.clock, self.deadline - unused_s, steps, self._keep_back)
+        return Limits(self.clock, self.deadline - unused_s, steps, self.reserve)
 
     def halves(self) -> tuple[Limits, Limits]:
         """Limits for two that work side by side: all the time and half of the steps each."""
         more = np.ceil(self.steps_left / 2)
         return (
-            Limits(self.clock, self.deadline, None if np.isinf(more) else int(more), self._keep_back),
-            Limits(self.clock, self.deadline, None if np.isinf(more) else int(self.steps_left - more), self._keep_back),
+            Limits(self.clock, self.deadline, None if np.isinf(more) else int(more), self.reserve),
+            Limits(self.clock, self.deadline, None if np.isinf(more) else int(self.steps_left - more), self.reserve),
         )
 
     def over(self) -> bool:
@@ -70,8 +90,16 @@ class Engine:
         """A second engine on the same problem, for another thread; the same one every time."""
         return Engine(self.problem, 1 + int(self.rng.integers(2**31 - 3)), self.fixed)
 
-    def load(self, node_of: IntArray) -> None:
-        """Go on from this placement, (n_groups,)."""
+    def part_from_helper(self) -> None:
+        """Leave the helper to a thread that still works with it; the next one is another."""
+        del self.helper
+
+    def load(self, node_of: IntArray, most_crossed: IntArray | None = None) -> None:
+        """Go on from this placement, (n_groups,).
+
+        `most_crossed`: how many groups may leave and arrive at each node, (2, n_nodes); as many as want by default.
+        """
+        self.state.most_crossed[:] = node_of.size if most_crossed is None else most_crossed
         if not np.array_equal(self.state.at, node_of):
             fill(self.fixed, self.state, node_of)
 
@@ -109,7 +137,9 @@ class Engine:
         done, knobs = 0, (threshold, drain, price, waiting)
         while done < length and not limits.over():
             until = done + int(min(CHUNK, length - done, limits.steps_left))
+            began = limits.clock()
             made = int(anneal(self.fixed, self.state, knobs, (done, until, length)))
+            limits.reserve.note(limits.clock() - began)
             limits.steps_left -= max(made - done, 1)
             done = max(made, done + 1)
             if self.state.counters[N_OFF] == 0 and self.waiting() <= waiting:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners import balance, bound, drain, measures
+from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance, RestDistance
 from streamjob_planners.levelling import levelled
@@ -69,6 +70,7 @@ class Phases:
             aim=Distance(self._problem),
             floor=max(self.lower, params.tolerance),
             price=params.price_per_move,
+            crossings=Crossings(self._problem),
         )
         return self._descend(start, goal, share)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners import balance, plans
-from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.engine import Engine, Limits, Reserve
 from streamjob_planners.kernel.compiled import AVAILABLE
 from streamjob_planners.model import Clock, LoadModel, Plan, PlanParams
 from streamjob_planners.phases import Phases
@@ -23,6 +23,9 @@ FINISH_S_PER_MOVE = 4e-6 if AVAILABLE else 4e-5
 """Time to put one move in its place in the plan, kept back from the search."""
 FINISH_S_PER_GROUP = 1e-7
 """Time to look once more at every key group, for the effects of the plan, kept back as well."""
+
+MOST_WAITING = 0.5
+"""Part of the time that is kept back at most because threads have had to wait for a core."""
 
 
 class SearchPlanner:
@@ -40,7 +43,8 @@ class SearchPlanner:
         start = clock()
         problem = compile_problem(model, params)
         engine = Engine(problem, 1 + int(rng.integers(2**31 - 3)))
-        limits = Limits(clock, start + params.deadline_s, params.max_iterations, lambda: _finish_s(engine))
+        reserve = Reserve(lambda: _finish_s(engine), MOST_WAITING * params.deadline_s)
+        limits = Limits(clock, start + params.deadline_s, params.max_iterations, reserve)
         phases = Phases(engine, limits, self._schedule)
         node_of = phases.solve()
         return plans.make_plan(

@@ -36,9 +36,17 @@ _SETTLE_UNTIL = 0.6
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A placement that is worth walking to."""
+    """A placement to walk to.
+
+    Attributes:
+        node_of: (n_groups,).
+        gain: part of all traffic that becomes local on the way, below 0 where more becomes remote.
+        moved: part of the key groups that is on the way, 0 to 1.
+    """
 
     node_of: IntArray
+    gain: float
+    moved: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +73,19 @@ def choose_target(
         pieces=pieces,
         total=float(graph.sum()) / 2.0,
     )
-    best, best_rate = None, 0.0
-    for node_of in _candidates(task, ground):
-        rate = _rate(ground, node_of, settings)
-        if rate > best_rate:
-            best, best_rate = node_of, rate
-    return None if best is None else Target(node_of=best)
+    return best_of([_judged(ground, node_of) for node_of in _candidates(task, ground)], settings)
+
+
+def best_of(targets: list[Target], settings: AlbicSettings) -> Target | None:
+    """The target with the most traffic gained per key group moved; None when none is worth its moves.
+
+    One of them must gain enough to start walking at all; the one that is walked to may be another, which gains less
+    with far fewer moves: the last pairs are gathered before all traffic is cut anew.
+    """
+    paying = [one for one in targets if one.gain > 0.0 and one.gain >= settings.move_price_ratio * one.moved]
+    if all(one.gain < settings.least_gain_ratio for one in paying):
+        return None
+    return max(paying, key=lambda one: one.gain / one.moved)
 
 
 def _pieces_within_a_node(task: Task, model: LoadModel, pairs: Pairs) -> IntArray:
@@ -113,11 +128,7 @@ def _settled(task: Task, ground: _Ground, node_of_piece: IntArray, band: float) 
     return settle(state, _SWAP_PASSES, lambda: task.past(_SETTLE_UNTIL))[pieces.of_group]
 
 
-def _rate(ground: _Ground, node_of: IntArray, settings: AlbicSettings) -> float:
-    """Part of the traffic gained per part of the key groups moved; 0 when the target is not worth walking to."""
-    moved = float(np.count_nonzero(node_of != ground.model.node_of)) / ground.model.n_groups
+def _judged(ground: _Ground, node_of: IntArray) -> Target:
     won = local_traffic(ground.graph, node_of) - local_traffic(ground.graph, ground.model.node_of)
-    gain = won / ground.total if ground.total > 0.0 else 0.0
-    if moved == 0.0 or gain < settings.least_gain_ratio or gain < settings.move_price_ratio * moved:
-        return 0.0
-    return gain / moved
+    moved = float(np.count_nonzero(node_of != ground.model.node_of)) / ground.model.n_groups
+    return Target(node_of=node_of, gain=won / ground.total if ground.total > 0.0 else 0.0, moved=moved)

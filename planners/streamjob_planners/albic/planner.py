@@ -70,14 +70,15 @@ class _Round:
         self.notes: list[str] = []
 
     def relieved(self, node_of: IntArray) -> IntArray:
-        """Marked nodes and too large a load distance come first; below half of it collocation does."""
+        """Marked nodes and too large a load distance come first; up to the limit collocation is not undone for it."""
         model, limit = self._task.model, self._task.params.max_load_distance
         if self._graph is None:
             return node_of
         if measures.marked_groups(model, node_of) or measures.load_distance(model, node_of) > limit:
             return self.balance(node_of)
         if measures.load_distance(model, node_of) > limit / 2.0:
-            return self.balance(node_of, share=0.5)
+            relieved = self.balance(node_of, share=0.5)
+            return relieved if self._keeps_traffic(node_of, relieved) else node_of
         return node_of
 
     def walked(self, node_of: IntArray) -> IntArray:
@@ -107,9 +108,14 @@ class _Round:
             better = self.levelled(node_of)
         if self._graph is None or distance > self._task.params.max_load_distance:
             return better
+        return better if self._keeps_traffic(node_of, better) else node_of
+
+    def _keeps_traffic(self, node_of: IntArray, better: IntArray) -> bool:
+        """Whether a better balance makes so little traffic remote that no walk would start to undo it."""
+        if self._graph is None:
+            return True
         lost = local_traffic(self._graph, node_of) - local_traffic(self._graph, better)
-        most = _BALANCE_LOSS * self._settings.least_gain_ratio * float(self._graph.sum()) / 2.0
-        return better if lost <= most else node_of
+        return lost <= _BALANCE_LOSS * self._settings.least_gain_ratio * float(self._graph.sum()) / 2.0
 
     def levelled(self, node_of: IntArray) -> IntArray:
         """The worst nodes mended one by one, sets whole, where no plan of one round lowers the load distance."""

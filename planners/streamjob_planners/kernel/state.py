@@ -11,6 +11,8 @@ from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 N_AWAY, N_FOCUS, N_OFF, SEED = 0, 1, 2, 3
 """Where `State.counters` holds the length of `away`, of `focus`, the nodes off their band, and the chance's state."""
+LEFT, CAME = 0, 1
+"""The rows of `State.crossed` and `State.most_crossed`."""
 EDGE = 1e-9
 """Percent points by which a band may be missed: sums of floats are not exact."""
 MODULUS, FACTOR = 2147483647, 48271
@@ -60,6 +62,8 @@ class State(NamedTuple):
     groups: IntArray  # (3,): the step being tried
     targets: IntArray  # (3,)
     saved: FloatArray  # (3, 4): loads and drags before each piece of it
+    crossed: IntArray  # (2, n_nodes): LEFT, groups of the node that are elsewhere; CAME, groups of others that are here
+    most_crossed: IntArray  # (2, n_nodes): how many there may be after a step that adds to them
 
 
 @compiled
@@ -149,6 +153,7 @@ def waiting_weight(state: State) -> float:
 def clear(state: State) -> None:
     """Empty all nodes."""
     state.counters[N_AWAY] = 0
+    state.crossed[:] = 0
     for column in range(3):
         state.spent[column] = 0.0
     for node in range(state.filled.size):
@@ -170,6 +175,8 @@ def fill(fixed: Fixed, state: State, node_of: IntArray) -> None:
         for row in range(fixed.uses.shape[0]):
             state.held[row, node] += fixed.uses[row, group]
         if node != fixed.home[group]:
+            state.crossed[LEFT, fixed.home[group]] += 1
+            state.crossed[CAME, node] += 1
             for column in range(3):
                 state.spent[column] += fixed.prices[group, column]
 
@@ -199,6 +206,8 @@ def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
         groups=np.zeros(3, dtype=np.int64),
         targets=np.zeros(3, dtype=np.int64),
         saved=np.zeros((3, 4)),
+        crossed=np.zeros((2, n_nodes), dtype=np.int64),
+        most_crossed=np.full((2, n_nodes), n_groups, dtype=np.int64),
     )
     fill(fixed, state, node_of)
     return state

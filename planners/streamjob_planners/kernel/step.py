@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import Fixed, State, put, refocus, take
+from streamjob_planners.kernel.state import CAME, LEFT, Fixed, State, put, refocus, take
 
 
 @compiled
@@ -24,6 +24,11 @@ def shift_load(fixed: Fixed, state: State, group: int, target: int, sign: int) -
     if change != 0:
         for column in range(3):
             state.spent[column] += change * fixed.prices[group, column]
+        state.crossed[LEFT, home] += change
+    if target != home:
+        state.crossed[CAME, target] += sign
+    if source != home:
+        state.crossed[CAME, source] -= sign
     for row in range(fixed.uses.shape[0]):
         state.held[row, source] -= sign * fixed.uses[row, group]
         state.held[row, target] += sign * fixed.uses[row, group]
@@ -89,8 +94,21 @@ def possible(fixed: Fixed, state: State, pieces: int) -> bool:
 
 
 @compiled
+def crossings_allowed(fixed: Fixed, state: State, pieces: int) -> bool:
+    """Whether no node gives or takes more groups than it may, in the step that was tried."""
+    for piece in range(pieces):
+        target, home = state.targets[piece], fixed.home[state.groups[piece]]
+        if target != home:
+            if state.crossed[CAME, target] > state.most_crossed[CAME, target]:
+                return False
+            if state.crossed[LEFT, home] > state.most_crossed[LEFT, home]:
+                return False
+    return True
+
+
+@compiled
 def within_limits(fixed: Fixed, state: State, pieces: int) -> bool:
-    """Whether the step that was tried keeps the budget and the resources of its targets."""
+    """Whether the step that was tried keeps the budget, the resources of its targets, and what may cross."""
     for column in range(3):
         if state.spent[column] > fixed.allowances[column]:
             return False
@@ -99,7 +117,7 @@ def within_limits(fixed: Fixed, state: State, pieces: int) -> bool:
             target = state.targets[piece]
             if state.held[row, target] > fixed.limits[row, target]:
                 return False
-    return True
+    return crossings_allowed(fixed, state, pieces)
 
 
 @compiled

@@ -151,3 +151,22 @@ def test_levelling_mends_the_worst_nodes_and_never_makes_a_new_worst(one_to_one)
     assert measures.utilisation(model, owners).var() < measures.utilisation(model, model.node_of).var()
     assert (levelled(model, 6.0, before, 0.0) == model.node_of).all()
     assert (levelled(model, 6.0, 0.1, 100.0) == model.node_of).all()
+
+
+def test_up_to_the_limit_balance_does_not_undo_collocation(small_model):
+    """One sender and four equal receivers share node 0; any balance parts them, and only above the limit it may."""
+    load = [32.0, *[6.0] * 4, *[11.5] * 8]
+    model = small_model(
+        [*[0] * 5, *[1] * 4, *[2] * 4],
+        load,
+        {(0, receiver): 100.0 for receiver in range(1, 5)},
+        n_nodes=3,
+        operators=[0, *[1] * 4, *[2] * 8],
+    )
+    moves = {}
+    for limit in (10.0, 6.0):
+        params = dataclasses.replace(PARAMS, max_load_distance=limit)
+        (plan,), _ = _rounds("albic", model, 1, params)
+        moves[limit] = len(plan.moves)
+    assert moves[10.0] == 0
+    assert moves[6.0] > 0

@@ -1,0 +1,62 @@
+"""Time that is kept back, and threads that are late: with clocks that stand still or that jump."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+
+from streamjob_planners import balance
+from streamjob_planners.engine import Engine, Limits, Reserve
+from streamjob_planners.goals import Distance
+from streamjob_planners.model import Budget, PlanParams
+from streamjob_planners.problem import compile_problem
+
+
+def test_the_longest_wait_is_kept_back_up_to_a_limit():
+    reserve = Reserve(lambda: 0.25, most_s=2.0)
+    limits = Limits(lambda: 0.0, 10.0, None, reserve)
+    left = []
+    for between_s in (0.5, 0.125, 8.0):
+        reserve.note(between_s)
+        left.append(limits.left_s())
+    assert left == [9.25, 9.25, 7.75]
+
+
+def test_shares_and_halves_keep_back_as_much():
+    reserve = Reserve(most_s=2.0)
+    limits = Limits(lambda: 0.0, 10.0, None, reserve)
+    reserve.note(1.0)
+    assert [part.left_s() for part in (limits.share(0.5), *limits.halves())] == pytest.approx([4.5, 9.0, 9.0])
+
+
+def test_a_thread_that_is_late_is_not_waited_for():
+    assert balance._in_time(Future(), Limits(lambda: 2.0, 1.0, None)) is None
+
+
+def test_a_thread_is_waited_for_while_the_clock_allows_it():
+    done: Future[balance.Found] = Future()
+    done.set_result((1.0, np.zeros(1, dtype=np.int64)))
+    assert balance._in_time(done, Limits(lambda: 2.0, 1.0, None))[0] == 1.0
+    looks = iter([0.0, 0.0, 0.0, 2.0, 2.0, 2.0])
+    assert balance._in_time(Future(), Limits(lambda: next(looks), 1e-3, None)) is None
+
+
+def test_the_search_notes_how_long_its_steps_take(small_model):
+    model = small_model([0] * 10, [5.0] * 10, n_nodes=2)
+    problem = compile_problem(model, PlanParams(budget=Budget(max_migrations=3)))
+    times = iter(range(1000))
+    reserve = Reserve(most_s=100.0)
+    engine = Engine(problem, 1)
+    engine.set_bands(*Distance(problem).bands(0.0))
+    engine.run(Limits(lambda: float(next(times)), 500.0, 10, reserve), 10, 0.0, drain=0.0, price=0.0)
+    assert reserve.seconds() == 1.0
+
+
+def test_a_helper_that_was_left_is_replaced(small_model):
+    engine = Engine(compile_problem(small_model([0], [1.0], n_nodes=2), PlanParams()), 1)
+    before = engine.helper
+    assert engine.helper is before
+    engine.part_from_helper()
+    assert engine.helper is not before
