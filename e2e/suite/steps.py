@@ -39,7 +39,10 @@ OPTIONS = {
 
 
 def install(shell: Shell) -> None:
-    assert "STATUS: deployed" in shell(INSTALL)
+    """As the page says; what helm prints at the end names the next command of the page."""
+    said = shell(INSTALL)
+    assert "STATUS: deployed" in said
+    assert TEST in said
     assert _image(shell) == f"{shell.words['registry.example/streamjob-operator']}:{shell.words['0.1.0']}"
 
 
