@@ -30,6 +30,10 @@ SAMPLES = {
         "adopted-apache": "clicks-apache",
     }.items()
 }
+OPERATOR_IS_GONE = (
+    "kubectl wait pods --selector=app.kubernetes.io/name=streamjob-operator --for=delete --timeout=90s "
+    "--namespace streamjob-system"
+)
 OPTIONS = {
     "--set 'watch.namespaces={team-a,team-b}'": "team-b",
     "--set podMonitor.enabled=true --set prometheusRule.enabled=true": "kind: PrometheusRule",
@@ -39,7 +43,10 @@ OPTIONS = {
 
 
 def install(shell: Shell) -> None:
-    assert "STATUS: deployed" in shell(INSTALL)
+    """As the page says; what helm prints at the end names the next command of the page."""
+    said = shell(INSTALL)
+    assert "STATUS: deployed" in said
+    assert TEST in said
     assert _image(shell) == f"{shell.words['registry.example/streamjob-operator']}:{shell.words['0.1.0']}"
 
 
@@ -64,6 +71,7 @@ def let_go_without_an_operator(shell: Shell, name: str) -> None:
     """Uninstall leaves StreamJobs and CRDs; one that is deleted then waits for an operator, or for a person."""
     shell(UNINSTALL)
     assert shell.kubectl.get("deployments", f"--namespace={SYSTEM}") == {}
+    shell(OPERATOR_IS_GONE)
     shell.kubectl("delete", "streamjob", name, "--wait=false")
     assert shell.kubectl.get("streamjob", name)["metadata"]["deletionTimestamp"]
     shell(LET_GO, NAME=name)

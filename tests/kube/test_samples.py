@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -77,6 +78,20 @@ def test_the_api_server_takes_the_chart(
     documents = [one for one in yaml.safe_load_all(text) if one]
     told = kubectl("apply", "--dry-run=server", "--validate=strict", "--server-side", "-f", "-", text=text)
     assert len(told.splitlines()) == len(documents) >= 1
+
+
+def test_the_charts_pods_fit_into_a_restricted_namespace(kubectl: Kubectl, program: Path, namespace: str) -> None:
+    kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+    account = ("--set=serviceAccount.create=false", "--set=serviceAccount.name=default")
+    command = [str(program), "template", "sj", str(ROOT / "charts" / "streamjob"), "--kube-version=1.34", *account]
+    text = subprocess.run([*command, f"--namespace={namespace}"], capture_output=True, text=True, check=True).stdout
+    documents = [one for one in yaml.safe_load_all(text) if one]
+    templates = [one["spec"]["template"]["spec"] for one in documents if one["kind"] == "Deployment"]
+    specs = [*templates, *(one["spec"] for one in documents if one["kind"] == "Pod")]
+    assert len(specs) == 2
+    for number, spec in enumerate(specs):
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"pod-{number}"}, "spec": spec}
+        assert "created (server dry run)" in kubectl("create", "--dry-run=server", "-f", "-", text=json.dumps(pod))
 
 
 def test_helm_finds_nothing_to_complain_about(program: Path) -> None:
