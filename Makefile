@@ -69,7 +69,7 @@ cluster-down:
 images: setup
 	$(BIN)/python -m e2e.cluster.images
 
-# Chart, operator and Spark jobs on pods of a real cluster.
+# Chart, operator and Spark jobs on pods of a real cluster. Its Kafka cases want Maven (Debian: maven), once.
 e2e: kube helm
 	$(BIN)/python -m e2e.suite
 
