@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,9 @@ def server(tmp_path: Path) -> Server:
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen([sys.executable, "-c", WAIT, "e2e.cluster.local"]) as process:
         (tmp_path / "pid").write_text(str(process.pid))
+        until_s = time.monotonic() + 20.0
+        while not Path(f"/proc/{process.pid}/cmdline").read_bytes() and time.monotonic() < until_s:
+            time.sleep(0.01)  # a new program has none for a moment
         yield process
         process.kill()
 
