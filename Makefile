@@ -69,7 +69,8 @@ cluster-down:
 images: setup
 	$(BIN)/python -m e2e.cluster.images
 
-# Chart, operator and Spark jobs on pods of a real cluster; PAGE=docs/e2e.md writes the table of the cases, also of failed ones.
+# Chart, operator and Spark jobs on pods of a real cluster. Its Kafka cases want Maven (Debian: maven), once.
+# PAGE=docs/e2e.md writes the table of the cases, also of failed ones.
 e2e: kube helm
 	$(BIN)/python -m e2e.suite; outcome=$$?; $(if $(PAGE),$(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE);) exit $$outcome
 

@@ -37,6 +37,7 @@ def keep(folder: Path) -> None:
     """Everything that a person needs to find out what went wrong."""
     folder.mkdir(parents=True, exist_ok=True)
     kubeconfig = Path(os.environ["KUBECONFIG"])
+    _save(Kubectl(kubeconfig), folder / "nodes.txt", "describe", "nodes")
     for namespace in (SYSTEM, NAMESPACE, "adopted", "kafka", "demo", "metrics"):
         kubectl = Kubectl(kubeconfig, namespace)
         _save(kubectl, folder / f"{namespace}-objects.txt", "get", "all,sj,partitionmaps,pvc", "-o", "wide")

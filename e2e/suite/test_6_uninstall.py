@@ -13,7 +13,7 @@ WITHOUT_S, GOES_ON_S, BALANCED_S = 20.0, 60.0, 150.0
 
 
 def test_uninstall_leaves_the_jobs_running(job: Job, installed: World, say: Sayer) -> None:
-    job.until(settled(2), BALANCED_S, "balanced on two executors")
+    job.until(settled(2, 3, 4), BALANCED_S, "balanced")
     pods = job.pods("driver") | job.pods("executor")
     installed.helm("uninstall", RELEASE, "--wait", "--timeout=90s")
     assert installed.kubectl(SYSTEM).list("deployments") == []
@@ -33,6 +33,6 @@ def test_installed_again_it_goes_on(job: Job, installed: World, say: Sayer) -> N
     command = ("install", RELEASE, str(CHART), *installed.chart_values(), "--wait", "--timeout=120s")
     installed.helm(*command)
     job.until(lambda one: one.get("lastCycle", {}).get("id") != cycle, BALANCED_S, "a new cycle")
-    job.until(settled(2), BALANCED_S, "balanced on two executors")
+    job.until(settled(2, 3, 4), BALANCED_S, "balanced")
     assert job.pods("driver") | job.pods("executor") == pods
     say(job.require_exact())
