@@ -28,8 +28,8 @@ _BALANCE_LOSS = 0.2
 """What balancing may cost, of the gain that starts a walk: else the two would undo each other for ever."""
 
 _MUCH_GAIN = 5.0
-"""Gain of a target, in gains that start a walk, for which the load distance may become as large as is allowed. The last
-traffic is not worth that: the walk would end there, as every better balance would cost some of it."""
+"""Gain of a new cut, in gains that start a walk, for which the load distance may become as large as is allowed. The
+last traffic is not worth that: the walk would end there, as every better balance would cost some of it."""
 _RELIEF_TIME = 0.2
 """Part of the time for a relief that can wait: the search for a target must still begin in time."""
 
@@ -102,9 +102,9 @@ class _Round:
         return walk_towards(walk, self._bands(target), self._task.expired)[unit_of]
 
     def _bands(self, target: Target) -> tuple[float, ...]:
-        """Load distances that the walk may use one after the other, points; all that is allowed only for much traffic."""
+        """Load distances that the walk may use, one after the other, points; the last cuts do not get all of it."""
         widest = self._task.params.max_load_distance
-        much = target.gain >= _MUCH_GAIN * self._settings.least_gain_ratio
+        much = target.gathers or target.gain >= _MUCH_GAIN * self._settings.least_gain_ratio
         return (widest / 4.0, widest / 2.0, *((widest,) if much else ()))
 
     def balanced(self, node_of: IntArray) -> IntArray:
