@@ -27,13 +27,16 @@ BEST = Path("benchmarks/limits/planners-best.json")
 ONE_TO_ONE = 1000.0
 """Bytes/s between partners in the worlds of section 5.3; every other link carries less."""
 QUIET_ROUNDS = 5
+NOTHING = 1e-3
+"""Percent points that nobody could measure, a fifty-thousandth of the mean load: two percent of a distance of 0.01 are
+less."""
 
 
 def section_51(deadline_s: float, trials: int) -> Iterator[Trial]:
     """All 72 instances, once per trial; what is better than the best known becomes the best known."""
     known = json.loads(BEST.read_text(encoding="utf-8"))
     for seed in range(trials):
-        distances, gaps, ratios, took = [], [], [], []
+        distances, gaps, ratios, best, took = [], [], [], [], []
         for label, model, budget in instances(1):
             params = PlanParams(budget=budget, tolerance=0.0, deadline_s=deadline_s)
             plan, took_s = solve("search", model, params, seed)
@@ -42,6 +45,7 @@ def section_51(deadline_s: float, trials: int) -> Iterator[Trial]:
             distances.append(distance)
             gaps.append(distance - max(one["bound"], plan.lower_bound or 0.0))
             ratios.append(distance / one["best"])
+            best.append(one["best"])
             took.append(took_s)
         BEST.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
         yield {
@@ -51,9 +55,14 @@ def section_51(deadline_s: float, trials: int) -> Iterator[Trial]:
             "ratio_of_means": float(np.sum(distances) / sum(one["best"] for one in known.values())),
             "mean_ratio": float(np.mean(ratios)),
             "most_ratio": float(np.max(ratios)),
-            "above_1.02": float(np.sum(np.array(ratios) > 1.02)),
+            "above_1.02": float(sum(_worse(one, of) for one, of in zip(distances, best, strict=True))),
+            "above_1.02_by_any": float(np.sum(np.array(ratios) > 1.02)),
             "overrun_s": float(np.max(took)) - deadline_s,
         }
+
+
+def _worse(distance: float, best: float) -> bool:
+    return distance > max(1.02 * best, best + NOTHING)
 
 
 def prove() -> Iterator[Trial]:

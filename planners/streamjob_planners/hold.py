@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners import plans
+from streamjob_planners import bound, plans
 from streamjob_planners.model import Clock, LoadModel, Plan, PlanParams
 from streamjob_planners.problem import check_params
 
@@ -16,5 +16,7 @@ class HoldPlanner:
 
     def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock) -> Plan:
         """No moves. Raises ValueError for bad parameters, like every planner."""
+        start = clock()
         check_params(params)
-        return plans.hold_plan(model, planner=self.name)
+        lower = bound.bound_in_time(model, params, lambda: start + params.deadline_s - clock())
+        return plans.hold_plan(model, planner=self.name, elapsed_s=clock() - start, lower_bound=lower)

@@ -222,6 +222,11 @@ class Plan:
     elapsed_s: float
 
     @property
+    def gap(self) -> float | None:
+        """How far the load distance is above what is proven, percent points, 0 or more; None without a bound."""
+        return None if self.lower_bound is None else max(0.0, self.after.load_distance - self.lower_bound)
+
+    @property
     def cost_s(self) -> float:
         """Expected pause of all moves together."""
         return sum(move.cost_s for move in self.moves)

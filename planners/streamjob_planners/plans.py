@@ -44,6 +44,13 @@ def make_plan(
     )
 
 
-def hold_plan(model: LoadModel, *, planner: str, elapsed_s: float = 0.0, notes: tuple[str, ...] = ()) -> Plan:
+def hold_plan(
+    model: LoadModel,
+    *,
+    planner: str,
+    elapsed_s: float = 0.0,
+    lower_bound: float | None = None,
+    notes: tuple[str, ...] = (),
+) -> Plan:
     """The plan that changes nothing."""
-    return make_plan(model, model.node_of, planner=planner, elapsed_s=elapsed_s, notes=notes)
+    return make_plan(model, model.node_of, planner=planner, elapsed_s=elapsed_s, lower_bound=lower_bound, notes=notes)

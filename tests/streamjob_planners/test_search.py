@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from streamjob_planners import drain, goals, measures, registry
+from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.model import Budget, PlanParams, Resource
 from streamjob_planners.problem import compile_problem
+from streamjob_planners.thin import thin_out
 from streamjob_planners.verify import verify
 
 STEPS = 60_000
@@ -124,3 +126,13 @@ def test_interpreted_loops_give_the_plan_of_compiled_ones():
         for disabled in ("0", "1")
     }
     assert len(answers) == 1
+
+
+def test_moves_that_are_taken_back_free_their_part_of_the_budget(uneven):
+    problem = compile_problem(uneven, PlanParams(budget=Budget(max_migrations=10), tolerance=100.0))
+    engine = Engine(problem, 1)
+    moved = uneven.node_of.copy()
+    moved[:10] = 4
+    assert np.array_equal(thin_out(engine, moved, Limits(lambda: 0.0, 1.0, None)), uneven.node_of)
+    assert engine.state.spent.tolist() == [0.0, 0.0, 0.0]
+    assert not engine.state.crossed.any()

@@ -42,11 +42,13 @@ class Target:
         node_of: (n_groups,).
         gain: part of all traffic that becomes local on the way, below 0 where more becomes remote.
         moved: part of the key groups that is on the way, 0 to 1.
+        gathers: True where pairs that count are gathered, False where all traffic is cut anew.
     """
 
     node_of: IntArray
     gain: float
     moved: float
+    gathers: bool
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,8 @@ def choose_target(
         pieces=pieces,
         total=float(graph.sum()) / 2.0,
     )
-    return best_of([_judged(ground, node_of) for node_of in _candidates(task, ground)], settings)
+    candidates = enumerate(_candidates(task, ground))
+    return best_of([_judged(ground, node_of, gathers=number == 0) for number, node_of in candidates], settings)
 
 
 def best_of(targets: list[Target], settings: AlbicSettings) -> Target | None:
@@ -96,6 +99,7 @@ def _pieces_within_a_node(task: Task, model: LoadModel, pairs: Pairs) -> IntArra
 
 
 def _candidates(task: Task, ground: _Ground) -> list[IntArray]:
+    """The pairs that count gathered, and, where there is time, all traffic cut anew."""
     band = task.params.max_load_distance / 4.0
     gathered = nearest_target(ground.model, ground.pieces, band)
     found = [gathered]
@@ -128,7 +132,8 @@ def _settled(task: Task, ground: _Ground, node_of_piece: IntArray, band: float) 
     return settle(state, _SWAP_PASSES, lambda: task.past(_SETTLE_UNTIL))[pieces.of_group]
 
 
-def _judged(ground: _Ground, node_of: IntArray) -> Target:
+def _judged(ground: _Ground, node_of: IntArray, *, gathers: bool) -> Target:
     won = local_traffic(ground.graph, node_of) - local_traffic(ground.graph, ground.model.node_of)
     moved = float(np.count_nonzero(node_of != ground.model.node_of)) / ground.model.n_groups
-    return Target(node_of=node_of, gain=won / ground.total if ground.total > 0.0 else 0.0, moved=moved)
+    gain = won / ground.total if ground.total > 0.0 else 0.0
+    return Target(node_of=node_of, gain=gain, moved=moved, gathers=gathers)

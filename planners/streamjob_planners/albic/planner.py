@@ -27,6 +27,12 @@ from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, 
 _BALANCE_LOSS = 0.2
 """What balancing may cost, of the gain that starts a walk: else the two would undo each other for ever."""
 
+_MUCH_GAIN = 5.0
+"""Gain of a new cut, in gains that start a walk, for which the load distance may become as large as is allowed. The
+last traffic is not worth that: the walk would end there, as every better balance would cost some of it."""
+_RELIEF_TIME = 0.2
+"""Part of the time for a relief that can wait: the search for a target must still begin in time."""
+
 
 class AlbicPlanner:
     """Balances, drains and collocates in one plan."""
@@ -77,7 +83,7 @@ class _Round:
         if measures.marked_groups(model, node_of) or measures.load_distance(model, node_of) > limit:
             return self.balance(node_of)
         if measures.load_distance(model, node_of) > limit / 2.0:
-            relieved = self.balance(node_of, share=0.5)
+            relieved = self.balance(node_of, share=0.5, time_share=_RELIEF_TIME)
             return relieved if self._keeps_traffic(node_of, relieved) else node_of
         return node_of
 
@@ -93,8 +99,13 @@ class _Round:
         self.notes.append(_walk_note(model, target, self._task.prices))
         unit_of = self._walkers(model, target, left)
         walk = start_walk(model, self._graph, unit_of, target.node_of, left)
+        return walk_towards(walk, self._bands(target), self._task.expired)[unit_of]
+
+    def _bands(self, target: Target) -> tuple[float, ...]:
+        """Load distances that the walk may use, one after the other, points; the last cuts do not get all of it."""
         widest = self._task.params.max_load_distance
-        return walk_towards(walk, (widest / 4.0, widest / 2.0, widest), self._task.expired)[unit_of]
+        much = target.gathers or target.gain >= _MUCH_GAIN * self._settings.least_gain_ratio
+        return (widest / 4.0, widest / 2.0, *((widest,) if much else ()))
 
     def balanced(self, node_of: IntArray) -> IntArray:
         """What is left of the budget for balance, unless that would undo collocation."""
@@ -126,20 +137,20 @@ class _Round:
         allowance = self._task.left(node_of)
         return levelled(units, allowance.limit, params.tolerance, params.price_per_move)[unit_of]
 
-    def balance(self, node_of: IntArray, share: float = 1.0) -> IntArray:
+    def balance(self, node_of: IntArray, share: float = 1.0, time_share: float | None = None) -> IntArray:
         """The inner solver with sets whole, with split sets while the load distance stays too large.
 
-        `share` is the part of the budget that it may take.
+        `share` is the part of the budget that it may take, `time_share` that of the time left.
         """
         task = self._task
         model = task.moved(node_of)
         left = task.left(node_of)
-        time_share = 0.5 if len(self._pairs) else 0.95
+        part = time_share or (0.5 if len(self._pairs) else 0.95)
         allowance = Prices(cost=left.cost, limit=left.limit * share)
         found = descend(
             model,
             self._unit_loads(),
-            lambda max_load: task.balance(model, self._units(model, max_load), allowance, time_share=time_share),
+            lambda max_load: task.balance(model, self._units(model, max_load), allowance, time_share=part),
             task.params.max_load_distance,
             task.expired,
         )

@@ -10,10 +10,7 @@ from streamjob_planners import bound
 from streamjob_planners.albic.saving import moved_model, no_worse
 from streamjob_planners.albic.units import Prices, contracted, prices
 from streamjob_planners.model import Budget, Clock, IntArray, LoadModel, Planner, PlanParams
-from streamjob_planners.problem import check_params, compile_problem
-
-_MOST_GROUPS_BOUNDED = 5_000
-"""Proving a bound takes 20 ms for 1200 key groups and about 2 s for 20,000."""
+from streamjob_planners.problem import check_params
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +37,9 @@ class Task:
         """Whether this share of the time, 0 to 1, is used up: steps that others wait for stop there."""
         return self.left_s() <= (1.0 - share) * self.params.deadline_s
 
-    def lower_bound(self) -> float | None:
-        """Proven lower bound on the load distance under the budget, points; None where proving it takes too long."""
-        if self.model.n_groups > _MOST_GROUPS_BOUNDED or self.past(0.7):
-            return None
-        return bound.bound_of(compile_problem(self.model, self.params))
+    def lower_bound(self) -> float:
+        """Lower bound on the load distance under the budget, points, as far as there is time to prove it."""
+        return bound.bound_in_time(self.model, self.params, self.left_s)
 
     def left(self, node_of: IntArray) -> Prices:
         """What the budget still pays when the key groups are at `node_of`."""

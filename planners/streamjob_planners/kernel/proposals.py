@@ -25,12 +25,20 @@ def focus_node(fixed: Fixed, state: State) -> int:
 
 
 @compiled
+def misfit(fixed: Fixed, state: State, node: int) -> float:
+    """Load that a node must give away (or, below 0, take) to be in the middle of its band."""
+    if fixed.marked[node]:
+        return float(state.loads[node])
+    return float(state.loads[node] - (state.low[node] + state.high[node]) / 2)
+
+
+@compiled
 def emptier_node(fixed: Fixed, state: State) -> int:
     """The one of a few random receivers that has the most room below its band's middle."""
     best, most = -1, -1e300
     for _ in range(SAMPLES):
         node = fixed.receivers[below(state, fixed.receivers.size)]
-        room = (state.low[node] + state.high[node]) / 2 - state.loads[node]
+        room = -misfit(fixed, state, node)
         if room > most:
             best, most = node, room
     return int(best)
@@ -42,8 +50,7 @@ def fuller_node(fixed: Fixed, state: State) -> int:
     best, most = -1, -1e300
     for _ in range(SAMPLES):
         node = below(state, fixed.capacity.size)
-        middle = 0.0 if fixed.marked[node] else (state.low[node] + state.high[node]) / 2
-        excess = state.loads[node] - middle
+        excess = misfit(fixed, state, node)
         if excess > most and state.filled[node] > 0:
             best, most = node, excess
     return int(best)
@@ -84,11 +91,9 @@ def away_group(fixed: Fixed, state: State, node: int) -> int:
 
 
 @compiled
-def misfit(fixed: Fixed, state: State, node: int) -> float:
-    """Load that a node must give away (or, below 0, take) to be in the middle of its band."""
-    if fixed.marked[node]:
-        return float(state.loads[node])
-    return float(state.loads[node] - (state.low[node] + state.high[node]) / 2)
+def to_transfer(fixed: Fixed, state: State, source: int, target: int) -> float:
+    """Load that must go from one node to another for both to be as far from the middle of their bands."""
+    return (misfit(fixed, state, source) - misfit(fixed, state, target)) / 2
 
 
 @compiled
@@ -117,8 +122,7 @@ def swap(fixed: Fixed, state: State, node: int) -> int:
         return 0
     group, target = state.groups[0], state.targets[0]
     source = state.at[group]
-    wanted = (misfit(fixed, state, source) - misfit(fixed, state, target)) / 2
-    back = group_near(fixed, state, target, fixed.load[group] - wanted)
+    back = group_near(fixed, state, target, fixed.load[group] - to_transfer(fixed, state, source, target))
     if back < 0:
         return 0
     state.groups[1], state.targets[1] = back, source
@@ -144,7 +148,7 @@ def replace(fixed: Fixed, state: State, node: int) -> int:
     if group < 0:
         return 0
     here, home = state.at[group], fixed.home[group]
-    wanted = fixed.load[group] + (misfit(fixed, state, home) - misfit(fixed, state, here)) / 2
+    wanted = fixed.load[group] + to_transfer(fixed, state, home, here)
     other = group_near(fixed, state, home, wanted)
     if other < 0:
         return 0
@@ -160,7 +164,7 @@ def split(fixed: Fixed, state: State, node: int) -> int:
     if group < 0:
         return 0
     here, home = state.at[group], fixed.home[group]
-    wanted = fixed.load[group] + (misfit(fixed, state, home) - misfit(fixed, state, here)) / 2
+    wanted = fixed.load[group] + to_transfer(fixed, state, home, here)
     one = any_group(state, home)
     if one < 0:
         return 0
@@ -187,8 +191,8 @@ def merge(fixed: Fixed, state: State, node: int) -> int:
                 break
     if second < 0:
         return 0
-    apart = (misfit(fixed, state, home) - misfit(fixed, state, here)) / 2
-    instead = group_near(fixed, state, home, fixed.load[group] + fixed.load[second] + apart)
+    wanted = fixed.load[group] + fixed.load[second] + to_transfer(fixed, state, home, here)
+    instead = group_near(fixed, state, home, wanted)
     if instead < 0:
         return 0
     state.groups[0], state.targets[0] = group, home

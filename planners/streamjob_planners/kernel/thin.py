@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streamjob_planners.kernel.compiled import compiled
 from streamjob_planners.kernel.state import Fixed, State, put, take
+from streamjob_planners.kernel.step import shift_load
 from streamjob_planners.model import IntArray
 
 
@@ -37,12 +38,10 @@ def send_home(fixed: Fixed, state: State, groups: IntArray, span: tuple[int, int
         load = fixed.load[group]
         without = max(worth, apart(fixed, state, here, (mean, -load)), apart(fixed, state, home, (mean, load)))
         if without <= worth + price + 1e-9 and room_at_home(fixed, state, group):
+            shift_load(fixed, state, group, home, 1)
             take(fixed, state, group)
             put(fixed, state, group, home)
             state.loads[here] -= load
             state.loads[home] += load
-            for row in range(fixed.uses.shape[0]):
-                state.held[row, here] -= fixed.uses[row, group]
-                state.held[row, home] += fixed.uses[row, group]
             worth = without
     return float(worth)

@@ -12,7 +12,7 @@ SETTINGS = AlbicSettings(least_gain_ratio=0.01, move_price_ratio=0.05)
 
 
 def _target(gain: float, moved: float) -> Target:
-    return Target(node_of=np.zeros(1, dtype=np.int64), gain=gain, moved=moved)
+    return Target(node_of=np.zeros(1, dtype=np.int64), gain=gain, moved=moved, gathers=False)
 
 
 def test_the_last_pairs_are_gathered_before_all_traffic_is_cut_anew():

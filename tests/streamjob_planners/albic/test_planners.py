@@ -154,14 +154,14 @@ def test_levelling_mends_the_worst_nodes_and_never_makes_a_new_worst(one_to_one)
 
 
 def test_up_to_the_limit_balance_does_not_undo_collocation(small_model):
-    """One sender and four equal receivers share node 0; any balance parts them, and only above the limit it may."""
+    """Any balance parts the sender on node 0 from a receiver: too little for a walk to undo it, too much to be done."""
     load = [32.0, *[6.0] * 4, *[11.5] * 8]
     model = small_model(
         [*[0] * 5, *[1] * 4, *[2] * 4],
         load,
-        {(0, receiver): 100.0 for receiver in range(1, 5)},
+        {**{(0, receiver): 100.0 for receiver in range(1, 5)}, (5, 6): 19_600.0},
         n_nodes=3,
-        operators=[0, *[1] * 4, *[2] * 8],
+        operators=[0, *[1] * 4, 2, *[3] * 7],
     )
     moves = {}
     for limit in (10.0, 6.0):

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from streamjob_planners import facts
 from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
 from streamjob_planners.verify import verify
 
@@ -26,6 +27,15 @@ def _solve(planner, model, params, clock, seed=7):
 def test_plans_are_never_refused_by_the_judge(planner, any_world, stepping_clock, data):
     model, params = data.draw(any_world)
     assert verify(model, _solve(planner, model, params, stepping_clock()), params) == ()
+
+
+@QUICK
+@given(data=st.data())
+def test_every_plan_carries_a_bound_that_holds_and_the_gap_to_it(planner, any_world, stepping_clock, data):
+    model, params = data.draw(any_world)
+    plan = _solve(planner, model, params, stepping_clock())
+    assert 0.0 <= plan.lower_bound <= facts.distance(model, plan.node_of) + 1e-6
+    assert plan.gap == pytest.approx(plan.after.load_distance - plan.lower_bound, abs=1e-5)
 
 
 @QUICK
