@@ -138,7 +138,7 @@ def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: t
     target = reached - schedule.aim * rng.random() * (reached - goal.floor)
     most, hotter = None, 1.0
     if again and goal.crossings is not None and rng.random() < schedule.counted:
-        drawn = goal.crossings.draw((goal.floor, reached), rng)
+        drawn = goal.crossings.draw((goal.floor, reached), rng, limits.over)
         if drawn is not None:
             (target, most), hotter = drawn, schedule.counted_heat
     engine.load(problem.model.node_of if again else best, most)
