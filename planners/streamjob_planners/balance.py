@@ -51,7 +51,7 @@ class Schedule:
     most_steps: int = 200_000
     growth: float = 1.01
     again: float = 0.4
-    counted: float = 0.8
+    counted: float = 0.95
     counted_heat: float = 4.0
     aim: float = 0.6
     heat: float = 0.12

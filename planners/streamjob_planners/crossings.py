@@ -81,7 +81,7 @@ class Crossings:
         low, high = max(span[0], COARSE * self._unit), span[1]
         if not 0 < low < high or self._problem.model.n_groups > MOST_GROUPS:
             return None
-        step = int(np.ceil(np.log(low + rng.random() ** 2 * (high - low)) / np.log(STEP)))
+        step = int(np.ceil(np.log(low + rng.random() ** 3 * (high - low)) / np.log(STEP)))
         distance = STEP ** self._first_feasible(step, int(np.ceil(np.log(high) / np.log(STEP))), stop)
         choices = self._at(distance) if distance < high and not stop() else None
         drawn = None if choices is None else self._drawn(choices, rng)
