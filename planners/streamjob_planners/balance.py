@@ -51,7 +51,7 @@ class Schedule:
     most_steps: int = 200_000
     growth: float = 1.01
     again: float = 0.4
-    counted: float = 0.8
+    counted: float = 0.95
     counted_heat: float = 4.0
     aim: float = 0.6
     heat: float = 0.12
@@ -138,7 +138,7 @@ def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: t
     target = reached - schedule.aim * rng.random() * (reached - goal.floor)
     most, hotter = None, 1.0
     if again and goal.crossings is not None and rng.random() < schedule.counted:
-        drawn = goal.crossings.draw((goal.floor, reached), rng)
+        drawn = goal.crossings.draw((goal.floor, reached), rng, limits.over)
         if drawn is not None:
             (target, most), hotter = drawn, schedule.counted_heat
     engine.load(problem.model.node_of if again else best, most)

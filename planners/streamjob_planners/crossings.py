@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -69,23 +70,31 @@ class Crossings:
         sums.add_up()
         return sums
 
-    def draw(self, span: tuple[float, float], rng: np.random.Generator) -> tuple[float, IntArray] | None:
+    def draw(
+        self, span: tuple[float, float], rng: np.random.Generator, stop: Callable[[], bool] = lambda: False
+    ) -> tuple[float, IntArray] | None:
         """A distance within `span`, and with it most groups that leave and that arrive, (2, n_nodes).
 
         Distances for which the moves suffice come up the more often the smaller they are. None when counts decide
-        nothing within the span, or none were found that keep the budget.
+        nothing within the span, or none were found that keep the budget, or not before `stop` says so.
         """
         low, high = max(span[0], COARSE * self._unit), span[1]
         if not 0 < low < high or self._problem.model.n_groups > MOST_GROUPS:
             return None
-        distance = STEP ** np.ceil(np.log(low + rng.random() ** 2 * (high - low)) / np.log(STEP))
-        while distance < high:
-            choices = self._at(float(distance))
-            drawn = None if choices is None else self._drawn(choices, rng)
-            if drawn is not None:
-                return float(distance), drawn
-            distance *= STEP
-        return None
+        step = int(np.ceil(np.log(low + rng.random() ** 3 * (high - low)) / np.log(STEP)))
+        distance = STEP ** self._first_feasible(step, int(np.ceil(np.log(high) / np.log(STEP))), stop)
+        choices = self._at(distance) if distance < high and not stop() else None
+        drawn = None if choices is None else self._drawn(choices, rng)
+        return None if drawn is None else (distance, drawn)
+
+    def _first_feasible(self, low: int, high: int, stop: Callable[[], bool]) -> int:
+        """The first step from `low` on whose distance has counts; `high` if none below has any, or time is over."""
+        if low >= high or stop() or self._at(STEP**low) is not None:
+            return low
+        while high - low > 1 and not stop():
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._at(STEP**middle) is None else (low, middle)
+        return high
 
     def _at(self, distance: float) -> Choices | None:
         if distance not in self._choices:

@@ -75,3 +75,7 @@ def test_a_pass_keeps_to_its_counts_and_the_next_one_is_free(problem):
         else:
             assert away.sum() <= 3
             assert (counts <= arriving).all()
+
+
+def test_nothing_is_drawn_once_time_is_over(problem):
+    assert Crossings(problem(5)).draw((1.0, 4.0), np.random.default_rng(0), lambda: True) is None
