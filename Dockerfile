@@ -52,7 +52,7 @@ COPY --from=operator-build /opt/streamjob /opt/streamjob
 ENV PATH=/opt/streamjob/bin:$PATH PYTHONUNBUFFERED=1 \
     PYTHONPYCACHEPREFIX=/opt/streamjob/bytecode PYTHONDONTWRITEBYTECODE=1 \
     NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= STREAMJOB_COMPILED_LOOPS=/opt/streamjob/compiled \
-    NUMBA_CACHE_DIR=/var/cache/streamjob MPLCONFIGDIR=/var/cache/streamjob HOME=/tmp
+    NUMBA_CACHE_DIR=/var/cache/streamjob HOME=/tmp
 USER 65532:65532
 ENTRYPOINT ["streamjob", "operator"]
 
