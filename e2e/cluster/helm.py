@@ -14,6 +14,8 @@ from pathlib import Path
 from e2e.cluster.binary import cache
 
 VERSION = "v3.19.0"
+KUBERNETES = ("1", "34")
+"""What `helm template` takes a cluster for when it has none; a helm built without says 1.20."""
 MODULE = f"helm.sh/helm/v3/cmd/helm@{VERSION}"
 HOW_TO_GET = "no helm: `make helm` builds it (needs Go), or install it (https://helm.sh)"
 
@@ -40,9 +42,17 @@ def _build() -> Path:
     cache().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache()) as folder:
         environment = {**os.environ, "GOBIN": folder, "CGO_ENABLED": "0"}
-        subprocess.run([go, "install", "-trimpath", "-ldflags=-s -w", MODULE], env=environment, check=True)
+        subprocess.run([go, "install", "-trimpath", f"-ldflags={_flags()}", MODULE], env=environment, check=True)
         os.replace(Path(folder, "helm"), _cached())
     return _cached()
+
+
+def _flags() -> str:
+    names = [
+        f"{place}.k8sVersion{part}" for place in ("pkg/lint/rules", "pkg/chartutil") for part in ("Major", "Minor")
+    ]
+    values = zip(names, KUBERNETES * 2, strict=True)
+    return " ".join(["-s -w", *(f"-X helm.sh/helm/v3/{name}={value}" for name, value in values)])
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ def load_all() -> None:
     load(operator, agent, images.spark(), images.prometheus())
     repository, _, tag = operator.tag.rpartition(":")
     print(f"The node has {agent.tag}, an image for PySpark jobs, and the operator's. In the cluster's shell:")
-    print(f"  {helm.get()} install sj charts/streamjob --namespace streamjob-system --create-namespace \\")
+    print(f"  {helm.get()} install streamjob charts/streamjob --namespace streamjob-system --create-namespace \\")
     print(f"    --set image.repository={repository} --set image.tag={tag} --set image.pullPolicy=Never")
 
 

@@ -15,7 +15,7 @@ from proof import Proof, checked_scans, expected_totals, prove
 from source import Skew, rows
 
 SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
-CATCH_UP_S = 120.0
+CATCH_UP_S = 240.0
 QUIET, RUSH = 40, 350
 """Scans per second. A scan takes 5 ms: the rush is too much for two executors at the wanted utilization, but not more
 than they can do, so that no backlog grows while the third one starts on cores that all pods share."""

@@ -78,6 +78,6 @@ def test_driver_pod_deleted_resumes_from_its_map(job: Job, say: Sayer) -> None:
 
     job.until(is_new, RESTART_S, "another driver is Ready")
     ready_s = time.monotonic() - begun_s
-    job.until(settled(2), RESTART_S, "balanced on two executors")
+    job.until(settled(2, 3, 4), RESTART_S, "balanced")  # a driver that has just started may want more for a while
     assert job.map()["spec"]["generation"] >= generation
     say(f"Ready after {ready_s:.0f} s; {job.require_exact()}")

@@ -13,7 +13,8 @@ WITHOUT_S, GOES_ON_S, BALANCED_S = 20.0, 60.0, 150.0
 
 
 def test_uninstall_leaves_the_jobs_running(job: Job, installed: World, say: Sayer) -> None:
-    job.until(settled(2, 3, 4), BALANCED_S, "balanced")
+    status = job.until(settled(2, 3, 4), BALANCED_S, "balanced")
+    job.until_executors(status["executors"]["ready"])
     pods = job.pods("driver") | job.pods("executor")
     installed.helm("uninstall", RELEASE, "--wait", "--timeout=90s")
     assert installed.kubectl(SYSTEM).list("deployments") == []

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.live import Live
 
 from streamjob_operator.kube.access import default_namespace
@@ -25,6 +24,7 @@ from streamjob_operator.kube.report.times import rfc3339
 from streamjob_operator.kube.retry import Retry
 from streamjob_operator.memory import UnreadableMemory
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.terminal import console
 from streamjob_operator.values import PendingPlan
 
 MANAGER = "kubectl-streamjob"
@@ -84,7 +84,7 @@ def main() -> None:
 def plan(session: Session, name: str) -> None:
     """Show the newest plan, its moves while it waits for approval, and what came of it."""
     status = read_status(session.read(name))
-    Console().print(plan_view(name, status, pending_of(status)))
+    console().print(plan_view(name, status, pending_of(status)))
 
 
 @main.command()
@@ -92,7 +92,7 @@ def plan(session: Session, name: str) -> None:
 @on_cluster
 def explain(session: Session, name: str) -> None:
     """Say why the job was or was not changed, and what can be done about it."""
-    Console().print(explain_view(name, read_status(session.read(name))))
+    console().print(explain_view(name, read_status(session.read(name))))
 
 
 @main.command()
@@ -151,7 +151,7 @@ def refresh(session: Session, name: str) -> None:
 @on_cluster
 def history(session: Session, name: str) -> None:
     """Show the newest decisions."""
-    Console().print(history_view(name, read_status(session.read(name)).history))
+    console().print(history_view(name, read_status(session.read(name)).history))
 
 
 @main.command()
@@ -167,7 +167,7 @@ def top(session: Session, all_namespaces: bool, watch: bool) -> None:
         return top_view(sorted(jobs, key=lambda job: job[:2]))
 
     if not watch:
-        Console().print(view())
+        console().print(view())
         return
     with Live(view(), auto_refresh=False) as live:
         while True:

@@ -64,16 +64,15 @@ def _deadline(_: click.Context, __: click.Parameter, value: str | None) -> float
 def plan_command(**options: Any) -> None:
     """Print what a planner would do about a stored measurement, and why; nothing is changed anywhere."""
     # Imported here: the other commands need neither solvers nor plots.
-    from rich.console import Console
-
     from streamjob_operator.offline.show import render
+    from streamjob_operator.terminal import console
 
     request = Request(**options)
     proposal = _propose(request)
-    console = Console()
-    console.print(render(proposal), highlight=False)
+    out = console()
+    out.print(render(proposal), highlight=False)
     for path in _written(request, proposal):
-        console.print(f"Written: {path}", highlight=False, markup=False, soft_wrap=True)
+        out.print(f"Written: {path}", highlight=False, markup=False, soft_wrap=True)
     raise SystemExit(FAILED if proposal.violations else 0)
 
 
