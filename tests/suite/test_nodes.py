@@ -27,8 +27,8 @@ class Told:
         self.commands.append(arguments)
         return ""
 
-    def get(self, *_: str) -> dict[str, Any]:
-        return {"items": self.items}
+    def list(self, *_: str) -> list[dict[str, Any]]:
+        return self.items
 
 
 def test_only_nodes_that_are_ready_and_take_pods_count() -> None:
