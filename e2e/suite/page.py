@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,6 +18,7 @@ everything else: control plane, operator, Prometheus, Kafka, drivers and executo
 A user's own cluster or kind runs the same cases (`KUBECONFIG`, see `e2e/suite/__main__.py`); the second node is made on
 the local cluster alone, elsewhere the cluster must have two.
 """
+MOST_TOLD = 240
 COLUMNS = ("case", "outcome", "time", "what it showed")
 
 
@@ -50,6 +52,7 @@ def _rows(cases: list[ElementTree.Element]) -> Iterator[str]:
     yield _row(("---",) * len(COLUMNS))
     for case in cases:
         told = "; ".join(one.attrib["value"] for one in case.iter("property") if one.attrib["name"] == "told")
+        told = textwrap.shorten(told, MOST_TOLD, placeholder=" ...")
         yield _row((_sentence(case.attrib["name"]), _outcome(case), f"{float(case.attrib['time']):.0f} s", told))
 
 

@@ -34,7 +34,7 @@ def test_it_is_drained_and_scaled_in(job: Job, say: Sayer) -> None:
     job.until_executors(2)
     removed = job.spark().removed
     assert removed
-    say(f"removed: {removed}")
+    say(f"executors removed: {', '.join(sorted(removed))}")
 
 
 def test_results_are_exact_and_no_task_failed(job: Job, say: Sayer) -> None:
