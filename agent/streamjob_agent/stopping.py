@@ -6,6 +6,7 @@ handler, if it sets one later, replaces this one.
 
 from __future__ import annotations
 
+import atexit
 import signal
 import sys
 import threading
@@ -31,10 +32,12 @@ class GracefulStop:
         self._ending_s = ending_s
         self._begun = False
         self._over = False
+        self._stopped = threading.Event()
 
     def install(self) -> None:
         """Handle SIGTERM from now on; only on the main thread."""
         signal.signal(signal.SIGTERM, self.on_signal)
+        atexit.register(self._wait_until_told)
 
     def on_signal(self, number: int, frame: object) -> None:
         """The first one starts to stop; the one that we send ourselves at the end leaves the program."""
@@ -47,12 +50,17 @@ class GracefulStop:
 
     def _stop(self) -> None:
         log.warning("StreamJob agent: asked to stop; queries are stopped between two batches")
-        stopping = threading.Thread(
-            target=lambda: self._guard.call("stop_queries", lambda: self._stop_queries(self._grace_s), None),
-            daemon=True,
-        )
-        stopping.start()
-        stopping.join(self._grace_s + self._ending_s)
+        threading.Thread(target=self._call, daemon=True).start()
+        self._stopped.wait(self._grace_s + self._ending_s)
         time.sleep(self._ending_s)
         self._over = True
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+
+    def _call(self) -> None:
+        self._guard.call("stop_queries", lambda: self._stop_queries(self._grace_s), None)
+        self._stopped.set()
+
+    def _wait_until_told(self) -> None:
+        """A script may end with its last query, before it is told where that was stopped."""
+        if self._begun and not self._over:
+            self._stopped.wait(self._ending_s)

@@ -47,6 +47,11 @@ def test_a_program_that_ends_with_its_queries_ends_as_it_likes() -> None:
     assert (code, "in order" in output) == (5, True)
 
 
+def test_a_program_that_ends_at_once_lets_it_be_told_where_its_queries_stopped() -> None:
+    code, output = run("stopped.set(); time.sleep(0.1); print('told', flush=True)", "stopped.wait()")
+    assert (code, "told" in output) == (0, True)
+
+
 @pytest.mark.parametrize(
     "stop", ["stopped.set()", "raise RuntimeError('no such query')", "time.sleep(60)"], ids=["works", "fails", "hangs"]
 )
