@@ -20,7 +20,7 @@ from streamjob_agent.locality import LocalityTuner
 from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.pacing import Rounds, SlowWork
 from streamjob_agent.seen import Seen, look
-from streamjob_agent.wire import STARTING, AgentStatus, Assignment
+from streamjob_agent.wire import AgentStatus, Assignment
 
 _FAILURES_IN_A_ROW = 5
 _STUCK_S = 60.0
@@ -59,7 +59,7 @@ class Agent:
         self._inbox: list[Assignment] = []
         self._accepted: dict[str, Assignment] = {}
         self._refused: str | None = None
-        self._off: tuple[str, str] | None = (STARTING, "the self-test has not run yet")
+        self._off: tuple[str, str] | None = ("Starting", "the self-test has not run yet")
         self._versions = ("unknown", "unknown")
         self._notes = dict(notes or {})  # further entries of the status' self-test, without a say in actuation
         self._self_test: Mapping[str, str] = {}

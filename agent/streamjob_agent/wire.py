@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 WIRE_VERSION = 1
-STARTING = "Starting"
-"""The agent's reason not to act before its self-test has run, which says nothing about what it can do."""
+NOT_YET = ("NotAttached", "Attaching", "Starting")
+"""The agent's reasons not to act before its self-test has run, which say nothing about what it can do."""
 MOST_PARTITIONS = 1_000_000  # of one operator; a message of a few bytes must not fill the driver's memory
 T = TypeVar("T")
 

@@ -120,10 +120,9 @@ def test_what_came_of_a_plan_is_measured_once() -> None:
             Condition.ACTUATION_AVAILABLE,
             "False/SelfTestFailed",
         ),
-        (
-            {"agent": agent(actuation="off", reason="Starting")},
-            Condition.ACTUATION_AVAILABLE,
-            "Unknown/Starting",
+        *(
+            ({"agent": agent(actuation="off", reason=reason)}, Condition.ACTUATION_AVAILABLE, f"Unknown/{reason}")
+            for reason in ("NotAttached", "Attaching", "Starting")
         ),
         ({"agent": agent(refused="Stale: x")}, Condition.ACTUATION_AVAILABLE, "False/AgentRefused"),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streamjob_agent.wire import STARTING
+from streamjob_agent.wire import NOT_YET
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.report.conditions import Finding
 from streamjob_operator.kube.report.cycle_findings import cycle_findings, no_cycle_findings
@@ -100,8 +100,9 @@ def _actuation(facts: Facts, driver: DriverFacts) -> Iterator[Finding]:
     kind = Condition.ACTUATION_AVAILABLE
     if driver.phase is not Phase.RUNNING or agent is None:
         yield Finding(type=kind, holds=None, reason=driver.reason, message="The agent has not reported.")
-    elif agent.reason == STARTING:
-        yield Finding(type=kind, holds=None, reason=STARTING, message="The agent has not tested Spark yet.")
+    elif agent.reason in NOT_YET:
+        message = f"The agent has not tested Spark yet: {agent.message or agent.reason}."
+        yield Finding(type=kind, holds=None, reason=agent.reason, message=message)
     elif agent.actuation != "on":
         message = f"{agent.message or agent.reason or 'The agent does not say why'}"
         yield Finding(type=kind, holds=False, reason=agent.reason or Reason.ACTUATION_OFF, message=message)
