@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners import bound, drain, measures, plans
+from streamjob_planners import drain, measures, plans
 from streamjob_planners.bookkeeping import Bookkeeping
 from streamjob_planners.model import Clock, LoadModel, Plan, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
@@ -41,8 +41,7 @@ class GreedyPlanner:
         run.fill()
         node_of = books.node_of if _better(problem, books) else model.node_of
         node_of = drain.ensure_progress(problem, node_of)
-        lower = bound.bound_in_time(model, params, lambda: start + params.deadline_s - clock())
-        return plans.make_plan(model, node_of, planner=self.name, elapsed_s=clock() - start, lower_bound=lower)
+        return plans.bounded_plan(model, node_of, params, planner=self.name, start_s=start, clock=clock)
 
 
 def _better(problem: Problem, books: Bookkeeping) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners import bound, plans
+from streamjob_planners import plans
 from streamjob_planners.model import Clock, LoadModel, Plan, PlanParams
 from streamjob_planners.problem import check_params
 
@@ -18,5 +18,4 @@ class HoldPlanner:
         """No moves. Raises ValueError for bad parameters, like every planner."""
         start = clock()
         check_params(params)
-        lower = bound.bound_in_time(model, params, lambda: start + params.deadline_s - clock())
-        return plans.hold_plan(model, planner=self.name, elapsed_s=clock() - start, lower_bound=lower)
+        return plans.bounded_plan(model, model.node_of, params, planner=self.name, start_s=start, clock=clock)

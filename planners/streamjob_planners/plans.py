@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners import measures
-from streamjob_planners.model import BoolArray, IntArray, LoadModel, Plan
+from streamjob_planners import bound, measures
+from streamjob_planners.model import BoolArray, Clock, IntArray, LoadModel, Plan, PlanParams
 from streamjob_planners.ordering import ordered_moves
 
 PROOF_SLACK = 1e-4
@@ -44,13 +44,14 @@ def make_plan(
     )
 
 
-def hold_plan(
-    model: LoadModel,
-    *,
-    planner: str,
-    elapsed_s: float = 0.0,
-    lower_bound: float | None = None,
-    notes: tuple[str, ...] = (),
+def bounded_plan(
+    model: LoadModel, node_of: IntArray, params: PlanParams, *, planner: str, start_s: float, clock: Clock
 ) -> Plan:
+    """The plan of a planner that proves nothing itself, begun at `start_s`; what time is left goes into a bound."""
+    lower = bound.bound_in_time(model, params, lambda: start_s + params.deadline_s - clock())
+    return make_plan(model, node_of, planner=planner, elapsed_s=clock() - start_s, lower_bound=lower)
+
+
+def hold_plan(model: LoadModel, *, planner: str, elapsed_s: float = 0.0, notes: tuple[str, ...] = ()) -> Plan:
     """The plan that changes nothing."""
-    return make_plan(model, model.node_of, planner=planner, elapsed_s=elapsed_s, lower_bound=lower_bound, notes=notes)
+    return make_plan(model, model.node_of, planner=planner, elapsed_s=elapsed_s, notes=notes)

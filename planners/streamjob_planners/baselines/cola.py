@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners import bound, plans
+from streamjob_planners import plans
 from streamjob_planners.albic.graph import undirected
 from streamjob_planners.albic.hosting import permitted
 from streamjob_planners.albic.partition import balanced_parts
@@ -46,8 +46,7 @@ class ColaPlanner:
         widest = params.max_load_distance
         node_of = walk_towards(walk, (widest, float("inf")), expired)
         kept = node_of if no_worse(model, node_of, params, saves=False) else model.node_of
-        lower = bound.bound_in_time(model, params, lambda: start + params.deadline_s - clock())
-        return plans.make_plan(model, kept, planner=self.name, elapsed_s=clock() - start, lower_bound=lower)
+        return plans.bounded_plan(model, kept, params, planner=self.name, start_s=start, clock=clock)
 
 
 def cola_owners(

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from streamjob_planners import bound, plans
+from streamjob_planners import plans
 from streamjob_planners.albic.arrays import sums
 from streamjob_planners.albic.hosting import Hosting, hosting_of
 from streamjob_planners.albic.saving import no_worse
@@ -35,8 +35,7 @@ class FluxPlanner:
 
         node_of = flux_owners(model, prices(model, params.budget), expired)
         kept = node_of if no_worse(model, node_of, params) else model.node_of
-        lower = bound.bound_in_time(model, params, lambda: start + params.deadline_s - clock())
-        return plans.make_plan(model, kept, planner=self.name, elapsed_s=clock() - start, lower_bound=lower)
+        return plans.bounded_plan(model, kept, params, planner=self.name, start_s=start, clock=clock)
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)

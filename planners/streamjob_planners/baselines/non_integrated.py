@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners import bound, plans, registry
+from streamjob_planners import plans, registry
 from streamjob_planners.albic.hosting import hosting_of
 from streamjob_planners.albic.settings import INNER
 from streamjob_planners.albic.units import Prices, prices
@@ -31,8 +31,7 @@ class NonIntegratedPlanner:
         if np.array_equal(node_of, model.node_of):
             plan = self._inner.solve(model, params, rng, clock)
             return dataclasses.replace(plan, planner=self.name)
-        lower = bound.bound_in_time(model, params, lambda: start + params.deadline_s - clock())
-        return plans.make_plan(model, node_of, planner=self.name, elapsed_s=clock() - start, lower_bound=lower)
+        return plans.bounded_plan(model, node_of, params, planner=self.name, start_s=start, clock=clock)
 
 
 def drained_evenly(model: LoadModel, allowance: Prices) -> IntArray:
