@@ -13,9 +13,8 @@ import sys
 from pathlib import Path
 
 import streamjob_operator.kube as operator
-from streamjob_operator.offline.proposal import default_job, propose
+from streamjob_operator.offline.proposal import default_job, propose, with_balancing
 from streamjob_operator.offline.snapshot_file import read_moment
-from streamjob_operator.spec import StreamJob
 from streamjob_planners import registry
 from streamjob_planners.warm import warm_up
 
@@ -37,16 +36,11 @@ def rehearse(path: Path) -> tuple[str, ...]:
     warm_up()
     moment = read_moment(path)
     for name in registry.names():
-        violations = propose(moment, _job(name), seed=0).violations
+        job = with_balancing(default_job(), planner=name, plan_deadline_s=DEADLINE_S)
+        violations = propose(moment, job, seed=0).violations
         if violations:
             raise RuntimeError(f"{name}: {violations[0].sentence}")
     return registry.names()
-
-
-def _job(planner: str) -> StreamJob:
-    job = default_job()
-    balancing = job.spec.balancing.model_copy(update={"planner": planner, "plan_deadline_s": DEADLINE_S})
-    return job.model_copy(update={"spec": job.spec.model_copy(update={"balancing": balancing})})
 
 
 if __name__ == "__main__":

@@ -108,16 +108,14 @@ def _moment(request: Request) -> Moment:
 
 
 def _job(request: Request) -> StreamJob:
-    from streamjob_operator.offline.proposal import default_job
+    from streamjob_operator.offline.proposal import default_job, with_balancing
 
     try:
         job = default_job() if request.job_path is None else read_job(request.job_path)
     except SpecError as error:
         raise _stop(error.sentences) from error
     changes = {"planner": request.planner, "plan_deadline_s": request.deadline_s}
-    given = {name: value for name, value in changes.items() if value is not None}
-    balancing = job.spec.balancing.model_copy(update=given)
-    return job.model_copy(update={"spec": job.spec.model_copy(update={"balancing": balancing})})
+    return with_balancing(job, **{name: value for name, value in changes.items() if value is not None})
 
 
 def _written(request: Request, proposal: Proposal) -> list[Path]:
@@ -131,8 +129,7 @@ def _written(request: Request, proposal: Proposal) -> list[Path]:
             save(proposal, request.plot)
         if request.json_path is not None:
             request.json_path.parent.mkdir(parents=True, exist_ok=True)
-            document = {**encode(proposal.plan), "lower_bound": proposal.lower_bound}
-            request.json_path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+            request.json_path.write_text(json.dumps(encode(proposal.plan), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise _stop([f"{error.filename}: {error.strerror}."]) from error
     return paths

@@ -112,7 +112,7 @@ def _loads(axes: Axes, proposal: Proposal) -> None:
     axes.set_ylabel("load, points of 100")
     axes.set_title(
         f"{plan.planner}: load distance {plan.before.load_distance:.2f} → {plan.after.load_distance:.2f} points"
-        + ("" if proposal.lower_bound is None else f", proven bound {proposal.lower_bound:.2f}")
+        + ("" if plan.lower_bound is None else f", proven bound {plan.lower_bound:.2f}")
     )
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 

@@ -54,7 +54,7 @@ def figures(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
     yield (
         "proven bound on d, gap",
         "",
-        f"{number(proposal.lower_bound, '', 2)}, {number(proposal.gap, '', 2)}{proven}",
+        f"{number(plan.lower_bound, '', 2)}, {number(plan.gap, '', 2)}{proven}",
     )
     yield "maxLoadDistance", "", f"{proposal.params.max_load_distance:g}"
     yield (
