@@ -64,10 +64,17 @@ class Worker:
             raise TimeoutError
         return self._pipe.recv()
 
-    def end(self) -> None:
-        """Kill it: it holds nothing that anybody needs."""
+    def kill(self) -> None:
+        """End the process, which holds nothing that anybody needs; from any thread.
+
+        A thread that waits for its answer meets the end of the pipe, and closes it: nobody else may, while it reads.
+        """
         self._process.kill()
         self._process.wait()
+
+    def end(self) -> None:
+        """Kill it and close its pipe, as the one thread that holds it."""
+        self.kill()
         self._pipe.close()
 
 
@@ -98,7 +105,10 @@ class PlanningPool:
             self._closed = True
             workers, self._all = self._all, set()
         for worker in workers:
-            worker.end()
+            worker.kill()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._free.get_nowait().end()
 
     def planner(self, name: str, settings: AlbicSettings) -> Planner:
         """The planner of that name, working in the pool."""
