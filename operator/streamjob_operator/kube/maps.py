@@ -28,6 +28,16 @@ class MapView:
     agent: AgentStatus | None
     agent_url: str | None
 
+    @property
+    def refused(self) -> str | None:
+        """Why the agent does not take this map's plan; None when it does, or when the plan is for another driver.
+
+        A driver that was started again finds the plan of the one before it, and refuses that until it gets one.
+        """
+        if self.agent is None or self.spec.get("applicationId") != self.agent.application_id:
+            return None
+        return self.agent.refused
+
     def assignment(self) -> Assignment | None:
         """The newest assignment written; None before the first. Raises WireError when it cannot be read."""
         return assignment_from_spec(self.spec) if self.generation > 0 else None

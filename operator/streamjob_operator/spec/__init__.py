@@ -1,7 +1,7 @@
 """The StreamJob as users write it: models, units, reading, and sentences for mistakes."""
 
 from streamjob_operator.spec.application import Application, ApplicationRef, RestartPolicy
-from streamjob_operator.spec.job import APPROVE, Spec, StreamJob
+from streamjob_operator.spec.job import Spec, StreamJob
 from streamjob_operator.spec.policies import (
     Balancing,
     Collocation,
@@ -15,7 +15,6 @@ from streamjob_operator.spec.policies import (
 from streamjob_operator.spec.reading import SpecError, parse_job, read_job
 
 __all__ = [
-    "APPROVE",
     "Application",
     "ApplicationRef",
     "Balancing",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from streamjob_operator.spec import APPROVE, Denied, Mode, StreamJob
+from streamjob_operator.spec import Denied, Mode, StreamJob
 from streamjob_operator.steps import approve
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
@@ -169,7 +169,7 @@ def _other_approval(case: Case) -> str:
     approved = case.job.approved_plan
     if approved is None or approved == case.memory.approved_plan:
         return ""
-    return f" The annotation {APPROVE} names {approved}, which is another plan."
+    return f" The annotation streamjob.dev/approve names {approved}, which is another plan."
 
 
 def _go(case: Case, plan: Plan, reason: Reason, message: str) -> Verdict:

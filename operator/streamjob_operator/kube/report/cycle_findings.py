@@ -64,7 +64,6 @@ def _awaiting(record: CycleRecord) -> Finding:
     if pending is None:
         message = "No plan waits for approval."
         return Finding(type=kind, holds=False, reason=KubeReason.NO_PLAN_WAITS, message=message)
-    wanted = "" if pending.executors_wanted is None else f"{pending.executors_wanted} executors and "
-    plan = f"Plan {pending.plan_hash} with {wanted}{len(pending.moves)} moves"
+    plan = f"Plan {pending.plan_hash} with {pending.executors_wanted} executors and {len(pending.moves)} moves"
     message = f"{plan} waits for the annotation streamjob.dev/approve."
     return Finding(type=kind, holds=True, reason=Reason.AWAITING_APPROVAL, message=message)

@@ -96,7 +96,7 @@ def _stalled(facts: Facts) -> Finding:
 
 
 def _actuation(facts: Facts, driver: DriverFacts) -> Iterator[Finding]:
-    agent = None if facts.map is None else facts.map.agent
+    agent, refused = (None, None) if facts.map is None else (facts.map.agent, facts.map.refused)
     kind = Condition.ACTUATION_AVAILABLE
     if driver.phase is not Phase.RUNNING or agent is None:
         yield Finding(type=kind, holds=None, reason=driver.reason, message="The agent has not reported.")
@@ -108,19 +108,11 @@ def _actuation(facts: Facts, driver: DriverFacts) -> Iterator[Finding]:
         yield Finding(type=kind, holds=False, reason=agent.reason or Reason.ACTUATION_OFF, message=message)
     elif driver.limits is not None:
         yield Finding(type=kind, holds=False, reason=KubeReason.ADOPTED_WITH_LIMITS, message=driver.limits)
-    elif agent.refused and not _speaks_of_another_driver(facts):
-        yield Finding(type=kind, holds=False, reason=KubeReason.AGENT_REFUSED, message=agent.refused)
+    elif refused:
+        yield Finding(type=kind, holds=False, reason=KubeReason.AGENT_REFUSED, message=refused)
     else:
         message = f"The agent {agent.agent_version} moves key groups of Spark {agent.spark_version}."
         yield Finding(type=kind, holds=True, reason=KubeReason.ACTUATION_ON, message=message)
-
-
-def _speaks_of_another_driver(facts: Facts) -> bool:
-    """A driver that was started again finds the plan of the one before it, and leaves it until it gets one."""
-    found = facts.map
-    return (
-        found is not None and found.agent is not None and found.spec.get("applicationId") != found.agent.application_id
-    )
 
 
 def _executors(facts: Facts, driver: DriverFacts, motion: Motion) -> Iterator[Finding]:
