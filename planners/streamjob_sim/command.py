@@ -59,26 +59,25 @@ def simulate_command(
     --snapshot-at keeps what the first run measured at that time, for `streamjob plan`.
     """
     # Imported here: the other commands need neither solvers nor plots.
-    from rich.console import Console
-
+    from streamjob_operator.terminal import console
     from streamjob_sim.show import table, violations
     from streamjob_sim.simulate import job_of, simulate
 
     job = job_of(world)
     chosen = planners or (NOBODY, job.spec.balancing.planner)
     scores = [simulate(world, job, planner, seed) for planner in chosen]
-    console = Console()
-    console.print(table(world.description or "Simulated", scores))
+    out = console()
+    out.print(table(world.description or "Simulated", scores))
     for line in violations(scores):
-        console.print(line, highlight=False)
+        out.print(line, highlight=False)
     if plot is not None:
         from streamjob_sim.draw import draw
 
         plot.parent.mkdir(parents=True, exist_ok=True)
         draw(world.description, scores, plot)
-        console.print(f"Drawn in {plot}", highlight=False)
+        out.print(f"Drawn in {plot}", highlight=False)
     if at_s is not None:
-        console.print(_kept(scores[0], at_s, to), highlight=False)
+        out.print(_kept(scores[0], at_s, to), highlight=False)
     raise SystemExit(VIOLATED if any(score.violations for score in scores) else 0)
 
 
