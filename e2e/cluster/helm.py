@@ -11,11 +11,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from e2e.cluster.binary import cache
+from e2e.cluster.binary import KUBERNETES, cache
 
 VERSION = "v3.19.0"
-KUBERNETES = ("1", "34")
-"""What `helm template` takes a cluster for when it has none; a helm built without says 1.20."""
 MODULE = f"helm.sh/helm/v3/cmd/helm@{VERSION}"
 HOW_TO_GET = "no helm: `make helm` builds it (needs Go), or install it (https://helm.sh)"
 
@@ -48,11 +46,13 @@ def _build() -> Path:
 
 
 def _flags() -> str:
-    names = [
-        f"{place}.k8sVersion{part}" for place in ("pkg/lint/rules", "pkg/chartutil") for part in ("Major", "Minor")
-    ]
-    values = zip(names, KUBERNETES * 2, strict=True)
-    return " ".join(["-s -w", *(f"-X helm.sh/helm/v3/{name}={value}" for name, value in values)])
+    """With what `helm template` takes a cluster for when it has none; a helm built without says 1.20."""
+    major, minor, _ = KUBERNETES.split(".")
+    version = {"Major": major, "Minor": minor}
+    names = {
+        f"{place}.k8sVersion{part}": version[part] for place in ("pkg/lint/rules", "pkg/chartutil") for part in version
+    }
+    return " ".join(["-s -w", *(f"-X helm.sh/helm/v3/{name}={value}" for name, value in names.items())])
 
 
 if __name__ == "__main__":
