@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from e2e.suite.shell import Shell
 
 SYSTEM, RELEASE = "streamjob-system", "streamjob"
@@ -19,6 +21,10 @@ UPGRADE = (
 ROLLBACK = "helm rollback streamjob --namespace streamjob-system"
 UNINSTALL = "helm uninstall streamjob --namespace streamjob-system"
 LET_GO = """kubectl patch streamjob NAME --type=merge -p '{"metadata":{"finalizers":null}}'"""
+INSTALL_ELSEWHERE = (
+    "helm install OTHER charts/streamjob --namespace OTHER-system --create-namespace --take-ownership "
+    "--set image.repository=registry.example/streamjob-operator --set image.tag=0.1.0"
+)
 DELETE_JOBS = "kubectl delete streamjobs --all --all-namespaces"
 DELETE_CRDS = "kubectl delete crd streamjobs.streamjob.dev partitionmaps.streamjob.dev"
 SCALE = "kubectl scale streamjob NAME --replicas=4"
@@ -78,11 +84,21 @@ def let_go_without_an_operator(shell: Shell, name: str) -> None:
     assert shell.kubectl.get("streamjob", name) == {}
 
 
+def install_elsewhere(shell: Shell) -> None:
+    """Another release gets the CRDs that an uninstalled one left only where the reader says so; and is taken away."""
+    words = {"OTHER": "another", "OTHER-system": "another-system"}
+    with pytest.raises(AssertionError, match="invalid ownership metadata"):
+        shell(INSTALL_ELSEWHERE.replace("--take-ownership ", ""), **words)
+    assert "STATUS: deployed" in shell(INSTALL_ELSEWHERE, **words)
+    shell("helm uninstall OTHER --namespace OTHER-system", **words)
+
+
 def take_away(shell: Shell) -> None:
     """Everything, while an operator still runs."""
     shell(DELETE_JOBS)
     assert shell.kubectl.get("streamjobs", "--all-namespaces") == {}
     shell(UNINSTALL)
+    install_elsewhere(shell)
     shell(DELETE_CRDS)
     kinds = shell.kubectl("get", "crd", "--output=name").split()
     assert not [one for one in kinds if "streamjob.dev" in one]

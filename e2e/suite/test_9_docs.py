@@ -153,7 +153,7 @@ def test_installing_again_as_the_page_says(orders: Job, shell: Shell) -> None:
     assert "Phase:          Succeeded" in shell(steps.TEST)
 
 
-@documents(steps.DELETE_JOBS, steps.DELETE_CRDS)
+@documents(steps.DELETE_JOBS, steps.INSTALL_ELSEWHERE, steps.DELETE_CRDS)
 def test_everything_is_taken_away(orders: Job, shell: Shell) -> None:
     steps.take_away(shell)
     assert not orders.pods("driver")
