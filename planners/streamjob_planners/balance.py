@@ -44,6 +44,7 @@ class Schedule:
         drain: pain per drain weight on marked nodes, small: the distance comes first.
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
+        alone: passes of a thread before it learns what the other one found: meeting costs as much as a tenth of a pass.
     """
 
     steps: int = 4_000
@@ -61,6 +62,7 @@ class Schedule:
     drain: float = 1e-3
     price: float = 1e-3
     close: float = 1e-4
+    alone: int = 3
 
     def first_steps(self, problem: Problem) -> float:
         """Length of the first pass."""
@@ -85,8 +87,8 @@ class Goal:
 def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedule: Schedule) -> IntArray:
     """From `start`, the placement with the smallest distance plus price of its moves that was found.
 
-    Two passes at a time, each in a thread of its own with chances of its own; the better result counts. A thread that
-    is late at the deadline is not waited for: it stops by itself at its next look at the clock.
+    Two threads make a few passes each, with chances of their own, and meet; the better result counts. A thread that is
+    late at the deadline is not waited for: it stops by itself at its next look at the clock.
     """
     best = cheapest = start
     reached = goal.aim.reached(start)
@@ -94,12 +96,14 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     steps = schedule.first_steps(engine.problem)
     if _done(limits, goal, schedule, reached):
         return start
+    if goal.crossings is not None:
+        goal.crossings.prepare((goal.floor, reached), limits.over)
     thread = ThreadPoolExecutor(max_workers=1)
     while not _done(limits, goal, schedule, reached):
         before, (mine, theirs) = limits.steps_left, limits.halves()
         now = (best, reached, steps)
-        other = thread.submit(_pass, engine.helper, theirs, goal, schedule, now)
-        found = _pass(engine, mine, goal, schedule, now)
+        other = thread.submit(_passes, engine.helper, theirs, goal, schedule, now)
+        found = _passes(engine, mine, goal, schedule, now)
         beside = _in_time(other, limits)
         if beside is None:
             engine.part_from_helper()
@@ -128,6 +132,20 @@ def _in_time(other: Future[Found], limits: Limits) -> Found | None:
 
 def _done(limits: Limits, goal: Goal, schedule: Schedule, reached: float) -> bool:
     return reached <= goal.floor + schedule.close or limits.over()
+
+
+def _passes(
+    engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: tuple[IntArray, float, float]
+) -> Found:
+    """What a thread finds between two meetings, pass after pass from the best that it knows."""
+    best, reached, steps = now
+    for _ in range(schedule.alone):
+        if _done(limits, goal, schedule, reached):
+            break
+        found = _pass(engine, limits, goal, schedule, (best, reached, steps))
+        if found[0] < reached:
+            reached, best = found
+    return reached, best
 
 
 def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: tuple[IntArray, float, float]) -> Found:

@@ -70,6 +70,10 @@ class Crossings:
         sums.add_up()
         return sums
 
+    def prepare(self, span: tuple[float, float], stop: Callable[[], bool] = lambda: False) -> None:
+        """Work out what all draws within `span` share, so that threads that draw need not wait for one another."""
+        self.draw(span, np.random.default_rng(0), stop)
+
     def draw(
         self, span: tuple[float, float], rng: np.random.Generator, stop: Callable[[], bool] = lambda: False
     ) -> tuple[float, IntArray] | None:
