@@ -44,7 +44,7 @@ class Schedule:
         drain: pain per drain weight on marked nodes, small: the distance comes first.
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
-        alone: passes of a thread before it learns what the other one found: meeting costs as much as a tenth of a pass.
+        alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
     """
 
     steps: int = 4_000
