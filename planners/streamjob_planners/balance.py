@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from streamjob_planners.problem import Problem
 Found = tuple[float, IntArray]
 """What a pass ends with: the distance, and the placement."""
 LATE_S = 5e-4
-"""How long the second thread may take to see that time is over."""
+"""How long threads may take to see that time is over."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +88,9 @@ class Goal:
 def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedule: Schedule) -> IntArray:
     """From `start`, the placement with the smallest distance plus price of its moves that was found.
 
-    Two threads make a few passes each, with chances of their own, and meet; the better result counts. A thread that is
-    late at the deadline is not waited for: it stops by itself at its next look at the clock.
+    Two threads make a few passes each, with chances of their own, and meet; the better result counts. This one only
+    waits for them, until the deadline: one that is late, because it lost its core, is left to itself. It stops at its
+    next look at the clock.
     """
     best = cheapest = start
     reached = goal.aim.reached(start)
@@ -98,36 +100,35 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
         return start
     if goal.crossings is not None:
         goal.crossings.prepare((goal.floor, reached), limits.over)
-    thread = ThreadPoolExecutor(max_workers=1)
+    threads = ThreadPoolExecutor(max_workers=len(engine.workers))
     while not _done(limits, goal, schedule, reached):
-        before, (mine, theirs) = limits.steps_left, limits.halves()
-        now = (best, reached, steps)
-        other = thread.submit(_passes, engine.helper, theirs, goal, schedule, now)
-        found = _passes(engine, mine, goal, schedule, now)
-        beside = _in_time(other, limits)
-        if beside is None:
-            engine.part_from_helper()
-        else:
-            found = min(found, beside, key=lambda one: one[0])
-        limits.steps_left = before if np.isinf(before) else mine.steps_left + theirs.steps_left
-        if found[0] >= reached:
+        parts, now = limits.halves(), (best, reached, steps)
+        running = [
+            threads.submit(_passes, worker, part, goal, schedule, now)
+            for worker, part in zip(engine.workers, parts, strict=True)
+        ]
+        found = _in_time(running, limits)
+        if len(found) < len(running):
+            engine.leave_workers()
+        if not np.isinf(limits.steps_left):
+            limits.steps_left = sum(part.steps_left for part in parts)
+        distance, placement = min(found, key=lambda one: one[0], default=(np.inf, best))
+        if distance >= reached:
             steps *= schedule.growth
             continue
-        reached, best = found
+        reached, best = distance, placement
         if _total(engine.problem, goal, best) < least:
             cheapest, least = best, _total(engine.problem, goal, best)
-    thread.shutdown(wait=False)
+    threads.shutdown(wait=False)
     return cheapest
 
 
-def _in_time(other: Future[Found], limits: Limits) -> Found | None:
-    """What the other thread found; None when time is over before that."""
+def _in_time(running: Sequence[Future[Found]], limits: Limits) -> list[Found]:
+    """What threads found by the time that is over, in their order; without those that are late."""
     while True:
-        try:
-            return other.result(timeout=max(limits.left_s(), LATE_S))
-        except TimeoutError:
-            if limits.left_s() <= 0.0:
-                return None
+        done, late = wait(running, timeout=max(limits.left_s(), LATE_S))
+        if not late or limits.left_s() <= 0.0:
+            return [one.result() for one in running if one in done]
 
 
 def _done(limits: Limits, goal: Goal, schedule: Schedule, reached: float) -> bool:

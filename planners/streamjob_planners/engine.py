@@ -23,8 +23,8 @@ ANY_COST, ENDLESS = 1e300, 1 << 40
 class Reserve:
     """Seconds before a deadline at which to stop: to finish what has been found, however busy the machine is.
 
-    Where other work keeps a thread from its core, the time between two looks at the clock tells how long that takes.
-    The same may happen once more after the last look, so that much is kept back too.
+    Where other work keeps the thread of a plan from its core, the time between two looks at the clock tells how long
+    that takes. The same may happen once more after the last look, so that much is kept back too.
     """
 
     def __init__(self, finish_s: Callable[[], float] = lambda: 0.0, most_s: float = 0.0) -> None:
@@ -40,6 +40,10 @@ class Reserve:
     def seconds(self) -> float:
         """What must be left now."""
         return self._finish_s() + self._waited_s
+
+    def of_workers(self) -> Reserve:
+        """That of threads which nobody waits for when they are late: they need not keep back what they have waited."""
+        return Reserve(self._finish_s)
 
 
 class Limits:
@@ -63,11 +67,11 @@ class Limits:
         return Limits(self.clock, self.deadline - unused_s, steps, self.reserve)
 
     def halves(self) -> tuple[Limits, Limits]:
-        """Limits for two that work side by side: all the time and half of the steps each."""
-        more = np.ceil(self.steps_left / 2)
+        """Limits for two other threads that work side by side: all the time and half of the steps each."""
+        more, reserve = np.ceil(self.steps_left / 2), self.reserve.of_workers()
         return (
-            Limits(self.clock, self.deadline, None if np.isinf(more) else int(more), self.reserve),
-            Limits(self.clock, self.deadline, None if np.isinf(more) else int(self.steps_left - more), self.reserve),
+            Limits(self.clock, self.deadline, None if np.isinf(more) else int(more), reserve),
+            Limits(self.clock, self.deadline, None if np.isinf(more) else int(self.steps_left - more), reserve),
         )
 
     def over(self) -> bool:
@@ -86,13 +90,14 @@ class Engine:
         self.state = new_state(self.fixed, problem.model.node_of, seed)
 
     @functools.cached_property
-    def helper(self) -> Engine:
-        """A second engine on the same problem, for another thread; the same one every time."""
-        return Engine(self.problem, 1 + int(self.rng.integers(2**31 - 3)), self.fixed)
+    def workers(self) -> tuple[Engine, Engine]:
+        """Two engines on the same problem, for other threads; the same ones every time."""
+        first, second = self.rng.integers(1, 2**31 - 2, size=2).tolist()
+        return Engine(self.problem, first, self.fixed), Engine(self.problem, second, self.fixed)
 
-    def part_from_helper(self) -> None:
-        """Leave the helper to a thread that still works with it; the next one is another."""
-        del self.helper
+    def leave_workers(self) -> None:
+        """Leave both to threads of which one still works with its own; the next ones are others."""
+        del self.workers
 
     def load(self, node_of: IntArray, most_crossed: IntArray | None = None) -> None:
         """Go on from this placement, (n_groups,).

@@ -17,8 +17,9 @@ from streamjob_planners.phases import Phases
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.warm import warm_up
 
-FINISH_S = 3e-3 if AVAILABLE else 3e-2
-"""Time until both threads have seen that they must stop, kept back from the search."""
+FINISH_S = 8e-3 if AVAILABLE else 5e-2
+"""Time until both threads have stopped and this one goes on, kept back from the search: one that runs Python gives way
+after five milliseconds."""
 FINISH_S_PER_MOVE = 4e-6 if AVAILABLE else 4e-5
 """Time to put one move in its place in the plan, kept back from the search."""
 FINISH_S_PER_GROUP = 1e-7

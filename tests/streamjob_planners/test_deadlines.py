@@ -24,23 +24,23 @@ def test_the_longest_wait_is_kept_back_up_to_a_limit():
     assert left == [9.25, 9.25, 7.75]
 
 
-def test_shares_and_halves_keep_back_as_much():
-    reserve = Reserve(most_s=2.0)
-    limits = Limits(lambda: 0.0, 10.0, None, reserve)
+def test_shares_keep_back_as_much_and_halves_only_the_time_to_finish():
+    reserve = Reserve(lambda: 0.25, most_s=2.0)
+    limits = Limits(lambda: 0.0, 10.25, None, reserve)
     reserve.note(1.0)
-    assert [part.left_s() for part in (limits.share(0.5), *limits.halves())] == pytest.approx([4.5, 9.0, 9.0])
+    assert [part.left_s() for part in (limits.share(0.5), *limits.halves())] == pytest.approx([4.5, 10.0, 10.0])
 
 
 def test_a_thread_that_is_late_is_not_waited_for():
-    assert balance._in_time(Future(), Limits(lambda: 2.0, 1.0, None)) is None
+    assert balance._in_time([Future()], Limits(lambda: 2.0, 1.0, None)) == []
 
 
 def test_a_thread_is_waited_for_while_the_clock_allows_it():
     done: Future[balance.Found] = Future()
     done.set_result((1.0, np.zeros(1, dtype=np.int64)))
-    assert balance._in_time(done, Limits(lambda: 2.0, 1.0, None))[0] == 1.0
+    assert balance._in_time([done], Limits(lambda: 2.0, 1.0, None)) == [done.result()]
     looks = iter([0.0, 0.0, 0.0, 2.0, 2.0, 2.0])
-    assert balance._in_time(Future(), Limits(lambda: next(looks), 1e-3, None)) is None
+    assert balance._in_time([Future(), done], Limits(lambda: next(looks), 1e-3, None)) == [done.result()]
 
 
 def test_the_search_notes_how_long_its_steps_take(small_model):
@@ -54,9 +54,9 @@ def test_the_search_notes_how_long_its_steps_take(small_model):
     assert reserve.seconds() == 1.0
 
 
-def test_a_helper_that_was_left_is_replaced(small_model):
+def test_workers_that_were_left_are_replaced(small_model):
     engine = Engine(compile_problem(small_model([0], [1.0], n_nodes=2), PlanParams()), 1)
-    before = engine.helper
-    assert engine.helper is before
-    engine.part_from_helper()
-    assert engine.helper is not before
+    before = engine.workers
+    assert engine.workers is before
+    engine.leave_workers()
+    assert not set(before) & set(engine.workers)
