@@ -18,6 +18,8 @@ from streamjob_planners.problem import Problem
 
 Found = tuple[float, IntArray]
 """What a pass ends with: the distance, and the placement."""
+Now = tuple[IntArray, float, float]
+"""What a pass begins with: the best placement so far, its distance, and the pass's steps."""
 LATE_S = 5e-4
 """How long threads may take to see that time is over."""
 
@@ -99,28 +101,38 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     if _done(limits, goal, schedule, reached):
         return start
     if goal.crossings is not None:
-        goal.crossings.prepare((goal.floor, reached), limits.over)
+        goal.crossings.prepare(goal.floor, reached, limits.over)
     threads = ThreadPoolExecutor(max_workers=len(engine.workers))
     while not _done(limits, goal, schedule, reached):
-        parts, now = limits.halves(), (best, reached, steps)
-        running = [
-            threads.submit(_passes, worker, part, goal, schedule, now)
-            for worker, part in zip(engine.workers, parts, strict=True)
-        ]
-        found = _in_time(running, limits)
-        if len(found) < len(running):
-            engine.leave_workers()
-        if not np.isinf(limits.steps_left):
-            limits.steps_left = sum(part.steps_left for part in parts)
-        distance, placement = min(found, key=lambda one: one[0], default=(np.inf, best))
+        distance, found = _together(threads, engine, limits, goal, schedule, (best, reached, steps))
         if distance >= reached:
             steps *= schedule.growth
             continue
-        reached, best = distance, placement
+        reached, best = distance, found
         if _total(engine.problem, goal, best) < least:
             cheapest, least = best, _total(engine.problem, goal, best)
     threads.shutdown(wait=False)
     return cheapest
+
+
+def _together(
+    threads: ThreadPoolExecutor, engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now
+) -> Found:
+    """The better of what two threads find by their next meeting; meanwhile this one works out further counts."""
+    parts = limits.halves()
+    running = [
+        threads.submit(_passes, worker, part, goal, schedule, now)
+        for worker, part in zip(engine.workers, parts, strict=True)
+    ]
+    further = None if goal.crossings is None else goal.crossings.further(now[1])
+    found = _in_time(running, limits)
+    if goal.crossings is not None and further is not None:
+        goal.crossings.add(further)
+    if len(found) < len(running):
+        engine.leave_workers()
+    if not np.isinf(limits.steps_left):
+        limits.steps_left = sum(part.steps_left for part in parts)
+    return min(found, key=lambda one: one[0], default=(np.inf, now[0]))
 
 
 def _in_time(running: Sequence[Future[Found]], limits: Limits) -> list[Found]:
@@ -135,9 +147,7 @@ def _done(limits: Limits, goal: Goal, schedule: Schedule, reached: float) -> boo
     return reached <= goal.floor + schedule.close or limits.over()
 
 
-def _passes(
-    engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: tuple[IntArray, float, float]
-) -> Found:
+def _passes(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now) -> Found:
     """What a thread finds between two meetings, pass after pass from the best that it knows."""
     best, reached, steps = now
     for _ in range(schedule.alone):
@@ -149,15 +159,15 @@ def _passes(
     return reached, best
 
 
-def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: tuple[IntArray, float, float]) -> Found:
-    """One pass: the distance and the placement that it ends with; `now`: the best so far, its distance, the steps."""
+def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now) -> Found:
+    """One pass: the distance and the placement that it ends with."""
     best, reached, steps = now
     problem, rng = engine.problem, engine.rng
     again = goal.waiting == np.inf and rng.random() < schedule.again
     target = reached - schedule.aim * rng.random() * (reached - goal.floor)
     most, hotter = None, 1.0
     if again and goal.crossings is not None and rng.random() < schedule.counted:
-        drawn = goal.crossings.draw((goal.floor, reached), rng, limits.over)
+        drawn = goal.crossings.draw(goal.floor, reached, rng)
         if drawn is not None:
             (target, most), hotter = drawn, schedule.counted_heat
     engine.load(problem.model.node_of if again else best, most)

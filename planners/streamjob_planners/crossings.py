@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -52,13 +53,18 @@ class Choices:
 
 
 class Crossings:
-    """Draws counts for a problem: deterministic for a state of the generator, whatever other threads draw."""
+    """Draws counts for a problem: deterministic for a state of the generator.
+
+    Working out which counts a distance allows takes milliseconds of Python, so one thread does that (`prepare`,
+    `further`), while others draw from what has been added (`draw`).
+    """
 
     def __init__(self, problem: Problem) -> None:
-        """Works out nothing before the first draw."""
+        """Works out nothing yet."""
         self._problem = problem
         self._unit = float(problem.model.load.mean()) / UNITS_PER_GROUP if problem.model.n_groups else 0.0
-        self._choices: dict[float, Choices | None] = {}
+        self._known: list[tuple[float, Choices]] = []
+        self._next: int | None = None
 
     @functools.cached_property
     def _setting(self) -> Setting:
@@ -70,42 +76,52 @@ class Crossings:
         sums.add_up()
         return sums
 
-    def prepare(self, span: tuple[float, float], stop: Callable[[], bool] = lambda: False) -> None:
-        """Work out what all draws within `span` share, so that threads that draw need not wait for one another."""
-        self.draw(span, np.random.default_rng(0), stop)
+    def prepare(self, low: float, high: float, stop: Callable[[], bool] = lambda: False) -> None:
+        """Find the smallest distance between both for which the moves suffice, as far as counts tell.
 
-    def draw(
-        self, span: tuple[float, float], rng: np.random.Generator, stop: Callable[[], bool] = lambda: False
-    ) -> tuple[float, IntArray] | None:
-        """A distance within `span`, and with it most groups that leave and that arrive, (2, n_nodes).
-
-        Distances for which the moves suffice come up the more often the smaller they are. None when counts decide
-        nothing within the span, or none were found that keep the budget, or not before `stop` says so.
+        Nothing is found when counts decide nothing there, or not before `stop` says so.
         """
-        low, high = max(span[0], COARSE * self._unit), span[1]
+        low = max(low, COARSE * self._unit)
         if not 0 < low < high or self._problem.model.n_groups > MOST_GROUPS:
+            return
+        below, step = math.ceil(math.log(low) / math.log(STEP)) - 1, math.ceil(math.log(high) / math.log(STEP))
+        found = None
+        while step - below > 1 and not stop():
+            middle = (below + step) // 2
+            choices = self._feasible(middle)
+            below, step, found = (middle, step, found) if choices is None else (below, middle, choices)
+        if found is not None and not stop():
+            self.add((STEP**step, found))
+            self._next = step + 1
+
+    def further(self, high: float) -> tuple[float, Choices] | None:
+        """The next larger distance and its pairs, to be added; None when there is none below `high`."""
+        if self._next is None or STEP**self._next >= high:
             return None
-        step = int(np.ceil(np.log(low + rng.random() ** 3 * (high - low)) / np.log(STEP)))
-        distance = STEP ** self._first_feasible(step, int(np.ceil(np.log(high) / np.log(STEP))), stop)
-        choices = self._at(distance) if distance < high and not stop() else None
-        drawn = None if choices is None else self._drawn(choices, rng)
+        self._next += 1
+        choices = self._feasible(self._next - 1)
+        return None if choices is None else (STEP ** (self._next - 1), choices)
+
+    def add(self, known: tuple[float, Choices]) -> None:
+        """Let draws use that distance from now on; distances must come in ascending order."""
+        self._known.append(known)
+
+    def draw(self, low: float, high: float, rng: np.random.Generator) -> tuple[float, IntArray] | None:
+        """A known distance below `high`, and with it most groups that leave and that arrive, (2, n_nodes).
+
+        The smaller distances come up the more often. None when no distance is known there, or no draw kept the budget.
+        """
+        wanted = low + rng.random() ** 3 * (high - low)
+        usable = [one for one in self._known if one[0] < high]
+        if not usable:
+            return None
+        distance, choices = max((one for one in usable if one[0] <= wanted), default=usable[0], key=lambda one: one[0])
+        drawn = self._drawn(choices, rng)
         return None if drawn is None else (distance, drawn)
 
-    def _first_feasible(self, low: int, high: int, stop: Callable[[], bool]) -> int:
-        """The first step from `low` on whose distance has counts; `high` if none below has any, or time is over."""
-        if low >= high or stop() or self._at(STEP**low) is not None:
-            return low
-        while high - low > 1 and not stop():
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._at(STEP**middle) is None else (low, middle)
-        return high
-
-    def _at(self, distance: float) -> Choices | None:
-        if distance not in self._choices:
-            found = self._worked_out(distance)
-            feasible = found is not None and self._drawn(found, np.random.default_rng(0)) is not None
-            self._choices[distance] = found if feasible else None
-        return self._choices[distance]
+    def _feasible(self, step: int) -> Choices | None:
+        found = self._worked_out(STEP**step)
+        return found if found is not None and self._drawn(found, np.random.default_rng(0)) is not None else None
 
     def _drawn(self, choices: Choices, rng: np.random.Generator) -> IntArray | None:
         moves, rows = self._setting.most_moves, np.arange(choices.nodes.size)
