@@ -30,6 +30,20 @@ def test_an_optimum_above_zero_is_proved(small_model):
     assert plan.after.load_distance == pytest.approx(1.0)
 
 
+def test_no_optimum_is_cut_off_where_one_constraint_includes_another(small_model):
+    """Presolve of OR-tools 9.15 called 23.057 points optimal here; 23.020 can be reached."""
+    nodes = [2, 3, 2, 3, 3, 0, 3, 2, 2, 0, 3, 1, 2, 1, 0, 0, 1, 1, 0, 3]
+    loads = [1.01858363, 1.51334508, 1.41786291, 1.16145202, 1.7982337, 1.52399917, 1.49258128, 1.66485083, 1.66394571]
+    loads += [1.90289375, 1.83429474, 1.76297762, 1.85268381, 1.73369731, 1.92992927, 1.65674163, 1.42941944]
+    loads += [1.41317704, 1.59630402, 90.0]
+    model = dataclasses.replace(
+        small_model(nodes, loads, n_nodes=4),
+        capacity=np.array([0.57323795, 1.95348054, 1.42708747, 1.07115365]),
+        pinned=np.arange(20) == 11,
+    )
+    assert _solve(milp.MilpPlanner(hint=HoldPlanner()), model).after.load_distance == pytest.approx(23.0203, abs=1e-3)
+
+
 def test_it_finds_its_way_from_a_poor_hint(one_to_one):
     model = one_to_one(4, 6, 2)
     piled_up = dataclasses.replace(model, node_of=np.zeros(model.n_groups, dtype=np.int64))
