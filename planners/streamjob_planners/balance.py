@@ -36,6 +36,7 @@ class Schedule:
         steps_per_move: its length per move of the budget, if that is more, up to `most_steps`.
         growth: factor on the length after a pass that found nothing.
         again: chance that a pass starts at today's placement, and not at the best so far.
+        again_far: that chance while counts allow a much smaller distance than the best so far.
         counted: chance that such a pass is held to a choice of how many groups leave and arrive at each node
             (`crossings`), where counts decide.
         counted_heat: factor on the heat of such a pass: it cannot lose its way.
@@ -55,6 +56,7 @@ class Schedule:
     most_steps: int = 200_000
     growth: float = 1.01
     again: float = 0.4
+    again_far: float = 0.6
     counted: float = 0.95
     counted_heat: float = 4.0
     aim: float = 0.6
@@ -163,7 +165,8 @@ def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: N
     """One pass: the distance and the placement that it ends with."""
     best, reached, steps = now
     problem, rng = engine.problem, engine.rng
-    again = goal.waiting == np.inf and rng.random() < schedule.again
+    far = goal.crossings is not None and goal.crossings.allow_less(reached)
+    again = goal.waiting == np.inf and rng.random() < (schedule.again_far if far else schedule.again)
     target = reached - schedule.aim * rng.random() * (reached - goal.floor)
     most, hotter = None, 1.0
     if again and goal.crossings is not None and rng.random() < schedule.counted:

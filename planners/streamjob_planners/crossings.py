@@ -32,6 +32,8 @@ COARSE = 4
 """Units below which a distance is too small for them."""
 STEP = 1.1
 """Ratio between distances for which pairs are worked out."""
+MUCH = 0.2
+"""Part of the mean group by which a distance is far from what counts allow."""
 TRIES = 30
 """Draws until one keeps the budget."""
 NOISE = 0.5
@@ -93,6 +95,10 @@ class Crossings:
         if found is not None and not stop():
             self.add((STEP**step, found))
             self._next = step + 1
+
+    def allow_less(self, distance: float) -> bool:
+        """Whether counts allow one that is smaller by a good part of a group: they decide then, not which groups."""
+        return bool(self._known) and distance - self._known[0][0] > MUCH * UNITS_PER_GROUP * self._unit
 
     def further(self, high: float) -> tuple[float, Choices] | None:
         """The next larger distance and its pairs, to be added; None when there is none below `high`."""
