@@ -52,6 +52,6 @@ def bounded_plan(
     return make_plan(model, node_of, planner=planner, elapsed_s=clock() - start_s, lower_bound=lower)
 
 
-def hold_plan(model: LoadModel, *, planner: str, elapsed_s: float = 0.0, notes: tuple[str, ...] = ()) -> Plan:
+def hold_plan(model: LoadModel, *, planner: str) -> Plan:
     """The plan that changes nothing."""
-    return make_plan(model, model.node_of, planner=planner, elapsed_s=elapsed_s, notes=notes)
+    return make_plan(model, model.node_of, planner=planner, elapsed_s=0.0)
