@@ -79,14 +79,14 @@ class Schedule:
 class Goal:
     """What a descent wants: `aim` down to `floor`, with at most `waiting` drain weight left on marked nodes.
 
-    `crossings`: draws of counts for passes that are held to some, for an aim at the load distance.
+    `crossings`: draws of counts for passes that are held to some; prepared only where the load distance is the aim.
     """
 
     aim: Aim
     floor: float
+    crossings: Crossings
     waiting: float = np.inf
     price: float = 0.0
-    crossings: Crossings | None = None
 
 
 def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedule: Schedule) -> IntArray:
@@ -102,8 +102,6 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     steps = schedule.first_steps(engine.problem)
     if _done(limits, goal, schedule, reached):
         return start
-    if goal.crossings is not None:
-        goal.crossings.prepare(goal.floor, reached, limits.over)
     threads = ThreadPoolExecutor(max_workers=len(engine.workers))
     while not _done(limits, goal, schedule, reached):
         distance, found = _together(threads, engine, limits, goal, schedule, (best, reached, steps))
@@ -126,9 +124,9 @@ def _together(
         threads.submit(_passes, worker, part, goal, schedule, now)
         for worker, part in zip(engine.workers, parts, strict=True)
     ]
-    further = None if goal.crossings is None else goal.crossings.further(now[1])
+    further = goal.crossings.further(now[1])
     found = _in_time(running, limits)
-    if goal.crossings is not None and further is not None:
+    if further is not None:
         goal.crossings.add(further)
     if len(found) < len(running):
         engine.leave_workers()
@@ -165,11 +163,11 @@ def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: N
     """One pass: the distance and the placement that it ends with."""
     best, reached, steps = now
     problem, rng = engine.problem, engine.rng
-    far = goal.crossings is not None and goal.crossings.allow_less(reached)
-    again = goal.waiting == np.inf and rng.random() < (schedule.again_far if far else schedule.again)
+    chance = schedule.again_far if goal.crossings.allow_less(reached) else schedule.again
+    again = goal.waiting == np.inf and rng.random() < chance
     target = reached - schedule.aim * rng.random() * (reached - goal.floor)
     most, hotter = None, 1.0
-    if again and goal.crossings is not None and rng.random() < schedule.counted:
+    if again and rng.random() < schedule.counted:
         drawn = goal.crossings.draw(goal.floor, reached, rng)
         if drawn is not None:
             (target, most), hotter = drawn, schedule.counted_heat

@@ -45,10 +45,12 @@ class Choices:
     """Pairs of each node off its band, none of which another one of the same node undercuts in both counts.
 
     Attributes:
+        distance: load distance that the bands are for, percent points.
         nodes: nodes off their band, (n_off,).
         out, back: counts of each pair, inf where a node has fewer, (n_off, most pairs).
     """
 
+    distance: float
     nodes: IntArray
     out: FloatArray
     back: FloatArray
@@ -65,7 +67,7 @@ class Crossings:
         """Works out nothing yet."""
         self._problem = problem
         self._unit = float(problem.model.load.mean()) / UNITS_PER_GROUP if problem.model.n_groups else 0.0
-        self._known: list[tuple[float, Choices]] = []
+        self._known: list[Choices] = []
         self._next: int | None = None
 
     @functools.cached_property
@@ -86,31 +88,30 @@ class Crossings:
         low = max(low, COARSE * self._unit)
         if not 0 < low < high or self._problem.model.n_groups > MOST_GROUPS:
             return
-        below, step = math.ceil(math.log(low) / math.log(STEP)) - 1, math.ceil(math.log(high) / math.log(STEP))
+        below, step = _step(low) - 1, _step(high)
         found = None
         while step - below > 1 and not stop():
             middle = (below + step) // 2
             choices = self._feasible(middle)
             below, step, found = (middle, step, found) if choices is None else (below, middle, choices)
         if found is not None and not stop():
-            self.add((STEP**step, found))
+            self.add(found)
             self._next = step + 1
 
     def allow_less(self, distance: float) -> bool:
         """Whether counts allow one that is smaller by a good part of a group: they decide then, not which groups."""
-        return bool(self._known) and distance - self._known[0][0] > MUCH * UNITS_PER_GROUP * self._unit
+        return bool(self._known) and distance - self._known[0].distance > MUCH * UNITS_PER_GROUP * self._unit
 
-    def further(self, high: float) -> tuple[float, Choices] | None:
-        """The next larger distance and its pairs, to be added; None when there is none below `high`."""
+    def further(self, high: float) -> Choices | None:
+        """Those of the next larger distance, to be added; None when there is none below `high`."""
         if self._next is None or STEP**self._next >= high:
             return None
-        self._next += 1
-        choices = self._feasible(self._next - 1)
-        return None if choices is None else (STEP ** (self._next - 1), choices)
+        step, self._next = self._next, self._next + 1
+        return self._feasible(step)
 
-    def add(self, known: tuple[float, Choices]) -> None:
-        """Let draws use that distance from now on; distances must come in ascending order."""
-        self._known.append(known)
+    def add(self, choices: Choices) -> None:
+        """Let draws use them from now on; their distances must ascend."""
+        self._known.append(choices)
 
     def draw(self, low: float, high: float, rng: np.random.Generator) -> tuple[float, IntArray] | None:
         """A known distance below `high`, and with it most groups that leave and that arrive, (2, n_nodes).
@@ -118,12 +119,12 @@ class Crossings:
         The smaller distances come up the more often. None when no distance is known there, or no draw kept the budget.
         """
         wanted = low + rng.random() ** 3 * (high - low)
-        usable = [one for one in self._known if one[0] < high]
+        usable = [one for one in self._known if one.distance < high]
         if not usable:
             return None
-        distance, choices = max((one for one in usable if one[0] <= wanted), default=usable[0], key=lambda one: one[0])
+        choices = [usable[0], *(one for one in usable if one.distance <= wanted)][-1]
         drawn = self._drawn(choices, rng)
-        return None if drawn is None else (distance, drawn)
+        return None if drawn is None else (choices.distance, drawn)
 
     def _feasible(self, step: int) -> Choices | None:
         found = self._worked_out(STEP**step)
@@ -159,7 +160,12 @@ class Crossings:
             pairs.append(_least_pairs(node, reachable, self._sums.box))
             if not pairs[-1]:
                 return None
-        return _choices(nodes, pairs)
+        return _choices(distance, nodes, pairs)
+
+
+def _step(distance: float) -> int:
+    """The least step whose distance is not below."""
+    return math.ceil(math.log(distance) / math.log(STEP))
 
 
 def _least_pairs(node: int, reachable: Reachable, box: int) -> list[tuple[int, int]]:
@@ -176,8 +182,8 @@ def _least_pairs(node: int, reachable: Reachable, box: int) -> list[tuple[int, i
     return found
 
 
-def _choices(nodes: IntArray, pairs: list[list[tuple[int, int]]]) -> Choices:
+def _choices(distance: float, nodes: IntArray, pairs: list[list[tuple[int, int]]]) -> Choices:
     counts = np.full((2, nodes.size, max(len(some) for some in pairs)), np.inf)
     for row, some in enumerate(pairs):
         counts[:, row, : len(some)] = np.transpose(some)
-    return Choices(nodes=nodes, out=counts[0], back=counts[1])
+    return Choices(distance=distance, nodes=nodes, out=counts[0], back=counts[1])

@@ -65,13 +65,10 @@ class Phases:
         return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
 
     def _balance(self, start: IntArray, share: float) -> IntArray:
-        params = self._problem.params
-        goal = balance.Goal(
-            aim=Distance(self._problem),
-            floor=max(self.lower, params.tolerance),
-            price=params.price_per_move,
-            crossings=Crossings(self._problem),
-        )
+        params, aim, crossings = self._problem.params, Distance(self._problem), Crossings(self._problem)
+        floor = max(self.lower, params.tolerance)
+        goal = balance.Goal(aim=aim, floor=floor, price=params.price_per_move, crossings=crossings)
+        crossings.prepare(floor, aim.reached(start), self._limits.over)
         return self._descend(start, goal, share)
 
     def _balance_rest(self, start: IntArray) -> IntArray:
@@ -80,7 +77,11 @@ class Phases:
         self._engine.load(start)
         params = self._problem.params
         goal = balance.Goal(
-            aim=aim, floor=params.tolerance, waiting=self._engine.waiting() + 1e-9, price=params.price_per_move
+            aim=aim,
+            floor=params.tolerance,
+            waiting=self._engine.waiting() + 1e-9,
+            price=params.price_per_move,
+            crossings=Crossings(self._problem),
         )
         return self._descend(start, goal, 0.9)
 

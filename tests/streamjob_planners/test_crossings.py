@@ -53,7 +53,7 @@ def test_larger_distances_follow_one_by_one_and_are_drawn_once_they_are_added(pr
     first, _ = crossings.draw(1.0, 14.0, np.random.default_rng(0))
     further = []
     while (found := crossings.further(14.0)) is not None:
-        further.append(found[0])
+        further.append(found.distance)
         assert crossings.draw(13.9, 14.0, np.random.default_rng(0))[0] < further[-1]
         crossings.add(found)
     assert further == pytest.approx([first * 1.1, first * 1.1**2])
