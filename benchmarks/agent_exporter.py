@@ -31,6 +31,7 @@ def usage(operators: dict[int, int]) -> Usage:
             key=key,
             executor_id=owner,
             tasks=1,
+            first_tasks=0,
             busy_s=0.123456,
             cpu_s=0.1,
             records=1000,

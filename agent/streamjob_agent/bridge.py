@@ -49,6 +49,7 @@ class GroupUsage:
     key: GroupKey
     executor_id: str  # of the newest task
     tasks: int
+    first_tasks: int  # of them, those that were the first on their slot in their stage
     busy_s: float
     cpu_s: float
     records: int

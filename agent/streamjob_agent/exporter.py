@@ -93,7 +93,7 @@ def _groups(pages: tuple[QueryPage, ...]) -> Iterator[Metric]:
         yield _counter(name, text, names.GROUP_LABELS, ((labels, value(totals)) for labels, totals in rows))
     yield _counter(
         names.GROUP_WARMUP_SECONDS,
-        "Part of the run time that the group's first tasks on an executor took beyond its usual.",
+        "Part of the run time that is no load: of first tasks on an executor, and of the first on a slot in a stage.",
         names.GROUP_LABELS,
         ((labels, totals.warmup_s) for labels, totals in rows if totals.warmup_s),
     )
@@ -179,7 +179,11 @@ _QUERY_COUNTERS: tuple[tuple[str, str, Callable[[QueryPage], float]], ...] = (
     (names.QUERY_BATCHES, "Finished micro-batches.", lambda page: page.batches),
     (names.QUERY_BATCH_SECONDS, "Sum of the batches' durations.", lambda page: page.batch_s),
     (names.QUERY_INPUT_ROWS, "Rows read from the sources.", lambda page: page.input_rows),
-    (names.QUERY_OTHER_BUSY_SECONDS, "Run time of tasks without a key group.", lambda page: page.other_busy_s),
+    (
+        names.QUERY_OTHER_BUSY_SECONDS,
+        "Run time of tasks without a key group, and of what the first task of a slot fetches for the others.",
+        lambda page: page.other_busy_s,
+    ),
     (names.QUERY_TRAFFIC_BATCHES, "Batches that the traffic series stand for.", lambda page: page.traffic_batches),
 )
 

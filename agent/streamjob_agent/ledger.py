@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from streamjob_agent.bridge import BatchEnd, GroupUsage, Traffic, Usage
 from streamjob_agent.traffic import Pair, TrafficTable
-from streamjob_agent.warmup import Ages, Warmup
+from streamjob_agent.warmup import Ages, Reading, StartCost, Warmup
 from streamjob_agent.wire import GroupKey
 
 _ENDED_QUERIES = 8  # ended queries whose series stay
@@ -35,10 +36,17 @@ class GroupTotals:
     warmup_s: float = 0.0
     warmup: Warmup = dataclasses.field(default_factory=Warmup)
 
-    def add(self, usage: GroupUsage, *, young: bool = False) -> None:
-        """Count one drain's usage of this group; `young` when its executor is new."""
-        cold = young or usage.executor_id != self.counted_on
-        self.warmup_s += self.warmup.excess_s(usage.busy_s, usage.tasks, cold=cold)
+    def add(self, usage: GroupUsage, start: StartCost, *, young: bool, batch: int) -> float:
+        """Count one drain's usage of this group; `young` when its executor is new. Seconds of starts within it."""
+        reading = Reading(
+            busy_s=usage.busy_s,
+            tasks=usage.tasks,
+            first_tasks=usage.first_tasks,
+            cold=young or usage.executor_id != self.counted_on,
+            batch=batch,
+        )
+        start_s, cold_s = self.warmup.beyond_s(reading, start)
+        self.warmup_s += start_s + cold_s
         self.busy_s += usage.busy_s
         self.cpu_s += usage.cpu_s
         self.records += usage.records
@@ -47,6 +55,7 @@ class GroupTotals:
         self.counted_on = usage.executor_id
         self.state_rows = usage.state_rows if usage.state_rows is not None else self.state_rows
         self.recent_busy_s = _RECENT * self.recent_busy_s + usage.busy_s
+        return start_s
 
 
 @dataclasses.dataclass(slots=True)
@@ -65,6 +74,8 @@ class QueryTotals:
     traffic_read_at: int = 0  # value of `batches` at the last reading
     traffic_batches: int = 0  # that the readings so far stand for
     ages: Ages = dataclasses.field(default_factory=Ages)
+    # By operator.
+    starts: defaultdict[int, StartCost] = dataclasses.field(default_factory=lambda: defaultdict(StartCost))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +139,9 @@ class Ledger:
     def _add_batch(query: QueryTotals, batch: BatchEnd) -> None:
         for usage in query.unfinished:
             young = query.ages.young(usage.executor_id, query.batches)
-            query.groups[usage.key].add(usage, young=young)
+            start = query.starts[usage.key.operator]
+            # A start is work all the same, of the slot: whoever comes first there has it.
+            query.other_busy_s += query.groups[usage.key].add(usage, start, young=young, batch=query.batches)
         query.unfinished.clear()
         query.ages.forget(_EXECUTORS)
         query.batches += 1

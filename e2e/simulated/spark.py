@@ -108,6 +108,7 @@ class SimulatedSpark:
                 key=key,
                 executor_id=str(owners[at]),
                 tasks=len(batches),
+                first_tasks=0,
                 busy_s=float(task_s[at]),
                 cpu_s=float(cpu_s[at]),
                 records=round(float(records[at])),

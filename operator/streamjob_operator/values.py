@@ -39,7 +39,7 @@ class QueryRates:
     input_rps: float
     processed_rps: float
     lag_rows: float | None
-    other_busy_s: float  # tasks of stages without key groups, within the window
+    other_busy_s: float  # tasks of stages without key groups, and starts of the others, within the window
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,6 +99,7 @@ class PaperSpark:
                 key=key,
                 executor_id=name,
                 tasks=1,
+                first_tasks=0,
                 busy_s=busy_s[key],
                 cpu_s=busy_s[key] / 2,
                 records=10,

@@ -43,6 +43,7 @@ class ScriptedAgent:
                 key=GroupKey(operator=0, partition=at),
                 executor_id=owner,
                 tasks=1,
+                first_tasks=0,
                 busy_s=busy,
                 cpu_s=busy / 2,
                 records=round(100 * busy),

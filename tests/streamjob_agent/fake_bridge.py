@@ -95,6 +95,7 @@ class FakeBridge:
                 key=key,
                 executor_id=name,
                 tasks=1,
+                first_tasks=0,
                 busy_s=self.task_s,
                 cpu_s=self.task_s / 2,
                 records=5,

@@ -7,18 +7,19 @@ from fake_bridge import QUERY
 
 from streamjob_agent.bridge import BatchEnd, GroupUsage, Usage
 from streamjob_agent.ledger import GroupTotals, Ledger
-from streamjob_agent.warmup import YOUNG_BATCHES
+from streamjob_agent.warmup import YOUNG_BATCHES, Reading, StartCost, Warmup
 from streamjob_agent.wire import GroupKey
 
 KEY = GroupKey(operator=0, partition=0)
 
 
-def batch(ledger: Ledger, busy_s: float, executor: str, *, tasks: int = 1) -> GroupTotals:
+def batch(ledger: Ledger, busy_s: float, executor: str, *, tasks: int = 1, first_tasks: int = 0) -> GroupTotals:
     """One batch in which the group took busy_s; the group's totals after it."""
     usage = GroupUsage(
         key=KEY,
         executor_id=executor,
         tasks=tasks,
+        first_tasks=first_tasks,
         busy_s=busy_s,
         cpu_s=0.0,
         records=1,
@@ -93,3 +94,55 @@ def test_before_anything_warm_was_seen_all_is_load() -> None:
     ledger = Ledger(1, 1)
     batch(ledger, 9.0, "0")
     assert batch(ledger, 5.0, "1").warmup_s == 0.0
+
+
+def reading(busy_s: float, at: int, *, first: bool, cold: bool = False) -> Reading:
+    """One task in one batch."""
+    return Reading(busy_s=busy_s, tasks=1, first_tasks=int(first), cold=cold, batch=at)
+
+
+def learned(*pairs: tuple[float, float]) -> StartCost:
+    """A start's cost from groups that were first on their slot, and then not."""
+    start = StartCost()
+    for first_s, later_s in pairs:
+        group = Warmup()
+        group.beyond_s(reading(first_s, 1, first=True), start)
+        group.beyond_s(reading(later_s, 2, first=False), start)
+    return start
+
+
+def test_a_start_is_told_from_load_once_three_groups_have_changed_their_turn() -> None:
+    assert learned((1.2, 1.0), (0.5, 0.3)).seconds == 0.0
+    assert learned((1.2, 1.0), (0.5, 0.3), (9.0, 1.0)).seconds == pytest.approx(0.2)  # one that changed does not matter
+
+
+def test_the_first_task_of_a_slot_gives_up_the_start_and_later_ones_nothing() -> None:
+    start = learned((1.2, 1.0), (0.5, 0.3), (0.6, 0.4))
+    assert Warmup().beyond_s(reading(0.7, 1, first=True), start) == pytest.approx((0.2, 0.0))
+    assert Warmup().beyond_s(reading(0.1, 1, first=True), start) == pytest.approx((0.1, 0.0))
+    assert Warmup().beyond_s(reading(0.7, 1, first=False), start) == (0.0, 0.0)
+
+
+def test_neither_cold_tasks_nor_old_ones_nor_mixed_readings_tell_what_a_start_costs() -> None:
+    start = StartCost()
+    for _ in range(3):
+        group = Warmup()
+        group.beyond_s(reading(1.5, 1, first=True), start)
+        group.beyond_s(reading(1.0, 2, first=False, cold=True), start)
+        group.beyond_s(Reading(busy_s=2.0, tasks=2, first_tasks=1, cold=False, batch=3), start)
+        group.beyond_s(reading(1.0, 9, first=False), start)
+    assert start.seconds == 0.0
+
+
+def test_where_later_tasks_are_dearer_a_start_costs_nothing() -> None:
+    assert learned((1.0, 1.2), (1.0, 1.3), (1.0, 1.1)).seconds == 0.0
+
+
+def test_what_a_start_takes_is_work_of_the_query_and_of_no_group(ledger: Ledger) -> None:
+    for _ in range(2):
+        batch(ledger, 1.2, "0", first_tasks=1)
+        batch(ledger, 1.0, "0")
+    before = ledger.pages()[0].other_busy_s
+    totals = batch(ledger, 1.2, "0", first_tasks=1)
+    assert totals.warmup_s == pytest.approx(0.2)
+    assert ledger.pages()[0].other_busy_s - before == pytest.approx(0.2)

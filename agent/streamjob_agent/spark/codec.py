@@ -34,11 +34,12 @@ def read_usage(text: str) -> Usage:
 
 
 def _group(row: list[str]) -> GroupUsage:
-    tasks, busy_ms, cpu_ns, records, local_bytes, remote_bytes, state_rows = (int(cell) for cell in row[5:12])
+    tasks, busy_ms, cpu_ns, records, local_bytes, remote_bytes, state_rows, firsts = map(int, row[5:13])
     return GroupUsage(
         key=GroupKey(operator=int(row[2]), partition=int(row[3])),
         executor_id=row[4],
         tasks=tasks,
+        first_tasks=firsts,
         busy_s=busy_ms / _MS,
         cpu_s=cpu_ns / _NS,
         records=records,

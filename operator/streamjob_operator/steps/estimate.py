@@ -42,7 +42,8 @@ class Estimate:
 
     Attributes:
         model: loads as measured, percent points of one reference executor's slots.
-        other_load: tasks of stages without key groups, percent points of one reference executor.
+        other_load: tasks of stages without key groups, and what the first task of a slot fetches in the others, percent
+            points of one reference executor.
         growth_ratio: what the source brings over what the job takes: 1.0 when nobody tells, below while a backlog is
             worked off, above while one grows, within 1 / MAX_PRESSURE and MAX_PRESSURE.
         unmeasured_groups: key groups without a task within the window; their load counts as 0.

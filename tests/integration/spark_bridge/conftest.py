@@ -22,12 +22,15 @@ class Watch:
         self.failed_tasks = 0
         self.seen: dict[str, dict[GroupKey, str]] = collections.defaultdict(dict)
         self.batches: dict[str, int] = {}
+        self.first_tasks: collections.Counter[str] = collections.Counter()  # by executor
 
     def drain(self) -> None:
         usage = self.bridge.drain()
         self.failed_tasks += usage.failed_tasks
         for query, groups in usage.groups.items():
             self.seen[query].update({group.key: group.executor_id for group in groups})
+            for group in groups:
+                self.first_tasks[group.executor_id] += group.first_tasks
         for batch in usage.batches:
             self.batches[batch.query_id] = batch.batch_id
 

@@ -45,6 +45,7 @@ def test_batch_0_is_even_moves_are_obeyed_and_a_restart_keeps_them(
     query = start_counts(file_stream, collected)
     first = watch.run(query)
     assert sorted(collections.Counter(first.values()).values()) == [2, 3, 3]
+    assert watch.first_tasks == dict.fromkeys(first.values(), 1), "one batch and stage, and a slot on each executor"
 
     wanted = watch.move_all(query, rotated(watch, first))
     file_stream.write()

@@ -22,13 +22,14 @@ def usage_of(*lines: str) -> Any:
 
 
 def test_usage_of_a_key_group() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t2\t1500\t2500000000\t40\t5\t6\t9")
+    usage = usage_of("G\tq\t1\t3\t12\t2\t1500\t2500000000\t40\t5\t6\t9\t1")
     assert usage.groups == {
         "q": (
             GroupUsage(
                 key=GroupKey(operator=1, partition=3),
                 executor_id="12",
                 tasks=2,
+                first_tasks=1,
                 busy_s=1.5,
                 cpu_s=2.5,
                 records=40,
@@ -41,7 +42,7 @@ def test_usage_of_a_key_group() -> None:
 
 
 def test_unknown_state_rows_and_stage_time_are_none() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t2\t1500\t0\t40\t5\t6\t-1")
+    usage = usage_of("G\tq\t1\t3\t12\t2\t1500\t0\t40\t5\t6\t-1\t0")
     assert usage.groups["q"][0].state_rows is None
     assert usage.longest_stateful_stage_s is None
 

@@ -34,12 +34,14 @@ final class Meter {
     int operator = -1; // of its first task that named one
     int operators; // how many different ones its tasks named, up to 2
     scala.collection.Seq parents;
+    HashMap firstEnds = new HashMap(); // executor id -> Long ms, before which its first task did not end
     int id;
   }
 
   static final class Usage {
     String executor;
     long tasks;
+    long firsts; // of the tasks, those that were the first on their slot in their stage
     long busyMs;
     long cpuNs;
     long records;
@@ -78,6 +80,7 @@ final class Meter {
     if (stage == null || stage.operator < 0) {
       return;
     }
+    stage.firstEnds = new HashMap(); // its tasks have ended, and 512 stages are kept
     Object from = Reflect.orNull(info.submissionTime());
     Object to = Reflect.orNull(info.completionTime());
     if (from != null && to != null) {
@@ -161,10 +164,24 @@ final class Meter {
       partition = task.partitionId() % operator.partitions;
       operator.saw(partition, task.executorId());
     }
-    return charge(named, partition, task, metrics, rows);
+    return charge(named, partition, task, metrics, rows, isFirst(stage, task, metrics));
   }
 
-  private boolean charge(Plans.Metric named, int partition, TaskInfo task, TaskMetrics metrics, long rows) {
+  /**
+   * Whether no task of the stage had ended on the executor when this one was launched. Not by finishTime: the driver notes
+   * it on another thread than the one that launches the next task, and so after that launch at times.
+   */
+  private static boolean isFirst(Stage stage, TaskInfo task, TaskMetrics metrics) {
+    Long ended = (Long) stage.firstEnds.get(task.executorId());
+    if (ended == null) {
+      stage.firstEnds.put(task.executorId(), Long.valueOf(task.launchTime() + metrics.executorRunTime()));
+      return true;
+    }
+    return task.launchTime() < ended.longValue();
+  }
+
+  private boolean charge(Plans.Metric named, int partition, TaskInfo task, TaskMetrics metrics, long rows,
+      boolean first) {
     String key = named.query.id + "\t" + named.operator + "\t" + partition;
     Usage usage = (Usage) groups.get(key);
     if (usage == null) {
@@ -177,6 +194,7 @@ final class Meter {
     }
     usage.executor = task.executorId();
     usage.tasks++;
+    usage.firsts += first ? 1L : 0L;
     usage.busyMs += metrics.executorRunTime();
     usage.cpuNs += metrics.executorCpuTime();
     usage.records += metrics.shuffleReadMetrics().recordsRead() + metrics.inputMetrics().recordsRead();
@@ -206,7 +224,8 @@ final class Meter {
       Usage u = (Usage) entry.getValue();
       out.append("G\t").append(entry.getKey()).append('\t').append(u.executor).append('\t').append(u.tasks);
       out.append('\t').append(u.busyMs).append('\t').append(u.cpuNs).append('\t').append(u.records);
-      out.append('\t').append(u.localBytes).append('\t').append(u.remoteBytes).append('\t').append(u.rows).append('\n');
+      out.append('\t').append(u.localBytes).append('\t').append(u.remoteBytes).append('\t').append(u.rows);
+      out.append('\t').append(u.firsts).append('\n');
     }
     sums(out, 'O', others);
     sums(out, 'E', executors);
