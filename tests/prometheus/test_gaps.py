@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Bench
 from e2e.cluster.prometheus import Prometheus, static_target
+from scraped_driver import Bench
 from scripted_agent import Pages, ScriptedAgent
 
 from streamjob_agent import metric_names as names
