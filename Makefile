@@ -33,9 +33,10 @@ lint: setup
 	$(BIN)/streamjob crds --check --folder charts/streamjob/crd-files
 	$(BIN)/python charts/readme.py --check
 
-# What is made from the models: crds/ and docs/reference/.
+# What is made from the models: the CRDs, here and in the chart, and docs/reference/.
 reference: setup
 	$(BIN)/streamjob crds
+	$(BIN)/streamjob crds --folder charts/streamjob/crd-files
 	$(BIN)/python docs/reference/make.py
 	$(BIN)/python charts/readme.py
 

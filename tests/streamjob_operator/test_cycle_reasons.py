@@ -120,6 +120,16 @@ def test_moves_that_are_pending_are_waited_for_unless_an_executor_is_overloaded(
     assert reason(world) is Reason.LOAD_DISTANCE
 
 
+@pytest.mark.parametrize(("period", "expected"), [("10s", Reason.LOAD_DISTANCE), ("1s", Reason.GAIN_TOO_SMALL)])
+def test_a_point_of_load_distance_is_worth_a_move_unless_the_period_is_short(period: str, expected: Reason) -> None:
+    periodic = job(
+        SCALING_OFF, ("statisticsPeriod: 10s", f"statisticsPeriod: {period}"), ("Deadline: 5s", "Deadline: 500ms")
+    )
+    world = even(2, 2, 0.0)
+    world.loads = [61.0, 1.0, 40.0, 0.1]
+    assert reason(warm(world, periodic), periodic) is expected
+
+
 def test_a_gain_that_does_not_pay_is_left() -> None:
     world = even(2, 2, 0.0)
     world.loads = [50.0, 0.5, 1.0, 1.0]

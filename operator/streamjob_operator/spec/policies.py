@@ -150,8 +150,9 @@ class Balancing(Part):
     tolerance: float = Field(default=0.5, ge=0, le=100)
     """Load distance that is not worth a move. Percent points, default 0.5, range 0 to 100."""
 
-    price_per_move: float = Field(default=0.05, ge=0, le=100)
-    """Load distance that each move must gain. Percent points, default 0.05, range 0 to 100."""
+    price_per_move: float | None = Field(default=None, ge=0, le=100)
+    """Load distance that each move must gain. Percent points, range 0 to 100, default 0.05, and with a statisticsPeriod
+    below 40s two over its seconds."""
 
     plan_deadline_s: Duration | None = Field(default=None, alias="planDeadline", gt=0, le=600)
     """Time for one plan. Duration, above 0s, up to 10m, default: a tenth of statisticsPeriod within 200ms and 10s."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from streamjob_operator.ports import Overran, Planning, Starting
 from streamjob_operator.spec import Collocation, StreamJob
+from streamjob_operator.steps.worth import move_price
 from streamjob_operator.values import Hold, Reason
 from streamjob_planners import registry
 from streamjob_planners.albic.planner import AlbicPlanner
@@ -91,7 +92,7 @@ def plan_params(job: StreamJob) -> PlanParams:
         ),
         max_load_distance=balancing.max_load_distance,
         tolerance=balancing.tolerance,
-        price_per_move=balancing.price_per_move,
+        price_per_move=move_price(balancing),
         deadline_s=deadline_s(job),
         max_iterations=balancing.max_iterations,
     )

@@ -8,9 +8,15 @@ import numpy as np
 
 from streamjob_operator.spec import Balancing
 from streamjob_operator.steps import talk
+from streamjob_operator.steps.estimate import MoveCost
 from streamjob_operator.values import Reason
 from streamjob_planners import plans
 from streamjob_planners.model import LoadModel, Plan
+
+PAYS_BACK_PERIODS = 10
+"""A plan that the next few periods undo must not have cost more than it gained."""
+MIN_MOVE_PRICE = 0.05
+"""Percent points; for long periods, in which moves cost next to nothing, plans are still kept short."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +56,15 @@ def _too_far(plan: Plan, balancing: Balancing) -> bool:
     return plan.before.load_distance > balancing.max_load_distance + 1e-6  # sums of floats are not exact
 
 
+def move_price(balancing: Balancing) -> float:
+    """Percent points of load distance that a move must gain: as stated, or what it costs, spread over ten periods."""
+    if balancing.price_per_move is not None:
+        return balancing.price_per_move
+    return max(MIN_MOVE_PRICE, 100.0 * MoveCost().fixed_s / (PAYS_BACK_PERIODS * balancing.statistics_period_s))
+
+
 def _price(plan: Plan, balancing: Balancing) -> float:
-    return max(balancing.tolerance, balancing.price_per_move * len(plan.moves))
+    return max(balancing.tolerance, move_price(balancing) * len(plan.moves))
 
 
 def _collocates(plan: Plan, balancing: Balancing) -> bool:
