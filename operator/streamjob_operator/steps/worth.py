@@ -93,8 +93,14 @@ def _not_worth(model: LoadModel, plan: Plan, balancing: Balancing, gain: float) 
     if not plan.moves and not _affordable(model, balancing):
         message = f"Load distance {distance:.1f}, but the migration budget does not pay for a single move."
         return Worth(act=False, reason=Reason.BUDGET_TOO_SMALL, message=message)
-    message = f"Load distance {distance:.1f}; {len(plan.moves)} moves would gain {gain:.1f}. {' '.join(plan.notes)}"
+    message = f"Load distance {distance:.1f}; {_shortfall(plan, balancing, gain)}. {' '.join(plan.notes)}"
     return Worth(act=False, reason=Reason.GAIN_TOO_SMALL, message=message.strip())
+
+
+def _shortfall(plan: Plan, balancing: Balancing, gain: float) -> str:
+    if not plan.moves:
+        return f"no moves were found that gain {move_price(balancing):.2g} each"
+    return f"{len(plan.moves)} moves would gain {gain:.1f}, more than {_price(plan, balancing):.2g} is needed"
 
 
 def _affordable(model: LoadModel, balancing: Balancing) -> bool:
