@@ -31,11 +31,11 @@ OUT = pathlib.Path("out/demo")  # as in job.yaml
 WARM_UP = Phase(name="warm-up", at_least_s=10, at_most_s=10, rows_per_s=30)
 DAY = Phase(name="day", at_least_s=40, at_most_s=120, rows_per_s=300)
 NIGHT = Phase(name="night", at_least_s=30, at_most_s=140, rows_per_s=40)
-RUSH_HOUR = Phase(name="rush hour", at_least_s=30, at_most_s=140, rows_per_s=460)
+RUSH_HOUR = Phase(name="rush hour", at_least_s=30, at_most_s=240, rows_per_s=460)
 PHASES = (WARM_UP, DAY, NIGHT, RUSH_HOUR)
 SHOWN: dict[Phase, Callable[[Course], bool]] = {DAY: settled, NIGHT: removed, RUSH_HOUR: working}
 SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
-START_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 180.0, 60.0, 45.0
+START_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 180.0, 120.0, 45.0
 POLL_S = 0.2
 AGENT = {"STREAMJOB_AGENT_TRAFFIC_MIN_BYTES": "16"}
 """The demo's batches are so small that no pair of key groups exchanges the kibibyte from which the agent reports it."""
