@@ -133,11 +133,20 @@ def test_a_point_of_load_distance_is_worth_a_move_unless_the_period_is_short(per
         assert verdict.message.startswith("Load distance 11.0; no moves were found that gain 2 each.")
 
 
+def test_where_nothing_moves_the_tolerance_is_told_too_when_it_is_above_the_price_of_a_move() -> None:
+    tolerant = job(SCALING_OFF, ("statisticsPeriod: 10s", "statisticsPeriod: 1s\n    tolerance: 3"), ("5s", "500ms"))
+    world = even(2, 2, 0.0)
+    world.loads = [61.0, 1.0, 40.0, 0.1]
+    message = warm(world, tolerant).turn(tolerant).verdict.message
+    assert message.startswith("Load distance 11.0; no moves were found that gain 2 each and 3 together.")
+
+
 def test_a_gain_that_does_not_pay_is_left() -> None:
     world = even(2, 2, 0.0)
     world.loads = [50.0, 0.5, 1.0, 1.0]
     record = warm(world, UNSCALED).turn(UNSCALED)
     assert record.verdict.reason is Reason.GAIN_TOO_SMALL
+    assert "1 moves would gain 0.5, more than 0.5 is needed" in record.verdict.message
     assert "alone needs 50.0 points" in record.verdict.message
 
 

@@ -99,7 +99,9 @@ def _not_worth(model: LoadModel, plan: Plan, balancing: Balancing, gain: float) 
 
 def _shortfall(plan: Plan, balancing: Balancing, gain: float) -> str:
     if not plan.moves:
-        return f"no moves were found that gain {move_price(balancing):.2g} each"
+        price, tolerance = move_price(balancing), balancing.tolerance
+        together = f" and {tolerance:g} together" if tolerance > price else ""
+        return f"no moves were found that gain {price:.2g} each{together}"
     return f"{len(plan.moves)} moves would gain {gain:.1f}, more than {_price(plan, balancing):.2g} is needed"
 
 
