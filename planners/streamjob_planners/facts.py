@@ -59,7 +59,36 @@ def recomputed(model: LoadModel, node_of: IntArray) -> dict[str, float | None]:
         "max_load": float(np.max(used(model, node_of))),
         "marked_groups": on_marked(model, node_of),
         "collocation_factor": 100.0 * local_traffic(model, node_of) / total if total > 0 else None,
+        **batch_facts(model, node_of),
     }
+
+
+def batch_facts(model: LoadModel, node_of: IntArray) -> dict[str, float | None]:
+    """The batch's length if every task takes its mean, and the root mean squares of its levels; seconds."""
+    shape = model.batch
+    if shape is None:
+        return {"batch_s": None, "level_rms_s": None}
+    slots = int(np.sum(shape.slots))
+    free = [max(stage.work_s / slots, stage.longest_s) for stage in shape.free_stages]
+    ends = [level_ends(model, node_of, level) for level in range(shape.n_levels)]
+    staying = len(model.node_ids) - int(np.count_nonzero(model.marked))
+    return {
+        "batch_s": math.fsum([shape.fixed_s, *free, *(max(level) for level in ends)]),
+        "level_rms_s": math.fsum(math.sqrt(math.fsum(end * end for end in level) / staying) for level in ends),
+    }
+
+
+def level_ends(model: LoadModel, node_of: IntArray, level: int) -> list[float]:
+    """When each node has done its tasks of a level, one after another on the slot that is idle longest; seconds."""
+    shape = model.batch
+    if shape is None:
+        return []
+    busy = [[0.0] * int(slots) for slots in shape.slots]
+    for group, node in enumerate(node_of.tolist()):
+        if shape.level[group] == level:
+            first = busy[node].index(min(busy[node]))
+            busy[node][first] += float(shape.task_s[group] / shape.speed[node])
+    return [max(ends) for ends in busy]
 
 
 def _pairs(model: LoadModel) -> list[tuple[int, int, float]]:

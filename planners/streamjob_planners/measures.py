@@ -10,6 +10,7 @@ import dataclasses
 
 import numpy as np
 
+from streamjob_planners.batch.predict import Predicted, predict
 from streamjob_planners.model import Effect, FloatArray, IntArray, LoadModel
 
 
@@ -81,8 +82,15 @@ def marked_groups(model: LoadModel, node_of: IntArray) -> int:
     return int(np.count_nonzero(model.marked[node_of]))
 
 
+def level_rms_s(model: LoadModel, predicted: Predicted) -> float:
+    """Sum over levels of the root mean square of the nodes' seconds; marked nodes have a share, but do not share."""
+    squares = (predicted.node_s**2).sum(axis=1) / np.count_nonzero(~model.marked)
+    return float(np.sqrt(squares).sum())
+
+
 def effect(model: LoadModel, node_of: IntArray) -> Effect:
     """All figures of a placement. `node_of`: (n_groups,), indices of nodes."""
+    predicted = None if model.batch is None else predict(model.batch, node_of)
     return Effect(
         load_distance=load_distance(model, node_of),
         load_index=load_index(model, node_of),
@@ -90,6 +98,9 @@ def effect(model: LoadModel, node_of: IntArray) -> Effect:
         max_load=float(utilisation(model, node_of).max()),
         marked_groups=marked_groups(model, node_of),
         collocation_factor=collocation_factor(model, node_of),
+        batch_s=None if predicted is None else predicted.batch_s,
+        noise_s=None if predicted is None else predicted.noise_s,
+        level_rms_s=None if predicted is None else level_rms_s(model, predicted),
     )
 
 

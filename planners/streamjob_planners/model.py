@@ -14,12 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from streamjob_planners.arrays import BoolArray as BoolArray  # noqa: PLC0414 - names of the model's arrays
+from streamjob_planners.arrays import FloatArray as FloatArray  # noqa: PLC0414
+from streamjob_planners.arrays import IntArray as IntArray  # noqa: PLC0414
+from streamjob_planners.batch.shape import BatchShape
+
 Clock = Callable[[], float]
 """Seconds from any origin, never going back; given to planners so that deadlines are arguments."""
 
@@ -59,6 +60,9 @@ class LoadModel:
         pinned: groups that must stay where they are, (n_groups,).
         forbidden: True where a group may not be, sparse (n_groups, n_nodes), or None.
         resources: further resources with hard limits.
+        batch: what a batch takes, for the objective `batchTime`; None for engines whose operators run all the time.
+        load_series: load of each group in each of the last windows, oldest first, percent points,
+            (n_windows, n_groups); None when nobody kept it.
     """
 
     node_ids: tuple[str, ...]
@@ -74,6 +78,8 @@ class LoadModel:
     pinned: BoolArray
     forbidden: sparse.csr_array | None = None
     resources: tuple[Resource, ...] = ()
+    batch: BatchShape | None = None
+    load_series: FloatArray | None = None
 
     def __post_init__(self) -> None:
         _check_lengths(self)
@@ -109,6 +115,11 @@ def _check_lengths(model: LoadModel) -> None:
     ):
         if matrix is not None and matrix.shape != shape:
             raise ValueError(f"{name}: shape {matrix.shape} given, {shape} is needed")
+    series = model.load_series
+    if series is not None and (series.ndim != 2 or series.shape[1] != model.n_groups):
+        raise ValueError(f"load_series: shape {series.shape} given, (n_windows, {model.n_groups}) is needed")
+    if model.batch is not None:
+        model.batch.check_shapes(model.n_nodes, model.n_groups)
 
 
 def _check_values(model: LoadModel) -> None:
@@ -133,27 +144,43 @@ class Budget:
     max_state_bytes: float | None = None
 
 
+class Objective(enum.StrEnum):
+    """What a plan makes small."""
+
+    BATCH_TIME = "batchTime"  # seconds of a batch; the load distance where a model has no `batch`
+    LOAD_DISTANCE = "loadDistance"  # the paper's d
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PlanParams:
     """What every planner is told beside the model.
 
     Attributes:
         budget: limits of this round.
+        objective: what is made small; `objective_of` says which one holds for a model.
+        payback_batches: batches within which a move must gain the seconds that it costs; objective `batchTime` only.
         max_load_distance: percent points (the paper's maxLD, default 10); a planner may stop improving below
             `tolerance`, but never trades collocation for a distance above this.
         tolerance: percent points of load distance that are not worth a move (a pure min-d solve would otherwise
             spend its whole budget every round on polishing).
-        price_per_move: percent points of load distance that one move must gain to be worth making.
+        price_per_move: percent points of load distance that one move must gain to be worth making; this and
+            `tolerance` hold for the objective `loadDistance` only.
         deadline_s: seconds after which the best plan so far is returned.
         max_iterations: a limit that does not depend on the clock, so that a replay gives the same plan.
     """
 
     budget: Budget = Budget()
+    objective: Objective = Objective.BATCH_TIME
+    payback_batches: float = 10.0
     max_load_distance: float = 10.0
     tolerance: float = 0.5
     price_per_move: float = 0.0
     deadline_s: float = 1.0
     max_iterations: int | None = None
+
+    def objective_of(self, model: LoadModel) -> Objective:
+        """The objective that holds for a model: batch time only where it says what a batch takes."""
+        return self.objective if model.batch is not None else Objective.LOAD_DISTANCE
 
 
 class MoveReason(enum.StrEnum):
@@ -183,8 +210,11 @@ class Move:
 class Effect:
     """What a placement is worth: computed by `measures.effect`, never by a planner's own bookkeeping.
 
-    `load_distance` in percent points of utilisation; `collocation_factor` and `collocation_best` in percent of the
-    traffic, None without traffic; `marked_groups` counts key groups that are still on marked nodes.
+    `load_distance` in percent points of utilisation; `collocation_factor` in percent of the traffic, None without
+    traffic; `marked_groups` counts key groups that are still on marked nodes. Of models with a `batch`: `batch_s` is
+    the length of a batch in which every task takes its mean, `noise_s` what chance adds to it, and `level_rms_s` the
+    second measure, which a plan lowers that cannot lower `batch_s`: over levels, the sum of the root mean square of the
+    nodes' seconds. None without one.
     """
 
     load_distance: float
@@ -193,6 +223,14 @@ class Effect:
     max_load: float
     marked_groups: int
     collocation_factor: float | None
+    batch_s: float | None = None
+    noise_s: float | None = None
+    level_rms_s: float | None = None
+
+    @property
+    def expected_s(self) -> float | None:
+        """The batch as it is to be expected, None without a `batch`."""
+        return None if self.batch_s is None or self.noise_s is None else self.batch_s + self.noise_s
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +244,8 @@ class Plan:
             `columns.Moves`, which are arrays.
         before, after: today's and the predicted effect.
         lower_bound: proven lower bound on the load distance under this budget, percent points; None if not computed.
-        proven_optimal: True when a solver proved that no plan within the budget has a smaller load distance.
+        batch_bound_s: proven lower bound on the batch time (`Effect.batch_s`) under this budget; None if not computed.
+        proven_optimal: True when a solver proved that no plan within the budget is better by the objective.
         notes: sentences for a person: what limited the plan (skew floor, budget, deadline, fallback).
         elapsed_s: time that solving took.
     """
@@ -220,6 +259,7 @@ class Plan:
     proven_optimal: bool
     notes: tuple[str, ...]
     elapsed_s: float
+    batch_bound_s: float | None = None
 
     @property
     def gap(self) -> float | None:

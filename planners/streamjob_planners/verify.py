@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamjob_planners.facts import CLOSE, distance, local_traffic, on_marked, recomputed, same
-from streamjob_planners.model import Budget, LoadModel, Plan, PlanParams
+from streamjob_planners.facts import CLOSE, batch_facts, distance, local_traffic, on_marked, recomputed, same
+from streamjob_planners.model import Budget, LoadModel, Objective, Plan, PlanParams
 
 
 class ViolationCode(enum.StrEnum):
@@ -126,17 +126,32 @@ def _resources(model: LoadModel, plan: Plan) -> Iterator[Violation]:
 
 
 def _worth(model: LoadModel, plan: Plan, params: PlanParams) -> Iterator[Violation]:
-    """A plan may raise the load distance only to drain, or, within max_load_distance, to collocate."""
-    before, after = distance(model, model.node_of), distance(model, plan.node_of)
-    if after <= before or same(after, before):
-        return
-    if on_marked(model, plan.node_of) < on_marked(model, model.node_of):
+    """What the objective counts may only get worse to drain, or, within max_load_distance, to collocate."""
+    by_time = params.objective_of(model) is Objective.BATCH_TIME
+    worse = _longer(model, plan) if by_time else _farther(model, plan)
+    if worse is None or on_marked(model, plan.node_of) < on_marked(model, model.node_of):
         return
     local_before, local_after = local_traffic(model, model.node_of), local_traffic(model, plan.node_of)
-    if local_after > local_before and after <= params.max_load_distance * (1 + CLOSE):
+    if local_after > local_before and distance(model, plan.node_of) <= params.max_load_distance * (1 + CLOSE):
         return
-    sentence = f"The load distance would rise from {before:.3f} to {after:.3f} points and nothing else would be won."
-    yield _found(ViolationCode.WORSE_THAN_HOLD, sentence)
+    yield _found(ViolationCode.WORSE_THAN_HOLD, f"{worse} and nothing else would be won.")
+
+
+def _farther(model: LoadModel, plan: Plan) -> str | None:
+    before, after = distance(model, model.node_of), distance(model, plan.node_of)
+    if after <= before or same(after, before):
+        return None
+    return f"The load distance would rise from {before:.3f} to {after:.3f} points"
+
+
+def _longer(model: LoadModel, plan: Plan) -> str | None:
+    """The batch first; where that stays the same, the root mean squares of its levels."""
+    before, after = batch_facts(model, model.node_of), batch_facts(model, plan.node_of)
+    for name, what in (("batch_s", "A batch"), ("level_rms_s", "The root mean square of the executors' seconds")):
+        was, now = before[name] or 0.0, after[name] or 0.0
+        if not same(was, now):
+            return f"{what} would rise from {was:.3f} to {now:.3f} s" if now > was else None
+    return None
 
 
 def _claims(model: LoadModel, plan: Plan) -> Iterator[Violation]:
@@ -149,4 +164,8 @@ def _claims(model: LoadModel, plan: Plan) -> Iterator[Violation]:
     reached = distance(model, plan.node_of)
     if plan.lower_bound is not None and plan.lower_bound > reached * (1 + CLOSE) + CLOSE:
         sentence = f"The lower bound {plan.lower_bound:.6f} is above the load distance {reached:.6f} that is reached."
+        yield _found(ViolationCode.BOUND, sentence)
+    batch_s = batch_facts(model, plan.node_of)["batch_s"]
+    if plan.batch_bound_s is not None and batch_s is not None and plan.batch_bound_s > batch_s * (1 + CLOSE) + CLOSE:
+        sentence = f"The lower bound {plan.batch_bound_s:.6f} s is above the batch of {batch_s:.6f} s that is reached."
         yield _found(ViolationCode.BOUND, sentence)

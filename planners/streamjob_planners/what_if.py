@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy import sparse
 
+from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, Resource
 
 EXTRA_PREFIX = "extra-"
@@ -31,6 +32,7 @@ def with_extra_nodes(model: LoadModel, n: int, capacity: float = 1.0) -> LoadMod
         marked=np.append(model.marked, np.zeros(n, dtype=np.bool_)),
         forbidden=_widened(model.forbidden, n),
         resources=tuple(_with_limits(resource, n) for resource in model.resources),
+        batch=None if model.batch is None else _with_slots(model, model.batch, n, capacity),
     )
 
 
@@ -81,6 +83,12 @@ def _widened(forbidden: sparse.csr_array | None, n: int) -> sparse.csr_array | N
         return None
     nothing = sparse.csr_array((forbidden.shape[0], n), dtype=forbidden.dtype)
     return sparse.csr_array(sparse.hstack([forbidden, nothing]))
+
+
+def _with_slots(model: LoadModel, batch: BatchShape, n: int, capacity: float) -> BatchShape:
+    """New nodes have the slots of today's, in proportion to their capacity, and the reference speed."""
+    per_weight = float(batch.slots.sum() / model.capacity.sum())
+    return batch.with_nodes(n, max(1, round(per_weight * capacity)))
 
 
 def _with_limits(resource: Resource, n: int) -> Resource:

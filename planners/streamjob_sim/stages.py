@@ -6,9 +6,9 @@ import dataclasses
 
 import numpy as np
 
+from streamjob_planners.batch.schedule import finish_s
 from streamjob_planners.model import FloatArray, GroupId, IntArray
 from streamjob_sim.fleet import Fleet
-from streamjob_sim.schedule import finish_s
 from streamjob_sim.shapes import noise, shares, shifted
 from streamjob_sim.world import Operator, Traffic, World
 

@@ -103,5 +103,6 @@ def test_a_bound_above_what_is_reached(model):
 
 
 def test_the_judge_knows_every_field_of_an_effect(model):
-    fields = {field.name for field in dataclasses.fields(measures.effect(model, model.node_of))}
+    # What chance adds is an integral; it is held against drawing in batch/test_predict.py.
+    fields = {field.name for field in dataclasses.fields(measures.effect(model, model.node_of))} - {"noise_s"}
     assert facts.recomputed(model, model.node_of).keys() == fields

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from sim_worlds import HOT, operators, run, world
 
+from streamjob_planners.batch.schedule import finish_s
 from streamjob_sim.fleet import Life
 from streamjob_sim.job import SimulatedJob
-from streamjob_sim.schedule import finish_s
 from streamjob_sim.shapes import Arrival, Skew, Spikes, Step, Wave, arrivals, shares, shifted
 
 

@@ -1,0 +1,138 @@
+"""The time of a batch under a placement, its parts, and what binds it."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+import numpy as np
+
+from streamjob_planners.arrays import FloatArray, IntArray
+from streamjob_planners.batch.chance import expected_excess
+from streamjob_planners.batch.schedule import finish_s
+from streamjob_planners.batch.shape import BatchShape, FreeStage
+
+ALONE = 0.95
+"""Part of its node's time from which one task counts as what that node waits for."""
+
+
+class Part(enum.StrEnum):
+    """A part of a batch."""
+
+    FIXED = "Fixed"  # planning, commits, launching tasks
+    FREE_STAGE = "FreeStage"  # stages without key groups
+    EXECUTOR = "Executor"  # all that one executor has to do in a level
+    KEY_GROUP = "KeyGroup"  # one key group alone
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """What decides one part of a batch: `seconds` of it; level, node and group where they apply, as indices."""
+
+    part: Part
+    seconds: float
+    level: int | None = None
+    node: int | None = None
+    group: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """A batch under one placement, in seconds.
+
+    Attributes:
+        fixed_s, free_s: the parts that no placement changes.
+        node_s: when each node has ended its part of each level, from the level's start, (n_levels, n_nodes).
+        noise_s: what the spread of task times adds to the sum of the levels, expected.
+        bindings: one per level, by the node that ends last.
+    """
+
+    fixed_s: float
+    free_s: float
+    node_s: FloatArray
+    noise_s: float
+    bindings: tuple[Binding, ...]
+
+    @property
+    def level_s(self) -> FloatArray:
+        """Length of each level, (n_levels,)."""
+        longest: FloatArray = self.node_s.max(axis=1, initial=0.0)
+        return longest
+
+    @property
+    def batch_s(self) -> float:
+        """The batch if every task took its mean: what planners make small."""
+        return self.fixed_s + self.free_s + float(self.level_s.sum())
+
+    @property
+    def expected_s(self) -> float:
+        """The batch as it is to be expected, with what chance adds."""
+        return self.batch_s + self.noise_s
+
+    @property
+    def longest(self) -> Binding:
+        """The part that takes most of the batch."""
+        others = (
+            Binding(part=Part.FIXED, seconds=self.fixed_s),
+            Binding(part=Part.FREE_STAGE, seconds=self.free_s),
+        )
+        return max((*self.bindings, *others), key=lambda one: one.seconds)
+
+
+def predict(shape: BatchShape, node_of: IntArray, extra_s: FloatArray | None = None) -> Predicted:
+    """The batch under `node_of`, (n_groups,).
+
+    `extra_s`: further seconds of each group's task in this batch, as for loading its state after a move, (n_groups,).
+    """
+    task_s = shape.task_s if extra_s is None else shape.task_s + extra_s
+    node_s = levels_s(shape, node_of, task_s)
+    return Predicted(
+        fixed_s=shape.fixed_s,
+        free_s=free_s(shape.free_stages, int(shape.slots.sum())),
+        node_s=node_s,
+        noise_s=_noise_s(shape, node_of, node_s),
+        bindings=tuple(_binding(shape, node_of, task_s, node_s[level], level) for level in range(shape.n_levels)),
+    )
+
+
+def levels_s(shape: BatchShape, node_of: IntArray, task_s: FloatArray) -> FloatArray:
+    """When each node ends its part of each level, (n_levels, n_nodes); `task_s` in place of the shape's own."""
+    node_s = np.zeros((shape.n_levels, shape.slots.size))
+    for level in range(shape.n_levels):
+        here = shape.level == level
+        node_s[level] = finish_s(task_s[here], node_of[here], shape.slots, shape.speed)
+    return node_s
+
+
+def free_s(stages: tuple[FreeStage, ...], slots: int) -> float:
+    """Seconds of the stages without key groups on so many slots: spread evenly, but no task is split."""
+    return sum(max(stage.work_s / max(slots, 1), stage.longest_s) for stage in stages)
+
+
+def _noise_s(shape: BatchShape, node_of: IntArray, node_s: FloatArray) -> float:
+    """Sum over levels; a node of c slots has the spread of its sum over c."""
+    if not shape.spread_s.any():
+        return 0.0
+    total, n_nodes = 0.0, shape.slots.size
+    for level in range(shape.n_levels):
+        here = shape.level == level
+        variance = np.bincount(node_of[here], shape.spread_s[here] ** 2, n_nodes)
+        total += expected_excess(node_s[level], np.sqrt(variance) / (shape.slots * shape.speed))
+    return total
+
+
+def _binding(shape: BatchShape, node_of: IntArray, task_s: FloatArray, node_s: FloatArray, level: int) -> Binding:
+    node = int(node_s.argmax())
+    seconds = float(node_s[node])
+    own = np.flatnonzero((shape.level == level) & (node_of == node))
+    if own.size == 0:
+        return Binding(part=Part.EXECUTOR, seconds=seconds, level=level, node=node)
+    group = int(own[task_s[own].argmax()])
+    alone = task_s[group] / shape.speed[node] >= ALONE * seconds
+    return Binding(
+        part=Part.KEY_GROUP if alone else Part.EXECUTOR,
+        seconds=seconds,
+        level=level,
+        node=node,
+        group=group if alone else None,
+    )

@@ -1,0 +1,107 @@
+"""The batch model against slow, obvious versions of it."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from streamjob_planners.batch.chance import expected_maximum
+from streamjob_planners.batch.predict import Part, predict
+from streamjob_planners.batch.schedule import finish_s, list_schedule
+from streamjob_planners.batch.shape import BatchShape, FreeStage
+
+
+def shape_of(tasks: list[float], **changes: object) -> BatchShape:
+    n = len(tasks)
+    fields: dict[str, object] = {
+        "level": np.zeros(n, dtype=np.int64),
+        "task_s": np.array(tasks),
+        "spread_s": np.zeros(n),
+        "slots": np.array([1, 1]),
+        "speed": np.ones(2),
+    }
+    return BatchShape(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def test_stages_one_after_another_are_added_up() -> None:
+    shape = shape_of([1.0, 1.0, 1.0, 1.0], level=np.array([0, 0, 1, 1]), fixed_s=0.5)
+    apart = predict(shape, np.array([0, 0, 1, 1]))
+    even = predict(shape, np.array([0, 1, 0, 1]))
+    assert apart.batch_s == pytest.approx(4.5)  # though each executor does two seconds of work in all
+    assert even.batch_s == pytest.approx(2.5)
+
+
+def test_stages_side_by_side_share_the_slots() -> None:
+    shape = shape_of([1.0, 1.0, 1.0, 1.0])
+    assert predict(shape, np.array([0, 0, 1, 1])).batch_s == pytest.approx(2.0)
+
+
+def test_several_slots_and_one_long_task() -> None:
+    tasks = [1.0, 1.0, 1.0, 8.0]
+    shape = shape_of(tasks, slots=np.array([4, 4]))
+    found = predict(shape, np.zeros(4, dtype=np.int64))
+    assert found.batch_s == pytest.approx(8.0)
+    assert found.bindings[0].part is Part.KEY_GROUP
+    assert found.bindings[0].group == 3
+
+
+def test_a_slow_node_takes_longer() -> None:
+    shape = shape_of([2.0, 2.0], speed=np.array([1.0, 0.5]))
+    assert predict(shape, np.array([0, 1])).batch_s == pytest.approx(4.0)
+
+
+def test_free_stages_use_all_slots_but_split_no_task() -> None:
+    shape = shape_of([1.0], free_stages=(FreeStage(work_s=8.0), FreeStage(work_s=2.0, longest_s=2.0)))
+    assert predict(shape, np.array([0])).free_s == pytest.approx(4.0 + 2.0)
+
+
+def test_what_binds_is_named() -> None:
+    found = predict(shape_of([1.0, 1.0, 0.5], fixed_s=5.0), np.array([0, 0, 1]))
+    assert found.longest.part is Part.FIXED
+    assert found.bindings[0].part is Part.EXECUTOR
+    assert found.bindings[0].node == 0
+
+
+def test_moved_groups_that_load_side_by_side_cost_once() -> None:
+    shape = shape_of([1.0, 1.0, 1.0, 1.0])
+    node_of = np.array([0, 1, 0, 1])
+    still = predict(shape, node_of).batch_s
+    one = predict(shape, node_of, np.array([0.4, 0.0, 0.0, 0.0])).batch_s
+    two = predict(shape, node_of, np.array([0.4, 0.4, 0.0, 0.0])).batch_s
+    assert one - still == pytest.approx(0.4)
+    assert two - still == pytest.approx(0.4)
+
+
+def test_list_schedule_against_a_clock_that_ticks() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        tasks = rng.integers(1, 9, size=int(rng.integers(1, 12))).tolist()
+        slots = int(rng.integers(1, 5))
+        waiting, running, now = list(tasks), [0] * slots, 0
+        while waiting or any(left > 0 for left in running):
+            for at in range(slots):
+                if running[at] == 0 and waiting:
+                    running[at] = waiting.pop(0)
+            running = [max(0, left - 1) for left in running]
+            now += 1
+        assert list_schedule([float(task) for task in tasks], slots) == now
+        alone = finish_s(np.array(tasks, dtype=float), np.zeros(len(tasks), dtype=np.int64), np.array([slots]))
+        assert max(max(tasks), sum(tasks) / slots) <= alone[0] + 1e-9 <= max(tasks) + sum(tasks) / slots + 1e-6
+
+
+def test_expected_maximum_against_drawing() -> None:
+    rng = np.random.default_rng(5)
+    for n, spread in itertools.product((1, 2, 10, 50), (0.01, 0.3)):
+        mean = rng.uniform(0.8, 1.0, n)
+        width = spread * rng.uniform(0.5, 1.5, n)
+        drawn = rng.normal(mean, width, (40_000, n)).max(axis=1).mean()
+        assert expected_maximum(mean, width) == pytest.approx(max(drawn, mean.max()), abs=0.02 * spread)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("task_s", [-1.0, 1.0]), ("spread_s", [np.nan, 1.0]), ("level", [-1, 0])],
+)
+def test_a_bad_value_is_named(field: str, value: list[float]) -> None:
+    with pytest.raises(ValueError, match=field):
+        shape_of([1.0, 1.0], **{field: np.array(value)})
