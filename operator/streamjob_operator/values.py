@@ -18,13 +18,40 @@ from streamjob_planners.model import Effect, FloatArray, GroupId, LoadModel, Pla
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorView:
-    """One executor as observed. `state` is ready, draining, leaving or dead (see the agent's wire format)."""
+    """One executor as observed. `state` is ready, draining, leaving or dead (see the agent's wire format).
+
+    Memory is what its process uses and what it may use, None while nobody tells.
+    """
 
     executor_id: str
     host: str
     cores: int
     state: str
     busy_s: float  # all its tasks of any stage within the window
+    memory_used_bytes: float | None = None
+    memory_limit_bytes: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class StageView:
+    """One stage of the query's batches: means per batch over the window, in seconds.
+
+    Attributes:
+        operator: the operator whose key groups are its tasks; None for a stage without key groups.
+        level: 0 or more; stages of one level run side by side, what reads from a stage has a higher one.
+        wall_s: from the stage's submission to its end.
+        busy_s: run time of all its tasks.
+        longest_s: run time of its longest task.
+        spread_s: standard deviation of a key group's seconds from batch to batch, pooled over its key groups; None
+            without key groups or with fewer than two batches.
+    """
+
+    operator: int | None
+    level: int
+    wall_s: float
+    busy_s: float
+    longest_s: float
+    spread_s: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +97,8 @@ class Snapshot:
     traffic_bytes: sparse.csr_array | None  # (n_groups, n_groups), bytes within the window, heavy pairs only
     rates: QueryRates
     traffic_read_at_s: float | None = None
+    stages: tuple[StageView, ...] = ()  # empty while the agent does not tell
+    warmup_s: FloatArray | None = None  # (n_groups,), seconds within the window that only moves and starts cost
 
 
 class Hold(Exception):

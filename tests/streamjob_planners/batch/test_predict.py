@@ -86,7 +86,7 @@ def test_list_schedule_against_a_clock_that_ticks() -> None:
             now += 1
         assert list_schedule([float(task) for task in tasks], slots) == now
         alone = finish_s(np.array(tasks, dtype=float), np.zeros(len(tasks), dtype=np.int64), np.array([slots]))
-        assert max(max(tasks), sum(tasks) / slots) <= alone[0] + 1e-9 <= max(tasks) + sum(tasks) / slots + 1e-6
+        assert max(*tasks, sum(tasks) / slots) <= alone[0] + 1e-9 <= max(tasks) + sum(tasks) / slots + 1e-6
 
 
 def test_expected_maximum_against_drawing() -> None:
