@@ -13,7 +13,7 @@ import functools
 import numpy as np
 
 from streamjob_planners.arrays import FloatArray
-from streamjob_planners.batch.departures import Leavers, leavers, least_times_by_moves, least_times_by_price
+from streamjob_planners.batch.departures import Leavers, least_times_by_moves, least_times_by_price, leavers
 from streamjob_planners.batch.floor import floor_s
 from streamjob_planners.batch.predict import predict
 from streamjob_planners.batch.shape import BatchShape
@@ -77,7 +77,8 @@ def _least_sum_by_price(
     problem: Problem, shape: BatchShape, levels: list[Leavers], floors: FloatArray, column: int
 ) -> float:
     """The same under a limit on the seconds or bytes of all moves."""
-    spends = (np.arange(MOST_SHARES + 1) + 1) * (float(problem.allowances[column]) / MOST_SHARES)
+    shares = np.arange(1.0, MOST_SHARES + 2.0, dtype=np.float64)
+    spends: FloatArray = shares * (float(problem.allowances[column]) / MOST_SHARES)
     price = problem.prices[:, column]
     return _least_sum(
         [least_times_by_price(one, shape, price, float(low), spends) for one, low in zip(levels, floors, strict=True)]

@@ -61,7 +61,7 @@ def _still_there(task_s: FloatArray, node: IntArray, n_nodes: int) -> FloatArray
 
 
 def _packed(task_s: FloatArray, node: IntArray, slots: IntArray, extra: int) -> FloatArray:
-    """Of `extra` c + 1 tasks some slot of c gets extra + 1, no less than the shortest of them; 0 where there are fewer."""
+    """Of `extra` c + 1 tasks some slot of c gets extra + 1, no less than the shortest; 0 where there are fewer."""
     first = np.arange(task_s.size)
     last = first + extra * slots
     there = last < task_s.size
@@ -104,7 +104,8 @@ def least_times_by_price(
 def _price_of_work(task_s: FloatArray, price: FloatArray, excess: FloatArray) -> FloatArray:
     order = np.argsort(price / np.maximum(task_s, 1e-300), kind="stable")
     work, paid = np.append(0.0, task_s[order].cumsum()), np.append(0.0, price[order].cumsum())
-    return np.interp(excess, work, paid)
+    least: FloatArray = np.interp(excess, work, paid)
+    return least
 
 
 def _price_of_long(longest_first: FloatArray, price: FloatArray, limit: FloatArray) -> FloatArray:

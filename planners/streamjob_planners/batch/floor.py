@@ -48,8 +48,8 @@ def _immobile_s(problem: Problem, shape: BatchShape, mine: BoolArray) -> float:
 def _spread_s(problem: Problem, shape: BatchShape, mine: BoolArray) -> float:
     """All work over all slots; a marked node takes no more than it has.
 
-    At a time t the nodes do ``sum of open c s t + sum of marked min(own work, c s t)``, which is the least over all sets
-    of marked nodes that count with their own work; the worst set holds those with the least work per slot.
+    At a time t the nodes do ``sum of open c s t + sum of marked min(own work, c s t)``, which is the least over all
+    sets of marked nodes that count with their own work; the worst set holds those with the least work per slot.
     """
     marked, power = problem.model.marked, shape.slots * shape.speed
     held = np.bincount(problem.model.node_of[mine], shape.task_s[mine], power.size)
