@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from streamjob_agent.wire import AgentStatus, Assignment, GroupKey, Pace, QueryStatus
 from streamjob_operator.ports import Stale
-from streamjob_operator.spec import MigrationBudget
 from streamjob_operator.steps.estimate import node_names
-from streamjob_operator.values import Memory, QueryRates, Reason, Snapshot, Verdict
+from streamjob_operator.values import Memory, Reason, Snapshot, Verdict
 from streamjob_planners.model import Plan
 
-SMALLEST_PACE_S = 0.05
 _REFUSALS = {"ActuationOff": Reason.ACTUATION_OFF}
 _STALE_CODES = ("StaleApplication", "StaleGeneration", "UnknownQuery", "NotReady", "UnknownExecutor", "HoldsGroups")
 
@@ -28,11 +26,13 @@ def same_world(status: AgentStatus, snapshot: Snapshot, memory: Memory) -> Query
     return query
 
 
-def make_assignment(
-    snapshot: Snapshot, verdict: Verdict, memory: Memory, query: QueryStatus, budget: MigrationBudget
-) -> Assignment:
-    """The verdict in the agent's words; rows are as long as the query's, groups that nobody measured stay free."""
+def make_assignment(snapshot: Snapshot, verdict: Verdict, memory: Memory, query: QueryStatus) -> Assignment:
+    """The verdict in the agent's words; rows are as long as the query's, groups that nobody measured stay free.
+
+    The agent makes at least one move at each boundary, so that a job without room still converges.
+    """
     moves = () if verdict.plan is None else verdict.plan.moves
+    costs_s = verdict.move_cost_s or tuple(move.cost_s for move in moves)
     keys = [GroupKey(operator=one.operator, partition=one.partition) for one in snapshot.group_ids]
     return Assignment(
         generation=memory.generation + 1,
@@ -43,19 +43,9 @@ def make_assignment(
         remove=verdict.remove,
         owners=_owners(snapshot, verdict.plan, query),
         move_order=tuple(keys[move.group] for move in moves),
-        move_cost_s={keys[move.group]: move.cost_s for move in moves},
-        pace=pace(budget, snapshot.rates),
+        move_cost_s={keys[move.group]: cost_s for move, cost_s in zip(moves, costs_s, strict=True)},
+        pace=Pace(max_cost_s=verdict.boundary_s),
     )
-
-
-def pace(budget: MigrationBudget, rates: QueryRates) -> Pace:
-    """What of the latency objective a batch leaves free may be spent on moves at one boundary; no objective, no limit.
-
-    The agent always makes at least one move, so that a job without room still converges.
-    """
-    if budget.latency_objective_s is None:
-        return Pace()
-    return Pace(max_cost_s=max(SMALLEST_PACE_S, budget.latency_objective_s - rates.mean_batch_s))
 
 
 def _owners(snapshot: Snapshot, plan: Plan | None, query: QueryStatus) -> dict[int, tuple[str | None, ...]]:

@@ -7,7 +7,9 @@ from collections import Counter
 
 import numpy as np
 
+from streamjob_operator.steps.worth_time import what_binds
 from streamjob_operator.values import CycleRecord, ExecutorView, QueryRates, Snapshot
+from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.model import Plan
 
 LIVE = ("ready", "draining")
@@ -24,11 +26,29 @@ class ExecutorDigest:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BatchDigest:
+    """Mean batches in seconds; a figure that nobody knows is None.
+
+    `measured_s` over the window; `predicted_s` of the same window, with what was known before it; `error_pct` is the
+    mean difference of both over the windows so far, in percent of the measured one; `planned_s` is what the plan
+    promises; `bound_s` what no placement within the budget goes below; `binds` says what most of a batch is spent on.
+    """
+
+    measured_s: float
+    predicted_s: float | None
+    error_pct: float | None
+    planned_s: float | None
+    bound_s: float | None
+    binds: str | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CycleDigest:
     """What one cycle measured and did.
 
     `distance_pct` is measured on where the key groups ran; `predicted_pct` is what the plan promises, None without a
-    plan. `moves` and `moved_bytes` count what was accepted in this cycle; `pending` is what the agent had still to do.
+    plan. `batch` compares predicted with measured batches. `moves` and `moved_bytes` count what was accepted in this
+    cycle; `pending` is what the agent had still to do.
     """
 
     at_s: float
@@ -47,6 +67,7 @@ class CycleDigest:
     moved_cost_s: float
     pending: int
     removed: tuple[str, ...]
+    batch: BatchDigest | None = None
 
     @property
     def ready(self) -> int:
@@ -80,9 +101,26 @@ def digest(record: CycleRecord) -> CycleDigest:
         message=(refused or verdict).message,
         moves=len(verdict.plan.moves) if acted and verdict.plan else 0,
         moved_bytes=sum(move.state_bytes for move in verdict.plan.moves) if acted and verdict.plan else 0.0,
-        moved_cost_s=verdict.plan.cost_s if acted and verdict.plan else 0.0,
+        moved_cost_s=verdict.cost_s if acted else 0.0,
         pending=snapshot.moves_pending if snapshot else 0,
         removed=verdict.remove if acted else (),
+        batch=_batch(record),
+    )
+
+
+def _batch(record: CycleRecord) -> BatchDigest | None:
+    snapshot, plan, model = record.snapshot, record.verdict.plan, record.model
+    if snapshot is None or not snapshot.rates.batches:
+        return None
+    known = Knowledge() if record.memory is None else record.memory.batches
+    fresh, error = known.at_s == snapshot.taken_at_s, known.error_ratio
+    return BatchDigest(
+        measured_s=snapshot.rates.mean_batch_s,
+        predicted_s=known.predicted_s if fresh else None,
+        error_pct=None if error is None else 100.0 * error.mean,
+        planned_s=None if plan is None else plan.after.expected_s,
+        bound_s=None if plan is None else plan.batch_bound_s,
+        binds=None if model is None or model.batch is None else what_binds(model, model.node_of),
     )
 
 

@@ -14,6 +14,13 @@ class Reason(enum.StrEnum):
     A description says what it means and, after "To do:", what a person can do where there is something to do.
     """
 
+    BATCH_TIME = "BatchTime"
+    """Key groups move because batches get shorter by it; the message says by how much, what the moves cost once, and
+    after how many batches that is paid for."""
+
+    FILLING = "Filling"
+    """Key groups move to executors that had none, although other executors still decide how long a batch takes."""
+
     LOAD_DISTANCE = "LoadDistance"
     """The load distance was above `maxLoadDistance`, and key groups move."""
 
@@ -33,17 +40,19 @@ class Reason(enum.StrEnum):
     """Marked executors hold no key group any more and leave."""
 
     BALANCED = "Balanced"
-    """Load, distance and number of executors are within what you asked for."""
+    """No moves are known that make batches shorter, and the number of executors fits; or, where the objective is
+    loadDistance, the distance is within what you asked for."""
 
     REPLICAS_SET = "ReplicasSet"
     """Somebody else sets the number of executors (`spec.executors.replicas`, /scale), and it is followed."""
 
     GAIN_TOO_SMALL = "GainTooSmall"
-    """Moves would gain less than `tolerance` or `pricePerMove`, often because one key group alone is too heavy; or
-    collocation would save less work in an hour than its moves cost. To do: read the message: it says which."""
+    """Moves would gain less than batches vary, or not pay for themselves within `payback` batches, often because one
+    key group alone is too heavy; or collocation would save less work in an hour than its moves cost. To do: read the
+    message: it says which."""
 
     BUDGET_TOO_SMALL = "BudgetTooSmall"
-    """The migration budget does not pay for the cheapest move. To do: raise `migrationBudget`."""
+    """No key group is as small as `migrationBudget.maxStateBytes`. To do: raise it."""
 
     MOVES_PENDING = "MovesPending"
     """Moves of the last plan are under way, and no executor is overloaded."""
@@ -120,6 +129,8 @@ class Reason(enum.StrEnum):
 
 
 ACTING = (
+    Reason.BATCH_TIME,
+    Reason.FILLING,
     Reason.LOAD_DISTANCE,
     Reason.COLLOCATION,
     Reason.DRAINING,

@@ -24,7 +24,8 @@ SECTIONS: tuple[tuple[str, plots.Draw, str], ...] = (
     (
         "Batch times",
         plots.batch_times,
-        "Each dot is a micro-batch; vertical lines are cycles whose decision was carried out.",
+        "Each dot is a micro-batch, each cross what the mean batch of a period was predicted to take before it was "
+        "measured. Vertical lines are cycles whose decision was carried out.",
     ),
     (
         "Load per executor",
@@ -128,6 +129,11 @@ def cards(timeline: plots.Timeline) -> list[Card]:
                 name="load distance, largest → last", value=f"{max(distances):.1f} → {distances[-1]:.1f} pp", note=bound
             )
         )
+    errors = [one.batch.error_pct for one in timeline.cycles if one.batch and one.batch.error_pct is not None]
+    if errors:
+        found.append(
+            Card(name="predicted batches are off by", value=f"{errors[-1]:.0f} %", note="mean of the last periods")
+        )
     state = sum(one.moved_bytes for one in timeline.cycles)
     found.append(Card(name="moves", value=f"{moved}", note=f"{_size(state)} of state"))
     if ready:
@@ -174,4 +180,6 @@ def _row(one: CycleDigest, timeline: plots.Timeline) -> dict[str, Any]:
         "executors": f"{one.ready}" + (f" + {one.marked}" if one.marked else "") if one.executors else "",
         "target": "" if one.target is None else one.target,
         "batch": f"{one.rates.last_batch_s:.2f}" if one.rates else "",
+        "predicted_batch": f"{one.batch.predicted_s:.2f}" if one.batch and one.batch.predicted_s else "",
+        "planned_batch": f"{one.batch.planned_s:.2f}" if one.batch and one.batch.planned_s else "",
     }

@@ -129,7 +129,7 @@ def _steps(axes: Axes, points: tuple[Sequence[float], Sequence[float]], **style:
 
 
 def batch_times(axes: Axes, timeline: Timeline) -> None:
-    """Each batch's duration, the trigger interval, and a mark where a decision was carried out."""
+    """Each batch's duration, what was predicted, the bound, and a mark where a decision was carried out."""
     at = [timeline.since_start(batch.ended_at_s) for batch in timeline.batches]
     durations = [batch.duration_s for batch in timeline.batches]
     axes.plot(at, durations, color=INK, linewidth=0.8, marker="o", markersize=3.5, label="batch")
@@ -139,6 +139,10 @@ def batch_times(axes: Axes, timeline: Timeline) -> None:
     for one in timeline.cycles:
         if one.acted:
             axes.axvline(timeline.since_start(one.at_s), color=ACT, linewidth=1, alpha=0.55, label="decision")
+    predicted = _series(timeline, lambda one: None if one.batch is None else one.batch.predicted_s)
+    axes.plot(*predicted, color="#f08c00", linewidth=1.4, marker="x", markersize=4, label="mean batch, predicted")
+    bound = _series(timeline, lambda one: None if one.batch is None else one.batch.bound_s)
+    _steps(axes, bound, color="#2f9e44", linewidth=1, linestyle=":", label="bound")
     # The cold first batch would hide all others: the axis follows the rest, and the note keeps it honest.
     top = 1.15 * max([*sorted(durations)[: max(1, int(0.97 * len(durations)))], *triggers[-1:], 0.1])
     axes.set_ylim(0, top)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_planners.albic.remote_cost import Evidence
+from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.model import Effect, FloatArray, GroupId, LoadModel, Plan
 
 
@@ -152,6 +153,9 @@ class Verdict:
         marked_for_removal: executors that shall receive nothing and be drained, those removed now included.
         remove: marked executors that hold no key group and are decommissioned now.
         pending: the plan that waits for a person, or that was approved and is carried out now.
+        boundary_s: seconds that moves may add to one batch.
+        move_cost_s: what each move of the plan, in its order, adds to the batch at its boundary, (n_moves,): of moves
+            that load side by side only one counts; () where nobody worked it out.
     """
 
     act: bool
@@ -162,6 +166,13 @@ class Verdict:
     marked_for_removal: tuple[str, ...]
     remove: tuple[str, ...]
     pending: PendingPlan | None = None
+    boundary_s: float | None = None
+    move_cost_s: tuple[float, ...] = ()
+
+    @property
+    def cost_s(self) -> float:
+        """Seconds that batches take longer while the plan is carried out, once."""
+        return sum(self.move_cost_s)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +220,9 @@ class Memory:
         run_id, groups_seen: a run of the query and the most key groups measured in it; a run has no fewer later on.
         acted_at_s: when the newest assignment was accepted; a measurement from before it speaks of another world.
         moved: key groups "operator/partition" of the newest accepted plan, None when they were too many to keep.
+        predicted_batch_s: mean batch that the newest accepted plan promised, None without a prediction.
         remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
+        batches: what windows taught about batches and moves, and how far predictions were off.
         counters: how often each reason was given, by code, and errors of reporters as "ReporterErrors".
     """
 
@@ -222,6 +235,7 @@ class Memory:
     recommendations: tuple[Recommendation, ...] = ()
     approved_plan: str | None = None
     predicted_distance: float | None = None
+    predicted_batch_s: float | None = None
     first_seen_s: float | None = None
     run_id: str | None = None
     groups_seen: int = 0
@@ -232,6 +246,7 @@ class Memory:
     moved: tuple[str, ...] | None = ()
     remote_reads: Evidence | None = None
     learned_at_s: float | None = None
+    batches: Knowledge = dataclasses.field(default_factory=Knowledge)
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 

@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from streamjob_operator.digest import CycleDigest, ExecutorDigest
+from streamjob_operator.digest import BatchDigest, CycleDigest, ExecutorDigest
 
 BAR_CELLS = 36
 SPARKS = "▁▂▃▄▅▆▇█"
@@ -88,6 +88,8 @@ def figures_panel(past: Sequence[CycleDigest], bound_pct: float | None, moves_do
     table.add_row("collocation factor", number(now.collocation_pct, " %", 0), "of traffic between key groups is local")
     top_s = max([*batches, trigger_s or 0.0])
     table.add_row("last batch", number(_rate(now, "last_batch_s"), " s"), _trend(batches, top_s))
+    if now.batch is not None:
+        table.add_row("mean batch", number(now.batch.measured_s, " s"), _predictions(now.batch))
     rate = number(_rate(now, "input_rps"), " rows/s", 0)
     table.add_row("input", rate, f"a batch every {trigger_s:g} s" if trigger_s else "batches follow each other")
     table.add_row("moves", f"{moves_done} asked", f"{now.pending} still to do")
@@ -98,6 +100,11 @@ def _distance_text(now: CycleDigest, bound_pct: float | None) -> Text:
     above = now.distance_pct is not None and bound_pct is not None and now.distance_pct > bound_pct
     bound = f" of {bound_pct:g} allowed" if bound_pct is not None else ""
     return Text(number(now.distance_pct, " pp") + bound, style="red" if above else "green")
+
+
+def _predictions(batch: BatchDigest) -> str:
+    figures = (("predicted", batch.predicted_s), ("with the plan", batch.planned_s), ("bound", batch.bound_s))
+    return " · ".join(f"{name} {seconds:.1f} s" for name, seconds in figures if seconds is not None)
 
 
 def _rate(now: CycleDigest, name: Literal["last_batch_s", "input_rps"]) -> float | None:

@@ -45,7 +45,7 @@ class SimulatedActuator:
         if held:
             message = f"HoldsGroups: executors {', '.join(held)} still hold key groups"
             return Receipt(generation=None, accepted=False, reason=Reason.PLAN_STALE, message=message)
-        agent.adopt(memory.generation + 1, goals)
+        agent.adopt(memory.generation + 1, goals, self._costs_s(snapshot, verdict), verdict.boundary_s)
         self._scale(verdict)
         return Receipt(generation=memory.generation + 1, accepted=True, reason=verdict.reason, message="")
 
@@ -62,6 +62,12 @@ class SimulatedActuator:
         }
         first = [index[snapshot.group_ids[move.group]] for move in verdict.plan.moves]
         return {group: wanted[group] for group in (*first, *wanted) if group in wanted}
+
+    def _costs_s(self, snapshot: Snapshot, verdict: Verdict) -> dict[int, float]:
+        index = {group: at for at, group in enumerate(self._simulated.stages.group_ids)}
+        moves = () if verdict.plan is None else verdict.plan.moves
+        pairs = zip(moves, verdict.move_cost_s, strict=False)
+        return {index[snapshot.group_ids[move.group]]: cost_s for move, cost_s in pairs}
 
     def _scale(self, verdict: Verdict) -> None:
         fleet, now_s = self._simulated.fleet, self._simulated.now_s

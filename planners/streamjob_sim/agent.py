@@ -21,10 +21,16 @@ class Agent:
         self.seen = owner.copy()
         self.goals: dict[int, int] = {}
         self.generation: int | None = None
+        self._cost_s: dict[int, float] = {}
+        self._pace_s: float | None = None
 
-    def adopt(self, generation: int, goals: dict[int, int]) -> None:
-        """Take over an assignment: its goals, in their order, replace those of the last one."""
+    def adopt(self, generation: int, goals: dict[int, int], cost_s: dict[int, float], pace_s: float | None) -> None:
+        """Take over an assignment: its goals, in their order, replace those of the last one.
+
+        `cost_s`: what each move adds to its batch; `pace_s`: what moves may add to one batch, None for no limit.
+        """
         self.generation = generation
+        self._cost_s, self._pace_s = cost_s, pace_s
         self.goals = {
             group: node for group, node in goals.items() if node != self.seen[group] or node != self.registered[group]
         }
@@ -33,12 +39,13 @@ class Agent:
         """At a batch boundary: register as many goals as the pace allows; goals whose target is gone are dropped."""
         allowed = set(open_executors.tolist())
         self.goals = {group: node for group, node in self.goals.items() if node in allowed}
-        released, moved_bytes = 0, 0.0
+        released, moved_bytes, cost_s = 0, 0.0, 0.0
         for group, node in self.goals.items():
             if self.registered[group] == node:
                 continue
             moved_bytes += float(state_bytes[group])
-            if released and self._over(released, moved_bytes):
+            cost_s += self._cost_s.get(group, 0.0)
+            if released and self._over(released, moved_bytes, cost_s):
                 return
             released += 1
             if self._rng.random() >= self._spec.disobey:
@@ -61,6 +68,6 @@ class Agent:
         """Key groups that are or shall be on an executor."""
         return int(np.count_nonzero((self.registered == executor) | (self.seen == executor)))
 
-    def _over(self, released: int, moved_bytes: float) -> bool:
-        moves, size = self._spec.moves_per_batch, self._spec.bytes_per_batch
-        return (moves is not None and released >= moves) or (size is not None and moved_bytes > size)
+    def _over(self, released: int, moved_bytes: float, cost_s: float) -> bool:
+        limits = (self._spec.moves_per_batch, released + 1), (self._spec.bytes_per_batch, moved_bytes)
+        return any(most is not None and used > most for most, used in (*limits, (self._pace_s, cost_s)))

@@ -41,7 +41,7 @@ def test_the_approved_plan_is_carried_out_as_it_was_shown() -> None:
     assert world.stored.pending is not None
     shown = dict(world.stored.pending.moves)
     record = world.turn(approved(plan_hash))
-    assert record.verdict.reason is Reason.LOAD_DISTANCE
+    assert record.verdict.reason is Reason.BATCH_TIME
     assert {f"0/{group}": target for group, target in world.moved} == {name: to for name, (_, to) in shown.items()}
     assert world.stored.approved_plan == plan_hash
     assert world.stored.pending is None

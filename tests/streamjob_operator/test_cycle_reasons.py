@@ -32,7 +32,7 @@ def reason(world: World, of: worlds.StreamJob = UNSCALED) -> Reason:
 def test_a_skewed_job_is_balanced_within_the_budget_and_then_left_alone() -> None:
     world = warm(skewed(), UNSCALED)
     records = [world.turn(UNSCALED) for _ in range(5)]
-    assert records[0].verdict.reason is Reason.LOAD_DISTANCE
+    assert records[0].verdict.reason is Reason.BATCH_TIME
     assert all(len(verdict.plan.moves) <= 4 for verdict in world.assignments if verdict.plan)
     last = records[-1].verdict
     assert last.reason is Reason.BALANCED
@@ -117,41 +117,50 @@ def test_moves_that_are_pending_are_waited_for_unless_an_executor_is_overloaded(
     world.moves_pending = 3
     assert reason(world) is Reason.MOVES_PENDING
     world.loads = [load * 1.2 for load in world.loads]
-    assert reason(world) is Reason.LOAD_DISTANCE
+    assert reason(world) is Reason.BATCH_TIME
 
 
-@pytest.mark.parametrize(("period", "expected"), [("10s", Reason.LOAD_DISTANCE), ("1s", Reason.GAIN_TOO_SMALL)])
-def test_a_point_of_load_distance_is_worth_a_move_unless_the_period_is_short(period: str, expected: Reason) -> None:
-    periodic = job(
-        SCALING_OFF, ("statisticsPeriod: 10s", f"statisticsPeriod: {period}"), ("Deadline: 5s", "Deadline: 500ms")
-    )
+def test_a_second_a_batch_is_worth_a_move_that_pays_for_itself() -> None:
     world = even(2, 2, 0.0)
     world.loads = [61.0, 1.0, 40.0, 0.1]
-    verdict = warm(world, periodic).turn(periodic).verdict
-    assert verdict.reason is expected
-    if expected is Reason.GAIN_TOO_SMALL:
-        assert verdict.message.startswith("Load distance 11.0; no moves were found that gain 2 each.")
+    impatient = job(SCALING_OFF, ("planner: greedy", "planner: greedy\n    payback: 1"))
+    assert reason(warm(skewed(), UNSCALED)) is Reason.BATCH_TIME
+    verdict = warm(world, impatient).turn(impatient).verdict
+    assert verdict.reason in (Reason.BALANCED, Reason.GAIN_TOO_SMALL)
+    assert verdict.message.startswith("Batches take 1.3 s")
 
 
-def test_where_nothing_moves_the_tolerance_is_told_too_when_it_is_above_the_price_of_a_move() -> None:
-    tolerant = job(SCALING_OFF, ("statisticsPeriod: 10s", "statisticsPeriod: 1s\n    tolerance: 3"), ("5s", "500ms"))
-    world = even(2, 2, 0.0)
-    world.loads = [61.0, 1.0, 40.0, 0.1]
-    message = warm(world, tolerant).turn(tolerant).verdict.message
-    assert message.startswith("Load distance 11.0; no moves were found that gain 2 each and 3 together.")
-
-
-def test_a_gain_that_does_not_pay_is_left() -> None:
+def test_what_a_balanced_batch_waits_for_is_told() -> None:
     world = even(2, 2, 0.0)
     world.loads = [50.0, 0.5, 1.0, 1.0]
     record = warm(world, UNSCALED).turn(UNSCALED)
-    assert record.verdict.reason is Reason.GAIN_TOO_SMALL
-    assert "1 moves would gain 0.5, more than 0.5 is needed" in record.verdict.message
-    assert "alone needs 50.0 points" in record.verdict.message
+    assert record.verdict.reason is Reason.BALANCED
+    assert "waits for key group 0 of operator 0 alone, on executor 0" in record.verdict.message
+
+
+def test_by_load_distance_where_that_is_the_objective() -> None:
+    distance = job(SCALING_OFF, ("planner: greedy", "planner: greedy\n    objective: loadDistance"))
+    assert reason(warm(skewed(), distance), distance) is Reason.LOAD_DISTANCE
+    world = even(2, 2, 0.0)
+    world.loads = [50.0, 0.5, 1.0, 1.0]
+    verdict = warm(world, distance).turn(distance).verdict
+    assert verdict.reason is Reason.GAIN_TOO_SMALL
+    assert "1 moves would gain 0.5, more than 0.5 is needed" in verdict.message
+    assert "alone needs 50.0 points" in verdict.message
+
+
+def test_batches_that_cannot_be_predicted_leave_it_to_the_load_distance() -> None:
+    world = warm(even(4, 3, 10.0), UNSCALED)
+    for number in range(8):
+        world.rates = {"mean_batch_s": 5.0 if number % 2 else 1.0}
+        verdict = world.turn(UNSCALED).verdict
+    assert "Predicted batches are off by" in verdict.message
+    world.loads = skewed().loads
+    assert reason(world) is Reason.LOAD_DISTANCE
 
 
 def test_a_budget_that_pays_for_no_move_is_named() -> None:
-    small = job(SCALING_OFF, ("maxCost: 1h", "maxCost: 10ms"))
+    small = job(SCALING_OFF, ("maxMigrations: 4", "maxStateBytes: 1Ki"))
     assert reason(warm(skewed(), small), small) is Reason.BUDGET_TOO_SMALL
 
 
@@ -212,7 +221,7 @@ def test_a_verdict_that_is_not_carried_out_is_made_again(error: Exception, expec
     assert world.stored.generation == 0
     assert world.stored.counters[expected] == 1
     world.actuate_error = None
-    assert reason(world) is Reason.LOAD_DISTANCE
+    assert reason(world) is Reason.BATCH_TIME
 
 
 def test_key_groups_whose_executor_is_gone_are_given_a_home() -> None:
@@ -237,7 +246,7 @@ def test_a_failing_reporter_is_counted_and_changes_nothing() -> None:
 
     world, listening = warm(skewed(), UNSCALED), Listening()
     world.turn(UNSCALED, [Broken(), listening])
-    assert listening.heard == [Reason.LOAD_DISTANCE]
+    assert listening.heard == [Reason.BATCH_TIME]
     assert world.stored.counters["ReporterErrors"] == 1
     assert world.stored.generation == 1
 

@@ -41,6 +41,10 @@ spec:
 """
 
 
+BATCHES, FIXED_S = 5, 0.1
+"""Batches within a window, and what each takes beside the tasks of its busiest executor."""
+
+
 class Crash(Exception):
     """The controller dies here."""
 
@@ -108,14 +112,18 @@ class World:
             records=busy_s * 1000.0,
             state_bytes=np.full(len(self.loads), 1e6),
             traffic_bytes=self.traffic,
-            rates=self._rates(now_s),
+            rates=self._rates(now_s, window_s),
         )
 
-    def _rates(self, now_s: float) -> QueryRates:
+    def _rates(self, now_s: float, window_s: float) -> QueryRates:
+        per_executor = dict.fromkeys(self.owners, 0.0)
+        for owner, load in zip(self.owners, self.loads, strict=True):
+            per_executor[owner] += load / 100.0 * window_s / BATCHES
+        batch_s = FIXED_S + max(per_executor.values(), default=0.0)
         steady = QueryRates(
-            batches=5,
-            mean_batch_s=1.0,
-            last_batch_s=1.0,
+            batches=BATCHES,
+            mean_batch_s=batch_s,
+            last_batch_s=batch_s,
             last_batch_at_s=now_s,
             trigger_interval_s=None,
             input_rps=100.0,

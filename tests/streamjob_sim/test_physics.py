@@ -96,7 +96,7 @@ def test_a_bounded_batch_leaves_the_rest_waiting() -> None:
 def test_a_moved_group_pays_once_for_its_state() -> None:
     job = simulated({"costs": {"moveFixed": "1s", "moveBytesPerSecond": "1Mi"}})
     job.advance(11.0)
-    job.agent.adopt(1, {0: 3})
+    job.agent.adopt(1, {0: 3}, {}, None)
     job.advance(59.0)
     first = [batch.task_s[0] for batch in job.batches]
     assert [batch.moves for batch in job.batches] == [0, 1, 0, 0, 0]
@@ -108,7 +108,7 @@ def test_a_moved_group_pays_once_for_its_state() -> None:
 def test_moves_are_paced_and_may_be_disobeyed() -> None:
     job = simulated({"agent": {"movesPerBatch": 2, "disobey": 0.5}, "duration": "20m"})
     job.advance(11.0)
-    job.agent.adopt(1, dict.fromkeys(range(0, 12, 4), 3))
+    job.agent.adopt(1, dict.fromkeys(range(0, 12, 4), 3), {}, None)
     job.advance(600.0)
     assert max(batch.moves for batch in job.batches) <= 2
     assert sum(batch.moves for batch in job.batches) == 3

@@ -7,7 +7,6 @@ from streamjob_operator.assignment import make_assignment, same_world
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.refusals import Conflict, Refused
 from streamjob_operator.ports import Stale, Unavailable
-from streamjob_operator.spec import MigrationBudget
 from streamjob_operator.values import Memory, Reason, Receipt, Snapshot, Verdict
 
 ATTEMPTS = 5
@@ -21,16 +20,15 @@ class MapActuator:
     to be the leader cannot both write the same generation.
     """
 
-    def __init__(self, maps: Maps, budget: MigrationBudget) -> None:
+    def __init__(self, maps: Maps) -> None:
         self._maps = maps
-        self._budget = budget
 
     def actuate(self, snapshot: Snapshot, verdict: Verdict, memory: Memory) -> Receipt:
         """Raises Stale when the driver, the query or the generation is another one by now; Unavailable."""
         for _ in range(ATTEMPTS):
             seen = self._look(memory)
             query = same_world(_agent(seen), snapshot, memory)
-            assignment = make_assignment(snapshot, verdict, memory, query, self._budget)
+            assignment = make_assignment(snapshot, verdict, memory, query)
             try:
                 self._maps.write(assignment, seen)
             except Conflict:

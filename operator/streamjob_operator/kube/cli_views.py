@@ -40,6 +40,7 @@ def _plan_table(plan: PlanStatus) -> Table:
         "", "predicted", "observed", title=f"Plan {plan.hash}: {plan.decision}, {plan.reason}", title_justify="left"
     )
     for label, name in (
+        ("batch, s", "batch_seconds"),
         ("load distance", "distance"),
         ("mean utilisation", "mean"),
         ("collocation", "collocation"),

@@ -87,7 +87,7 @@ class Cycling:
 
         ports = Ports(
             metrics=source.metrics,
-            actuator=MapActuator(self._maps, job.spec.balancing.migration_budget),
+            actuator=MapActuator(self._maps),
             memory=StatusMemory(memory_text, seen, facts.now_s, keep, self._log.warning),
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
             planning=self._tools.planning,

@@ -112,7 +112,11 @@ class Condition(enum.StrEnum):
     """False: executors that were asked for do not come, for example because no node has room for a pod."""
 
     BALANCED = "Balanced"
-    """True: the load distance is within `balancing.maxLoadDistance`, and the number of executors fits."""
+    """True: no moves are known that make batches shorter, or, where the objective is loadDistance, the distance is
+    within `balancing.maxLoadDistance`; and the number of executors fits."""
+
+    BATCHES_PREDICTED = "BatchesPredicted"
+    """False: predicted batches are too far off the measured ones, so the load distance decides about moves."""
 
     AWAITING_APPROVAL = "AwaitingApproval"
     """True: a plan waits for its hash in the annotation `streamjob.dev/approve`."""
@@ -217,6 +221,16 @@ class KubeReason(enum.StrEnum):
 
     NO_PLAN_WAITS = "NoPlanWaits"
     """No plan waits for approval."""
+
+    PREDICTIONS_HOLD = "PredictionsHold"
+    """Batches take about what was predicted from their tasks."""
+
+    PREDICTIONS_OFF = "PredictionsOff"
+    """Batches take much longer or shorter than predicted, so nothing is planned on predictions. To do: look for work
+    that is not Spark's tasks, such as calls in foreachBatch, or other jobs on the executors."""
+
+    PREDICTIONS_UNTRIED = "PredictionsUntried"
+    """No window of batches has been predicted and then measured yet."""
 
     METRICS_FOUND = "MetricsFound"
     """All series that are needed are there and fresh."""

@@ -75,7 +75,7 @@ class Telemetry(Collector):
 
     def take(self, namespace: str, job: StreamJob, record: CycleRecord) -> None:
         """Take one cycle in."""
-        grown, newest = added(record), replaced(record, job)
+        grown, newest = added(record), replaced(record)
         with self._lock:
             self._jobs.setdefault((namespace, job.metadata.name), JobSeries()).take(grown, newest)
         self._cycle_s.observe(sum(record.step_seconds.values()))

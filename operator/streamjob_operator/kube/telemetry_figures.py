@@ -8,7 +8,6 @@ from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.kube import telemetry_names as names
 from streamjob_operator.kube.report.decisions import outcome_of
 from streamjob_operator.kube.telemetry_names import Family
-from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord
 
 Labels = tuple[str, ...]
@@ -30,7 +29,7 @@ def added(record: CycleRecord) -> Figures:
     return grown
 
 
-def replaced(record: CycleRecord, job: StreamJob) -> Figures:
+def replaced(record: CycleRecord) -> Figures:
     """All gauges; what is not known is not there."""
     figures = digest(record)
     values: dict[Key, float | None] = {
@@ -39,11 +38,12 @@ def replaced(record: CycleRecord, job: StreamJob) -> Figures:
         (names.LOAD_DISTANCE, ()): figures.distance_pct,
         (names.LOAD_MEAN, ()): figures.mean_pct,
         (names.COLLOCATION, ()): figures.collocation_pct,
+        **_batches(record, figures),
         **dict(_measured(record, figures)),
         **dict(_remembered(record, figures)),
     }
     if figures.acted:
-        values[(names.BUDGET_USED, ())] = _budget_used(figures, job)
+        values[(names.BUDGET_USED, ())] = _budget_used(record, figures)
     return {key: float(value) for key, value in values.items() if value is not None}
 
 
@@ -73,6 +73,19 @@ def _remembered(record: CycleRecord, figures: CycleDigest) -> Iterator[tuple[Key
         yield (names.PREDICTION_ERROR, ()), figures.distance_pct - promised
 
 
-def _budget_used(figures: CycleDigest, job: StreamJob) -> float | None:
-    limit_s = job.spec.balancing.migration_budget.max_cost_s
-    return None if limit_s is None else figures.moved_cost_s / limit_s
+def _batches(record: CycleRecord, figures: CycleDigest) -> dict[Key, float | None]:
+    batch, memory = figures.batch, record.memory
+    values: dict[Key, float | None] = {
+        (names.PLANNED_BATCH, ()): None if memory is None else memory.predicted_batch_s,
+    }
+    if batch is not None:
+        values[(names.BATCH_SECONDS, ())] = batch.measured_s
+        values[(names.PREDICTED_BATCH, ())] = batch.predicted_s
+        values[(names.BATCH_ERROR, ())] = batch.error_pct
+        values[(names.BATCH_BOUND, ())] = batch.bound_s
+    return values
+
+
+def _budget_used(record: CycleRecord, figures: CycleDigest) -> float | None:
+    limit_s = record.verdict.boundary_s
+    return None if not limit_s else figures.moved_cost_s / limit_s

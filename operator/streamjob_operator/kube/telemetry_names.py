@@ -67,6 +67,30 @@ PREDICTION_ERROR = Family(
     kind="gauge",
     help="Measured load distance less the promised one, percent points, once a whole window lies behind the plan.",
 )
+BATCH_SECONDS = Family(
+    name="streamjob_job_batch_seconds", kind="gauge", help="Mean batch of the statistics period, seconds."
+)
+PREDICTED_BATCH = Family(
+    name="streamjob_job_predicted_batch_seconds",
+    kind="gauge",
+    help="The same batch as predicted from its tasks with what was known before it, seconds.",
+)
+BATCH_ERROR = Family(
+    name="streamjob_job_batch_prediction_error_percent",
+    kind="gauge",
+    help="Mean difference between predicted and measured batches, percent of the measured ones; above 25 nothing is "
+    "planned on predictions.",
+)
+PLANNED_BATCH = Family(
+    name="streamjob_job_planned_batch_seconds",
+    kind="gauge",
+    help="Mean batch that the newest accepted plan promised, seconds.",
+)
+BATCH_BOUND = Family(
+    name="streamjob_job_batch_bound_seconds",
+    kind="gauge",
+    help="Mean batch that no placement within the budget goes below, seconds; proven.",
+)
 COLLOCATION = Family(
     name="streamjob_job_collocation_percent",
     kind="gauge",
@@ -84,7 +108,7 @@ MOVE_COST = Family(
 BUDGET_USED = Family(
     name="streamjob_job_budget_used_ratio",
     kind="gauge",
-    help="Share of migrationBudget.maxCost that the newest accepted plan used, 0 to 1; absent without that limit.",
+    help="Seconds that the newest accepted plan adds to batches in all, over those that it may add to one.",
 )
 MOVES_PENDING = Family(
     name="streamjob_job_moves_pending", kind="gauge", help="Moves that the agent had still to make at the newest cycle."
@@ -124,6 +148,11 @@ FAMILIES: tuple[Family, ...] = (
     LOAD_MEAN,
     PREDICTED_DISTANCE,
     PREDICTION_ERROR,
+    BATCH_SECONDS,
+    PREDICTED_BATCH,
+    BATCH_ERROR,
+    PLANNED_BATCH,
+    BATCH_BOUND,
     COLLOCATION,
     MOVES,
     MOVED_BYTES,

@@ -91,7 +91,7 @@ def _propose(request: Request) -> Proposal:
 
 def _moment(request: Request) -> Moment:
     from streamjob_operator.offline.snapshot_file import SnapshotError, read_moment
-    from streamjob_operator.steps.estimate import live
+    from streamjob_operator.steps.batching import live
 
     try:
         moment = read_moment(request.source)

@@ -10,6 +10,7 @@ import numpy as np
 from streamjob_operator.offline.snapshot_file import Moment
 from streamjob_operator.spec import Application, Executors, StreamJob
 from streamjob_operator.spec.job import Metadata, Spec
+from streamjob_operator.steps.batching import learn_batches
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.need import Need, Situation, UtilizationRule, speedup
 from streamjob_operator.steps.solve import make_solver
@@ -54,7 +55,8 @@ def with_balancing(job: StreamJob, **changes: object) -> StreamJob:
 
 def propose(moment: Moment, job: StreamJob, seed: int, clock: Clock = time.monotonic) -> Proposal:
     """Plan on a snapshot. Raises ValueError on a snapshot that makes no load model, Hold when the planner fails."""
-    snapshot, memory = moment.snapshot, Memory(marked=moment.marked, remote_reads=moment.remote_reads)
+    snapshot = moment.snapshot
+    memory = learn_batches(Memory(marked=moment.marked, remote_reads=moment.remote_reads), snapshot)
     seen = estimate(snapshot, memory, collocate=job.spec.balancing.collocation.enabled)
     solver = make_solver(job, np.random.default_rng(seed), clock)
     plan = solver.solve(seen.model)

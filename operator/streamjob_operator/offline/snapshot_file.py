@@ -17,7 +17,7 @@ import numpy as np
 
 from streamjob_operator.codec import decode, encode
 from streamjob_operator.history import HistoryError, read_history
-from streamjob_operator.steps.estimate import live
+from streamjob_operator.steps.batching import live
 from streamjob_operator.values import CycleRecord, Memory, Snapshot
 from streamjob_planners.albic.remote_cost import Evidence
 

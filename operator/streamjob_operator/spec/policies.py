@@ -14,6 +14,7 @@ from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.quantities import Duration, Size, format_duration
 from streamjob_operator.spec.rules import OneOf, Rule, matches, seconds, told
 from streamjob_planners import registry
+from streamjob_planners.model import Objective
 
 
 class Mode(enum.StrEnum):
@@ -78,11 +79,12 @@ def _timezone(name: str) -> str:
 
 
 class MigrationBudget(Part):
-    """What one plan may cost. A field that is left out sets no limit."""
+    """What moves may cost. A field that is left out sets no limit, but for maxCost."""
 
-    max_cost_s: Duration | None = Field(default=2.0, alias="maxCost", gt=0, le=3600)
-    """Sum of the expected pauses of all moves of one plan. Duration, default 2s, above 0s, up to 1h; null sets no
-    limit (and client-side `kubectl apply` drops a null, so write 1h there)."""
+    max_cost_s: Duration | None = Field(default=None, alias="maxCost", gt=0, le=3600)
+    """Seconds by which moves may make one batch longer; state that loads side by side counts once, and a plan that
+    needs more is spread over batches. Duration, above 0s, up to 1h, default: what latencyObjective leaves of a batch,
+    or a tenth of a batch."""
 
     max_migrations: int | None = Field(default=None, ge=1, le=1_000_000)
     """Moves of one plan. Default: no limit; range 1 to 1000000."""
@@ -140,19 +142,21 @@ class Balancing(Part):
     albic (balance and collocation by sets, as in the ALBIC paper), greedy, and others to compare with. Default
     search."""
 
+    objective: Objective = Objective.BATCH_TIME
+    """What a plan makes small: batchTime (the seconds of a batch, stage after stage; batches are predicted, and where
+    predictions are too far off, loadDistance holds) or loadDistance (the farthest executor from the mean load, as in
+    the ALBIC paper). Default batchTime."""
+
+    payback_batches: float = Field(default=10.0, alias="payback", gt=0, le=1_000_000)
+    """Batches within which moves must gain the seconds that they cost. Default 10, above 0, up to 1000000; for the
+    objective batchTime."""
+
     statistics_period_s: Duration = Field(default=300.0, alias="statisticsPeriod", ge=1, le=86400)
     """Window of measurement and time between two cycles (SPL). Duration, default 5m, range 1s to 1d."""
 
     max_load_distance: float = Field(default=10.0, gt=0, le=1000)
-    """Load distance that is tolerated before key groups move (maxLD). Percent points, default 10, above 0, up to
-    1000."""
-
-    tolerance: float = Field(default=0.5, ge=0, le=100)
-    """Load distance that is not worth a move. Percent points, default 0.5, range 0 to 100."""
-
-    price_per_move: float | None = Field(default=None, ge=0, le=100)
-    """Load distance that each move must gain. Percent points, range 0 to 100, default 0.05, and with a statisticsPeriod
-    below 40s two over its seconds."""
+    """Load distance that is tolerated before key groups move, where the objective is loadDistance, and that collocation
+    may use (maxLD). Percent points, default 10, above 0, up to 1000."""
 
     plan_deadline_s: Duration | None = Field(default=None, alias="planDeadline", gt=0, le=600)
     """Time for one plan. Duration, above 0s, up to 10m, default: a tenth of statisticsPeriod within 200ms and 10s."""
@@ -161,7 +165,7 @@ class Balancing(Part):
     """Limit of the planner's search that does not depend on the clock, for exact replays. At least 1, default: none."""
 
     migration_budget: MigrationBudget = MigrationBudget()
-    """What the moves of one plan may cost. A field that is left out sets no limit, but for maxCost."""
+    """What moves may cost: the seconds of a batch boundary, and how many key groups and bytes one plan may move."""
 
     collocation: Collocation = Collocation()
     """Whether and how key groups that exchange much data are placed on one executor, which saves network traffic."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from streamjob_operator.assignment import make_assignment, refusal_reason, same_world
-from streamjob_operator.spec import MigrationBudget
 from streamjob_operator.standalone.client import AgentClient, Refused
 from streamjob_operator.values import Memory, Receipt, Snapshot, Verdict
 
@@ -11,14 +10,13 @@ from streamjob_operator.values import Memory, Receipt, Snapshot, Verdict
 class AgentActuator:
     """Writes one assignment for each acting verdict."""
 
-    def __init__(self, client: AgentClient, budget: MigrationBudget) -> None:
+    def __init__(self, client: AgentClient) -> None:
         self._client = client
-        self._budget = budget
 
     def actuate(self, snapshot: Snapshot, verdict: Verdict, memory: Memory) -> Receipt:
         """Raises Stale when the driver, the query or the generation is another one by now; Unavailable."""
         query = same_world(self._client.status(), snapshot, memory)
-        assignment = make_assignment(snapshot, verdict, memory, query, self._budget)
+        assignment = make_assignment(snapshot, verdict, memory, query)
         try:
             self._client.assign(assignment)
         except Refused as refusal:

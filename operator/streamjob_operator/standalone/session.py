@@ -55,7 +55,7 @@ def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str
         planning = stack.enter_context(PlanningPool())
         ports = Ports(
             metrics=metrics,
-            actuator=AgentActuator(client, job.spec.balancing.migration_budget),
+            actuator=AgentActuator(client),
             memory=FileMemory(out / MEMORY, tell),
             reporters=(HistoryFile(out / HISTORY, job), SnapshotFile(out / SNAPSHOT), view),
             planning=planning,

@@ -10,30 +10,15 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_operator.steps import talk
+from streamjob_operator.steps.batching import live, shape_of
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners.albic.remote_cost import Evidence, seconds_per_byte
-from streamjob_planners.model import FloatArray, LoadModel
+from streamjob_planners.model import BoolArray, FloatArray, LoadModel
 
-LIVE_STATES = ("ready", "draining")
 LOST = "lost"
 """Stands for executors that are gone: a marked node, so that every planner moves its key groups away first."""
 MAX_PRESSURE = 3.0
 """Bound on the correction for falling behind: one bad window must not ask for ten times the executors."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class MoveCost:
-    """Expected extra seconds of a key group's first task after a move: fixed + bytes * per_byte.
-
-    Measured with RocksDB on local disks: 0.2 s for 1 MB, up to 1.3 s for 200 MB.
-    """
-
-    fixed_s: float = 0.2
-    per_byte_s: float = 5.5e-9
-
-    def of(self, state_bytes: FloatArray) -> FloatArray:
-        """Seconds per key group, (n_groups,)."""
-        return self.fixed_s + self.per_byte_s * state_bytes
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,15 +32,17 @@ class Estimate:
         growth_ratio: what the source brings over what the job takes: 1.0 when nobody tells, below while a backlog is
             worked off, above while one grows, within 1 / MAX_PRESSURE and MAX_PRESSURE.
         unmeasured_groups: key groups without a task within the window; their load counts as 0.
+        doubted: what batches are predicted to take has been too far off; the model then says nothing of batches.
     """
 
     model: LoadModel
     other_load: float
     growth_ratio: float
     unmeasured_groups: int
+    doubted: bool = False
 
 
-def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, cost: MoveCost | None = None) -> Estimate:
+def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True) -> Estimate:
     """Load of group k = 100 * busy seconds / (window * cores of the reference executor).
 
     The reference executor has the commonest number of cores; the capacity of the others is relative to it. Without
@@ -64,7 +51,7 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, cost
     nodes = live(snapshot)
     cores = reference_cores(nodes)
     slot_seconds = snapshot.window_s * cores
-    model = _model(snapshot, nodes, cores, memory.marked, cost or MoveCost())
+    model = _model(snapshot, nodes, cores, memory)
     saving = saving_ratio(memory.remote_reads, cores)
     model = (
         dataclasses.replace(model, traffic_load_ratio=saving) if collocate else dataclasses.replace(model, traffic=None)
@@ -74,6 +61,7 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, cost
         other_load=100.0 * snapshot.rates.other_busy_s / slot_seconds,
         growth_ratio=growth_ratio(snapshot, memory),
         unmeasured_groups=int(np.count_nonzero(snapshot.busy_s <= 0)),
+        doubted=not memory.batches.trusted,
     )
 
 
@@ -83,11 +71,6 @@ def saving_ratio(evidence: Evidence | None, cores: int) -> float:
     What was learned is the reader's cost; planners count half of it at each end, so that the sum is right.
     """
     return 0.0 if evidence is None else 100.0 * seconds_per_byte(evidence) / cores / 2.0
-
-
-def live(snapshot: Snapshot) -> tuple[ExecutorView, ...]:
-    """Executors that can own key groups; decommissioned and dead ones are left out."""
-    return tuple(executor for executor in snapshot.executors if executor.state in LIVE_STATES)
 
 
 def node_names(snapshot: Snapshot) -> tuple[str, ...]:
@@ -120,26 +103,31 @@ def lag_growth_rps(snapshot: Snapshot, before: Lag | None) -> float | None:
     return (lag - before.rows) / (snapshot.taken_at_s - before.at_s)
 
 
-def _model(
-    snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, marked: Collection[str], cost: MoveCost
-) -> LoadModel:
+def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memory: Memory) -> LoadModel:
     names = node_names(snapshot)
     index = {name: at for at, name in enumerate(names)}
     lost = len(names) > len(nodes)
     node_of = np.array([index.get(owner or "", len(nodes)) for owner in snapshot.owners], dtype=np.int64)
-    n_groups = len(snapshot.group_ids)
+    slots = np.array([executor.cores for executor in nodes] + [cores] * lost, dtype=np.int64)
     return LoadModel(
         node_ids=names,
-        capacity=np.array([executor.cores / cores for executor in nodes] + [1.0] * lost),
-        marked=np.array([executor.executor_id in marked for executor in nodes] + [True] * lost),
+        capacity=slots / cores,
+        marked=np.array([executor.executor_id in memory.marked for executor in nodes] + [True] * lost),
         group_ids=snapshot.group_ids,
         node_of=node_of,
         load=100.0 * snapshot.busy_s / (snapshot.window_s * cores),
-        # A key group whose executor is gone loads its state wherever it goes: moving it costs nothing extra.
-        migration_cost_s=np.where(node_of < len(nodes), cost.of(snapshot.state_bytes), 0.0),
+        migration_cost_s=_migration_cost_s(snapshot, memory, node_of < len(nodes)),
         state_bytes=snapshot.state_bytes,
         traffic=None
         if snapshot.traffic_bytes is None
         else sparse.csr_array(snapshot.traffic_bytes / snapshot.window_s),
-        pinned=np.zeros(n_groups, dtype=np.bool_),
+        pinned=np.zeros(len(snapshot.group_ids), dtype=np.bool_),
+        batch=shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None,
     )
+
+
+def _migration_cost_s(snapshot: Snapshot, memory: Memory, alive: BoolArray) -> FloatArray:
+    """Seconds that a group's first task after a move takes longer. A group whose executor is gone loads its state
+    wherever it goes: moving it costs nothing extra."""
+    fixed_s, per_byte_s = memory.batches.moves.line
+    return np.where(alive, fixed_s + per_byte_s * snapshot.state_bytes, 0.0)

@@ -6,13 +6,14 @@ import dataclasses
 
 from streamjob_operator.spec import Denied, Mode, StreamJob
 from streamjob_operator.steps import approve
+from streamjob_operator.steps.boundary import allowance_s, in_waves
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
 from streamjob_operator.steps.windows import denying
 from streamjob_operator.steps.worth import Worth, drains_only, worth
 from streamjob_operator.values import Memory, PendingPlan, Reason, Snapshot, Verdict
 from streamjob_planners import plans
-from streamjob_planners.model import LoadModel, Plan
+from streamjob_planners.model import LoadModel, Objective, Plan
 from streamjob_planners.verify import Violation, verify
 
 OVERLOAD = 100.0
@@ -103,20 +104,30 @@ def _moves(case: Case) -> tuple[Plan, Worth]:
         return plan, Worth(act=False, reason=Reason.MOVES_PENDING, message=message)
     waiting = _waiting_plan(case)
     if waiting is not None:
-        return waiting, worth(model, waiting, balancing)
+        return waiting, _worth(case, waiting)
     if balancing.mode in (Mode.AUTO, Mode.APPROVE):
-        return plan, worth(model, plan, balancing)
+        return plan, _worth(case, plan)
     return _only_finishing(model, plan, case)
+
+
+def _worth(case: Case, plan: Plan) -> Worth:
+    model, batches = case.resized.model, case.snapshot.rates.batches
+    judged = worth(model, plan, case.job.spec.balancing, max(batches, 1))
+    error = case.memory.batches.error_ratio
+    if case.memory.batches.trusted or error is None or case.job.spec.balancing.objective is not Objective.BATCH_TIME:
+        return judged
+    doubt = f"Predicted batches are off by {100 * error.mean:.0f} percent, so the load distance decides."
+    return dataclasses.replace(judged, message=f"{judged.message} {doubt}")
 
 
 def _only_finishing(model: LoadModel, plan: Plan, case: Case) -> tuple[Plan, Worth]:
     """Balancing is off or only recommends: key groups leave marked executors, nothing else moves."""
     balancing = case.job.spec.balancing
     drains = drains_only(model, plan)
-    judged = worth(model, drains, balancing)
+    judged = _worth(case, drains)
     if judged.act and judged.reason is Reason.DRAINING:
         return drains, judged
-    judged = worth(model, plan, balancing)
+    judged = _worth(case, plan)
     if not judged.act:
         return plan, judged
     if balancing.mode is Mode.OFF:
@@ -173,7 +184,8 @@ def _other_approval(case: Case) -> str:
 
 
 def _go(case: Case, plan: Plan, reason: Reason, message: str) -> Verdict:
-    leaving = set(case.resized.marked) - set(case.remove)
+    leaving, budget = set(case.resized.marked) - set(case.remove), case.job.spec.balancing.migration_budget
+    plan, costs_s = in_waves(case.resized.model, plan, budget)
     return Verdict(
         act=True,
         reason=reason,
@@ -182,6 +194,8 @@ def _go(case: Case, plan: Plan, reason: Reason, message: str) -> Verdict:
         executors_target=case.resized.wanted + len(leaving) if case.job.resizes else None,
         marked_for_removal=case.resized.marked,
         remove=case.remove,
+        boundary_s=allowance_s(budget, plan.before.expected_s or case.snapshot.rates.mean_batch_s),
+        move_cost_s=costs_s,
     )
 
 

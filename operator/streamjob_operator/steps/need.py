@@ -6,11 +6,15 @@ import dataclasses
 import math
 from typing import Protocol
 
+import numpy as np
+
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.estimate import Estimate
 from streamjob_operator.values import QueryRates, Snapshot
 from streamjob_planners import measures
-from streamjob_planners.model import Plan
+from streamjob_planners.batch.rate import Limit, fewest_executors, largest_rate
+from streamjob_planners.batch.work import Work, work_of
+from streamjob_planners.model import LoadModel, Plan
 
 HEADROOM = 0.9
 """Part of the trigger interval that a batch should take at most."""
@@ -86,30 +90,10 @@ def catch_up_ratio(rates: QueryRates, catch_up_s: float) -> float:
     return min(1.0, backlog / catch_up_s / rates.input_rps)
 
 
-def busiest_s(situation: Situation, max_load: float) -> float:
-    """Seconds per batch that the busiest executor's slots work, at that load in percent points."""
-    snapshot = situation.snapshot
-    return max_load / 100.0 * snapshot.window_s / max(snapshot.rates.batches, 1)
-
-
-def fixed_s(situation: Situation) -> float:
-    """Part of a batch in which not even the busiest executor works on key groups: planning, commits, other stages."""
-    return max(0.0, situation.snapshot.rates.mean_batch_s - busiest_s(situation, situation.plan.before.max_load))
-
-
-def unshared_s(situation: Situation, trigger_s: float) -> float:
-    """The fixed part of a batch that holds one trigger interval's input.
-
-    While batches overrun they hold more input than that, and slots wait for each other the longer the larger the tasks
-    are: what was measured then shrinks with the batch, or the end of a backlog would ask for twice the executors.
-    """
-    return fixed_s(situation) * min(1.0, trigger_s / max(situation.snapshot.rates.mean_batch_s, 1e-9))
-
-
 def speedup(situation: Situation) -> float:
     """Batch time now over batch time once the plan has been carried out, at least 1."""
-    after_s = fixed_s(situation) + busiest_s(situation, situation.plan.after.max_load)
-    return max(1.0, situation.snapshot.rates.mean_batch_s / after_s) if after_s > 0 else 1.0
+    before_s, after_s = situation.plan.before.expected_s, situation.plan.after.expected_s
+    return max(1.0, before_s / after_s) if before_s and after_s else 1.0
 
 
 def by_load(situation: Situation) -> Need:
@@ -126,29 +110,64 @@ def by_time(situation: Situation) -> Need:
     used to scale in only, never to scale out. While they overrun for want of slots, what is there is not too much
     either, whatever the loads say.
     """
-    trigger_s, plan, rates = situation.snapshot.rates.trigger_interval_s, situation.plan, situation.snapshot.rates
-    if not trigger_s or plan.after.mean <= 0:
+    trigger_s, rates, model = situation.snapshot.rates.trigger_interval_s, situation.snapshot.rates, _model(situation)
+    if not trigger_s or situation.plan.after.mean <= 0:
         return Need(executors=1, why="no trigger interval")
-    left_s = HEADROOM * trigger_s - unshared_s(situation, trigger_s)
-    if left_s <= 0:
-        return Need(executors=1, why=f"the fixed part of a batch alone takes {HEADROOM * trigger_s - left_s:.1f} s")
-    overruns, there = rates.mean_batch_s > trigger_s, int((~situation.estimate.model.marked).sum())
-    if not situation.settled:
-        return Need(executors=1, calm=there * overruns, why="key groups moved while batches were timed")
-    work_s = arriving_s(situation, trigger_s)
+    overruns, there = rates.mean_batch_s > trigger_s, int((~model.marked).sum())
+    if not situation.settled or model.batch is None:
+        why = "key groups moved while batches were timed" if model.batch is not None else "batches are not predicted"
+        return Need(executors=1, calm=there * overruns, why=why)
     grows = overruns and situation.estimate.growth_ratio > CATCHES_UP
     bound = math.ceil(MAX_JUMP * there) if grows else there
-    executors, calm = (min(bound, max(1, math.ceil(work_s / (part * left_s) - 1e-9))) for part in (1.0, TOLERANCE))
-    why = f"{work_s:.1f} s of work for each batch, {left_s:.1f} s time for it"
-    return Need(executors=executors, calm=max(calm, there * overruns), why=why)
+    executors, calm = (_fewest(situation, part * HEADROOM * trigger_s, bound) for part in (1.0, TOLERANCE))
+    why = f"batches within {HEADROOM * trigger_s:.1f} s of each {trigger_s:g} s"
+    if executors is None:
+        return Need(executors=1, calm=there * overruns, why=f"{why}: {_limit(situation, trigger_s, bound)}")
+    return Need(executors=executors, calm=max(calm or bound, there * overruns), why=why)
 
 
-def arriving_s(situation: Situation, trigger_s: float) -> float:
-    """Slot seconds, of one reference executor's slots at once, that what arrives in a trigger interval needs.
+def _fewest(situation: Situation, objective_s: float, most: int) -> int | None:
+    """The fewest executors whose batches of what arrives in a trigger interval stay within the objective."""
+    trigger_s = situation.snapshot.rates.trigger_interval_s or 0.0
+    return fewest_executors(
+        _work(situation),
+        _arriving_rps(situation),
+        _slots(situation),
+        most=most,
+        objective_s=objective_s,
+        trigger_s=trigger_s,
+    )
 
-    The busiest executor counts, so an uneven plan needs more; what works a backlog off is left out.
-    """
-    plan = situation.plan
-    unevenness = min(2.0, max(1.0, plan.after.max_load / plan.after.mean))
-    total = float(measures.planned_load(situation.estimate.model, plan.node_of).sum())
-    return total / 100.0 * trigger_s * unevenness * min(1.0, situation.estimate.growth_ratio)
+
+def _limit(situation: Situation, trigger_s: float, most: int) -> str:
+    """Why not even the most executors do."""
+    limit = largest_rate(_work(situation), most, _slots(situation), objective_s=HEADROOM * trigger_s).limit
+    words = {
+        Limit.FIXED: "planning and commits alone take most of it, which no executor shortens",
+        Limit.FREE_STAGE: "stages without key groups take most of it",
+        Limit.KEY_GROUP: "one key group alone is too heavy for that, whatever the number of executors",
+        Limit.PARTITIONS: "every key group has a slot of its own already",
+    }
+    return words.get(limit, f"{most} executors are not enough")
+
+
+def _work(situation: Situation) -> Work:
+    batch = _model(situation).batch
+    if batch is None:
+        raise ValueError("batch: None given, the work of a batch is needed")
+    rates, window_s = situation.snapshot.rates, situation.snapshot.window_s
+    return work_of(batch, max(rates.input_rps * window_s / max(rates.batches, 1), 1.0))
+
+
+def _arriving_rps(situation: Situation) -> float:
+    """Rows that the source brings; what works a backlog off is left out."""
+    return situation.snapshot.rates.input_rps * min(1.0, situation.estimate.growth_ratio)
+
+
+def _slots(situation: Situation) -> int:
+    batch = _model(situation).batch
+    return 1 if batch is None else int(np.median(batch.slots[~_model(situation).marked]))
+
+
+def _model(situation: Situation) -> LoadModel:
+    return situation.estimate.model

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 
-from streamjob_operator.steps.estimate import live
+from streamjob_operator.steps.batching import learn_batches, live
 from streamjob_operator.steps.learn import learn
 from streamjob_operator.values import Memory, Snapshot
+from streamjob_planners.batch.knowledge import Knowledge
 
 
 def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     """The memory to think with."""
-    memory = learn(_of_this_run(_of_this_driver(memory, snapshot, now_s), snapshot), snapshot)
+    memory = _of_this_run(_of_this_driver(memory, snapshot, now_s), snapshot)
+    memory = learn_batches(learn(memory, snapshot), snapshot)
     marked = _still_marked(memory, snapshot)
     ready = sum(1 for one in snapshot.executors if one.state == "ready" and one.executor_id not in marked)
     wanted = ready if memory.executors_target is None or _behind(memory, snapshot) else memory.executors_target
@@ -25,7 +27,10 @@ def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
 
 
 def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
-    """Executor ids start anew with each driver: marks and a waiting plan of another one mean nothing."""
+    """Executor ids start anew with each driver: marks and a waiting plan of another one mean nothing.
+
+    A restart may have brought other code, so batches are learned anew; what a move costs is up to state and storage.
+    """
     if memory.application_id == snapshot.application_id:
         return memory
     return dataclasses.replace(
@@ -37,6 +42,7 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
         first_seen_s=now_s,
         remote_reads=None,
         learned_at_s=None,
+        batches=Knowledge(moves=memory.batches.moves),
     )
 
 

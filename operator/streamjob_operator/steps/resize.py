@@ -9,7 +9,7 @@ import numpy as np
 from streamjob_operator.steps.solve import Solver
 from streamjob_operator.values import Memory, Reason, ScalingDecision
 from streamjob_planners import measures, plans, what_if
-from streamjob_planners.model import Effect, LoadModel, Plan
+from streamjob_planners.model import Effect, LoadModel, Objective, Plan
 from streamjob_planners.verify import verify
 
 
@@ -119,12 +119,17 @@ def _waiting_marks(model: LoadModel, decision: ScalingDecision, memory: Memory) 
 
 
 def _unbalanced(fewer: LoadModel, plan: Plan, solver: Solver) -> str | None:
-    """Why the rest could not be balanced even without a budget; None when it could."""
-    best = solver.without_budget().solve(fewer).after
-    allowed = max(solver.params.max_load_distance, plan.after.load_distance)
-    if best.load_distance <= allowed:
+    """Why the rest could not be balanced even without a budget; None when it could.
+
+    By batch time only an executor above the mean does harm, which would be the first to be busy all the time.
+    """
+    best, params = solver.without_budget().solve(fewer).after, solver.params
+    if params.objective_of(fewer) is Objective.BATCH_TIME:
+        above, allowed = best.max_load - best.mean, max(params.max_load_distance, plan.after.max_load - plan.after.mean)
+        what = "the busiest executor could not get below {:.1f} points above the mean"
+    else:
+        above, allowed = best.load_distance, max(params.max_load_distance, plan.after.load_distance)
+        what = "the load distance could not get below {:.1f} points"
+    if above <= allowed:
         return None
-    return (
-        f"With fewer executors the load distance could not get below {best.load_distance:.1f} points, "
-        f"{allowed:.1f} are allowed."
-    )
+    return f"With fewer executors {what.format(above)}, {allowed:.1f} are allowed."

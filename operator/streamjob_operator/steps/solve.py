@@ -9,7 +9,7 @@ import numpy as np
 
 from streamjob_operator.ports import Overran, Planning, Starting
 from streamjob_operator.spec import Collocation, StreamJob
-from streamjob_operator.steps.worth import move_price
+from streamjob_operator.steps import worth_distance
 from streamjob_operator.values import Hold, Reason
 from streamjob_planners import registry
 from streamjob_planners.albic.planner import AlbicPlanner
@@ -85,14 +85,12 @@ def plan_params(job: StreamJob) -> PlanParams:
     balancing = job.spec.balancing
     budget = balancing.migration_budget
     return PlanParams(
-        budget=Budget(
-            max_cost_s=budget.max_cost_s,
-            max_migrations=budget.max_migrations,
-            max_state_bytes=budget.max_state_bytes,
-        ),
+        budget=Budget(max_migrations=budget.max_migrations, max_state_bytes=budget.max_state_bytes),
+        objective=balancing.objective,
+        payback_batches=balancing.payback_batches,
         max_load_distance=balancing.max_load_distance,
-        tolerance=balancing.tolerance,
-        price_per_move=move_price(balancing),
+        price_per_move=worth_distance.PRICE_PER_MOVE,
+        tolerance=worth_distance.TOLERANCE,
         deadline_s=deadline_s(job),
         max_iterations=balancing.max_iterations,
     )

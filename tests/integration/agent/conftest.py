@@ -201,7 +201,7 @@ class Brain:
         self.records: list[CycleRecord] = []
         self._ports = Ports(
             metrics=self.metrics,
-            actuator=AgentActuator(client, self.job.spec.balancing.migration_budget),
+            actuator=AgentActuator(client),
             memory=FileMemory(folder / "memory.json", lambda _: None),
         )
 

@@ -148,7 +148,7 @@ class Cluster:
 
     def act(self) -> Receipt:
         assert self.record.snapshot is not None
-        actuator = MapActuator(self.maps, job().spec.balancing.migration_budget)
+        actuator = MapActuator(self.maps)
         return actuator.actuate(self.record.snapshot, self.record.verdict, self.memory)
 
     @property

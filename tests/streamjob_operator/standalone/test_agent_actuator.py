@@ -6,10 +6,8 @@ import pytest
 from fake_agent import FakeAgent, Server
 from worlds import even
 
-from streamjob_agent.wire import GroupKey, Pace
-from streamjob_operator.assignment import pace
+from streamjob_agent.wire import GroupKey
 from streamjob_operator.ports import Stale, Unavailable
-from streamjob_operator.spec import MigrationBudget
 from streamjob_operator.standalone.agent_actuator import AgentActuator
 from streamjob_operator.standalone.client import AgentClient, fixed_address
 from streamjob_operator.steps.estimate import estimate
@@ -47,7 +45,7 @@ def agent() -> FakeAgent:
 @pytest.fixture
 def actuator(agent: FakeAgent) -> Iterator[AgentActuator]:
     with Server(agent) as address:
-        yield AgentActuator(AgentClient(fixed_address(address)), MigrationBudget())
+        yield AgentActuator(AgentClient(fixed_address(address)))
 
 
 def test_the_verdict_arrives_whole(agent: FakeAgent, actuator: AgentActuator) -> None:
@@ -108,15 +106,3 @@ def test_an_agent_that_does_not_answer_is_unavailable(agent: FakeAgent, actuator
     snapshot = observed()
     with pytest.raises(Unavailable, match="answered 503"):
         actuator.actuate(snapshot, moving(snapshot), MEMORY)
-
-
-@pytest.mark.parametrize(
-    ("objective", "batch_s", "expected"),
-    [("5s", 2.0, Pace(max_cost_s=3.0)), ("5s", 9.0, Pace(max_cost_s=0.05)), (None, 2.0, Pace())],
-)
-def test_moves_at_one_boundary_use_what_the_latency_objective_leaves(
-    objective: str | None, batch_s: float, expected: Pace
-) -> None:
-    budget = MigrationBudget.model_validate({} if objective is None else {"latencyObjective": objective})
-    rates = dataclasses.replace(observed().rates, mean_batch_s=batch_s)
-    assert pace(budget, rates) == expected

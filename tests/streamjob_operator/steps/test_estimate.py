@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from worlds import World, even
 
-from streamjob_operator.steps.estimate import LOST, MAX_PRESSURE, MoveCost, estimate, growth_ratio, node_names
+from streamjob_operator.steps.estimate import LOST, MAX_PRESSURE, estimate, growth_ratio, node_names
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 
 
@@ -48,8 +48,8 @@ def test_marks_and_lost_executors() -> None:
 
 
 def test_a_move_costs_a_fixed_part_and_its_bytes() -> None:
-    cost = MoveCost(fixed_s=0.2, per_byte_s=1e-9)
-    assert cost.of(np.array([0.0, 1e9])).tolist() == pytest.approx([0.2, 1.2])
+    seen = dataclasses.replace(snapshot(even(2, 1, 20.0)), state_bytes=np.array([0.0, 2e8]))
+    assert estimate(seen, Memory()).model.migration_cost_s.tolist() == pytest.approx([0.2, 1.3])
 
 
 def test_groups_without_a_task_are_counted() -> None:

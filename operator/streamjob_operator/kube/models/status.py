@@ -90,6 +90,26 @@ class LoadStatus(Part):
     """What is used most: cpu or time."""
 
 
+class BatchStatus(Part):
+    """Micro-batches, measured and predicted."""
+
+    measured_seconds: float | None = None
+    """Mean batch of the statistics period, seconds."""
+
+    predicted_seconds: float | None = None
+    """The same batch as predicted from its tasks with what was known before it, seconds."""
+
+    error_percent: float | None = None
+    """Mean difference between predicted and measured batches, percent of the measured ones. Above 25 the load distance
+    decides in place of predicted batches."""
+
+    bound_seconds: float | None = None
+    """Mean batch that no placement within the migration budget goes below, seconds."""
+
+    binds: str | None = None
+    """What most of a batch is spent on."""
+
+
 class CollocationStatus(Part):
     """Share of the traffic between key groups that stays on one executor."""
 
@@ -124,6 +144,9 @@ class MigrationsStatus(Part):
 
 class Figures(Part):
     """What a plan promised, or what was measured after it."""
+
+    batch_seconds: float | None = None
+    """Mean batch. Seconds."""
 
     distance: float | None = None
     """Load distance. Percent points."""
@@ -271,6 +294,9 @@ class Status(Part):
 
     load: LoadStatus | None = None
     """Load of the executors over the last statistics period."""
+
+    batch: BatchStatus | None = None
+    """How long batches take, what was predicted, and what they wait for."""
 
     collocation: CollocationStatus | None = None
     """Share of the traffic between key groups that stays on one executor."""

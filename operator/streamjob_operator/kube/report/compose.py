@@ -15,7 +15,14 @@ from streamjob_operator.kube.report.decisions import ACTED, cycle_of, decision_o
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import findings
 from streamjob_operator.kube.report.motion import motion_of
-from streamjob_operator.kube.report.sections import collocation_of, executors_of, load_of, migrations_of, phase_of
+from streamjob_operator.kube.report.sections import (
+    batch_of,
+    collocation_of,
+    executors_of,
+    load_of,
+    migrations_of,
+    phase_of,
+)
 
 
 def read_status(document: Mapping[str, Any]) -> Status:
@@ -59,6 +66,7 @@ def _cycle(before: Status, cycle: Cycle) -> dict[str, Any]:
     record, decision = cycle.record, decision_of(cycle.record)
     return {
         "load": load_of(record) or before.load,
+        "batch": batch_of(record) or before.batch,
         "collocation": collocation_of(record) or before.collocation,
         "last_cycle": cycle_of(cycle),
         "last_plan": plan_of(before.last_plan, record),

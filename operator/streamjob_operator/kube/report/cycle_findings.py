@@ -10,21 +10,28 @@ from streamjob_operator.kube.report.facts import Cycle, DriverFacts
 from streamjob_operator.kube.report.motion import Motion
 from streamjob_operator.kube.report.times import rfc3339
 from streamjob_operator.spec import StreamJob
+from streamjob_operator.steps import worth
 from streamjob_operator.values import CycleRecord, Reason
 
 MISSING = (Reason.METRICS_UNAVAILABLE, Reason.METRICS_STALE, Reason.METRICS_INCOMPLETE)
 
 
 def cycle_findings(cycle: Cycle, job: StreamJob, motion: Motion) -> Iterator[Finding]:
-    """MetricsAvailable, Balanced, AwaitingApproval."""
+    """MetricsAvailable, BatchesPredicted, Balanced, AwaitingApproval."""
     yield _metrics(cycle)
+    yield _predicted(cycle.record)
     yield _balanced(cycle.record, job, motion)
     yield _awaiting(cycle.record)
 
 
 def no_cycle_findings(driver: DriverFacts) -> Iterator[Finding]:
     """What a cycle would say cannot be known while no driver runs."""
-    for kind in (Condition.METRICS_AVAILABLE, Condition.BALANCED, Condition.AWAITING_APPROVAL):
+    for kind in (
+        Condition.METRICS_AVAILABLE,
+        Condition.BATCHES_PREDICTED,
+        Condition.BALANCED,
+        Condition.AWAITING_APPROVAL,
+    ):
         yield Finding(type=kind, holds=None, reason=driver.reason, message="The driver does not run.")
 
 
@@ -41,13 +48,30 @@ def _metrics(cycle: Cycle) -> Finding:
     return Finding(type=kind, holds=True, reason=KubeReason.METRICS_FOUND, message=message)
 
 
+def _predicted(record: CycleRecord) -> Finding:
+    batches, kind = None if record.memory is None else record.memory.batches, Condition.BATCHES_PREDICTED
+    if batches is None or batches.error_ratio is None:
+        message = "No window of batches has been predicted and measured yet."
+        return Finding(type=kind, holds=None, reason=KubeReason.PREDICTIONS_UNTRIED, message=message)
+    message = f"Predicted batches are off by {100 * batches.error_ratio.mean:.0f} percent, 25 are allowed."
+    reason = KubeReason.PREDICTIONS_HOLD if batches.trusted else KubeReason.PREDICTIONS_OFF
+    return Finding(type=kind, holds=batches.trusted, reason=reason, message=message)
+
+
+UNBALANCED = (Reason.BATCH_TIME, Reason.FILLING, Reason.LOAD_DISTANCE, Reason.DRAINING)
+"""Reasons to move that say so."""
+
+
 def _balanced(record: CycleRecord, job: StreamJob, motion: Motion) -> Finding:
     plan, verdict, kind = record.verdict.plan, record.verdict, Condition.BALANCED
     if plan is None:
         return Finding(type=kind, holds=None, reason=verdict.reason, message=verdict.message)
     distance, allowed = plan.before.load_distance, job.spec.balancing.max_load_distance
-    figures = f"Load distance {distance:.1f}, {allowed:g} allowed."
-    if distance > allowed:
+    batch_s, model = plan.before.expected_s, record.model
+    by_time = model is not None and worth.by_time(model, job.spec.balancing)
+    figures = f"Batches take {batch_s:.1f} s." if by_time else f"Load distance {distance:.1f}, {allowed:g} allowed."
+    waits = verdict.reason in (*UNBALANCED, Reason.RECOMMENDED, Reason.AWAITING_APPROVAL) and bool(plan.moves)
+    if waits if by_time else distance > allowed:
         reason = verdict.reason if verdict.reason is not Reason.BALANCED else Reason.LOAD_DISTANCE
         return Finding(type=kind, holds=False, reason=reason, message=f"{figures} {verdict.message}")
     if motion.reason is not None:

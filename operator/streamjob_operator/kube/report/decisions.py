@@ -116,7 +116,9 @@ def _figures(effect: Effect, record: CycleRecord) -> Figures:
     if record.verdict.reason is Reason.RECOMMENDED and record.scaling is not None:
         wanted = record.scaling.target
     factor = effect.collocation_factor
+    batch_s = effect.expected_s
     return Figures(
+        batch_seconds=None if batch_s is None else round(batch_s, 2),
         distance=round(effect.load_distance, 2),
         collocation=None if factor is None else round(factor, 2),
         mean=round(effect.mean, 2),

@@ -7,6 +7,7 @@ import math
 from streamjob_agent.wire import WireError
 from streamjob_operator.digest import digest
 from streamjob_operator.kube.models.status import (
+    BatchStatus,
     CollocationStatus,
     ExecutorsStatus,
     LoadStatus,
@@ -68,6 +69,20 @@ def load_of(record: CycleRecord) -> LoadStatus | None:
         mean=_rounded(before.mean if before else now.mean_pct),
         floor=_rounded(floor.load_distance if floor else None),
         bottleneck=_bottleneck(record.snapshot),
+    )
+
+
+def batch_of(record: CycleRecord) -> BatchStatus | None:
+    """Batches as measured and predicted; None when none ended."""
+    batch = digest(record).batch
+    if batch is None:
+        return None
+    return BatchStatus(
+        measured_seconds=_rounded(batch.measured_s),
+        predicted_seconds=_rounded(batch.predicted_s),
+        error_percent=_rounded(batch.error_pct),
+        bound_seconds=_rounded(batch.bound_s),
+        binds=batch.binds,
     )
 
 

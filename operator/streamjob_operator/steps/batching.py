@@ -1,0 +1,112 @@
+"""From measurements to what a batch is made of, and what one more window teaches about it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_operator.values import ExecutorView, Memory, Snapshot, StageView
+from streamjob_planners.batch.knowledge import Knowledge
+from streamjob_planners.batch.predict import predict
+from streamjob_planners.batch.shape import BatchShape, FreeStage
+from streamjob_planners.model import FloatArray, IntArray
+
+LIVE_STATES = ("ready", "draining")
+MOST_WARMUP = 0.05
+"""Part of the busy time that moves and cold starts may make up in a window that teaches anything."""
+
+
+def live(snapshot: Snapshot) -> tuple[ExecutorView, ...]:
+    """Executors that can own key groups; decommissioned and dead ones are left out."""
+    return tuple(executor for executor in snapshot.executors if executor.state in LIVE_STATES)
+
+
+def shape_of(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> BatchShape | None:
+    """The parts of a batch of this window, on nodes of so many slots; None where no batch has ended."""
+    batches = snapshot.rates.batches
+    if batches == 0 or not snapshot.group_ids:
+        return None
+    operator = np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)
+    task_s = np.maximum(snapshot.busy_s, 0.0) / batches
+    return BatchShape(
+        level=_levels(snapshot.stages, operator),
+        task_s=task_s,
+        spread_s=_spread_s(snapshot.stages, operator, task_s),
+        slots=slots,
+        speed=np.ones(slots.size),
+        fixed_s=0.0 if knowledge.fixed_s is None else knowledge.fixed_s.mean,
+        free_stages=_free_stages(snapshot),
+    )
+
+
+def _levels(stages: tuple[StageView, ...], operator: IntArray) -> IntArray:
+    """Levels of key groups from 0 without holes. Where nobody tells, operators are a chain: Spark numbers it from its
+    end."""
+    told = {stage.operator: stage.level for stage in stages if stage.operator is not None}
+    present = np.unique(operator).tolist()
+    depth = {one: told.get(one, -one) for one in present} if set(present) <= told.keys() else {o: -o for o in present}
+    rank = {level: at for at, level in enumerate(sorted(set(depth.values())))}
+    return np.array([rank[depth[one]] for one in operator.tolist()], dtype=np.int64)
+
+
+def _spread_s(stages: tuple[StageView, ...], operator: IntArray, task_s: FloatArray) -> FloatArray:
+    """An operator's pooled spread, shared out so that a group's variance goes with its seconds."""
+    spread = np.zeros(task_s.size)
+    for stage in stages:
+        own = operator == stage.operator
+        mean = float(task_s[own].mean()) if own.any() else 0.0
+        if stage.spread_s and mean > 0:
+            spread[own] = stage.spread_s * np.sqrt(task_s[own] / mean)
+    return spread
+
+
+def _free_stages(snapshot: Snapshot) -> tuple[FreeStage, ...]:
+    """Stages without key groups; where nobody tells them apart, all their work as one."""
+    if snapshot.stages:
+        free = (stage for stage in snapshot.stages if stage.operator is None)
+        return tuple(FreeStage(work_s=stage.busy_s, longest_s=stage.longest_s) for stage in free)
+    work_s = snapshot.rates.other_busy_s / snapshot.rates.batches
+    return (FreeStage(work_s=work_s),) if work_s > 0 else ()
+
+
+def learn_batches(memory: Memory, snapshot: Snapshot) -> Memory:
+    """The memory with what this window teaches about batches and moves; each window is taken in once."""
+    knowledge = memory.batches
+    if knowledge.at_s is not None and snapshot.taken_at_s <= knowledge.at_s:
+        return memory
+    return dataclasses.replace(memory, batches=_after(_with_moves(knowledge, memory, snapshot), memory, snapshot))
+
+
+def _after(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
+    nodes, owners = live(snapshot), snapshot.owners
+    names = {one.executor_id: at for at, one in enumerate(nodes)}
+    shape = shape_of(snapshot, np.array([one.cores for one in nodes], dtype=np.int64), Knowledge())
+    settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
+    if shape is None or not nodes or not settled or snapshot.moves_pending or not _warm(snapshot):
+        return knowledge
+    if snapshot.rates.mean_batch_s <= 0 or any(one not in names for one in owners):
+        return knowledge
+    node_of = np.array([names[one or ""] for one in owners], dtype=np.int64)
+    return knowledge.with_window(snapshot.taken_at_s, predict(shape, node_of).expected_s, snapshot.rates.mean_batch_s)
+
+
+def _warm(snapshot: Snapshot) -> bool:
+    warmup_s = 0.0 if snapshot.warmup_s is None else float(snapshot.warmup_s.sum())
+    return warmup_s <= MOST_WARMUP * float(snapshot.busy_s.sum())
+
+
+def _with_moves(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
+    """What the groups of the newest plan took beyond their load, in the one window in which they moved."""
+    acted_s = memory.acted_at_s
+    if snapshot.warmup_s is None or not memory.moved or acted_s is None or snapshot.moves_pending:
+        return knowledge
+    if not snapshot.taken_at_s - snapshot.window_s < acted_s <= snapshot.taken_at_s:
+        return knowledge
+    if knowledge.at_s is not None and knowledge.at_s > acted_s:
+        return knowledge  # a window of overlap: the plan's moves were taken in
+    moved, moves = frozenset(memory.moved), knowledge.moves
+    for at, group in enumerate(snapshot.group_ids):
+        if f"{group.operator}/{group.partition}" in moved and snapshot.warmup_s[at] > 0:
+            moves = moves.with_move(float(snapshot.state_bytes[at]), float(snapshot.warmup_s[at]))
+    return dataclasses.replace(knowledge, at_s=snapshot.taken_at_s, moves=moves)

@@ -1,0 +1,122 @@
+"""Whether a plan gains enough seconds of a batch, and what to say about it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from streamjob_operator.spec import Balancing
+from streamjob_operator.steps.boundary import moves_cost_s
+from streamjob_operator.steps.worth_distance import affordable
+from streamjob_operator.values import Reason
+from streamjob_planners.batch.chance import measured_error_s
+from streamjob_planners.batch.predict import Binding, Part, predict
+from streamjob_planners.model import LoadModel, Objective, Plan
+
+OBJECTIVE = Objective.BATCH_TIME
+LEAST_GAIN = 0.01
+"""Part of a batch that moves must gain, whatever they cost: predictions are not better than that."""
+NEAR_BOUND = 0.02
+"""Part of a batch by which it may be above its bound and count as balanced."""
+
+
+def gained(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> tuple[Reason, str] | None:
+    """The reason to make the plan, None if it does not gain enough."""
+    if not plan.moves:
+        return None
+    before_s, after_s = expected(plan)
+    gain_s, cost_s = before_s - after_s, moves_cost_s(model, plan, balancing.migration_budget)
+    if gain_s > least_gain_s(model, plan, batches) and gain_s * balancing.payback_batches >= cost_s:
+        return Reason.BATCH_TIME, _promise(before_s, after_s, cost_s, len(plan.moves))
+    filled = newly_used(model, plan)
+    if filled and _levels_out(plan):
+        names = ", ".join(filled[:5]) + (f" and {len(filled) - 5} more" if len(filled) > 5 else "")
+        message = f"{len(plan.moves)} key groups go to executors that had none: {names}. Batches take {after_s:.1f} s."
+        return Reason.FILLING, message
+    return None
+
+
+def not_gained(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> tuple[Reason, str]:
+    """Why not, with what a batch waits for."""
+    before_s, after_s = expected(plan)
+    now = f"Batches take {before_s:.2g} s"
+    bound_s = plan.batch_bound_s
+    if not plan.moves and not affordable(model, balancing):
+        return Reason.BUDGET_TOO_SMALL, f"{now}, but no key group is small enough to move."
+    why = what_binds(model, model.node_of)
+    if not plan.moves or (bound_s is not None and (plan.before.batch_s or 0.0) <= (1 + NEAR_BOUND) * bound_s):
+        least = "" if bound_s is None else f", and no placement takes less than {bound_s:.2g} s"
+        return Reason.BALANCED, f"{now}{least}: {why}."
+    cost_s = moves_cost_s(model, plan, balancing.migration_budget)
+    if before_s - after_s <= least_gain_s(model, plan, batches):
+        message = f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)}, less than batches vary."
+    else:
+        message = (
+            f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)} a batch and cost "
+            f"{_seconds(cost_s)} once, which is not paid for within {balancing.payback_batches:g} batches."
+        )
+    return Reason.GAIN_TOO_SMALL, f"{message} {why[0].upper()}{why[1:]}."
+
+
+def expected(plan: Plan) -> tuple[float, float]:
+    """Mean batch before and after the plan, seconds."""
+    before_s, after_s = plan.before.expected_s, plan.after.expected_s
+    if before_s is None or after_s is None:
+        raise ValueError("plan: it predicts no batches")
+    return before_s, after_s
+
+
+def least_gain_s(model: LoadModel, plan: Plan, batches: int) -> float:
+    """Seconds that a gain must exceed to be more than chance."""
+    if model.batch is None:
+        return 0.0
+    errors = [measured_error_s(model.batch, node_of, batches) for node_of in (model.node_of, plan.node_of)]
+    return max(LEAST_GAIN * expected(plan)[0], math.hypot(*errors))
+
+
+def newly_used(model: LoadModel, plan: Plan) -> list[str]:
+    """Executors without a key group today that the plan gives some."""
+    today, after = (np.bincount(node_of, minlength=model.n_nodes) for node_of in (model.node_of, plan.node_of))
+    return [model.node_ids[node] for node in np.flatnonzero((today == 0) & (after > 0) & ~model.marked).tolist()]
+
+
+def what_binds(model: LoadModel, node_of: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
+    """What most of a batch is spent on, in words."""
+    if model.batch is None:
+        return "nobody knows what they are spent on"
+    found = predict(model.batch, node_of)
+    return f"{_words(model, found.longest)} ({_seconds(found.longest.seconds)} of {_seconds(found.expected_s)})"
+
+
+def _words(model: LoadModel, binding: Binding) -> str:
+    if binding.part is Part.FIXED:
+        return "most of it is planning, commits and launching tasks, which no executor shortens"
+    if binding.part is Part.FREE_STAGE:
+        return "most of it are stages without key groups"
+    node = "an executor" if binding.node is None else f"executor {model.node_ids[binding.node]}"
+    stage = f"stage {0 if binding.level is None else binding.level + 1}"
+    if binding.part is Part.KEY_GROUP and binding.group is not None:
+        group = model.group_ids[binding.group]
+        return f"{stage} waits for key group {group.partition} of operator {group.operator} alone, on {node}"
+    return f"{stage} waits for {node}"
+
+
+def _promise(before_s: float, after_s: float, cost_s: float, moves: int) -> str:
+    batches = max(1, math.ceil(cost_s / (before_s - after_s)))
+    paid = "one batch" if batches == 1 else f"{batches} batches"
+    count = "one move costs" if moves == 1 else f"{moves} moves cost"
+    return (
+        f"Batches take {after_s:.1f} s in place of {before_s:.1f} s; {count} {_seconds(cost_s)} once; "
+        f"paid for after {paid}."
+    )
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.1f} s" if value >= 1 else f"{value:.2g} s"
+
+
+def _levels_out(plan: Plan) -> bool:
+    """Whether the second measure gets better by more than it can be known."""
+    before, after = plan.before.level_rms_s or 0.0, plan.after.level_rms_s or 0.0
+    return before - after > LEAST_GAIN * before and (plan.after.batch_s or 0.0) <= (plan.before.batch_s or 0.0) + 1e-9

@@ -1,0 +1,132 @@
+"""What a batch is made of, and what windows teach about it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from worlds import BATCHES, FIXED_S, World, even
+
+from streamjob_operator.steps.batching import learn_batches, shape_of
+from streamjob_operator.steps.estimate import estimate
+from streamjob_operator.values import Memory, Snapshot, StageView
+from streamjob_planners.batch.knowledge import TRUSTED_ERROR, Knowledge
+from streamjob_planners.model import GroupId
+
+
+def snapshot(world: World, at_s: float = 1000.0) -> Snapshot:
+    return world.observe(at_s, 10.0)
+
+
+def stage(operator: int | None, level: int, **seconds: float) -> StageView:
+    return StageView(
+        operator=operator, level=level, **{"wall_s": 1.0, "busy_s": 1.0, "longest_s": 0.5, "spread_s": None, **seconds}
+    )
+
+
+def chained(seen: Snapshot, *operators: int) -> Snapshot:
+    ids = tuple(GroupId(operator=one, partition=at) for at, one in enumerate(operators))
+    return dataclasses.replace(seen, group_ids=ids)
+
+
+def test_a_group_is_one_task_of_each_batch() -> None:
+    shape = shape_of(snapshot(even(2, 2, 20.0)), np.array([1, 1]), Knowledge())
+    assert shape is not None
+    assert shape.task_s.tolist() == pytest.approx([0.2 * 10.0 / BATCHES] * 4)
+
+
+def test_without_a_batch_nothing_is_said_of_batches() -> None:
+    world = even(2, 2, 20.0)
+    world.rates = {"batches": 0}
+    assert shape_of(snapshot(world), np.array([1, 1]), Knowledge()) is None
+
+
+def test_levels_are_those_of_the_stages() -> None:
+    seen = chained(snapshot(even(2, 2, 20.0)), 0, 1, 2, 2)
+    seen = dataclasses.replace(seen, stages=(stage(None, 0), stage(2, 1), stage(1, 1), stage(0, 3)))
+    shape = shape_of(seen, np.array([1, 1]), Knowledge())
+    assert shape is not None
+    assert shape.level.tolist() == [1, 0, 0, 0]
+    assert [one.work_s for one in shape.free_stages] == [1.0]
+
+
+def test_where_nobody_tells_operators_are_a_chain_numbered_from_its_end() -> None:
+    shape = shape_of(chained(snapshot(even(2, 2, 20.0)), 0, 1, 2, 2), np.array([1, 1]), Knowledge())
+    assert shape is not None
+    assert shape.level.tolist() == [2, 1, 0, 0]
+
+
+def test_an_operators_spread_is_shared_out_by_load() -> None:
+    world = even(2, 2, 20.0)
+    world.loads = [10.0, 10.0, 20.0, 0.0]
+    seen = dataclasses.replace(snapshot(world), stages=(stage(0, 0, spread_s=0.1),))
+    shape = shape_of(seen, np.array([1, 1]), Knowledge())
+    assert shape is not None
+    assert shape.spread_s.tolist() == pytest.approx([0.1, 0.1, 0.1 * 2**0.5, 0.0])
+
+
+def test_the_fixed_part_is_what_tasks_do_not_explain() -> None:
+    memory = learn_batches(Memory(), snapshot(even(2, 2, 20.0)))
+    assert memory.batches.fixed_s is not None
+    assert memory.batches.fixed_s.mean == pytest.approx(FIXED_S)
+    assert memory.batches.predicted_s is None  # nothing was known before the first window
+
+
+def test_the_next_window_is_predicted_before_it_is_learned() -> None:
+    world = even(2, 2, 20.0)
+    memory = learn_batches(Memory(), snapshot(world))
+    world.loads = [40.0, 20.0, 20.0, 20.0]
+    memory = learn_batches(memory, snapshot(world, 1010.0))
+    assert memory.batches.predicted_s == pytest.approx(memory.batches.measured_s)
+    assert memory.batches.error_ratio is not None
+    assert memory.batches.error_ratio.mean == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_window_is_learned_once() -> None:
+    memory = learn_batches(Memory(), snapshot(even(2, 2, 20.0)))
+    assert learn_batches(memory, snapshot(even(2, 2, 90.0))) is memory
+
+
+def unsteady(memory: Memory, windows: int) -> Memory:
+    """Batches that take what tasks do not tell."""
+    world = even(2, 2, 20.0)
+    for number in range(windows):
+        world.rates = {"mean_batch_s": 5.0 if number % 2 else 1.0}
+        memory = learn_batches(memory, snapshot(world, 1000.0 + 10.0 * number))
+    return memory
+
+
+def test_a_model_that_is_off_is_not_planned_on() -> None:
+    memory = unsteady(Memory(), 8)
+    assert memory.batches.error_ratio is not None
+    assert memory.batches.error_ratio.mean > TRUSTED_ERROR
+    seen = estimate(snapshot(even(2, 2, 20.0)), memory)
+    assert seen.doubted
+    assert seen.model.batch is None
+
+
+def test_one_odd_window_is_no_verdict() -> None:
+    assert unsteady(Memory(), 2).batches.trusted
+
+
+@pytest.mark.parametrize("change", [{"moves_pending": 3}, {"warmup_s": np.full(4, 1.0)}, {"owners": (None,) * 4}])
+def test_windows_in_which_groups_moved_or_were_cold_teach_nothing(change: dict[str, object]) -> None:
+    seen = dataclasses.replace(snapshot(even(2, 2, 20.0)), **change)  # type: ignore[arg-type]
+    assert learn_batches(Memory(), seen).batches.fixed_s is None
+
+
+def test_moves_teach_what_moves_cost() -> None:
+    world = even(2, 2, 20.0)
+    memory = Memory(acted_at_s=995.0, moved=("0/0", "0/1"))
+    seen = dataclasses.replace(snapshot(world), warmup_s=np.array([0.6, 0.6, 0.0, 0.0]))
+    before_s = memory.batches.moves.line[0]
+    after = learn_batches(memory, seen).batches.moves
+    assert after.told == pytest.approx(1.98)
+    assert after.line[0] > before_s
+
+
+def test_a_plan_that_moved_long_ago_teaches_nothing_more() -> None:
+    memory = Memory(acted_at_s=900.0, moved=("0/0",))
+    seen = dataclasses.replace(snapshot(even(2, 2, 20.0)), warmup_s=np.array([0.6, 0.0, 0.0, 0.0]))
+    assert learn_batches(memory, seen).batches.moves.told == 0.0
