@@ -31,13 +31,23 @@ from streamjob_operator.values import CycleRecord, ExecutorView, QueryRates, Rea
 from streamjob_planners.model import Effect, GroupId, Move, MoveReason, Plan
 
 SKEWED, FAIR, WIDE = "0001", "0101", "0123"
-NOTHING = Effect(load_distance=0, load_index=100, mean=0, max_load=0, marked_groups=0, collocation_factor=None)
+EFFECT = Effect(
+    load_distance=0,
+    load_index=100,
+    mean=0,
+    max_load=0,
+    marked_groups=0,
+    collocation_factor=None,
+    batch_s=2.0,
+    noise_s=0.0,
+    level_rms_s=1.0,
+)
 
 
 def snapshot(at_s: float, owners: str) -> Snapshot:
     rates = QueryRates(
         batches=2,
-        mean_batch_s=2.0,
+        mean_batch_s=3.0 if owners == SKEWED else 2.0,
         last_batch_s=2.0,
         last_batch_at_s=at_s,
         trigger_interval_s=3.0,
@@ -81,14 +91,14 @@ def cycle(at_s: float, owners: str, cost_s: float | None = None, remove: tuple[s
         planner="search",
         node_of=np.zeros(4, dtype=np.int64),
         moves=tuple(moves),
-        before=NOTHING,
-        after=NOTHING,
+        before=EFFECT,
+        after=EFFECT,
         lower_bound=None,
         proven_optimal=False,
         notes=(),
         elapsed_s=0.0,
     )
-    reason = Reason.LOAD_DISTANCE if act else Reason.BALANCED
+    reason = Reason.BATCH_TIME if act else Reason.BALANCED
     return CycleRecord(
         at_s=at_s,
         snapshot=snapshot(at_s, owners),
@@ -101,6 +111,8 @@ def cycle(at_s: float, owners: str, cost_s: float | None = None, remove: tuple[s
             executors_target=2,
             marked_for_removal=remove,
             remove=remove,
+            boundary_s=2.0,
+            move_cost_s=() if cost_s is None else (cost_s,),
         ),
         receipt=Receipt(generation=1, accepted=True, reason=reason, message="") if act else None,
         step_seconds={},
@@ -121,7 +133,7 @@ BATCHES = tuple(Batch(batch_id=n, started_at_s=3.0 * n, duration_s=3.0 - n / 10,
 def run() -> Run:
     """Skewed, balanced, scaled out, drained, all well."""
     return Run(
-        history=History(cycles=CYCLES, notes=({"kind": "job", "max_load_distance_pct": 10.0, "max_cost_s": 2.0},)),
+        history=History(cycles=CYCLES, notes=()),
         events=Events(batches=BATCHES, tasks=100, failed_tasks=(), added=("0", "1"), removed={"2": "decommissioned"}),
         proof=Proof(lines=10, repeats=1, scans=9, depots=2, batches=3, mistakes=()),
         phases={"day": 0.0, "night": 100.0, "rush hour": 200.0},
@@ -154,15 +166,16 @@ Break = Callable[[Run], Run]
         (
             balanced,
             lambda r: with_cycles(r, cycle(10, FAIR, cost_s=1.0), cycle(20, FAIR)),
-            "never above the bound",
+            "went from 2.00 to 2.00 s",
         ),
         (
             balanced,
             lambda r: with_cycles(r, cycle(10, SKEWED, cost_s=1.0), cycle(20, SKEWED)),
-            "stayed above the bound",
+            "went from 3.00 to 3.00 s, 2.00 s were promised",
         ),
+        (balanced, lambda r: with_cycles(r, cycle(10, SKEWED, cost_s=1.0)), "No batch was measured after"),
         (balanced, lambda r: with_cycles(r, cycle(10, SKEWED)), "No key group moved"),
-        (within_budget, lambda r: with_cycles(r, cycle(10, SKEWED, cost_s=2.5)), "2.50 s, the budget is 2 s"),
+        (within_budget, lambda r: with_cycles(r, cycle(10, SKEWED, cost_s=2.5)), "adds 2.50 s"),
         (within_budget, lambda r: with_cycles(r, cycle(10, SKEWED)), "0 plans"),
         (scaled_out, lambda r: with_cycles(r, cycle(10, WIDE), cycle(210, WIDE)), "0 executors came"),
         (drained, lambda r: with_cycles(r, cycle(10, SKEWED)), "2 were lost without having been drained"),
@@ -186,7 +199,11 @@ def test_a_phase_is_over_once_it_has_shown_its_part(run: Run) -> None:
     assert working(run)
     assert not settled(run)
     assert not removed(with_cycles(run, *CYCLES[:3]))
-    assert not working(with_cycles(run, *CYCLES[:4], cycle(210, "2333")))
+    idle = cycle(210, WIDE)
+    assert idle.snapshot is not None
+    fresh = ExecutorView(executor_id="9", host="h", cores=1, state="ready", busy_s=0.0)
+    wider = dataclasses.replace(idle.snapshot, executors=(*idle.snapshot.executors, fresh))
+    assert not working(with_cycles(run, *CYCLES[:4], dataclasses.replace(idle, snapshot=wider)))
     assert not working(with_cycles(run, *CYCLES[:4]))
 
 

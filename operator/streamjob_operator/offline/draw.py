@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy import sparse
 
+from streamjob_operator.offline.draw_batch import draw_batches
 from streamjob_operator.offline.proposal import Proposal
 from streamjob_operator.offline.show import REASONS, figures
 from streamjob_operator.report_html import TEMPLATES
@@ -77,11 +78,14 @@ def _move_rows(proposal: Proposal) -> list[tuple[str, ...]]:
 
 
 def picture(proposal: Proposal) -> Figure:
-    """Loads on top; below them the moves, and the traffic today and after the plan where it was measured."""
-    talks = proposal.plan.before.collocation_factor is not None
-    figure = Figure(figsize=(11.0, 8.0), layout="constrained")
-    halves = figure.subfigures(2, 1, height_ratios=(1.0, 1.1), squeeze=False)
-    top, bottom = halves[:, 0]
+    """Batches on top, where they are predicted; loads; the moves, and the traffic today and after the plan where it was
+    measured."""
+    talks, timed = proposal.plan.before.collocation_factor is not None, proposal.model.batch is not None
+    figure = Figure(figsize=(11.0, 12.0 if timed else 8.0), layout="constrained")
+    parts = figure.subfigures(3 if timed else 2, 1, height_ratios=(1.2, 1.0, 1.1)[-3 if timed else -2 :], squeeze=False)
+    top, bottom = parts[-2:, 0]
+    if timed:
+        draw_batches(parts[0, 0].subplots(2, 1), proposal)
     _loads(top.subplots(), proposal)
     panels: Sequence[Axes] = bottom.subplots(1, 3 if talks else 1, squeeze=False)[0]
     _moves(panels[0], proposal)
