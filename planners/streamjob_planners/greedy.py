@@ -1,17 +1,23 @@
 """A greedy planner after Cruise Control's resource distribution goals: drain, shed, fill, within a threshold.
 
-Marked nodes are emptied first, onto the least used nodes; then every node above ``mean + margin`` sheds groups,
-heaviest first, to the least used node that stays within; then every node below ``mean - margin`` fills up from the most
-used ones. There is no look-ahead and no swap: this is the baseline that better planners are measured against.
+By load distance, marked nodes are emptied first, onto the least used nodes; then every node above ``mean + margin``
+sheds groups, heaviest first, to the least used node that stays within; then every node below ``mean - margin`` fills up
+from the most used ones. There is no look-ahead and no swap: this is the baseline that better planners are measured
+against. By batch time, levels take the place of all load (`greedy_levels`).
 """
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 
 from streamjob_planners import drain, measures, plans
+from streamjob_planners.acceptance import no_worse, pays
 from streamjob_planners.bookkeeping import Bookkeeping
-from streamjob_planners.model import Clock, LoadModel, Plan, PlanParams
+from streamjob_planners.greedy_levels import LevelGreedy
+from streamjob_planners.model import Clock, IntArray, LoadModel, Objective, Plan, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
 
 BALANCE_MARGIN_RATIO = 0.1
@@ -33,15 +39,32 @@ class GreedyPlanner:
         """Deterministic: chance is not used. Raises ValueError on bad parameters."""
         start = clock()
         problem = compile_problem(model, params)
-        books = Bookkeeping(problem)
+        by_time = params.objective_of(model) is Objective.BATCH_TIME
+        node_of = _by_batch_time(problem, clock, start) if by_time else self._by_load(problem, clock, start)
+        node_of = drain.ensure_progress(problem, node_of)
+        return plans.bounded_plan(model, node_of, params, planner=self.name, start_s=start, clock=clock)
+
+    def _by_load(self, problem: Problem, clock: Clock, start: float) -> IntArray:
+        model, params, books = problem.model, problem.params, Bookkeeping(problem)
         margin = max(problem.params.tolerance, self._margin_ratio * problem.mean)
         run = _Run(books, margin, clock, start + params.deadline_s, params.max_iterations)
         run.drain()
         run.shed()
         run.fill()
-        node_of = books.node_of if _better(problem, books) else model.node_of
-        node_of = drain.ensure_progress(problem, node_of)
-        return plans.bounded_plan(model, node_of, params, planner=self.name, start_s=start, clock=clock)
+        return books.node_of if _better(problem, books) else model.node_of
+
+
+def _by_batch_time(problem: Problem, clock: Clock, start: float) -> IntArray:
+    model, params = problem.model, problem.params
+    if model.batch is None:
+        return model.node_of
+    steps = itertools.count(1)
+    most = math.inf if params.max_iterations is None else params.max_iterations
+    run = LevelGreedy(problem, model.batch, lambda: next(steps) > most or clock() >= start + params.deadline_s)
+    run.drain()
+    run.relieve()
+    kept = no_worse(model, run.node_of, params) and pays(model, run.node_of, params)
+    return run.node_of if kept else model.node_of
 
 
 def _better(problem: Problem, books: Bookkeeping) -> bool:

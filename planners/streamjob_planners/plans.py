@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from streamjob_planners import bound, measures
-from streamjob_planners.model import BoolArray, Clock, IntArray, LoadModel, Plan, PlanParams
+from streamjob_planners.batch.bound import batch_bound
+from streamjob_planners.model import BoolArray, Clock, Effect, IntArray, LoadModel, Objective, Plan, PlanParams
 from streamjob_planners.ordering import ordered_moves
 
 PROOF_SLACK = 1e-4
 """Percent points by which a plan may miss the lower bound and still count as proven optimal."""
+BATCH_SLACK_RATIO = 1e-6
+"""Part of the batch by which it may miss its bound and still count as proven optimal."""
+S_PER_GROUP = 2e-5
+"""Time that a bound on the batch takes for each key group at most, far above what was measured."""
 
 
 def make_plan(
@@ -19,13 +26,14 @@ def make_plan(
     planner: str,
     elapsed_s: float,
     lower_bound: float | None = None,
+    batch_bound_s: float | None = None,
     notes: tuple[str, ...] = (),
     collocating: BoolArray | None = None,
 ) -> Plan:
     """The plan that leads from today's placement to `node_of`, (n_groups,).
 
     `collocating` (n_groups,) is True where a planner moves a group to join those it talks to. The plan is proven
-    optimal when its load distance meets the lower bound.
+    optimal when it meets its bound: that on the batch where there is one, else that on the load distance.
     """
     after = measures.effect(model, node_of)
     floor = measures.skew_floor(model)
@@ -38,18 +46,42 @@ def make_plan(
         before=measures.effect(model, model.node_of),
         after=after,
         lower_bound=lower_bound,
-        proven_optimal=lower_bound is not None and after.load_distance <= lower_bound + PROOF_SLACK,
+        batch_bound_s=batch_bound_s,
+        proven_optimal=_proven(after, lower_bound, batch_bound_s),
         notes=notes if floor is None else (*notes, floor.sentence),
         elapsed_s=elapsed_s,
     )
 
 
+def _proven(after: Effect, lower_bound: float | None, batch_bound_s: float | None) -> bool:
+    if batch_bound_s is not None and after.batch_s is not None:
+        return after.batch_s <= batch_bound_s * (1 + BATCH_SLACK_RATIO)
+    return lower_bound is not None and after.load_distance <= lower_bound + PROOF_SLACK
+
+
 def bounded_plan(
     model: LoadModel, node_of: IntArray, params: PlanParams, *, planner: str, start_s: float, clock: Clock
 ) -> Plan:
-    """The plan of a planner that proves nothing itself, begun at `start_s`; what time is left goes into a bound."""
-    lower = bound.bound_in_time(model, params, lambda: start_s + params.deadline_s - clock())
-    return make_plan(model, node_of, planner=planner, elapsed_s=clock() - start_s, lower_bound=lower)
+    """The plan of a planner that proves nothing itself, begun at `start_s`; what time is left goes into bounds."""
+
+    def left_s() -> float:
+        return start_s + params.deadline_s - clock()
+
+    shortest_s = batch_bound_in_time(model, params, left_s)
+    lower = bound.bound_in_time(model, params, left_s)
+    return make_plan(
+        model, node_of, planner=planner, elapsed_s=clock() - start_s, lower_bound=lower, batch_bound_s=shortest_s
+    )
+
+
+def batch_bound_in_time(model: LoadModel, params: PlanParams, left_s: Callable[[], float]) -> float | None:
+    """A bound on the batch; None where batch time is not the objective, or where there is no time for it.
+
+    `left_s`: seconds until the deadline, now.
+    """
+    if params.objective_of(model) is not Objective.BATCH_TIME or left_s() < model.n_groups * S_PER_GROUP:
+        return None
+    return batch_bound(model, params)
 
 
 def hold_plan(model: LoadModel, *, planner: str) -> Plan:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 
-from streamjob_planners.albic.saving import planned_distance
+from streamjob_planners.acceptance import planned_distance
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import IntArray, LoadModel
 

@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 
 from streamjob_planners import bound
-from streamjob_planners.albic.saving import moved_model, no_worse
+from streamjob_planners.acceptance import no_worse
+from streamjob_planners.albic.saving import moved_model
 from streamjob_planners.albic.units import Prices, contracted, prices
 from streamjob_planners.model import Budget, Clock, IntArray, LoadModel, Planner, PlanParams
 from streamjob_planners.problem import check_params

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from streamjob_planners import registry
+from streamjob_planners.batch.shape import BatchShape, FreeStage
 from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams, Resource
 
 LOADS = {
@@ -67,6 +68,28 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
     return frozen(model), params
 
 
+@st.composite
+def batches(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
+    """The same worlds as queries of one to five chained stages, on executors of one to eight slots."""
+    model, params = draw(worlds())
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_nodes, n_groups = model.n_nodes, model.n_groups
+    several, uneven = draw(st.booleans()), draw(st.booleans())
+    batch = BatchShape(
+        level=rng.integers(0, draw(st.integers(1, 5)), n_groups),
+        task_s=model.load * rng.uniform(0.05, 0.15, n_groups),
+        spread_s=model.load * 0.01,
+        slots=rng.integers(1, 9, n_nodes) if several else np.ones(n_nodes, dtype=np.int64),
+        speed=rng.choice([0.5, 1.0, 1.5], n_nodes) if uneven else np.ones(n_nodes),
+        fixed_s=0.3,
+        free_stages=(FreeStage(work_s=1.0, longest_s=0.2),),
+    )
+    node_of = model.node_of
+    if draw(st.booleans()):  # a new executor, still empty
+        node_of = np.where(node_of == n_nodes - 1, 0, node_of)
+    return frozen(dataclasses.replace(model, batch=batch, node_of=node_of)), params
+
+
 def frozen(model: LoadModel) -> LoadModel:
     """The model with arrays that cannot be written to, those of its matrices and resources as well."""
     for array in arrays_of(model):
@@ -78,6 +101,8 @@ def arrays_of(model: LoadModel) -> list[np.ndarray]:
     """Every array that a model holds."""
     arrays = [getattr(model, field.name) for field in dataclasses.fields(model)]
     arrays += [array for one in model.resources for array in (one.use, one.limit)]
+    if model.batch is not None:
+        arrays += [getattr(model.batch, name) for name in ("level", "task_s", "spread_s", "slots", "speed")]
     for table in (model.traffic, model.forbidden):
         arrays += [] if table is None else [table.data, table.indices, table.indptr]
     return [array for array in arrays if isinstance(array, np.ndarray)]
@@ -88,6 +113,11 @@ EXCEPTIONS = {
     ("hold", "drains"): "changes nothing",
     ("cola", "drains"): "places from scratch and ends where the budget does, which is why the paper compares with it",
     ("cola", "balances"): "splits until the load distance is max_load_distance, and no further",
+    **{
+        (name, "batch time"): "levels the load over all stages, as its paper does"
+        for name in ("albic-paper", "cola", "flux", "non-integrated")
+    },
+    ("hold", "batch time"): "changes nothing",
     ("cola", "order of inputs"): "METIS breaks ties by the order of its vertices",
 }
 """The one place where a planner says what it is not meant to do, and why."""
@@ -108,6 +138,11 @@ class SteppingClock:
 @pytest.fixture(scope="session")
 def any_world() -> st.SearchStrategy[tuple[LoadModel, PlanParams]]:
     return worlds()
+
+
+@pytest.fixture(scope="session")
+def any_batch() -> st.SearchStrategy[tuple[LoadModel, PlanParams]]:
+    return batches()
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,77 @@
+"""Whether a placement may replace today's: what planners ask before they answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamjob_planners import measures
+from streamjob_planners.batch.predict import predict
+from streamjob_planners.model import BoolArray, Effect, IntArray, LoadModel, Objective, PlanParams
+
+CLEAR = 2e-6
+"""Seconds, and part of a batch, from which a difference is more than what adding up floats in another order makes."""
+
+
+def no_worse(model: LoadModel, node_of: IntArray, params: PlanParams, *, saves: bool = True) -> bool:
+    """Whether a placement is no worse than today's by the objective that holds; anything goes that drains.
+
+    The load distance may rise, within max_load_distance, to make traffic local as well. `saves`: with the loads that
+    are left after what collocation saves too, not only with the measured ones.
+    """
+    if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
+        return True
+    before, after = measures.effect(model, model.node_of), measures.effect(model, node_of)
+    if params.objective_of(model) is Objective.BATCH_TIME:
+        return no_longer(before, after)
+    distance = max(after.load_distance, planned_distance(model, node_of)) if saves else after.load_distance
+    if distance <= before.load_distance + 1e-9:
+        return True
+    local, today = after.collocation_factor or 0.0, before.collocation_factor or 0.0
+    return local > today and distance <= params.max_load_distance
+
+
+def planned_distance(model: LoadModel, node_of: IntArray) -> float:
+    """Load distance at `node_of` with the loads that are left after what collocation saves, percent points."""
+    use = np.bincount(node_of, measures.planned_load(model, node_of), model.n_nodes) / model.capacity
+    mean = measures.planned_load(model, node_of).sum() / model.capacity[~model.marked].sum()
+    return float(np.abs(use - mean)[~model.marked].max())
+
+
+def no_longer(before: Effect, after: Effect) -> bool:
+    """Whether the batch is shorter, or as long with the second measure no larger; True without a `batch`."""
+    if before.batch_s is None or after.batch_s is None:
+        return True
+    if before.batch_s - after.batch_s > CLEAR * max(1.0, before.batch_s):
+        return True
+    rose = (after.level_rms_s or 0.0) - (before.level_rms_s or 0.0)
+    return after.batch_s <= before.batch_s + 1e-9 and rose <= 1e-9
+
+
+def pays(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
+    """Whether the moves to `node_of` are worth their pause within `payback_batches`; models with a `batch`.
+
+    They gain what the batch gets shorter by, and the second measure, which is a gain in reach; they cost what all of
+    them, made at one boundary, add to the batch after it. Moves that drain, or bring work to a node that has none, are
+    worth any pause.
+    """
+    if model.batch is None or urgent(model, node_of):
+        return True
+    before, after = measures.effect(model, model.node_of), measures.effect(model, node_of)
+    shorter_s = (before.batch_s or 0.0) - (after.batch_s or 0.0)
+    evener_s = (before.level_rms_s or 0.0) - (after.level_rms_s or 0.0)
+    loading_s = np.where(node_of != model.node_of, model.migration_cost_s, 0.0)
+    cost_s = predict(model.batch, node_of, loading_s).batch_s - (after.batch_s or 0.0)
+    return bool((shorter_s + evener_s) * params.payback_batches >= cost_s)
+
+
+def urgent(model: LoadModel, node_of: IntArray) -> bool:
+    """Whether a placement drains, or fills an open node that has nothing today."""
+    if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
+        return True
+    return bool((empty_nodes(model) & (np.bincount(node_of, minlength=model.n_nodes) > 0)).any())
+
+
+def empty_nodes(model: LoadModel) -> BoolArray:
+    """Open nodes without a key group, (n_nodes,): new ones, most likely."""
+    empty: BoolArray = ~model.marked & (np.bincount(model.node_of, minlength=model.n_nodes) == 0)
+    return empty
