@@ -1,4 +1,4 @@
-"""Searching for the smallest load distance: aim at a target between the bound and the best so far, again and again."""
+"""Searching for the smallest distance, or the shortest batch: aim at a target between the bound and the best so far, again and again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
-from streamjob_planners import drain
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
@@ -80,6 +79,9 @@ class Goal:
     """What a descent wants: `aim` down to `floor`, with at most `waiting` drain weight left on marked nodes.
 
     `crossings`: draws of counts for passes that are held to some; prepared only where the load distance is the aim.
+    `price` and `toll`: what a move and a second of its pause must gain; `heat`: the unit of thresholds, by default what
+    a group brings to a cell. `whole`: passes run to their end, as no band tells that the aim has been reached; the
+    descent ends after `patience` meetings in a row that gain next to nothing.
     """
 
     aim: Aim
@@ -87,6 +89,10 @@ class Goal:
     crossings: Crossings
     waiting: float = np.inf
     price: float = 0.0
+    toll: float = 0.0
+    heat: float | None = None
+    whole: bool = False
+    patience: float = np.inf
 
 
 def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedule: Schedule) -> IntArray:
@@ -102,9 +108,10 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     steps = schedule.first_steps(engine.problem)
     if _done(limits, goal, schedule, reached):
         return start
-    threads = ThreadPoolExecutor(max_workers=len(engine.workers))
-    while not _done(limits, goal, schedule, reached):
+    threads, idle = ThreadPoolExecutor(max_workers=len(engine.workers)), 0
+    while idle < goal.patience and not _done(limits, goal, schedule, reached):
         distance, found = _together(threads, engine, limits, goal, schedule, (best, reached, steps))
+        idle = idle + 1 if distance > reached - schedule.close else 0
         if distance >= reached:
             steps *= schedule.growth
             continue
@@ -172,12 +179,13 @@ def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: N
         if drawn is not None:
             (target, most), hotter = drawn, schedule.counted_heat
     engine.load(problem.model.node_of if again else best, most)
-    engine.set_bands(*goal.aim.bands(target))
+    goal.aim.set_bands(engine, target, best)
     if not again and rng.random() < schedule.shake:
         engine.shake(int(rng.integers(1, schedule.most_shaken + 1)))
-    heat = hotter * schedule.heat * drain.group_utilisation(problem) * math.exp(schedule.spread * rng.standard_normal())
-    price = max(schedule.price, goal.price)
-    engine.run(limits, int(steps), heat, drain=schedule.drain, price=price, waiting=goal.waiting)
+    unit = engine.grain if goal.heat is None else goal.heat
+    heat = hotter * schedule.heat * unit * math.exp(schedule.spread * rng.standard_normal())
+    price, until = max(schedule.price, goal.price), -1.0 if goal.whole else goal.waiting
+    engine.run(limits, int(steps), heat, drain=schedule.drain, price=price, waiting=until, toll=goal.toll)
     if engine.waiting() > goal.waiting:
         return np.inf, best
     found = engine.placement()

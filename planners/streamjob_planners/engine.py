@@ -15,7 +15,10 @@ from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
 CHUNK = 4096 if AVAILABLE else 128
-"""Steps between two looks at the clock: one or two milliseconds."""
+"""Most steps between two looks at the clock: one or two milliseconds where a step is cheap."""
+LEAST_CHUNK = 64
+LOOK_S = 1e-3
+"""Time between two looks at the clock that dear steps, those of list schedules, are cut to."""
 ANY_COST, ENDLESS = 1e300, 1 << 40
 """A threshold that everything stays below, in a pass that does not cool."""
 
@@ -83,11 +86,19 @@ class Engine:
     """A placement under search. Not thread-safe; deterministic for a seed as long as only steps limit it."""
 
     def __init__(self, problem: Problem, seed: int, fixed: Fixed | None = None) -> None:
-        """`seed`: 1 to 2**31 - 2; `fixed`: the problem's arrays, if they are there already."""
+        """`seed`: 1 to 2**31 - 2; `fixed`: the problem as cells; with a cell per node by default."""
         self.rng = np.random.default_rng(seed)
         self.problem = problem
         self.fixed = fixed_of(problem) if fixed is None else fixed
-        self.state = new_state(self.fixed, problem.model.node_of, seed)
+        self.state = new_state(self.fixed, self.fixed.home, seed)
+        self._chunk = LEAST_CHUNK if bool((self.fixed.slots > 1).any()) else CHUNK
+        self._levels = self.fixed.base.size > problem.model.n_nodes
+
+    @functools.cached_property
+    def grain(self) -> float:
+        """What one key group brings to a cell on average."""
+        load, capacity = self.fixed.load, self.fixed.capacity
+        return float(load.mean() / capacity.mean()) if load.size else 0.0
 
     @functools.cached_property
     def workers(self) -> tuple[Engine, Engine]:
@@ -105,16 +116,17 @@ class Engine:
         `most_crossed`: how many groups may leave and arrive at each node, (2, n_nodes); as many as want by default.
         """
         self.state.most_crossed[:] = node_of.size if most_crossed is None else most_crossed
-        if not np.array_equal(self.state.at, node_of):
-            fill(self.fixed, self.state, node_of)
+        at = node_of + self.fixed.base[self.fixed.home] if self._levels else node_of
+        if not np.array_equal(self.state.at, at):
+            fill(self.fixed, self.state, at)
 
     def placement(self) -> IntArray:
         """The placement now, (n_groups,)."""
-        return self.state.at.copy()
+        return self.fixed.node[self.state.at] if self._levels else self.state.at.copy()
 
-    def set_bands(self, low: FloatArray, high: FloatArray) -> None:
-        """Aim at loads between `low` and `high`, percent points of a reference node, (n_nodes,)."""
-        set_bands(self.fixed, self.state, low, high)
+    def set_bands(self, low: FloatArray, high: FloatArray, middle: FloatArray | None = None) -> None:
+        """Aim at loads between `low` and `high`, (n_cells,), filling up to `middle`: by default that of the band."""
+        set_bands(self.fixed, self.state, (low, high, (low + high) / 2 if middle is None else middle))
 
     def moves(self) -> int:
         """Groups that are not at home."""
@@ -130,31 +142,38 @@ class Engine:
 
     def shake(self, steps: int) -> None:
         """Make a few random steps at any cost, within the budget."""
-        anneal(self.fixed, self.state, (ANY_COST, 0.0, 0.0, np.inf), (0, steps, ENDLESS))
+        anneal(self.fixed, self.state, (ANY_COST, 0.0, 0.0, 0.0, np.inf), (0, steps, ENDLESS))
 
     def run(
-        self, limits: Limits, length: int, threshold: float, *, drain: float, price: float, waiting: float = np.inf
+        self, limits: Limits, length: int, threshold: float, *, drain: float, price: float, waiting: float = np.inf, toll: float = 0.0
     ) -> bool:
         """One pass of at most `length` steps with a threshold falling to 0; whether its goal was met.
 
         The goal: all nodes within their bands, at most `waiting` drain weight on marked nodes.
         """
-        done, knobs = 0, (threshold, drain, price, waiting)
+        done, knobs = 0, (threshold, drain, price, toll, waiting)
         while done < length and not limits.over():
-            until = done + int(min(CHUNK, length - done, limits.steps_left))
+            until = done + int(min(self._chunk, length - done, limits.steps_left))
             began = limits.clock()
             made = int(anneal(self.fixed, self.state, knobs, (done, until, length)))
-            limits.reserve.note(limits.clock() - began)
+            self._note(limits, limits.clock() - began)
             limits.steps_left -= max(made - done, 1)
             done = max(made, done + 1)
             if self.state.counters[N_OFF] == 0 and self.waiting() <= waiting:
                 return True
         return False
 
+    def _note(self, limits: Limits, took_s: float) -> None:
+        """What a chunk took: the next one is to take neither much longer nor much shorter than LOOK_S."""
+        limits.reserve.note(took_s)
+        wanted = self._chunk // 2 if took_s > 2 * LOOK_S else 2 * self._chunk if took_s < LOOK_S / 2 else self._chunk
+        self._chunk = min(CHUNK, max(LEAST_CHUNK, wanted))
+
 
 def fixed_of(problem: Problem) -> Fixed:
-    """The problem as arrays of the inner loops."""
+    """The problem as arrays of the inner loops, a cell per node."""
     model = problem.model
+    nodes = np.arange(model.n_nodes)
     return Fixed(
         load=np.array(model.load, dtype=np.float64),
         drag=drain_weights(problem),
@@ -168,4 +187,7 @@ def fixed_of(problem: Problem) -> Fixed:
         limits=problem.limits,
         home=np.array(model.node_of, dtype=np.int64),
         receivers=np.flatnonzero(problem.open_nodes).astype(np.int64),
+        base=np.zeros_like(nodes),
+        node=nodes,
+        slots=np.ones_like(nodes),
     )

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from streamjob_planners import drain, measures
+from streamjob_planners.engine import Engine
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
@@ -17,8 +18,8 @@ class Aim(Protocol):
     def reached(self, node_of: IntArray) -> float:
         """The distance of a placement, percent points."""
 
-    def bands(self, target: float) -> tuple[FloatArray, FloatArray]:
-        """Lowest and highest load of each node at that distance, (n_nodes,) each."""
+    def set_bands(self, engine: Engine, target: float, best: IntArray) -> None:
+        """Let an engine aim at that distance; `best`: the best placement so far, (n_groups,)."""
 
 
 class Distance:
@@ -30,6 +31,10 @@ class Distance:
     def reached(self, node_of: IntArray) -> float:
         """The stretch."""
         return drain.stretch(self._problem, node_of)
+
+    def set_bands(self, engine: Engine, target: float, best: IntArray) -> None:
+        """Let an engine aim at that distance."""
+        engine.set_bands(*self.bands(target))
 
     def bands(self, target: float) -> tuple[FloatArray, FloatArray]:
         """The mean plus and minus the target; marked nodes have no lowest load."""
@@ -65,6 +70,10 @@ class RestDistance:
     def aim_from(self, node_of: IntArray) -> None:
         """Take the nodes with giants from this placement."""
         self._others, self._mean = self._rest(node_of)
+
+    def set_bands(self, engine: Engine, target: float, best: IntArray) -> None:
+        """Let an engine aim at that distance."""
+        engine.set_bands(*self.bands(target))
 
     def bands(self, target: float) -> tuple[FloatArray, FloatArray]:
         """The rest's mean plus and minus the target, within the outer bands."""

@@ -7,12 +7,16 @@ bound, the tolerance or the step limit. A step costs about 0.2 microseconds when
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from streamjob_planners import balance, plans
+from streamjob_planners.batch_phases import BatchPhases
+from streamjob_planners.cells import cells_of
 from streamjob_planners.engine import Engine, Limits, Reserve
 from streamjob_planners.kernel.compiled import AVAILABLE
-from streamjob_planners.model import Clock, LoadModel, Plan, PlanParams
+from streamjob_planners.model import Clock, LoadModel, Objective, Plan, PlanParams
 from streamjob_planners.phases import Phases
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.warm import warm_up
@@ -24,6 +28,8 @@ FINISH_S_PER_MOVE = 4e-6 if AVAILABLE else 4e-5
 """Time to put one move in its place in the plan, kept back from the search."""
 FINISH_S_PER_GROUP = 1e-7
 """Time to look once more at every key group, for the effects of the plan, kept back as well."""
+PROOF_SLACK_RATIO = 1e-6
+"""Part of a batch by which a plan may miss its bound and still count as proven optimal."""
 
 MOST_WAITING = 0.5
 """Part of the time that is kept back at most because threads have had to wait for a core."""
@@ -42,10 +48,13 @@ class SearchPlanner:
     def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock) -> Plan:
         """Plan. Raises ValueError on bad parameters."""
         start = clock()
-        problem = compile_problem(model, params)
-        engine = Engine(problem, 1 + int(rng.integers(2**31 - 3)))
+        problem, seed = compile_problem(model, params), 1 + int(rng.integers(2**31 - 3))
+        shape = model.batch if params.objective_of(model) is Objective.BATCH_TIME else None
+        engine = Engine(problem, seed, None if shape is None else cells_of(problem, shape))
         reserve = Reserve(lambda: _finish_s(engine), MOST_WAITING * params.deadline_s)
         limits = Limits(clock, start + params.deadline_s, params.max_iterations, reserve)
+        if shape is not None:
+            return self._shorter(BatchPhases(engine, limits, self._schedule, shape), model, lambda: clock() - start)
         phases = Phases(engine, limits, self._schedule)
         node_of = phases.solve()
         return plans.make_plan(
@@ -56,6 +65,13 @@ class SearchPlanner:
             lower_bound=phases.lower,
             notes=phases.notes,
         )
+
+    def _shorter(self, phases: BatchPhases, model: LoadModel, elapsed_s: Clock) -> Plan:
+        """The plan for a shorter batch, with what is proven of it."""
+        node_of = phases.solve()
+        plan = plans.make_plan(model, node_of, planner=self.name, elapsed_s=elapsed_s(), notes=phases.notes)
+        met = plan.after.batch_s is not None and plan.after.batch_s <= phases.bound_s * (1 + PROOF_SLACK_RATIO)
+        return dataclasses.replace(plan, batch_bound_s=phases.bound_s, proven_optimal=met)
 
 
 def _finish_s(engine: Engine) -> float:

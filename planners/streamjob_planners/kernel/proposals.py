@@ -29,15 +29,16 @@ def misfit(fixed: Fixed, state: State, node: int) -> float:
     """Load that a node must give away (or, below 0, take) to be in the middle of its band."""
     if fixed.marked[node]:
         return float(state.loads[node])
-    return float(state.loads[node] - (state.low[node] + state.high[node]) / 2)
+    return float(state.loads[node] - state.middle[node])
 
 
 @compiled
-def emptier_node(fixed: Fixed, state: State) -> int:
-    """The one of a few random receivers that has the most room below its band's middle."""
+def emptier_node(fixed: Fixed, state: State, node: int) -> int:
+    """The one of a few random receivers beside a node that has the most room below its band's middle."""
+    base = fixed.base[node]
     best, most = -1, -1e300
     for _ in range(SAMPLES):
-        node = fixed.receivers[below(state, fixed.receivers.size)]
+        node = base + fixed.receivers[below(state, fixed.receivers.size)]
         room = -misfit(fixed, state, node)
         if room > most:
             best, most = node, room
@@ -45,11 +46,12 @@ def emptier_node(fixed: Fixed, state: State) -> int:
 
 
 @compiled
-def fuller_node(fixed: Fixed, state: State) -> int:
-    """The one of a few random nodes that has the most to give; marked ones have all of it."""
+def fuller_node(fixed: Fixed, state: State, node: int) -> int:
+    """The one of a few random nodes beside a node that has the most to give; marked ones have all of it."""
+    base = fixed.base[node]
     best, most = -1, -1e300
     for _ in range(SAMPLES):
-        node = below(state, fixed.capacity.size)
+        node = base + below(state, fixed.limits.shape[1])
         excess = misfit(fixed, state, node)
         if excess > most and state.filled[node] > 0:
             best, most = node, excess
@@ -91,6 +93,19 @@ def away_group(fixed: Fixed, state: State, node: int) -> int:
 
 
 @compiled
+def away_beside(fixed: Fixed, state: State, node: int) -> int:
+    """A random group that is not at home and on a node beside that one; -1 if none is met."""
+    size = state.counters[N_AWAY]
+    group = -1
+    for _ in range(2 * SAMPLES):
+        if size > 0:
+            other = state.away[below(state, size)]
+            if fixed.base[state.at[other]] == fixed.base[node]:
+                group = other
+    return int(group)
+
+
+@compiled
 def to_transfer(fixed: Fixed, state: State, source: int, target: int) -> float:
     """Load that must go from one node to another for both to be as far from the middle of their bands."""
     return (misfit(fixed, state, source) - misfit(fixed, state, target)) / 2
@@ -102,9 +117,9 @@ def shift(fixed: Fixed, state: State, node: int) -> int:
     excess = misfit(fixed, state, node)
     source, target = node, -1
     if excess > 0:
-        target = emptier_node(fixed, state)
+        target = emptier_node(fixed, state, node)
     elif not fixed.marked[node]:
-        source, target = fuller_node(fixed, state), node
+        source, target = fuller_node(fixed, state, node), node
     if source < 0 or target < 0 or source == target:
         return 0
     wanted = min(abs(excess), abs(misfit(fixed, state, target if source == node else source)))
@@ -209,7 +224,9 @@ def redirect(fixed: Fixed, state: State, node: int) -> int:
         return 0
     target = fixed.home[group]
     if chance(state) < 0.8:
-        target = emptier_node(fixed, state) if state.at[group] == node else node
+        here = state.at[group]
+        elsewhere = here == node or fixed.base[here] != fixed.base[node]
+        target = emptier_node(fixed, state, here) if elsewhere else node
     state.groups[0], state.targets[0] = group, target
     return 1
 
@@ -217,8 +234,11 @@ def redirect(fixed: Fixed, state: State, node: int) -> int:
 @compiled
 def trade(fixed: Fixed, state: State, node: int) -> int:
     """Two groups that are not at home change places."""
-    one, other = away_group(fixed, state, node), away_group(fixed, state, -1)
-    if one < 0 or other < 0:
+    one = away_group(fixed, state, node)
+    if one < 0:
+        return 0
+    other = away_beside(fixed, state, state.at[one])
+    if other < 0:
         return 0
     state.groups[0], state.targets[0] = one, state.at[other]
     state.groups[1], state.targets[1] = other, state.at[one]

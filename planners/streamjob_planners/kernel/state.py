@@ -1,4 +1,10 @@
-"""The arrays that the inner loops work on, and the elementary operations on them."""
+"""The arrays that the inner loops work on, and the elementary operations on them.
+
+A *cell* is a node within a level: key groups only move between cells of one level, budget and further resources are
+shared by all. Cell `level * n_nodes + node`. For the load distance there is one level and a cell is a node; for the
+time of a batch every level of it has cells of its own, and a cell with several slots counts what its list schedule
+makes of its tasks instead of their sum.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +19,8 @@ N_AWAY, N_FOCUS, N_OFF, SEED = 0, 1, 2, 3
 """Where `State.counters` holds the length of `away`, of `focus`, the nodes off their band, and the chance's state."""
 LEFT, CAME = 0, 1
 """The rows of `State.crossed` and `State.most_crossed`."""
+NO_GROUP = 1 << 62
+"""Larger than the number of any group."""
 EDGE = 1e-9
 """Percent points by which a band may be missed: sums of floats are not exact."""
 MODULUS, FACTOR = 2147483647, 48271
@@ -20,7 +28,11 @@ MODULUS, FACTOR = 2147483647, 48271
 
 
 class Fixed(NamedTuple):
-    """What does not change while searching. Shapes as in LoadModel and Problem; `drag` is the drain's weights."""
+    """What does not change while searching. Shapes as in LoadModel and Problem, but (n_cells,) for those of nodes.
+
+    `drag` is the drain's weights; `base` the first cell of a cell's level, `node` its node, `slots` the tasks that it
+    runs at a time where their order matters, 1 where only their sum does.
+    """
 
     load: FloatArray
     drag: FloatArray
@@ -34,17 +46,22 @@ class Fixed(NamedTuple):
     limits: FloatArray
     home: IntArray
     receivers: IntArray  # indices of unmarked nodes
+    base: IntArray
+    node: IntArray
+    slots: IntArray
 
 
 class State(NamedTuple):
     """What changes: a placement and everything that is kept up to date with it.
 
-    `slots[i, :filled[i]]` are the groups on node i and `slot[k]` is the place of group k there; `away` lists groups
-    that are not at home, `focus` nodes worth looking at: off their band, or marked and not empty.
+    `slots[i, :filled[i]]` are the groups in cell i and `slot[k]` is the place of group k there, by number where the
+    cell's order matters; `away` lists groups that are not at home, `focus` cells worth looking at: off their band, or
+    marked and not empty. `loads` is what bands are about: the sum, or slots times the end of the list schedule.
     """
 
     at: IntArray
     loads: FloatArray
+    sums: FloatArray  # of the groups' loads, in cells of several slots
     dragged: FloatArray
     spent: FloatArray
     held: FloatArray
@@ -55,6 +72,9 @@ class State(NamedTuple):
     away_at: IntArray
     low: FloatArray
     high: FloatArray
+    middle: FloatArray  # what a cell is filled up to and emptied down to
+    bend: FloatArray  # pain per squared utilisation
+    free_at: FloatArray  # when each slot is free, while a list schedule is made
     focus: IntArray
     focus_at: IntArray
     off: BoolArray  # outside its band, (n_nodes,)
@@ -83,8 +103,14 @@ def is_off(state: State, node: int) -> bool:
 @compiled
 def put(fixed: Fixed, state: State, group: int, node: int) -> None:
     """Enter a group in a node's slots, and in `away` if that is not its home."""
-    state.slots[node, state.filled[node]] = group
-    state.slot[group] = state.filled[node]
+    place = state.filled[node]
+    if fixed.slots[node] > 1:
+        while place > 0 and state.slots[node, place - 1] > group:
+            state.slots[node, place] = state.slots[node, place - 1]
+            state.slot[state.slots[node, place]] = place
+            place -= 1
+    state.slots[node, place] = group
+    state.slot[group] = place
     state.filled[node] += 1
     state.at[group] = node
     if node != fixed.home[group]:
@@ -97,10 +123,15 @@ def put(fixed: Fixed, state: State, group: int, node: int) -> None:
 def take(fixed: Fixed, state: State, group: int) -> None:
     """Strike a group from its node's slots, and from `away`."""
     node = state.at[group]
-    last = state.slots[node, state.filled[node] - 1]
-    state.slots[node, state.slot[group]] = last
-    state.slot[last] = state.slot[group]
     state.filled[node] -= 1
+    if fixed.slots[node] > 1:
+        for place in range(state.slot[group], state.filled[node]):
+            state.slots[node, place] = state.slots[node, place + 1]
+            state.slot[state.slots[node, place]] = place
+    else:
+        last = state.slots[node, state.filled[node]]
+        state.slots[node, state.slot[group]] = last
+        state.slot[last] = state.slot[group]
     if node != fixed.home[group]:
         last = state.away[state.counters[N_AWAY] - 1]
         state.away[state.away_at[group]] = last
@@ -129,12 +160,47 @@ def refocus(fixed: Fixed, state: State, node: int) -> None:
 
 
 @compiled
-def set_bands(fixed: Fixed, state: State, low: FloatArray, high: FloatArray) -> None:
-    """New bands for all nodes."""
+def scheduled(fixed: Fixed, state: State, cell: int, pieces: int) -> float:
+    """Slots times the end of a cell's tasks, each started by number on the slot that is free first.
+
+    The first `pieces` pieces of the step being tried are taken as made.
+    """
+    width, count = fixed.slots[cell], state.filled[cell]
+    for slot in range(width):
+        state.free_at[slot] = 0.0
+    place, last, end = 0, -1, 0.0
+    while True:
+        group, stays = NO_GROUP, True
+        if place < count:
+            group = state.slots[cell, place]
+        for piece in range(pieces):
+            other = state.groups[piece]
+            if other == group:
+                stays = False
+            elif state.targets[piece] == cell and last < other < group:
+                group, stays = other, True
+        if group == NO_GROUP:
+            return float(end * width)
+        last = group
+        if place < count and state.slots[cell, place] == group:
+            place += 1
+        if stays:
+            first = 0
+            for slot in range(1, width):
+                if state.free_at[slot] < state.free_at[first]:
+                    first = slot
+            state.free_at[first] += fixed.load[group]
+            end = max(end, state.free_at[first])
+
+
+@compiled
+def set_bands(fixed: Fixed, state: State, bands: tuple[FloatArray, FloatArray, FloatArray]) -> None:
+    """New bands for all cells: lowest load, highest, and what to fill up to."""
+    low, high, middle = bands
     state.counters[N_FOCUS] = 0
     state.counters[N_OFF] = 0
     for node in range(fixed.capacity.size):
-        state.low[node], state.high[node] = low[node], high[node]
+        state.low[node], state.high[node], state.middle[node] = low[node], high[node], middle[node]
         state.focus_at[node], state.off[node] = -1, False
     for node in range(fixed.capacity.size):
         refocus(fixed, state, node)
@@ -150,7 +216,7 @@ def waiting_weight(state: State) -> float:
 
 
 @compiled
-def clear(state: State) -> None:
+def clear(fixed: Fixed, state: State) -> None:
     """Empty all nodes."""
     state.counters[N_AWAY] = 0
     state.crossed[:] = 0
@@ -159,13 +225,13 @@ def clear(state: State) -> None:
     for node in range(state.filled.size):
         state.filled[node], state.loads[node], state.dragged[node] = 0, 0.0, 0.0
         for row in range(state.held.shape[0]):
-            state.held[row, node] = 0.0
+            state.held[row, fixed.node[node]] = 0.0
 
 
 @compiled
 def fill(fixed: Fixed, state: State, node_of: IntArray) -> None:
     """Set the state to a placement; bands are set by `set_bands` afterwards."""
-    clear(state)
+    clear(fixed, state)
     for group in range(node_of.size):
         node = node_of[group]
         put(fixed, state, group, node)
@@ -173,12 +239,16 @@ def fill(fixed: Fixed, state: State, node_of: IntArray) -> None:
         if fixed.marked[node]:
             state.dragged[node] += fixed.drag[group]
         for row in range(fixed.uses.shape[0]):
-            state.held[row, node] += fixed.uses[row, group]
+            state.held[row, fixed.node[node]] += fixed.uses[row, group]
         if node != fixed.home[group]:
             state.crossed[LEFT, fixed.home[group]] += 1
             state.crossed[CAME, node] += 1
             for column in range(3):
                 state.spent[column] += fixed.prices[group, column]
+    for node in range(fixed.slots.size):
+        if fixed.slots[node] > 1:
+            state.sums[node] = state.loads[node]
+            state.loads[node] = scheduled(fixed, state, node, 0)
 
 
 def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
@@ -189,9 +259,10 @@ def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
     state = State(
         at=np.zeros(n_groups, dtype=np.int64),
         loads=np.zeros(n_nodes),
+        sums=np.zeros(n_nodes),
         dragged=np.zeros(n_nodes),
         spent=np.zeros(3),
-        held=np.zeros((n_resources, n_nodes)),
+        held=np.zeros((n_resources, int(fixed.node.max(initial=-1)) + 1)),
         slots=np.zeros((n_nodes, width), dtype=np.int64),
         filled=np.zeros(n_nodes, dtype=np.int64),
         slot=np.zeros(n_groups, dtype=np.int64),
@@ -199,6 +270,9 @@ def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
         away_at=np.zeros(n_groups, dtype=np.int64),
         low=np.full(n_nodes, -np.inf),
         high=np.full(n_nodes, np.inf),
+        middle=np.full(n_nodes, np.inf),
+        bend=np.zeros(n_nodes),
+        free_at=np.zeros(int(fixed.slots.max(initial=1))),
         focus=np.zeros(n_nodes, dtype=np.int64),
         focus_at=np.full(n_nodes, -1, dtype=np.int64),
         off=np.zeros(n_nodes, dtype=np.bool_),

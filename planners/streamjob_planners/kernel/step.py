@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import CAME, LEFT, Fixed, State, put, refocus, take
+from streamjob_planners.kernel.state import CAME, LEFT, Fixed, State, put, refocus, scheduled, take
 
 
 @compiled
 def pain(fixed: Fixed, state: State, node: int, drain: float) -> float:
-    """How far a node is off its band, percent points of utilisation, plus `drain` per weight that waits on it."""
+    """How far a node is off its band (utilisation), its bend's part, and `drain` per weight that waits on it."""
     load, weight = state.loads[node], fixed.capacity[node]
     off = max(0.0, load - state.high[node], state.low[node] - load) / weight
+    off += state.bend[node] * (load / weight) * (load / weight)
     if fixed.marked[node]:
         off += drain * state.dragged[node]
     return float(off)
@@ -29,14 +30,20 @@ def shift_load(fixed: Fixed, state: State, group: int, target: int, sign: int) -
         state.crossed[CAME, target] += sign
     if source != home:
         state.crossed[CAME, source] -= sign
+    for node, load in ((source, -fixed.load[group]), (target, fixed.load[group])):
+        if fixed.slots[node] > 1:
+            state.sums[node] += sign * load
     for row in range(fixed.uses.shape[0]):
-        state.held[row, source] -= sign * fixed.uses[row, group]
-        state.held[row, target] += sign * fixed.uses[row, group]
+        state.held[row, fixed.node[source]] -= sign * fixed.uses[row, group]
+        state.held[row, fixed.node[target]] += sign * fixed.uses[row, group]
 
 
 @compiled
 def try_piece(fixed: Fixed, state: State, piece: int, drain: float) -> float:
-    """Make one piece of a step, slots left out, and give the change of pain."""
+    """Make one piece of a step, slots left out, and give the change of pain.
+
+    Cells of several slots get the least load that their list schedule can make of their tasks, see `settle`.
+    """
     group, target = state.groups[piece], state.targets[piece]
     source = state.at[group]
     saved = state.saved[piece]
@@ -50,7 +57,26 @@ def try_piece(fixed: Fixed, state: State, piece: int, drain: float) -> float:
     if fixed.marked[target]:
         state.dragged[target] += fixed.drag[group]
     shift_load(fixed, state, group, target, 1)
+    for node in (source, target):
+        if fixed.slots[node] > 1:
+            state.loads[node] = state.sums[node]
     return pain(fixed, state, source, drain) + pain(fixed, state, target, drain) - before
+
+
+@compiled
+def settle(fixed: Fixed, state: State, pieces: int, drain: float) -> float:
+    """Make the list schedules that a step changes, and give what that adds to its change of pain, 0 or more.
+
+    They are dear, so a step that is bad enough by sums alone never gets here.
+    """
+    added = 0.0
+    for piece in range(pieces):
+        for node in (state.at[state.groups[piece]], state.targets[piece]):
+            if fixed.slots[node] > 1 and state.loads[node] == state.sums[node]:
+                before = pain(fixed, state, node, drain)
+                state.loads[node] = scheduled(fixed, state, node, pieces)
+                added += pain(fixed, state, node, drain) - before
+    return added
 
 
 @compiled
@@ -80,7 +106,7 @@ def possible(fixed: Fixed, state: State, pieces: int) -> bool:
     """Whether the groups of a step may go where it sends them, budget and resources left out."""
     for piece in range(pieces):
         group, target = state.groups[piece], state.targets[piece]
-        if state.at[group] == target or not fixed.movable[group]:
+        if state.at[group] == target or not fixed.movable[group] or fixed.base[state.at[group]] != fixed.base[target]:
             return False
         for other in range(piece):
             if state.groups[other] == group:
@@ -88,7 +114,7 @@ def possible(fixed: Fixed, state: State, pieces: int) -> bool:
         if target != fixed.home[group]:
             if fixed.marked[target] or state.filled[target] + 3 >= state.slots.shape[1]:
                 return False
-            if fixed.barred.size > 0 and fixed.barred[group, target]:
+            if fixed.barred.size > 0 and fixed.barred[group, fixed.node[target]]:
                 return False
     return True
 
@@ -114,28 +140,29 @@ def within_limits(fixed: Fixed, state: State, pieces: int) -> bool:
             return False
     for row in range(fixed.uses.shape[0]):
         for piece in range(pieces):
-            target = state.targets[piece]
-            if state.held[row, target] > fixed.limits[row, target]:
+            node = fixed.node[state.targets[piece]]
+            if state.held[row, node] > fixed.limits[row, node]:
                 return False
     return crossings_allowed(fixed, state, pieces)
 
 
 @compiled
-def attempt(fixed: Fixed, state: State, pieces: int, knobs: tuple[float, float, float]) -> bool:
+def attempt(fixed: Fixed, state: State, pieces: int, knobs: tuple[float, float, float, float]) -> bool:
     """Make the step in `state.groups`, `state.targets` if it costs at most a threshold; says whether it was made.
 
-    `knobs`: the threshold, the pain per drain weight, the price per move. Its cost is the change of pain, plus the
-    price of the moves that it adds.
+    `knobs`: the threshold, the pain per drain weight, the price per move and that per second of pause. Its cost is the
+    change of pain, plus the price of the moves that it adds.
     """
-    threshold, drain, price = knobs
+    threshold, drain, price, toll = knobs
     if not possible(fixed, state, pieces):
         return False
-    moves_before, cost, done = state.spent[1], 0.0, 0
+    pause_before, moves_before, cost, done = state.spent[0], state.spent[1], 0.0, 0
     for piece in range(pieces):
         cost += try_piece(fixed, state, piece, drain)
         done += 1
-    cost += price * (state.spent[1] - moves_before)
-    if cost > threshold or not within_limits(fixed, state, pieces):
+    cost += price * (state.spent[1] - moves_before) + toll * (state.spent[0] - pause_before)
+    good = cost <= threshold and within_limits(fixed, state, pieces)
+    if not good or cost + settle(fixed, state, pieces, drain) > threshold:
         for piece in range(done - 1, -1, -1):
             take_back(fixed, state, piece)
         return False

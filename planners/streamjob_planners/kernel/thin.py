@@ -17,7 +17,7 @@ def apart(fixed: Fixed, state: State, node: int, knobs: tuple[float, float]) -> 
 @compiled
 def room_at_home(fixed: Fixed, state: State, group: int) -> bool:
     """Whether the further resources of its home have room for the group."""
-    home = fixed.home[group]
+    home = fixed.node[fixed.home[group]]
     for row in range(fixed.uses.shape[0]):
         if state.held[row, home] + fixed.uses[row, group] > fixed.limits[row, home]:
             return False

@@ -60,7 +60,7 @@ def may_enter(fixed: Fixed, state: State, group: int, node: int) -> bool:
     """Whether a movable group may be on that node, budget left out."""
     if node == fixed.home[group]:
         return True
-    return not (fixed.marked[node] or (fixed.barred.size > 0 and fixed.barred[group, node]))
+    return not (fixed.marked[node] or (fixed.barred.size > 0 and fixed.barred[group, fixed.node[node]]))
 
 
 @compiled
@@ -81,7 +81,7 @@ def surplus(fixed: Fixed, state: State, node: int) -> float:
     """Load above the middle of the band; on a marked node all of it."""
     if fixed.marked[node]:
         return float(state.loads[node])
-    return float(state.loads[node] - (state.low[node] + state.high[node]) / 2)
+    return float(state.loads[node] - state.middle[node])
 
 
 @compiled
@@ -94,7 +94,7 @@ def room(state: State, source: int, target: int) -> float:
 def send(fixed: Fixed, state: State, group: int, target: int) -> bool:
     """One group to a node, if budget and resources allow it."""
     state.groups[0], state.targets[0] = group, target
-    return bool(attempt(fixed, state, 1, (ANY_COST, 0.0, 0.0)))
+    return bool(attempt(fixed, state, 1, (ANY_COST, 0.0, 0.0, 0.0)))
 
 
 @compiled
@@ -133,7 +133,7 @@ def exchange(fixed: Fixed, state: State, scratch: Scratch, counts: tuple[int, in
     if best >= 0:
         state.groups[0], state.targets[0] = best, target
         state.groups[1], state.targets[1] = back, source
-        attempt(fixed, state, 1 if back < 0 else 2, (ANY_COST, 0.0, 0.0))
+        attempt(fixed, state, 1 if back < 0 else 2, (ANY_COST, 0.0, 0.0, 0.0))
 
 
 @compiled

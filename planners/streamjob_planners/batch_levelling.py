@@ -1,0 +1,96 @@
+"""The first plan for a shorter batch: cells levelled in pairs as far as the budget affords, then tightened.
+
+Slots are taken for one that is as many times as fast: sums are levelled well in pairs, ends of list schedules are not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamjob_planners.batch_goals import BatchTime
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.kernel.state import N_OFF
+from streamjob_planners.kernel.transfer import level, new_scratch
+from streamjob_planners.levelling import CHUNK
+from streamjob_planners.model import FloatArray, IntArray
+
+ROUNDS = 4
+"""Times that all nodes are gone through for one target."""
+TRIALS = 8
+"""Targets that are tried when the budget is too small for the shortest."""
+HEAT = 0.05
+"""First threshold of a tightening pass, as a part of what one group brings to a cell."""
+FEWEST_STEPS, STEPS_PER_CELL = 2000, 50
+"""Steps of a tightening pass: it has failed when it takes so many."""
+LAST_PART = 0.98
+"""Part of the way to the floors that is left, at which tightening ends."""
+FINE = 1e-3
+"""Part of the way from today to the floors that is not worth a trial."""
+
+
+def levelled(engine: Engine, limits: Limits, aim: BatchTime, floors: FloatArray) -> IntArray:
+    """The placement with the shortest batch that levelling found, (n_groups,); today's if it found none."""
+    best = today = engine.problem.model.node_of
+    reached, levels_s = aim.reached(best), aim.levels_s(best)
+    if bool((engine.fixed.slots > 1).any()):
+        engine = Engine(engine.problem, 1, engine.fixed._replace(slots=np.ones_like(engine.fixed.slots)))
+    near, far, part = 0.0, 1.0, FINE
+    for _ in range(TRIALS):
+        if far - near <= FINE or limits.over():
+            break
+        engine.load(today)
+        aim.hold(engine, floors + part * (levels_s - floors))
+        met = _level(engine, limits)
+        found = engine.placement()
+        if aim.reached(found) < reached:
+            best, reached = found, aim.reached(found)
+        near, far = (near, part) if met else (part, far)
+        part = (near + far) / 2
+    return best
+
+
+def tightened(engine: Engine, limits: Limits, aim: BatchTime, floors: FloatArray, best: IntArray) -> IntArray:
+    """From `best`, each level half as far from its floor as before, again and again; then less than half.
+
+    A pass from a placement that is nearly good enough takes some hundred steps, so this comes first.
+    """
+    reached, part = aim.reached(best), 0.5
+    steps = FEWEST_STEPS + STEPS_PER_CELL * engine.fixed.base.size
+    while part < LAST_PART and not limits.over():
+        engine.load(best)
+        levels_s = aim.levels_s(best)
+        aim.hold(engine, floors + part * (levels_s - floors))
+        met = engine.run(limits, steps, HEAT * engine.grain, drain=0.0, price=0.0, toll=aim.toll)
+        found = engine.placement()
+        if aim.reached(found) < reached:
+            best, reached = found, aim.reached(found)
+        part = part if met else (1 + part) / 2
+    return best
+
+
+def _level(engine: Engine, limits: Limits) -> bool:
+    """Level the placement that the engine holds towards its bands; whether every cell met its own."""
+    scratch = new_scratch(engine.state)
+    for _ in range(ROUNDS):
+        before = engine.state.counters[N_OFF]
+        for base in np.unique(engine.fixed.base):
+            scratch.cursor[:] = 0
+            order = _order(engine, int(base))
+            while not limits.over():
+                limits.steps_left -= CHUNK
+                if level(engine.fixed, engine.state, scratch, order, CHUNK):
+                    break
+        if not 0 < engine.state.counters[N_OFF] < before or limits.over():
+            break
+    return bool(engine.state.counters[N_OFF] == 0)
+
+
+def _order(engine: Engine, base: int) -> tuple[IntArray, IntArray]:
+    """Cells of a level above their band, latest first, and unmarked ones below, earliest first."""
+    fixed, state = engine.fixed, engine.state
+    cells = np.arange(base, base + fixed.limits.shape[1])
+    apart = (state.loads[cells] - state.high[cells]) / fixed.capacity[cells]
+    cells = cells[np.argsort(-apart, kind="stable")]
+    apart = np.sort(-apart, kind="stable")
+    givers, takers = cells[apart < 0], cells[(apart >= 0) & ~fixed.marked[cells]][::-1]
+    return np.ascontiguousarray(givers), np.ascontiguousarray(takers)

@@ -1,0 +1,123 @@
+"""What the fast planner does for shorter batches, one after the other, within one deadline."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_planners import balance, measures
+from streamjob_planners.batch.predict import free_s
+from streamjob_planners.batch.shape import BatchShape
+from streamjob_planners.batch_goals import BatchTime, LevelSquares
+from streamjob_planners.batch_levelling import levelled, tightened
+from streamjob_planners.batch_thin import send_unpaid_home
+from streamjob_planners.cells import floors_s
+from streamjob_planners.crossings import Crossings
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.model import IntArray
+from streamjob_planners.batch_drain import drained, forced, on_marked
+
+TIME_SHARE = 0.8
+"""Part of the time for the length of the batch; the rest is for draining, the second measure and taking back moves."""
+SQUARES_SHARE = 0.9
+"""Part of what is left for the second measure."""
+PATIENCE = 8
+"""Meetings without a gain after which the second measure counts as small as it gets."""
+LEAST_GRAIN = 1e-3
+"""Part of an ordinary group's seconds that is too little to be won."""
+
+
+class BatchPhases:
+    """The phases of one solve. `bound_s` and `notes` are there once it is done."""
+
+    def __init__(self, engine: Engine, limits: Limits, schedule: balance.Schedule, shape: BatchShape) -> None:
+        problem = engine.problem
+        self._engine, self._problem, self._limits = engine, problem, limits
+        self._floors = floors_s(problem, shape)
+        payback = problem.params.payback_batches
+        toll = 1.0 / payback if payback > 0.0 else np.inf
+        self._time = BatchTime(problem, engine.fixed, self._floors, toll)
+        self._toll = toll
+        self._schedule = dataclasses.replace(
+            schedule,
+            price=LEAST_GRAIN * engine.grain,
+            drain=LEAST_GRAIN,
+            close=LEAST_GRAIN * engine.grain,
+        )
+        self.bound_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum())) + float(self._floors.sum())
+        self.notes: tuple[str, ...] = ()
+
+    def solve(self) -> IntArray:
+        """The placement of the plan: short, drained, even, without what does not pay, never worse than today's."""
+        today = self._problem.model.node_of
+        to_drain = on_marked(self._problem, today).size > 0
+        first = levelled(self._engine, self._limits, self._time, self._floors)
+        node_of = self._shorten(tightened(self._engine, self._limits.share(0.5), self._time, self._floors, first))
+        node_of = send_unpaid_home(self._engine, node_of, self._limits, self._toll)
+        if self._time.reached(node_of) > self._time.reached(today):
+            node_of = today
+        if to_drain and not self._limits.over():
+            node_of = drained(self._engine, self._limits.share(0.5), self._time, self._schedule, node_of)
+        if not self._limits.over():
+            node_of = self._even_out(node_of)
+            node_of = send_unpaid_home(self._engine, node_of, self._limits, self._toll)
+        if self._limits.over():
+            self.notes = ("The deadline came before the search was done.",)
+        return self._with_progress(self._not_worse(node_of))
+
+    def _shorten(self, start: IntArray) -> IntArray:
+        goal = balance.Goal(
+            aim=self._time,
+            floor=float(self._floors.sum()),
+            toll=self._toll,
+            crossings=Crossings(self._problem),
+        )
+        return self._descend(start, goal, TIME_SHARE)
+
+    def _even_out(self, start: IntArray) -> IntArray:
+        """Moves that shorten no batch yet, but leave the nodes more alike: the next plan can go on from there."""
+        self._engine.load(start)
+        aim = LevelSquares(self._problem, self._time, self._engine.fixed, start)
+        goal = balance.Goal(
+            aim=aim,
+            floor=0.0,
+            toll=self._toll,
+            heat=aim.heat,
+            whole=True,
+            patience=PATIENCE,
+            waiting=self._engine.waiting() + 1e-9,
+            crossings=Crossings(self._problem),
+        )
+        found = self._descend(start, goal, SQUARES_SHARE)
+        for engine in (self._engine, *self._engine.workers):
+            engine.state.bend[:] = 0.0
+        return found
+
+    def _descend(self, start: IntArray, goal: balance.Goal, share: float) -> IntArray:
+        part = self._limits.share(share)
+        before = part.steps_left
+        found = balance.descend(self._engine, part, start, goal, self._schedule)
+        if np.isfinite(before):
+            self._limits.steps_left -= before - part.steps_left
+        return found
+
+    def _with_progress(self, node_of: IntArray) -> IntArray:
+        """`node_of`, or one that drains at least one group, where nothing else was won and one can be placed."""
+        today = self._problem.model.node_of
+        if not on_marked(self._problem, today).size or not np.array_equal(node_of, today):
+            return node_of
+        return forced(self._engine)
+
+    def _not_worse(self, node_of: IntArray) -> IntArray:
+        """`node_of`, or today's placement if it neither drains nor pays back what it costs."""
+        model = self._problem.model
+        if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
+            return node_of
+        before, after = (measures.effect(model, one) for one in (model.node_of, node_of))
+        if before.batch_s is None or after.batch_s is None or before.level_rms_s is None or after.level_rms_s is None:
+            return model.node_of
+        sooner, evener = before.batch_s - after.batch_s, before.level_rms_s - after.level_rms_s
+        price = self._time.price_s(node_of)
+        worse = sooner < -1e-9 * before.batch_s or (abs(sooner) <= 1e-9 * before.batch_s and evener < 0.0)
+        return model.node_of if worse or max(sooner, sooner + evener) < price - 1e-9 else node_of

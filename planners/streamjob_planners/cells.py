@@ -1,0 +1,71 @@
+"""A batch as cells: what one node does in one level. Seconds take the place of percent points."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamjob_planners.batch.shape import BatchShape
+from streamjob_planners.kernel.cells import loads_of
+from streamjob_planners.kernel.state import Fixed
+from streamjob_planners.model import FloatArray, IntArray
+from streamjob_planners.problem import Problem
+
+LEAST_DRAG_RATIO = 0.05
+"""Part of the mean task that leaving a marked node is worth on top, so that groups without work leave it too."""
+
+
+def cells_of(problem: Problem, shape: BatchShape) -> Fixed:
+    """The problem as arrays of the inner loops, a cell per level and node; `shape`: its model's batch."""
+    model = problem.model
+    n_nodes, n_levels = model.n_nodes, max(shape.n_levels, 1)
+    nodes = np.tile(np.arange(n_nodes), n_levels)
+    task_s = np.array(shape.task_s, dtype=np.float64)
+    return Fixed(
+        load=task_s,
+        drag=task_s + max(LEAST_DRAG_RATIO * float(task_s.mean()), 1e-9) if task_s.size else task_s,
+        prices=np.ascontiguousarray(problem.prices, dtype=np.float64),
+        allowances=problem.allowances,
+        capacity=(shape.slots * shape.speed)[nodes].astype(np.float64),
+        marked=np.array(model.marked[nodes], dtype=np.bool_),
+        movable=np.array(problem.movable, dtype=np.bool_),
+        barred=np.zeros((0, 0), dtype=np.bool_) if problem.barred is None else np.array(problem.barred),
+        uses=problem.uses,
+        limits=problem.limits,
+        home=(shape.level * n_nodes + model.node_of).astype(np.int64),
+        receivers=np.flatnonzero(problem.open_nodes).astype(np.int64),
+        base=np.repeat(np.arange(n_levels) * n_nodes, n_nodes),
+        node=nodes,
+        slots=shape.slots[nodes].astype(np.int64),
+    )
+
+
+def ends_s(fixed: Fixed, node_of: IntArray) -> FloatArray:
+    """When each node ends its part of each level under a placement, seconds, (n_levels, n_nodes)."""
+    return (loads_of(fixed, node_of) / fixed.capacity).reshape(-1, fixed.limits.shape[1])
+
+
+def floors_s(problem: Problem, shape: BatchShape) -> FloatArray:
+    """Seconds below which no placement brings each level, (n_levels,): its longest task, or all its work shared out."""
+    floors = np.zeros(max(shape.n_levels, 1))
+    for level in range(shape.n_levels):
+        here = shape.level == level
+        longest = float(shape.task_s[here].max(initial=0.0)) / float(shape.speed.max())
+        floors[level] = max(longest, _shared_out_s(problem, shape, level))
+    return floors
+
+
+def _shared_out_s(problem: Problem, shape: BatchShape, level: int) -> float:
+    """The end of a level whose work can be split; a marked node keeps no more than it has today."""
+    here, marked = shape.level == level, problem.model.marked
+    width = shape.slots * shape.speed
+    own = np.bincount(problem.model.node_of[here], shape.task_s[here], width.size)
+    left, kept = float(own.sum()), float(width[~marked].sum())
+    end = left / kept
+    # The marked nodes that would end before the others are full keep all they have; the rest works as long as others.
+    for node in np.flatnonzero(marked)[np.argsort(-(own / width)[marked], kind="stable")]:
+        if own[node] / width[node] > end:
+            kept += width[node]
+        else:
+            left -= own[node]
+        end = left / kept
+    return end
