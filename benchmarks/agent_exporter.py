@@ -12,8 +12,20 @@ import sys
 import time
 from collections.abc import Callable
 
+from streamjob_agent import metric_names as names
 from streamjob_agent.agent import Agent
-from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.bridge import (
+    BatchEnd,
+    Executor,
+    GroupUsage,
+    Moments,
+    Query,
+    Sent,
+    StageUsage,
+    Traffic,
+    TrafficReading,
+    Usage,
+)
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
 from streamjob_agent.keeper import Keeping, World, step
@@ -30,6 +42,8 @@ def usage(operators: dict[int, int]) -> Usage:
         GroupUsage(
             key=key,
             executor_id=owner,
+            counted_on=owner,
+            moments=Moments(batches=1, squared_s2=0.123456**2),
             tasks=1,
             first_tasks=0,
             busy_s=0.123456,
@@ -43,7 +57,7 @@ def usage(operators: dict[int, int]) -> Usage:
     )
     batch = BatchEnd(
         query_id="q", run_id="r", batch_id=7, ended_at_s=1.0, duration_s=2.0, input_rows=9, input_rps=4.5,
-        processed_rps=9.5, lag_rows=None,
+        processed_rps=9.5, lag_rows=None, parts_s=dict.fromkeys(names.PARTS, 0.1), state_memory_bytes=12345678,
     )  # fmt: skip
     return Usage(
         groups={"q": groups},
@@ -52,7 +66,13 @@ def usage(operators: dict[int, int]) -> Usage:
         executor_busy_s=dict.fromkeys(EXECUTORS, 2.0),
         failed_tasks=0,
         longest_stateful_stage_s=1.5,
+        stages={"q": (*(stage(names.stage_name(operator)) for operator in operators), stage("free-0.0"))},
     )
+
+
+def stage(name: str) -> StageUsage:
+    """One stage's figures."""
+    return StageUsage(stage=name, level=1, wall_s=1.5, busy_s=12.3, longest_s=0.5)
 
 
 class OneBatch:
@@ -74,7 +94,7 @@ class OneBatch:
             "queries": (query,),
             "drain": self.usage,
             "state_bytes": dict.fromkeys(keys, 12345678),
-            "traffic": tuple(pairs),
+            "traffic": TrafficReading(pairs=tuple(pairs), sent=dict.fromkeys(keys, Sent(size_bytes=9999, partners=50))),
             "diagnostics": ({}, {}),
         }
         return lambda *_: answers.get(name)

@@ -168,8 +168,8 @@ class Agent:
         self._ledger.set_state_bytes(query.query_id, self._bridge.state_bytes(query.query_id))
 
     def _read_traffic(self, query: Query) -> None:
-        pairs = self._bridge.traffic(query.query_id, self._config.traffic_min_bytes, self._config.traffic_max_pairs)
-        self._ledger.take_traffic(query.query_id, pairs)
+        reading = self._bridge.traffic(query.query_id, self._config.traffic_min_bytes, self._config.traffic_max_pairs)
+        self._ledger.take_traffic(query.query_id, reading)
 
     def _read_diagnostics(self) -> None:
         faults, counters = self._bridge.diagnostics()

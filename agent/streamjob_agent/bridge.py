@@ -43,11 +43,26 @@ class Query:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Moments:
+    """How a key group's seconds b and first tasks f vary from batch to batch: sums over `batches` ended batches."""
+
+    batches: int
+    squared_s2: float  # of b * b
+    first_s: float = 0.0  # of b * f
+    firsts_squared: int = 0  # of f * f
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GroupUsage:
-    """Added up over the tasks of one key group since the last drain of the probe."""
+    """Added up over the tasks of one key group in batches that ended since the last drain of the probe.
+
+    All counts are 0 where only the batch that still runs has had a task of the group.
+    """
 
     key: GroupKey
-    executor_id: str  # of the newest task
+    executor_id: str  # of the newest task of all
+    counted_on: str  # executor of the newest task that is counted; empty without one
+    moments: Moments
     tasks: int
     first_tasks: int  # of them, those that were the first on their slot in their stage
     busy_s: float
@@ -71,6 +86,19 @@ class BatchEnd:
     input_rps: float | None
     processed_rps: float | None
     lag_rows: float | None
+    parts_s: Mapping[str, float] = dataclasses.field(default_factory=dict)  # by name, see metric_names.PARTS
+    state_memory_bytes: int | None = None  # as its state stores report it
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class StageUsage:
+    """One stage of ended batches, added up over them. `stage` is its name, see :mod:`streamjob_agent.metric_names`."""
+
+    stage: str
+    level: int  # in the newest of these batches
+    wall_s: float
+    busy_s: float
+    longest_s: float  # sum of each batch's longest task
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +111,7 @@ class Usage:
     executor_busy_s: Mapping[str, float]  # by executor id: every task
     failed_tasks: int
     longest_stateful_stage_s: float | None
+    stages: Mapping[str, tuple[StageUsage, ...]] = dataclasses.field(default_factory=dict)  # by query id
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +121,22 @@ class Traffic:
     from_key: GroupKey
     to_key: GroupKey
     size_bytes: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What one key group sent to those of the operators that read from it, in one batch."""
+
+    size_bytes: int
+    partners: int  # key groups that got any of it
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficReading:
+    """One batch's traffic: the heaviest pairs, heaviest first, and all that each sending key group sends."""
+
+    pairs: tuple[Traffic, ...] = ()
+    sent: Mapping[GroupKey, Sent] = dataclasses.field(default_factory=dict)
 
 
 class SparkBridge(Protocol):
@@ -121,8 +166,11 @@ class SparkBridge(Protocol):
     def state_bytes(self, query_id: str) -> Mapping[GroupKey, int]:
         """Checkpoint bytes that a move of each group would load now: newest snapshot and changelogs after it."""
 
-    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> tuple[Traffic, ...]:
-        """Shuffle bytes between key groups of chained operators in the newest batch that can still be read."""
+    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> TrafficReading:
+        """Shuffle bytes between key groups of chained operators in the newest batch that can still be read.
+
+        `min_bytes` and `max_pairs` cut the pairs only.
+        """
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         """Register owners from now on: asserted at once and at each batch boundary until replaced.

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.bridge import BatchEnd, Query
+from streamjob_agent.families import Row, counter, gauge
 from streamjob_agent.ledger import GroupTotals, QueryPage
+from streamjob_agent.stage_series import stages
 from streamjob_agent.textformat import render
 from streamjob_agent.wire import AgentStatus
-
-Row = tuple[tuple[str, ...], float]
-_Family = CounterMetricFamily | GaugeMetricFamily
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +44,7 @@ class AgentCollector(Collector):
         yield from _groups(facts.pages)
         yield from _executors(facts)
         yield from _queries(facts)
+        yield from stages(facts.pages)
         yield from _agent(facts)
 
 
@@ -58,20 +58,6 @@ class Exporter:
     def page(self) -> bytes:
         """The page in Prometheus text format."""
         return render(self.registry.collect())
-
-
-def _fill(family: _Family, rows: Iterable[Row]) -> Metric:
-    for labels, value in rows:
-        family.add_metric(labels, value)
-    return family
-
-
-def _counter(name: str, text: str, labels: tuple[str, ...], rows: Iterable[Row]) -> Metric:
-    return _fill(CounterMetricFamily(name, text, labels=labels), rows)
-
-
-def _gauge(name: str, text: str, labels: tuple[str, ...], rows: Iterable[Row]) -> Metric:
-    return _fill(GaugeMetricFamily(name, text, labels=labels), rows)
 
 
 _GROUP_COUNTERS: tuple[tuple[str, str, Callable[[GroupTotals], float]], ...] = (
@@ -90,26 +76,26 @@ def _groups(pages: tuple[QueryPage, ...]) -> Iterator[Metric]:
         for key, totals in page.groups
     ]
     for name, text, value in _GROUP_COUNTERS:
-        yield _counter(name, text, names.GROUP_LABELS, ((labels, value(totals)) for labels, totals in rows))
-    yield _counter(
+        yield counter(name, text, names.GROUP_LABELS, ((labels, value(totals)) for labels, totals in rows))
+    yield counter(
         names.GROUP_WARMUP_SECONDS,
         "Part of the run time that is no load: of first tasks on an executor, and of the first on a slot in a stage.",
         names.GROUP_LABELS,
         ((labels, totals.warmup_s) for labels, totals in rows if totals.warmup_s),
     )
-    yield _gauge(
+    yield gauge(
         names.GROUP_EXECUTOR_ID,
         "Executor of the key group's newest task.",
         names.GROUP_LABELS,
         ((labels, int(totals.executor_id)) for labels, totals in rows if totals.executor_id.isdecimal()),
     )
-    yield _gauge(
+    yield gauge(
         names.GROUP_STATE_ROWS,
         "Rows in the key group's state.",
         names.GROUP_LABELS,
         ((labels, totals.state_rows) for labels, totals in rows if totals.state_rows is not None),
     )
-    yield _gauge(
+    yield gauge(
         names.GROUP_STATE_BYTES,
         "Checkpoint bytes that a move of the key group would load.",
         names.GROUP_LABELS,
@@ -119,7 +105,22 @@ def _groups(pages: tuple[QueryPage, ...]) -> Iterator[Metric]:
             for key, size in sorted(page.state_bytes.items())
         ),
     )
-    yield _counter(names.TRAFFIC_BYTES, "Bytes between two key groups.", names.TRAFFIC_LABELS, _traffic(pages))
+    sent = [((page.query_id, str(key.operator), str(key.partition)), sent) for page in pages for key, sent in page.sent]
+    yield counter(
+        names.GROUP_SENT_BYTES,
+        "Bytes from the key group to those of operators that read from its own, all pairs.",
+        names.GROUP_LABELS,
+        ((labels, totals.total_bytes) for labels, totals in sent),
+    )
+    yield gauge(
+        names.GROUP_PARTNERS,
+        "Key groups that got any of these bytes in the newest reading.",
+        names.GROUP_LABELS,
+        ((labels, totals.partners) for labels, totals in sent),
+    )
+    yield counter(
+        names.TRAFFIC_BYTES, "Bytes between two key groups, heavy pairs only.", names.TRAFFIC_LABELS, _traffic(pages)
+    )
 
 
 def _traffic(pages: tuple[QueryPage, ...]) -> Iterator[Row]:
@@ -131,19 +132,19 @@ def _traffic(pages: tuple[QueryPage, ...]) -> Iterator[Row]:
 
 def _executors(facts: Facts) -> Iterator[Metric]:
     alive = [executor for executor in facts.status.executors if executor.state != "dead"]
-    yield _gauge(
+    yield gauge(
         names.EXECUTOR_CORES,
         "Task slots of a live executor.",
         ("executor", "host"),
         (((executor.executor_id, executor.host), executor.cores) for executor in alive),
     )
-    yield _gauge(
+    yield gauge(
         names.EXECUTOR_STATE,
         "1 for the state the executor is in.",
         ("executor", "state"),
         (((executor.executor_id, executor.state), 1) for executor in facts.status.executors),
     )
-    yield _counter(
+    yield counter(
         names.EXECUTOR_BUSY_SECONDS,
         "Run time of every task of the executor.",
         ("executor",),
@@ -153,11 +154,11 @@ def _executors(facts: Facts) -> Iterator[Metric]:
 
 def _queries(facts: Facts) -> Iterator[Metric]:
     for name, text, value in _QUERY_COUNTERS:
-        yield _counter(name, text, ("query",), (((page.query_id,), value(page)) for page in facts.pages))
+        yield counter(name, text, ("query",), (((page.query_id,), value(page)) for page in facts.pages))
     for name, text, measured in _QUERY_GAUGES:
         known = ((page.query_id, measured(page.newest)) for page in facts.pages if page.newest is not None)
-        yield _gauge(name, text, ("query",), (((query,), number) for query, number in known if number is not None))
-    yield _gauge(
+        yield gauge(name, text, ("query",), (((query,), number) for query, number in known if number is not None))
+    yield gauge(
         names.QUERY_TRIGGER_SECONDS,
         "Interval of the query's trigger.",
         ("query",),
@@ -167,7 +168,7 @@ def _queries(facts: Facts) -> Iterator[Metric]:
             if query.trigger_interval_s is not None
         ),
     )
-    yield _gauge(
+    yield gauge(
         names.QUERY_INFO,
         "1 for each active query.",
         ("query", "name", "run"),
@@ -201,6 +202,11 @@ _QUERY_GAUGES: tuple[tuple[str, str, Callable[[BatchEnd], float | None]], ...] =
     (names.QUERY_LAST_BATCH_ID, "Id of the newest batch.", lambda batch: batch.batch_id),
     (names.QUERY_INPUT_RATE, "Input rate of the newest batch.", lambda batch: batch.input_rps),
     (names.QUERY_PROCESSED_RATE, "Processing rate of it.", lambda batch: batch.processed_rps),
+    (
+        names.QUERY_STATE_MEMORY_BYTES,
+        "Memory of the state stores as they report it; of RocksDB a part only, see the agent's page.",
+        lambda batch: batch.state_memory_bytes,
+    ),
     (names.QUERY_LAG_ROWS, "Rows that the sources hold beyond it.", lambda batch: batch.lag_rows),
 )
 
@@ -208,20 +214,20 @@ _QUERY_GAUGES: tuple[tuple[str, str, Callable[[BatchEnd], float | None]], ...] =
 def _agent(facts: Facts) -> Iterator[Metric]:
     status = facts.status
     versions = (status.agent_version, status.spark_version, status.application_id)
-    yield _gauge(names.AGENT_INFO, "1.", ("agent_version", "spark_version", "application"), [(versions, 1)])
+    yield gauge(names.AGENT_INFO, "1.", ("agent_version", "spark_version", "application"), [(versions, 1)])
     on = 1 if status.actuation == "on" else 0
-    yield _gauge(names.AGENT_ACTUATION, "1 when key groups may be moved.", ("reason",), [((status.reason,), on)])
+    yield gauge(names.AGENT_ACTUATION, "1 when key groups may be moved.", ("reason",), [((status.reason,), on)])
     applied = status.generation_applied
-    yield _gauge(
+    yield gauge(
         names.AGENT_GENERATION, "Newest accepted assignment.", (), [((), applied)] if applied is not None else []
     )
     moves = (((result,), count) for result, count in sorted(facts.moves.items()))
-    yield _counter(names.AGENT_MOVES, "Moves by their result.", ("result",), moves)
+    yield counter(names.AGENT_MOVES, "Moves by their result.", ("result",), moves)
     errors = (((place,), count) for place, count in sorted(facts.errors.items()))
-    yield _counter(names.AGENT_ERRORS, "Errors of the agent's own, by place.", ("place",), errors)
-    yield _counter(names.AGENT_OVERHEAD_SECONDS, "Time of the agent's own work.", (), [((), facts.overhead_s)])
+    yield counter(names.AGENT_ERRORS, "Errors of the agent's own, by place.", ("place",), errors)
+    yield counter(names.AGENT_OVERHEAD_SECONDS, "Time of the agent's own work.", (), [((), facts.overhead_s)])
     wait_s = facts.locality_wait_s
-    yield _gauge(
+    yield gauge(
         names.AGENT_LOCALITY_WAIT_SECONDS,
         "spark.locality.wait.process as last set.",
         (),

@@ -7,13 +7,16 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from streamjob_agent.bridge import BatchEnd, GroupUsage, Traffic, Usage
-from streamjob_agent.traffic import Pair, TrafficTable
-from streamjob_agent.warmup import Ages, Reading, StartCost, Warmup
+from streamjob_agent import metric_names as names
+from streamjob_agent.bridge import BatchEnd, GroupUsage, StageUsage, TrafficReading, Usage
+from streamjob_agent.traffic import Pair, SentTotals, TrafficTable, add_sent
+from streamjob_agent.warmup import Ages, Reading, StartCost, Warmup, squared_s2
 from streamjob_agent.wire import GroupKey
 
 _ENDED_QUERIES = 8  # ended queries whose series stay
 _EXECUTORS = 500  # executors whose busy seconds stay, the newest ones
+_STAGES = 200  # names of stages that a query may have; what comes later is one more
+_MORE = names.stage_name(None, "more")
 _RECENT = 0.8  # share of the recent busy time that stays at each drain
 
 
@@ -21,7 +24,7 @@ _RECENT = 0.8  # share of the recent busy time that stays at each drain
 class GroupTotals:
     """Counters of one key group, and the newest values of what is no counter.
 
-    Counters hold whole batches only, see :meth:`Ledger.take`; `executor_id` is that of the newest task of all.
+    Counters hold whole batches only; `executor_id` is that of the newest task of all.
     """
 
     busy_s: float = 0.0
@@ -36,13 +39,16 @@ class GroupTotals:
     warmup_s: float = 0.0
     warmup: Warmup = dataclasses.field(default_factory=Warmup)
 
-    def add(self, usage: GroupUsage, start: StartCost, *, young: bool, batch: int) -> float:
-        """Count one drain's usage of this group; `young` when its executor is new. Seconds of starts within it."""
+    def add(self, usage: GroupUsage, start: StartCost, *, young: bool, batch: int) -> tuple[float, float]:
+        """Count one drain's usage of this group; `young` when its executor is new.
+
+        Seconds of starts within it, and the sum over its batches of squared seconds without any warm-up.
+        """
         reading = Reading(
             busy_s=usage.busy_s,
             tasks=usage.tasks,
             first_tasks=usage.first_tasks,
-            cold=young or usage.executor_id != self.counted_on,
+            cold=young or usage.counted_on != self.counted_on,
             batch=batch,
         )
         start_s, cold_s = self.warmup.beyond_s(reading, start)
@@ -52,10 +58,27 @@ class GroupTotals:
         self.records += usage.records
         self.local_bytes += usage.local_bytes
         self.remote_bytes += usage.remote_bytes
-        self.counted_on = usage.executor_id
+        self.counted_on = usage.counted_on
         self.state_rows = usage.state_rows if usage.state_rows is not None else self.state_rows
         self.recent_busy_s = _RECENT * self.recent_busy_s + usage.busy_s
-        return start_s
+        return start_s, squared_s2(usage.moments, reading, start_s, usage.busy_s - start_s - cold_s)
+
+
+@dataclasses.dataclass(slots=True)
+class StageTotals:
+    """Counters of one stage, and its level in the newest batch."""
+
+    level: int = 0
+    wall_s: float = 0.0
+    busy_s: float = 0.0
+    longest_s: float = 0.0
+
+    def add(self, usage: StageUsage) -> None:
+        """Count one drain's usage of this stage."""
+        self.level = usage.level
+        self.wall_s += usage.wall_s
+        self.busy_s += usage.busy_s
+        self.longest_s += usage.longest_s
 
 
 @dataclasses.dataclass(slots=True)
@@ -63,8 +86,11 @@ class QueryTotals:
     """Counters of one query, its key groups and its newest batch."""
 
     groups: dict[GroupKey, GroupTotals]
-    unfinished: list[GroupUsage]  # of the batch that runs
     traffic: TrafficTable
+    sent: dict[GroupKey, SentTotals] = dataclasses.field(default_factory=dict)
+    stages: dict[str, StageTotals] = dataclasses.field(default_factory=dict)
+    parts_s: dict[str, float] = dataclasses.field(default_factory=dict)
+    squared_s2: defaultdict[int, float] = dataclasses.field(default_factory=lambda: defaultdict(float))  # by operator
     state_bytes: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
     batches: int = 0
     batch_s: float = 0.0
@@ -86,6 +112,10 @@ class QueryPage:
     groups: tuple[tuple[GroupKey, GroupTotals], ...]
     traffic: Mapping[Pair, float]
     traffic_batches: int
+    sent: tuple[tuple[GroupKey, SentTotals], ...]
+    stages: tuple[tuple[str, StageTotals], ...]
+    parts_s: Mapping[str, float]
+    squared_s2: Mapping[int, float]
     state_bytes: Mapping[GroupKey, int]
     batches: int
     batch_s: float
@@ -107,12 +137,14 @@ class Ledger:
     def take(self, usage: Usage) -> None:
         """Add one drain.
 
-        What key groups used is counted when their batch has ended: a page read in mid-batch would show some groups one
-        batch ahead of the others, which within a window of a few batches is a large difference of load.
+        Of key groups and stages it counts ended batches only: a page read in mid-batch would show some groups one batch
+        ahead of the others, which within a window of a few batches is a large difference of load.
         """
         with self._lock:
             for query_id, groups in usage.groups.items():
                 self._add_groups(self._query(query_id), groups)
+            for query_id, stages in usage.stages.items():
+                self._add_stages(self._query(query_id), stages)
             for query_id, busy_s in usage.other_busy_s.items():
                 self._query(query_id).other_busy_s += busy_s
             for batch in usage.batches:
@@ -126,40 +158,50 @@ class Ledger:
     def _query(self, query_id: str) -> QueryTotals:
         if query_id not in self._queries:
             table = TrafficTable(self._traffic_min_bytes, self._traffic_max_pairs)
-            self._queries[query_id] = QueryTotals(groups={}, unfinished=[], traffic=table)
+            self._queries[query_id] = QueryTotals(groups={}, traffic=table)
         return self._queries[query_id]
 
     @staticmethod
     def _add_groups(query: QueryTotals, groups: Iterable[GroupUsage]) -> None:
         for usage in groups:
-            query.groups.setdefault(usage.key, GroupTotals()).executor_id = usage.executor_id
-            query.unfinished.append(usage)
+            totals = query.groups.setdefault(usage.key, GroupTotals())
+            totals.executor_id = usage.executor_id
+            if usage.moments.batches == 0:
+                continue
+            young = query.ages.young(usage.counted_on, query.batches)
+            start = query.starts[usage.key.operator]
+            start_s, squared = totals.add(usage, start, young=young, batch=query.batches)
+            query.other_busy_s += start_s  # work all the same, of the slot: whoever comes first there has it
+            query.squared_s2[usage.key.operator] += squared
+        query.ages.forget(_EXECUTORS)
+
+    @staticmethod
+    def _add_stages(query: QueryTotals, stages: Iterable[StageUsage]) -> None:
+        for usage in stages:
+            name = usage.stage if usage.stage in query.stages or len(query.stages) < _STAGES else _MORE
+            query.stages.setdefault(name, StageTotals()).add(usage)
 
     @staticmethod
     def _add_batch(query: QueryTotals, batch: BatchEnd) -> None:
-        for usage in query.unfinished:
-            young = query.ages.young(usage.executor_id, query.batches)
-            start = query.starts[usage.key.operator]
-            # A start is work all the same, of the slot: whoever comes first there has it.
-            query.other_busy_s += query.groups[usage.key].add(usage, start, young=young, batch=query.batches)
-        query.unfinished.clear()
-        query.ages.forget(_EXECUTORS)
         query.batches += 1
         query.batch_s += batch.duration_s
         query.input_rows += batch.input_rows
         query.newest = batch
+        for part, seconds in batch.parts_s.items():
+            query.parts_s[part] = query.parts_s.get(part, 0.0) + seconds
 
     def set_state_bytes(self, query_id: str, state_bytes: Mapping[GroupKey, int]) -> None:
         """Replace a query's sizes of state."""
         with self._lock:
             self._query(query_id).state_bytes = dict(state_bytes)
 
-    def take_traffic(self, query_id: str, pairs: Iterable[Traffic]) -> None:
+    def take_traffic(self, query_id: str, reading: TrafficReading) -> None:
         """Add one batch's traffic, standing for every batch since the last reading."""
         with self._lock:
             query = self._query(query_id)
             batches = max(1, query.batches - query.traffic_read_at)
-            query.traffic.take(pairs, batches)
+            query.traffic.take(reading.pairs, batches)
+            add_sent(query.sent, reading.sent, batches)
             query.traffic_batches += batches
             query.traffic_read_at = query.batches
 
@@ -211,6 +253,10 @@ def _page(query_id: str, query: QueryTotals) -> QueryPage:
         groups=tuple((key, dataclasses.replace(totals)) for key, totals in sorted(query.groups.items())),
         traffic=query.traffic.totals(),
         traffic_batches=query.traffic_batches,
+        sent=tuple((key, dataclasses.replace(sent)) for key, sent in sorted(query.sent.items())),
+        stages=tuple((name, dataclasses.replace(totals)) for name, totals in query.stages.items()),
+        parts_s=dict(query.parts_s),
+        squared_s2=dict(query.squared_s2),
         state_bytes=query.state_bytes,
         batches=query.batches,
         batch_s=query.batch_s,

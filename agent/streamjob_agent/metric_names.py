@@ -15,15 +15,38 @@ GROUP_CPU_SECONDS = "streamjob_keygroup_cpu_seconds_total"  # CPU of the tasks' 
 GROUP_RECORDS = "streamjob_keygroup_records_total"  # records read by the group's tasks
 GROUP_LOCAL_BYTES = "streamjob_keygroup_shuffle_local_bytes_total"
 GROUP_REMOTE_BYTES = "streamjob_keygroup_shuffle_remote_bytes_total"
+GROUP_SENT_BYTES = "streamjob_keygroup_sent_bytes_total"  # to key groups of other operators, all pairs
 
 # Gauges per key group.
 GROUP_STATE_BYTES = "streamjob_keygroup_state_bytes"  # checkpoint bytes that a move of the group would load
 GROUP_STATE_ROWS = "streamjob_keygroup_state_rows"
+GROUP_PARTNERS = "streamjob_keygroup_partners"  # key groups of other operators that it sent anything to
 GROUP_EXECUTOR_ID = "streamjob_keygroup_executor_id"  # the executor its newest task ran on, as a number
 
 # Counter per pair of communicating key groups, only the heavy pairs. Labels: see TRAFFIC_LABELS.
 TRAFFIC_BYTES = "streamjob_traffic_bytes_total"
 TRAFFIC_LABELS = ("query", "from_operator", "from_partition", "to_operator", "to_partition")
+
+# Counter per operator. Labels: query, operator.
+OPERATOR_LABELS = ("query", "operator")
+OPERATOR_SQUARED_SECONDS = "streamjob_operator_squared_seconds_total"
+"""Sum over its key groups and batches of the square of a group's seconds in a batch, warm-up left out.
+
+With its growth S2 over B batches, and mean_k of n key groups, the variance of a group from batch to batch, pooled, is
+(S2 / B - sum of mean_k squared) / n * B / (B - 1).
+"""
+
+# Per stage of a query's batches. Labels: query, stage.
+STAGE_LABELS = ("query", "stage")
+STAGE_WALL_SECONDS = "streamjob_stage_wall_seconds_total"
+STAGE_BUSY_SECONDS = "streamjob_stage_busy_seconds_total"
+STAGE_LONGEST_SECONDS = "streamjob_stage_longest_task_seconds_total"  # sum of each batch's longest task
+STAGE_LEVEL = "streamjob_stage_level"  # gauge; stages of one level run side by side
+
+# Per part of a query's batches. Labels: query, part.
+PART_LABELS = ("query", "part")
+PART_SECONDS = "streamjob_query_part_seconds_total"
+PARTS = ("latestOffset", "queryPlanning", "getBatch", "walCommit", "addBatch", "commitOffsets", "triggerExecution")
 
 # Per executor: label `executor`, and `host` on the cores.
 EXECUTOR_CORES = "streamjob_executor_cores"  # task slots; absent once the executor is gone
@@ -43,6 +66,7 @@ QUERY_PROCESSED_RATE = "streamjob_query_processed_rows_per_second"
 QUERY_LAG_ROWS = "streamjob_query_source_lag_rows"  # absent when no source tells its lag
 QUERY_OTHER_BUSY_SECONDS = "streamjob_query_other_busy_seconds_total"  # tasks without a key group, and starts
 QUERY_TRAFFIC_BATCHES = "streamjob_query_traffic_batches_total"  # batches that the traffic series stand for
+QUERY_STATE_MEMORY_BYTES = "streamjob_query_state_memory_bytes"  # of its state stores, as they report it
 QUERY_INFO = "streamjob_query_info"  # labels query, name, run; 1 for each active query
 
 # The agent itself.
@@ -53,3 +77,15 @@ AGENT_MOVES = "streamjob_agent_moves_total"  # label result: done, failed, guard
 AGENT_ERRORS = "streamjob_agent_errors_total"  # label place: where an error of the agent's own was caught
 AGENT_OVERHEAD_SECONDS = "streamjob_agent_overhead_seconds_total"  # time the agent's own work took in the driver
 AGENT_LOCALITY_WAIT_SECONDS = "streamjob_agent_locality_wait_seconds"
+
+_OPERATOR = "operator-"
+
+
+def stage_name(operator: int | None, place: str = "") -> str:
+    """Value of the label `stage`: "operator-3", or without key groups its place, level and turn: "free-0.1"."""
+    return f"free-{place}" if operator is None else f"{_OPERATOR}{operator}"
+
+
+def stage_operator(stage: str) -> int | None:
+    """The operator whose key groups are the stage's tasks; None without."""
+    return int(stage.removeprefix(_OPERATOR)) if stage.startswith(_OPERATOR) else None

@@ -1,11 +1,11 @@
-"""The traffic between key groups worth a series: the heavy pairs, a bounded and steady set of them."""
+"""Traffic between key groups: the heavy pairs, a bounded and steady set of them, and what each group sends in all."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from streamjob_agent.bridge import Traffic
+from streamjob_agent.bridge import Sent, Traffic
 from streamjob_agent.wire import GroupKey
 
 Pair = tuple[GroupKey, GroupKey]
@@ -55,3 +55,19 @@ class TrafficTable:
     def totals(self) -> dict[Pair, float]:
         """Bytes so far of each pair that has a series."""
         return {pair: member.total_bytes for pair, member in self._members.items()}
+
+
+@dataclasses.dataclass(slots=True)
+class SentTotals:
+    """Bytes that one key group has sent so far, and to how many others in the newest reading."""
+
+    total_bytes: float = 0.0
+    partners: int = 0
+
+
+def add_sent(totals: dict[GroupKey, SentTotals], sent: Mapping[GroupKey, Sent], batches: int) -> None:
+    """Take in one batch's reading, which stands for `batches` batches."""
+    for key, one in sent.items():
+        total = totals.setdefault(key, SentTotals())
+        total.total_bytes += one.size_bytes * batches
+        total.partners = one.partners

@@ -12,6 +12,8 @@ import dataclasses
 import statistics
 from collections import deque
 
+from streamjob_agent.bridge import Moments
+
 YOUNG_BATCHES = 3
 """Batches on an executor since its first task of the query, in which every key group there is cold."""
 _NEWEST = 0.5  # weight of the newest warm batch in what is usual
@@ -80,6 +82,19 @@ class Warmup:
         if before is None or before.first is first or now.batch - before.batch > _PAIR_BATCHES:
             return
         start.observe(*((now.task_s, before.task_s) if first else (before.task_s, now.task_s)))
+
+
+def squared_s2(moments: Moments, reading: Reading, start_s: float, load_s: float) -> float:
+    """Sum over the reading's batches of the square of the group's load in each, `load_s` in all.
+
+    A cold reading says nothing about how the load varies, so each of its batches counts as their mean.
+    """
+    even = load_s**2 / moments.batches
+    if reading.cold:
+        return even
+    start = start_s / reading.first_tasks if reading.first_tasks else 0.0
+    squared = moments.squared_s2 - 2 * start * moments.first_s + start**2 * moments.firsts_squared
+    return max(even, squared)
 
 
 class Ages:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Moments, Query, TrafficReading, Usage
 from streamjob_agent.wire import GroupKey
 from streamjob_sim.fleet import Life
 from streamjob_sim.job import Batch, SimulatedJob
@@ -102,11 +102,14 @@ class SimulatedSpark:
 
     def _groups(self, batches: list[Batch]) -> tuple[GroupUsage, ...]:
         task_s, cpu_s, records = (np.sum([getattr(one, name) for one in batches], axis=0) for name in _MEASURED)
+        squared_s2 = np.sum([one.task_s**2 for one in batches], axis=0)
         owners = self._job.agent.seen
         return tuple(
             GroupUsage(
                 key=key,
                 executor_id=str(owners[at]),
+                counted_on=str(owners[at]),
+                moments=Moments(batches=len(batches), squared_s2=float(squared_s2[at])),
                 tasks=len(batches),
                 first_tasks=0,
                 busy_s=float(task_s[at]),
@@ -137,8 +140,8 @@ class SimulatedSpark:
         with self._lock:
             return {key: int(self._job.state_bytes[at]) for at, key in enumerate(self._keys)}
 
-    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> tuple[Traffic, ...]:
-        return ()
+    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> TrafficReading:
+        return TrafficReading()
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         with self._lock:

@@ -98,6 +98,7 @@ class Snapshot:
     traffic_bytes: sparse.csr_array | None  # (n_groups, n_groups), bytes within the window, heavy pairs only
     rates: QueryRates
     traffic_read_at_s: float | None = None
+    traffic_sent_bytes: FloatArray | None = None  # (n_groups,), bytes to other key groups within the window, all pairs
     stages: tuple[StageView, ...] = ()  # empty while the agent does not tell
     warmup_s: FloatArray | None = None  # (n_groups,), seconds within the window that only moves and starts cost
 

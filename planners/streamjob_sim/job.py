@@ -35,7 +35,10 @@ class Running:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """A finished batch. `waiting` are records that had arrived and were not taken; arrays are (n_groups,)."""
+    """A finished batch. `waiting` are records that had arrived and were not taken; arrays are (n_groups,).
+
+    `loading_s` is the part of `task_s` that moves cost.
+    """
 
     started_s: float
     end_s: float
@@ -46,7 +49,9 @@ class Batch:
     executors: int
     task_s: FloatArray
     cpu_s: FloatArray
+    loading_s: FloatArray
     records: FloatArray
+    stage_s: FloatArray  # (n_operators,), length of each stage
     executor_busy_s: FloatArray  # (n_executors,) as of then
     other_busy_s: float
 
@@ -70,6 +75,7 @@ class SimulatedJob:
         counts = [one.partitions for one in world.operators]
         self.state_bytes = np.repeat([one.state.initial_bytes for one in world.operators], counts)
         self._growth = np.repeat([one.state.bytes_per_record for one in world.operators], counts)
+        self._nothing = np.zeros(self.state_bytes.size)
         self._cap = np.repeat([one.state.cap_bytes for one in world.operators], counts)
         self.now_s, self.taken = 0.0, 0.0
         self.batches: deque[Batch] = deque(maxlen=KEPT_BATCHES)
@@ -120,6 +126,8 @@ class SimulatedJob:
         self._running = Running(started_s=self.now_s, end_s=end_s, work=work, timing=timing, moved=moved)
 
     def _loading_s(self, moved: BoolArray) -> FloatArray:
+        if not moved.any():
+            return self._nothing  # one array for the many batches without a move
         costs = self.world.costs
         return np.where(moved, costs.move_fixed_s + self.state_bytes / costs.move_bytes_per_s, 0.0)
 
@@ -142,7 +150,9 @@ class SimulatedJob:
                 executors=int(self.fleet.ready().sum()),
                 task_s=timing.task_s,
                 cpu_s=timing.cpu_s,
+                loading_s=timing.loading_s,
                 records=work.records,
+                stage_s=timing.stage_s,
                 executor_busy_s=np.bincount(owner, timing.task_s, len(self.fleet.executors)).astype(np.float64),
                 other_busy_s=timing.other_busy_s,
             )

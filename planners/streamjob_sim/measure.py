@@ -16,6 +16,7 @@ from streamjob_sim.agent import Agent
 from streamjob_sim.faults import METRICS, FaultKind, lasting
 from streamjob_sim.fleet import Life
 from streamjob_sim.job import Batch, SimulatedJob
+from streamjob_sim.stage_views import stage_views
 
 START_S = 1_767_225_600.0
 """The world begins at 2026-01-01 00:00 UTC, so that windows with cron fields mean something."""
@@ -50,7 +51,10 @@ class SimulatedMetrics:
 def truth(job: SimulatedJob, window_s: float) -> Snapshot:
     """What happened in the newest whole batches that cover the window, without any fault."""
     batches, covered_s = newest_batches(job, window_s)
-    busy_s, cpu_s, records = (_sum(job, batches, name) for name in ("task_s", "cpu_s", "records"))
+    task_s, cpu_s, warmup_s, records = (
+        _sum(job, batches, name) for name in ("task_s", "cpu_s", "loading_s", "records")
+    )
+    busy_s, traffic = task_s - warmup_s, _traffic(job, records)
     alive = job.fleet.ready()
     return Snapshot(
         taken_at_s=START_S + (batches[-1].end_s if batches else job.now_s),
@@ -69,8 +73,11 @@ def truth(job: SimulatedJob, window_s: float) -> Snapshot:
         cpu_s=cpu_s,
         records=records,
         state_bytes=job.state_bytes.copy(),
-        traffic_bytes=_traffic(job, records),
+        traffic_bytes=traffic,
         rates=_rates(job, batches, covered_s),
+        traffic_sent_bytes=None if traffic is None else np.asarray(traffic.sum(axis=1), dtype=np.float64),
+        stages=stage_views(job, batches),
+        warmup_s=warmup_s,
     )
 
 
@@ -157,7 +164,7 @@ def _with_gaps(snapshot: Snapshot, hit: BoolArray) -> Snapshot:
 
 def _partial(snapshot: Snapshot, kept: BoolArray) -> Snapshot:
     rows = np.flatnonzero(kept)
-    traffic = snapshot.traffic_bytes
+    traffic, sent, warmup_s = snapshot.traffic_bytes, snapshot.traffic_sent_bytes, snapshot.warmup_s
     return dataclasses.replace(
         snapshot,
         group_ids=tuple(snapshot.group_ids[row] for row in rows),
@@ -167,4 +174,6 @@ def _partial(snapshot: Snapshot, kept: BoolArray) -> Snapshot:
         records=snapshot.records[rows],
         state_bytes=snapshot.state_bytes[rows],
         traffic_bytes=None if traffic is None else traffic[rows][:, rows],
+        traffic_sent_bytes=None if sent is None else sent[rows],
+        warmup_s=None if warmup_s is None else warmup_s[rows],
     )

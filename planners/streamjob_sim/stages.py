@@ -23,10 +23,15 @@ class Work:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How long one batch takes: task seconds (n_groups,), of which on records; source work; length of the batch."""
+    """How long one batch takes: task seconds (n_groups,), of which on records and on loading; source work; length.
+
+    `stage_s` is the length of each operator's stage, (n_operators,).
+    """
 
     task_s: FloatArray
     cpu_s: FloatArray
+    loading_s: FloatArray
+    stage_s: FloatArray
     other_busy_s: float
     length_s: float
 
@@ -94,10 +99,16 @@ class Stages:
         task_s = self.overhead_s + cpu_s + remote_s + loading_s
         source_rate = self._world.batch.source_records_per_slot_second
         other_s = 0.0 if source_rate is None else work.taken / source_rate
-        length_s = self._world.batch.fixed_s + other_s / float(slots[fleet.ready()].sum())
-        for row in self.slices:
-            length_s += float(finish_s(task_s[row], owner[row], slots).max())
-        return Timing(task_s=task_s, cpu_s=cpu_s, other_busy_s=other_s, length_s=length_s)
+        stage_s = np.array([finish_s(task_s[row], owner[row], slots).max() for row in self.slices], dtype=np.float64)
+        length_s = self._world.batch.fixed_s + other_s / float(slots[fleet.ready()].sum()) + float(stage_s.sum())
+        return Timing(
+            task_s=task_s,
+            cpu_s=cpu_s,
+            loading_s=loading_s,
+            stage_s=stage_s,
+            other_busy_s=other_s,
+            length_s=length_s,
+        )
 
     def traffic_cells(self, records: FloatArray) -> list[tuple[IntArray, IntArray, FloatArray]]:
         """Bytes between key groups (rows, columns, sizes) for the records of any number of batches."""

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 from streamjob_agent import kube
 from streamjob_agent.attach import Host
-from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Moments, Query, TrafficReading, Usage
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.spread import even, group_keys, id_order
 from streamjob_agent.wire import GroupKey
@@ -98,6 +98,8 @@ class PaperSpark:
             GroupUsage(
                 key=key,
                 executor_id=name,
+                counted_on=name,
+                moments=Moments(batches=1, squared_s2=busy_s[key] ** 2),
                 tasks=1,
                 first_tasks=0,
                 busy_s=busy_s[key],
@@ -165,8 +167,8 @@ class PaperSpark:
     def state_bytes(self, query_id: str) -> Mapping[GroupKey, int]:
         return dict.fromkeys(group_keys(self.query.operators), 1000)
 
-    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> tuple[Traffic, ...]:
-        return ()
+    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> TrafficReading:
+        return TrafficReading()
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         if self._on:
@@ -237,6 +239,10 @@ class PaperSpark:
         return max(abs(load - mean) for load in loads)
 
 
+def _sum(one: Moments, other: Moments) -> Moments:
+    return Moments(batches=one.batches + other.batches, squared_s2=one.squared_s2 + other.squared_s2)
+
+
 def _together(drained: list[Usage]) -> Usage:
     groups: dict[GroupKey, GroupUsage] = {}
     busy_s: dict[str, float] = {}
@@ -253,6 +259,7 @@ def _together(drained: list[Usage]) -> Usage:
                     cpu_s=before.cpu_s + one.cpu_s,
                     records=before.records + one.records,
                     tasks=before.tasks + one.tasks,
+                    moments=_sum(before.moments, one.moments),
                 )
             )
         for name, seconds in usage.executor_busy_s.items():

@@ -8,7 +8,17 @@ import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from streamjob_agent.bridge import BatchEnd, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.bridge import (
+    BatchEnd,
+    GroupUsage,
+    Moments,
+    Query,
+    Sent,
+    StageUsage,
+    Traffic,
+    TrafficReading,
+    Usage,
+)
 from streamjob_agent.exporter import Exporter, Facts
 from streamjob_agent.ledger import Ledger
 from streamjob_agent.wire import AgentStatus, ExecutorStatus, GroupKey, QueryStatus
@@ -42,6 +52,8 @@ class ScriptedAgent:
             GroupUsage(
                 key=GroupKey(operator=0, partition=at),
                 executor_id=owner,
+                counted_on=owner,
+                moments=Moments(batches=1, squared_s2=busy**2),
                 tasks=1,
                 first_tasks=0,
                 busy_s=busy,
@@ -73,12 +85,14 @@ class ScriptedAgent:
                 executor_busy_s=busy_of,
                 failed_tasks=0,
                 longest_stateful_stage_s=None,
+                stages={self.query: _stages(busy_s)},
             )
         )
         self._ledger.set_state_bytes(self.query, {group.key: 1000 + group.key.partition for group in groups})
         ends = (GroupKey(operator=0, partition=0), GroupKey(operator=0, partition=1))
         pair = Traffic(from_key=ends[0], to_key=ends[1], size_bytes=10)
-        self._ledger.take_traffic(self.query, (pair,))
+        sent = {ends[0]: Sent(size_bytes=25, partners=3)}
+        self._ledger.take_traffic(self.query, TrafficReading(pairs=(pair,), sent=sent))
 
     def page(self) -> bytes:
         with self._lock:
@@ -123,6 +137,13 @@ class ScriptedAgent:
             overhead_s=0.0,
             locality_wait_s=None,
         )
+
+
+def _stages(busy_s: tuple[float, ...]) -> tuple[StageUsage, ...]:
+    source = StageUsage(stage="free-0.0", level=0, wall_s=0.125, busy_s=0.25, longest_s=0.125)
+    return source, StageUsage(
+        stage="operator-0", level=1, wall_s=0.25, busy_s=sum(busy_s), longest_s=max(busy_s, default=0.0)
+    )
 
 
 Page = Callable[[], bytes | None]

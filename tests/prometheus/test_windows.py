@@ -31,6 +31,14 @@ def test_a_window_of_whole_batches(bench: Bench) -> None:
     assert (rates.mean_batch_s, rates.trigger_interval_s, rates.lag_rows) == (0.5, 0.5, 7.0)
     assert rates.input_rps == pytest.approx(1000 * batches / snapshot.window_s)
     assert rates.other_busy_s == pytest.approx(0.25 * batches)
+    source, counting = snapshot.stages
+    assert (source.operator, source.level, source.wall_s, source.busy_s) == (None, 0, 0.125, 0.25)
+    assert (counting.operator, counting.level, counting.wall_s, counting.longest_s) == (0, 1, 0.25, 4.0)
+    assert counting.spread_s == pytest.approx(0.0, abs=1e-6)
+    assert snapshot.traffic_sent_bytes is not None
+    assert snapshot.traffic_sent_bytes.tolist() == [25.0 * batches, 0.0, 0.0, 0.0]
+    assert snapshot.warmup_s is not None
+    assert snapshot.warmup_s.tolist() == [0.0] * 4
     assert snapshot.window_s >= bench.window_s - 0.001  # scrapes are stamped in milliseconds
     assert bench.metrics.trouble is None
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Mapping
 
-from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.bridge import (
+    BatchEnd,
+    Executor,
+    GroupUsage,
+    Moments,
+    Query,
+    Sent,
+    StageUsage,
+    Traffic,
+    TrafficReading,
+    Usage,
+)
 from streamjob_agent.spread import even, group_keys, id_order
 from streamjob_agent.wire import GroupKey
 
@@ -89,11 +100,15 @@ class FakeBridge:
             input_rps=10.0,
             processed_rps=20.0,
             lag_rows=None,
+            parts_s={"addBatch": 0.7, "triggerExecution": 1.0},
+            state_memory_bytes=4096,
         )
         groups = tuple(
             GroupUsage(
                 key=key,
                 executor_id=name,
+                counted_on=name,
+                moments=Moments(batches=1, squared_s2=self.task_s**2),
                 tasks=1,
                 first_tasks=0,
                 busy_s=self.task_s,
@@ -113,6 +128,15 @@ class FakeBridge:
             executor_busy_s=busy,
             failed_tasks=0,
             longest_stateful_stage_s=0.5,
+            stages={
+                QUERY: (
+                    StageUsage(stage="free-0.0", level=0, wall_s=0.1, busy_s=0.2, longest_s=0.1),
+                    *(
+                        StageUsage(stage=f"operator-{one}", level=2 - one, wall_s=0.3, busy_s=0.6, longest_s=0.1)
+                        for one in self.operators
+                    ),
+                )
+            },
         )
 
     # The protocol.
@@ -153,12 +177,13 @@ class FakeBridge:
         self._enter("state_bytes", query_id)
         return dict.fromkeys(group_keys(self.operators), 1000)
 
-    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> tuple[Traffic, ...]:
+    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> TrafficReading:
         self._enter("traffic", query_id)
         pair = Traffic(
             from_key=GroupKey(operator=1, partition=0), to_key=GroupKey(operator=0, partition=2), size_bytes=5000
         )
-        return (pair,)[:max_pairs]
+        sent = {GroupKey(operator=1, partition=at): Sent(size_bytes=6000 + at, partners=6) for at in range(6)}
+        return TrafficReading(pairs=(pair,)[:max_pairs], sent=sent)
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         self._enter("place", dict(owners))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from fake_bridge import QUERY
 
-from streamjob_agent.bridge import BatchEnd, GroupUsage, Usage
+from streamjob_agent.bridge import BatchEnd, GroupUsage, Moments, Usage
 from streamjob_agent.ledger import GroupTotals, Ledger
-from streamjob_agent.warmup import YOUNG_BATCHES, Reading, StartCost, Warmup
+from streamjob_agent.warmup import YOUNG_BATCHES, Reading, StartCost, Warmup, squared_s2
 from streamjob_agent.wire import GroupKey
 
 KEY = GroupKey(operator=0, partition=0)
@@ -18,6 +18,8 @@ def batch(ledger: Ledger, busy_s: float, executor: str, *, tasks: int = 1, first
     usage = GroupUsage(
         key=KEY,
         executor_id=executor,
+        counted_on=executor,
+        moments=Moments(batches=1, squared_s2=busy_s**2, first_s=busy_s * first_tasks, firsts_squared=first_tasks**2),
         tasks=tasks,
         first_tasks=first_tasks,
         busy_s=busy_s,
@@ -146,3 +148,53 @@ def test_what_a_start_takes_is_work_of_the_query_and_of_no_group(ledger: Ledger)
     totals = batch(ledger, 1.2, "0", first_tasks=1)
     assert totals.warmup_s == pytest.approx(0.2)
     assert ledger.pages()[0].other_busy_s - before == pytest.approx(0.2)
+
+
+def squared(ledger: Ledger) -> float:
+    return ledger.pages()[0].squared_s2[0]
+
+
+def test_squares_hold_every_batch_and_no_warm_up(ledger: Ledger) -> None:
+    before = squared(ledger)
+    batch(ledger, 2.0, "0")
+    assert squared(ledger) - before == pytest.approx(4.0)
+    totals = batch(ledger, 9.0, "1")  # moved: all beyond the usual is warm-up
+    load_s = 9.0 - totals.warmup_s
+    assert squared(ledger) - before == pytest.approx(4.0 + load_s**2)
+
+
+def test_a_start_is_taken_out_of_its_own_batch() -> None:
+    # Batches of 1.2 s (first on its slot) and 1.0 s, of which the start took 0.2: no difference is left.
+    moments = Moments(batches=2, squared_s2=1.2**2 + 1.0**2, first_s=1.2, firsts_squared=1)
+    two = Reading(busy_s=2.2, tasks=2, first_tasks=1, cold=False, batch=3)
+    assert squared_s2(moments, two, 0.2, 2.0) == pytest.approx(2.0)
+
+
+def test_a_batch_that_still_runs_tells_only_where_its_tasks_are(ledger: Ledger) -> None:
+    before = ledger.pages()[0].groups[0][1]
+    running = GroupUsage(
+        key=KEY,
+        executor_id="9",
+        counted_on="",
+        moments=Moments(batches=0, squared_s2=0.0),
+        tasks=0,
+        first_tasks=0,
+        busy_s=0.0,
+        cpu_s=0.0,
+        records=0,
+        local_bytes=0,
+        remote_bytes=0,
+        state_rows=None,
+    )
+    usage = Usage(
+        groups={QUERY: (running,)},
+        batches=(),
+        other_busy_s={},
+        executor_busy_s={},
+        failed_tasks=0,
+        longest_stateful_stage_s=None,
+    )
+    ledger.take(usage)
+    after = ledger.pages()[0].groups[0][1]
+    assert (after.executor_id, after.counted_on, after.busy_s) == ("9", "0", before.busy_s)
+    assert batch(ledger, 1.0, "0").warmup_s == 0.0  # where it was counted last, so it is warm

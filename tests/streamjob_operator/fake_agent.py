@@ -35,11 +35,17 @@ class FakeAgent:
     traffic_bytes: float = 0.0
     traffic_batches: int = 0
     reads_traffic: bool = True
+    tells_stages: bool = True
+    squared_s2: float = 0.0
+    stage_s: dict[str, float] = dataclasses.field(default_factory=lambda: {"free-0.0": 0.0, "operator-0": 0.0})
     assignments: list[Assignment] = dataclasses.field(default_factory=list)
 
     def advance(self, *busy_s: float) -> None:
         self.batches += 1
         self.busy_s = [total + more for total, more in zip(self.busy_s, busy_s, strict=True)]
+        self.squared_s2 += sum(seconds**2 for seconds in busy_s)
+        self.stage_s["free-0.0"] += 0.25
+        self.stage_s["operator-0"] += sum(busy_s)
         if self.reads_traffic:  # a reading of 100 bytes stands for every batch since the one before
             self.traffic_bytes += 100.0 * (self.batches - self.traffic_batches)
             self.traffic_batches = self.batches
@@ -64,7 +70,20 @@ class FakeAgent:
         lines += [f"{names.QUERY_BATCHES}{query} {self.batches}", f"{names.QUERY_BATCH_SECONDS}{query} {self.batches}"]
         lines += [f"{names.QUERY_INPUT_ROWS}{query} {1000 * self.batches}", f"{names.QUERY_TRIGGER_SECONDS}{query} 2"]
         lines += [f"{names.QUERY_TRAFFIC_BATCHES}{query} {self.traffic_batches}"]
+        if self.tells_stages:
+            lines += self._told_stages()
         return "\n".join(lines) + "\n"
+
+    def _told_stages(self) -> list[str]:
+        """Two slots for each stage, whose longest task takes half of its run time; and what group 0 sends in all."""
+        lines = [f'{names.OPERATOR_SQUARED_SECONDS}{{query="q",operator="0"}} {self.squared_s2}']
+        for level, (stage, busy_s) in enumerate(self.stage_s.items()):
+            labels = f'{{query="q",stage="{stage}"}}'
+            lines += [f"{names.STAGE_LEVEL}{labels} {level}", f"{names.STAGE_BUSY_SECONDS}{labels} {busy_s}"]
+            lines += [f"{names.STAGE_WALL_SECONDS}{labels} {busy_s / 2}"]
+            lines += [f"{names.STAGE_LONGEST_SECONDS}{labels} {busy_s / 2}"]
+        sent = f'{names.GROUP_SENT_BYTES}{{query="q",operator="0",partition="0"}}'
+        return [*lines, f"{sent} {3 * self.traffic_bytes}"]
 
     def status(self) -> AgentStatus:
         query = QueryStatus(

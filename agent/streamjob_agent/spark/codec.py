@@ -7,7 +7,19 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
+from streamjob_agent import metric_names as names
+from streamjob_agent.bridge import (
+    BatchEnd,
+    Executor,
+    GroupUsage,
+    Moments,
+    Query,
+    Sent,
+    StageUsage,
+    Traffic,
+    TrafficReading,
+    Usage,
+)
 from streamjob_agent.spread import id_order
 from streamjob_agent.wire import GroupKey
 
@@ -16,12 +28,15 @@ _MS = 1e3
 
 
 def read_usage(text: str) -> Usage:
-    """What `Probe.drain` wrote. Lines: G key group, O other tasks, E executor, B batch, F counts."""
+    """What `Probe.drain` wrote. Lines: G key group, S stage, O other tasks, E executor, B batch, F counts."""
     groups: dict[str, list[GroupUsage]] = {}
+    stages: dict[str, list[StageUsage]] = {}
     rows = [line.split("\t") for line in text.splitlines()]
     for row in rows:
         if row[0] == "G":
             groups.setdefault(row[1], []).append(_group(row))
+        elif row[0] == "S":
+            stages.setdefault(row[1], []).append(_stage(row))
     counts = next(row for row in rows if row[0] == "F")
     return Usage(
         groups={query: tuple(sorted(found, key=lambda usage: usage.key)) for query, found in groups.items()},
@@ -30,14 +45,22 @@ def read_usage(text: str) -> Usage:
         executor_busy_s={row[1]: int(row[2]) / _MS for row in rows if row[0] == "E"},
         failed_tasks=int(counts[1]),
         longest_stateful_stage_s=None if int(counts[2]) < 0 else int(counts[2]) / _MS,
+        stages={query: tuple(found) for query, found in stages.items()},
     )
 
 
 def _group(row: list[str]) -> GroupUsage:
-    tasks, busy_ms, cpu_ns, records, local_bytes, remote_bytes, state_rows, firsts = map(int, row[5:13])
+    batches, tasks, firsts, busy_ms, cpu_ns, records, local_bytes, remote_bytes, state_rows = map(int, row[6:15])
     return GroupUsage(
         key=GroupKey(operator=int(row[2]), partition=int(row[3])),
         executor_id=row[4],
+        counted_on=row[5],
+        moments=Moments(
+            batches=batches,
+            squared_s2=float(row[15]) / _MS**2,
+            first_s=float(row[16]) / _MS,
+            firsts_squared=int(row[17]),
+        ),
         tasks=tasks,
         first_tasks=firsts,
         busy_s=busy_ms / _MS,
@@ -46,6 +69,17 @@ def _group(row: list[str]) -> GroupUsage:
         local_bytes=local_bytes,
         remote_bytes=remote_bytes,
         state_rows=None if state_rows < 0 else state_rows,
+    )
+
+
+def _stage(row: list[str]) -> StageUsage:
+    level, wall_ms, busy_ms, longest_ms = map(int, row[4:8])
+    return StageUsage(
+        stage=names.stage_name(int(row[2]) if row[2] != "-1" else None, row[3]),
+        level=level,
+        wall_s=wall_ms / _MS,
+        busy_s=busy_ms / _MS,
+        longest_s=longest_ms / _MS,
     )
 
 
@@ -60,7 +94,20 @@ def _batch(now_ms: int, progress: Mapping[str, Any]) -> BatchEnd:
         input_rps=_rate(progress.get("inputRowsPerSecond")),
         processed_rps=_rate(progress.get("processedRowsPerSecond")),
         lag_rows=_lag(progress.get("sources", ())),
+        parts_s=_parts_s(progress.get("durationMs") or {}),
+        state_memory_bytes=_state_memory_bytes(progress.get("stateOperators") or ()),
     )
+
+
+def _parts_s(durations_ms: Mapping[str, Any]) -> dict[str, float]:
+    """Seconds of the parts that have a series, of those that Spark tells."""
+    told = {part: durations_ms[part] for part in names.PARTS if isinstance(durations_ms.get(part), int)}
+    return {part: max(0, ms) / _MS for part, ms in told.items()}
+
+
+def _state_memory_bytes(operators: Iterable[Mapping[str, Any]]) -> int | None:
+    told = [operator["memoryUsedBytes"] for operator in operators if isinstance(operator.get("memoryUsedBytes"), int)]
+    return sum(told) if told else None
 
 
 def _rate(value: Any) -> float | None:
@@ -130,9 +177,10 @@ def read_state_bytes(text: str) -> dict[GroupKey, int]:
     return {GroupKey(operator=row[0], partition=p): size for row in rows for p, size in enumerate(row[1:])}
 
 
-def read_traffic(text: str) -> tuple[Traffic, ...]:
-    """What `Probe.traffic` wrote, heaviest first."""
-    rows = [[int(cell) for cell in line.split("\t")] for line in text.splitlines()]
+def read_traffic(text: str) -> TrafficReading:
+    """What `Probe.traffic` wrote: lines P are pairs, lines A all that a group sends."""
+    lines = [line.split("\t") for line in text.splitlines()]
+    rows = [[int(cell) for cell in line[1:]] for line in lines if line[0] == "P"]
     pairs = [
         Traffic(
             from_key=GroupKey(operator=row[0], partition=row[1]),
@@ -141,7 +189,12 @@ def read_traffic(text: str) -> tuple[Traffic, ...]:
         )
         for row in rows
     ]
-    return tuple(sorted(pairs, key=lambda pair: -pair.size_bytes))
+    sent = {
+        GroupKey(operator=int(line[1]), partition=int(line[2])): Sent(size_bytes=int(line[3]), partners=int(line[4]))
+        for line in lines
+        if line[0] == "A"
+    }
+    return TrafficReading(pairs=tuple(sorted(pairs, key=lambda pair: -pair.size_bytes)), sent=sent)
 
 
 def write_owners(owners: Mapping[GroupKey, Executor]) -> str:

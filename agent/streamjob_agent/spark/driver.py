@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from streamjob_agent.bridge import Executor, Query, Traffic, Usage
+from streamjob_agent.bridge import Executor, Query, TrafficReading, Usage
 from streamjob_agent.spark import codec, selftest
 from streamjob_agent.spark.source import compile_probe
 from streamjob_agent.wire import GroupKey
@@ -67,8 +67,8 @@ class DriverBridge:
         """Checkpoint bytes that a move of each group would load now, from one recursive listing per operator."""
         return codec.read_state_bytes(self._probe.stateBytes(query_id))
 
-    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> tuple[Traffic, ...]:
-        """The heaviest pairs of chained operators, each at least min_bytes, heaviest first, at most max_pairs.
+    def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> TrafficReading:
+        """The heaviest pairs of chained operators, each at least min_bytes, at most max_pairs; and all that is sent.
 
         Sizes are Spark's compressed ones (within some 5 %; above 2000 partitions averages).
         """

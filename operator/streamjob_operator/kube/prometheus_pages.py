@@ -9,7 +9,15 @@ from streamjob_agent import metric_names as names
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.prometheus_http import Connection
 from streamjob_operator.kube.prometheus_target import Mark, Target, any_of, quoted
-from streamjob_operator.measure.page import GROUP_COUNTERS, SPARSE_COUNTERS, Labels, Page, labels_of, make_page
+from streamjob_operator.measure.page import (
+    GROUP_COUNTERS,
+    SPARSE_COUNTERS,
+    STAGE_COUNTERS,
+    Labels,
+    Page,
+    labels_of,
+    make_page,
+)
 from streamjob_operator.ports import Incomplete, Unavailable
 
 MOST_SAMPLES = 2_000_000
@@ -23,8 +31,17 @@ QUERY_COUNTERS = (
     names.QUERY_OTHER_BUSY_SECONDS,
     names.QUERY_TRAFFIC_BATCHES,
 )
-COUNTERS = (*GROUP_COUNTERS, *SPARSE_COUNTERS, *QUERY_COUNTERS, names.EXECUTOR_BUSY_SECONDS, names.TRAFFIC_BYTES)
+COUNTERS = (
+    *GROUP_COUNTERS,
+    *SPARSE_COUNTERS,
+    *QUERY_COUNTERS,
+    *STAGE_COUNTERS,
+    names.OPERATOR_SQUARED_SECONDS,
+    names.EXECUTOR_BUSY_SECONDS,
+    names.TRAFFIC_BYTES,
+)
 GAUGES = (
+    names.STAGE_LEVEL,
     names.GROUP_STATE_BYTES,
     names.QUERY_LAST_BATCH_SECONDS,
     names.QUERY_LAST_BATCH_TIMESTAMP,
@@ -32,7 +49,7 @@ GAUGES = (
     names.QUERY_LAG_ROWS,
 )
 REQUIRED = (*GROUP_COUNTERS, *QUERY_COUNTERS[:3])
-_KEPT = sorted({"__name__", "operator", "partition", "executor", *names.TRAFFIC_LABELS[1:]})
+_KEPT = sorted({"__name__", "operator", "partition", "executor", "stage", *names.TRAFFIC_LABELS[1:]})
 
 
 def read_page(

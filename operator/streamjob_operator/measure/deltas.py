@@ -8,6 +8,7 @@ from streamjob_agent import metric_names as names
 from streamjob_agent.wire import AgentStatus, QueryStatus
 from streamjob_operator.measure.growth import growth
 from streamjob_operator.measure.page import Page
+from streamjob_operator.measure.stages import stages_between
 from streamjob_operator.measure.traffic import Reading
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
 from streamjob_planners.model import FloatArray, GroupId
@@ -18,6 +19,10 @@ def snapshot_between(
 ) -> Snapshot:
     """What happened between two pages of one run; executors and owners as in the newest, moves as in the status."""
     query = next((one for one in status.queries if one.query_id == end.query_id), None)
+    warmup_s = _grown(start, end, names.GROUP_WARMUP_SECONDS)
+    # Seconds that moves and starts cost are no load, or key groups would be moved for having moved.
+    busy_s = np.maximum(0.0, _grown(start, end, names.GROUP_BUSY_SECONDS) - warmup_s)
+    batches = end.batches - start.batches
     return Snapshot(
         taken_at_s=end.at_s,
         window_s=end.at_s - start.at_s,
@@ -31,13 +36,16 @@ def snapshot_between(
         executors=_executors(start, end, newest),
         group_ids=end.group_ids,
         owners=_owners(end, newest, query),
-        busy_s=np.maximum(0.0, _grown(start, end, names.GROUP_BUSY_SECONDS) - _warmup_s(start, end)),
+        busy_s=busy_s,
         cpu_s=_grown(start, end, names.GROUP_CPU_SECONDS),
         records=_grown(start, end, names.GROUP_RECORDS),
         state_bytes=end.state_bytes,
-        traffic_bytes=None if traffic is None else traffic.matrix(end.group_ids, end.batches - start.batches),
+        traffic_bytes=None if traffic is None else traffic.matrix(end.group_ids, batches),
         rates=_rates(start, end),
         traffic_read_at_s=None if traffic is None else traffic.read_at_s,
+        traffic_sent_bytes=None if traffic is None else traffic.sent(end.group_ids, batches),
+        stages=stages_between(start, end, busy_s),
+        warmup_s=warmup_s,
     )
 
 
@@ -53,11 +61,6 @@ def _owners(end: Page, newest: Page, query: QueryStatus | None) -> tuple[str | N
         return next((one for one in (ran.get(group), told) if one in live), None)
 
     return tuple(owner(group) for group in end.group_ids)
-
-
-def _warmup_s(start: Page, end: Page) -> FloatArray:
-    """Seconds that moves and starts cost within the window: no load, or key groups would be moved for having moved."""
-    return _grown(start, end, names.GROUP_WARMUP_SECONDS)
 
 
 def _grown(start: Page, end: Page, name: str) -> FloatArray:

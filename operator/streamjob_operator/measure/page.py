@@ -16,13 +16,17 @@ from streamjob_planners.model import FloatArray, GroupId
 Labels = tuple[str, ...]
 Series = Mapping[Labels, float]
 GROUP_COUNTERS = (names.GROUP_BUSY_SECONDS, names.GROUP_CPU_SECONDS, names.GROUP_RECORDS)
-SPARSE_COUNTERS = (names.GROUP_WARMUP_SECONDS,)
+SPARSE_COUNTERS = (names.GROUP_WARMUP_SECONDS, names.GROUP_SENT_BYTES)
 """Counters of key groups that are left out where they are 0."""
+STAGE_COUNTERS = (names.STAGE_WALL_SECONDS, names.STAGE_BUSY_SECONDS, names.STAGE_LONGEST_SECONDS)
 _LABELS: Mapping[str, Labels] = {
     **dict.fromkeys(
         (*GROUP_COUNTERS, *SPARSE_COUNTERS, names.GROUP_STATE_BYTES, names.GROUP_EXECUTOR_ID), names.GROUP_LABELS
     ),
     names.TRAFFIC_BYTES: names.TRAFFIC_LABELS,
+    **dict.fromkeys((*STAGE_COUNTERS, names.STAGE_LEVEL), names.STAGE_LABELS),
+    names.OPERATOR_SQUARED_SECONDS: names.OPERATOR_LABELS,
+    names.PART_SECONDS: names.PART_LABELS,
     names.EXECUTOR_CORES: ("executor", "host"),
     names.EXECUTOR_STATE: ("executor", "state"),
     names.EXECUTOR_BUSY_SECONDS: ("executor",),
@@ -37,7 +41,8 @@ class Page:
     """What one scrape saw of one query. Counters are totals since the driver started.
 
     `group_ids` are in order; `counters[name]` and `state_bytes` are (n_groups,); `owners` None where unknown.
-    `query` holds the query's own series by name, `executors` (id, host) -> cores.
+    `query` holds the query's own series by name, `executors` (id, host) -> cores. `stages` holds stage -> value by
+    series, `squared_s2` is by operator; both are empty where an agent does not tell.
     """
 
     at_s: float
@@ -53,6 +58,8 @@ class Page:
     executor_states: Mapping[str, str]
     executor_busy_s: Mapping[str, float]
     query: Mapping[str, float]
+    stages: Mapping[str, Mapping[str, float]]
+    squared_s2: Mapping[int, float]
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -92,6 +99,11 @@ def make_page(series: Mapping[str, Series], at_s: float) -> Page:
         executor_states={one[0]: one[1] for one, is_so in series.get(names.EXECUTOR_STATE, {}).items() if is_so},
         executor_busy_s={one[0]: busy for one, busy in series.get(names.EXECUTOR_BUSY_SECONDS, {}).items()},
         query={name: values[query[:1]] for name, values in series.items() if query[:1] in values},
+        stages={name: _second(series.get(name, {}), query[0]) for name in (*STAGE_COUNTERS, names.STAGE_LEVEL)},
+        squared_s2={
+            int(operator): value
+            for operator, value in _second(series.get(names.OPERATOR_SQUARED_SECONDS, {}), query[0]).items()
+        },
     )
 
 
@@ -133,6 +145,11 @@ def _group(labels: Labels) -> GroupId:
 
 def _column(values: Series, rows: list[tuple[GroupId, Labels]]) -> FloatArray:
     return np.array([values.get(labels, 0.0) for _, labels in rows], dtype=np.float64)
+
+
+def _second(values: Series, query: str) -> dict[str, float]:
+    """One query's values by the label that comes after it."""
+    return {labels[1]: value for labels, value in values.items() if labels[0] == query}
 
 
 def _traffic(values: Series, query: str) -> dict[tuple[GroupId, GroupId], float]:

@@ -11,7 +11,7 @@ from scipy import sparse
 from streamjob_agent import metric_names as names
 from streamjob_operator.measure.growth import growth
 from streamjob_operator.measure.page import Page
-from streamjob_planners.model import GroupId
+from streamjob_planners.model import FloatArray, GroupId
 
 KEPT_WINDOWS = 10.0
 """Windows for which a reading counts: planning must not forget traffic from cycle to cycle, nor believe it for ever."""
@@ -19,11 +19,15 @@ KEPT_WINDOWS = 10.0
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Bytes per batch between pairs of key groups, and the end of the window in which the agent read them."""
+    """Bytes per batch between pairs of key groups, and the end of the window in which the agent read them.
+
+    `sent_per_batch` is all that each key group sends, heavy pairs or not; empty where the agent does not tell.
+    """
 
     identity: tuple[str, str, str]
     read_at_s: float
     per_batch: Mapping[tuple[GroupId, GroupId], float]
+    sent_per_batch: Mapping[GroupId, float]
 
     def matrix(self, group_ids: tuple[GroupId, ...], batches: float) -> sparse.csr_array | None:
         """Bytes of that many batches, (n_groups, n_groups); None when that is nothing."""
@@ -37,6 +41,12 @@ class Reading:
             return None
         rows, columns, sizes = zip(*cells, strict=True)
         return sparse.csr_array((np.array(sizes, dtype=np.float64), (rows, columns)), shape=(len(index), len(index)))
+
+    def sent(self, group_ids: tuple[GroupId, ...], batches: float) -> FloatArray | None:
+        """All that each key group sends in that many batches, (n_groups,); None when nobody tells."""
+        if not self.sent_per_batch:
+            return None
+        return np.array([self.sent_per_batch.get(group, 0.0) * batches for group in group_ids], dtype=np.float64)
 
 
 class TrafficReadings:
@@ -62,8 +72,23 @@ def read_between(start: Page, end: Page) -> Reading | None:
     A reading stands for all batches since the one before, which the agent counts: they may be more than the window's.
     """
     grown = {pair: growth(start.traffic, end.traffic, pair) for pair in end.traffic}
-    if not any(grown.values()):
+    sent = _sent(start, end)
+    if not any(grown.values()) and not sent:
         return None
     batches = growth(start.query, end.query, names.QUERY_TRAFFIC_BATCHES) or end.batches - start.batches
     per_batch = {pair: size / max(batches, 1.0) for pair, size in grown.items()}
-    return Reading(identity=end.identity, read_at_s=end.at_s, per_batch=per_batch)
+    return Reading(
+        identity=end.identity,
+        read_at_s=end.at_s,
+        per_batch=per_batch,
+        sent_per_batch={group: size / max(batches, 1.0) for group, size in sent.items()},
+    )
+
+
+def _sent(start: Page, end: Page) -> dict[GroupId, float]:
+    """How much more each key group has sent, those that have."""
+    name = names.GROUP_SENT_BYTES
+    before = dict(zip(start.group_ids, start.counters[name].tolist(), strict=True))
+    after = dict(zip(end.group_ids, end.counters[name].tolist(), strict=True))
+    grown = {group: growth(before, after, group) for group in after}
+    return {group: size for group, size in grown.items() if size > 0}

@@ -107,17 +107,18 @@ def _from_document(path: Path) -> Moment:
 
 def _trouble(snapshot: Snapshot) -> str | None:
     """What makes planning on a snapshot impossible, None when nothing does. The load model checks the rest."""
-    return next((trouble for trouble in (*_lengths(snapshot), *_traffic(snapshot), *_fleet(snapshot))), None)
+    troubles = (*_lengths(snapshot), *_traffic(snapshot), *_stages(snapshot), *_fleet(snapshot))
+    return next(iter(troubles), None)
 
 
 def _lengths(snapshot: Snapshot) -> Iterator[str]:
     n_groups = len(snapshot.group_ids)
     if n_groups == 0:
         yield "no key group was measured"
-    for name in ("owners", "busy_s", "cpu_s", "records", "state_bytes"):
-        count = len(getattr(snapshot, name))
-        if count != n_groups:
-            yield f"{name}: {count} values given for {n_groups} key groups"
+    for name in ("owners", "busy_s", "cpu_s", "records", "state_bytes", "warmup_s", "traffic_sent_bytes"):
+        values = getattr(snapshot, name)
+        if values is not None and len(values) != n_groups:
+            yield f"{name}: {len(values)} values given for {n_groups} key groups"
 
 
 def _traffic(snapshot: Snapshot) -> Iterator[str]:
@@ -128,6 +129,14 @@ def _traffic(snapshot: Snapshot) -> Iterator[str]:
         yield f"traffic_bytes: shape {traffic.shape} given for {n_groups} key groups"
     if not bool(np.isfinite(traffic.data).all() and (traffic.data >= 0).all()):
         yield "traffic_bytes: every value must be a finite number of 0 or more"
+
+
+def _stages(snapshot: Snapshot) -> Iterator[str]:
+    for stage in snapshot.stages:
+        for name in ("level", "wall_s", "busy_s", "longest_s", "spread_s"):
+            value = getattr(stage, name)
+            if value is not None and not 0 <= value < np.inf:
+                yield f"stages: {name} {value:g} given, a finite number of 0 or more is needed"
 
 
 def _fleet(snapshot: Snapshot) -> Iterator[str]:

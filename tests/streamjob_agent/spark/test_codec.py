@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streamjob_agent.bridge import Executor, GroupUsage
+from streamjob_agent.bridge import Executor, GroupUsage, Moments, Sent, StageUsage
 from streamjob_agent.spark import codec
 from streamjob_agent.wire import GroupKey
 
@@ -22,12 +22,14 @@ def usage_of(*lines: str) -> Any:
 
 
 def test_usage_of_a_key_group() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t2\t1500\t2500000000\t40\t5\t6\t9\t1")
+    usage = usage_of("G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t9\t1250000.0\t500.0\t1")
     assert usage.groups == {
         "q": (
             GroupUsage(
                 key=GroupKey(operator=1, partition=3),
                 executor_id="12",
+                counted_on="11",
+                moments=Moments(batches=2, squared_s2=1.25, first_s=0.5, firsts_squared=1),
                 tasks=2,
                 first_tasks=1,
                 busy_s=1.5,
@@ -42,7 +44,7 @@ def test_usage_of_a_key_group() -> None:
 
 
 def test_unknown_state_rows_and_stage_time_are_none() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t2\t1500\t0\t40\t5\t6\t-1\t0")
+    usage = usage_of("G\tq\t1\t3\t12\t\t0\t0\t0\t0\t0\t0\t0\t0\t-1\t0.0\t0.0\t0")
     assert usage.groups["q"][0].state_rows is None
     assert usage.longest_stateful_stage_s is None
 
@@ -60,6 +62,26 @@ def test_batch_from_progress() -> None:
     assert (batch.query_id, batch.run_id, batch.batch_id) == ("q", "r", 7)
     assert (batch.ended_at_s, batch.duration_s, batch.input_rows) == (9.0, 1.5, 10)
     assert (batch.input_rps, batch.processed_rps, batch.lag_rows) == (2.5, None, None)
+
+
+def test_stages_of_a_query() -> None:
+    usage = usage_of("S\tq\t-1\t0.1\t0\t1500\t2000\t700", "S\tq\t3\t\t1\t10\t20\t5")
+    assert usage.stages == {
+        "q": (
+            StageUsage(stage="free-0.1", level=0, wall_s=1.5, busy_s=2.0, longest_s=0.7),
+            StageUsage(stage="operator-3", level=1, wall_s=0.01, busy_s=0.02, longest_s=0.005),
+        )
+    }
+
+
+def test_parts_and_state_memory_of_a_batch() -> None:
+    told = {"addBatch": 700, "walCommit": 20, "somethingNew": 5}
+    operators = [{"memoryUsedBytes": 100}, {"memoryUsedBytes": 28}, {}]
+    (batch,) = usage_of("B\t1\t" + progress(durationMs=told, stateOperators=operators)).batches
+    assert batch.parts_s == {"addBatch": 0.7, "walCommit": 0.02}
+    assert batch.state_memory_bytes == 128
+    (bare,) = usage_of("B\t1\t" + progress()).batches
+    assert (bare.parts_s, bare.state_memory_bytes) == ({}, None)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +129,10 @@ def test_state_bytes_and_traffic() -> None:
         GroupKey(operator=0, partition=1): 6,
         GroupKey(operator=2, partition=0): 7,
     }
-    light, heavy = "1\t0\t0\t3\t10", "1\t1\t0\t2\t90"
-    assert [pair.size_bytes for pair in codec.read_traffic(f"{light}\n{heavy}\n")] == [90, 10]
+    lines = "P\t1\t0\t0\t3\t10\nP\t1\t1\t0\t2\t90\nA\t1\t0\t35\t3\n"
+    reading = codec.read_traffic(lines)
+    assert [pair.size_bytes for pair in reading.pairs] == [90, 10]
+    assert reading.sent == {GroupKey(operator=1, partition=0): Sent(size_bytes=35, partners=3)}
 
 
 def test_diagnostics() -> None:

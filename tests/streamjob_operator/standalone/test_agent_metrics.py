@@ -1,13 +1,14 @@
 import dataclasses
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from fake_agent import FakeAgent, Server
 
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.standalone.agent_metrics import AgentMetrics
 from streamjob_operator.standalone.client import AgentClient, fixed_address
-from streamjob_operator.values import Snapshot
+from streamjob_operator.values import Snapshot, StageView
 from streamjob_planners.model import GroupId
 
 
@@ -56,7 +57,49 @@ def test_what_a_move_cost_is_no_load(bench: Bench) -> None:
     bench.agent.warmup_s = [0.0, 0.5, 0.0, 0.0]
     bench.batch(1.0, 1.5, 1.0, 1.0)
     bench.batch()
-    assert bench.metrics.observe(bench.now_s, 10.0).busy_s.tolist() == [2.0] * 4
+    snapshot = bench.metrics.observe(bench.now_s, 10.0)
+    assert snapshot.busy_s.tolist() == [2.0] * 4
+    assert snapshot.warmup_s is not None
+    assert snapshot.warmup_s.tolist() == [0.0, 0.5, 0.0, 0.0]
+
+
+def test_stages_are_means_of_a_batch_and_groups_vary_around_their_own_mean(bench: Bench) -> None:
+    for busy_s in ((50.0, 50.0, 50.0, 50.0), (1.0, 2.0, 3.0, 4.0), (2.0, 3.0, 4.0, 5.0), (3.0, 4.0, 5.0, 6.0)):
+        bench.batch(*busy_s)
+    source, counting = bench.metrics.observe(bench.now_s, 15.0).stages
+    assert source == StageView(operator=None, level=0, wall_s=0.125, busy_s=0.25, longest_s=0.125)
+    assert (counting.operator, counting.level) == (0, 1)
+    assert (counting.wall_s, counting.busy_s, counting.longest_s) == pytest.approx((7.0, 14.0, 7.0))
+    assert counting.spread_s == pytest.approx(float(np.std([1.0, 2.0, 3.0], ddof=1)))
+
+
+def test_one_batch_tells_no_spread(bench: Bench) -> None:
+    bench.batch()
+    bench.batch()
+    assert [one.spread_s for one in bench.metrics.observe(bench.now_s, 1.0).stages] == [None, None]
+
+
+def test_an_agent_that_tells_no_stages_is_believed_without(bench: Bench) -> None:
+    bench.agent.tells_stages = False
+    for _ in range(3):
+        bench.batch()
+    snapshot = bench.metrics.observe(bench.now_s, 10.0)
+    assert (snapshot.stages, snapshot.traffic_sent_bytes) == ((), None)
+    assert snapshot.warmup_s is not None
+    assert snapshot.warmup_s.tolist() == [0.0] * 4
+
+
+def test_all_that_a_group_sends_is_whole_and_kept_as_long_as_the_pairs(bench: Bench) -> None:
+    for _ in range(3):
+        bench.batch()
+    bench.agent.reads_traffic = False
+    measured = bench.metrics.observe(bench.now_s, 10.0).traffic_sent_bytes
+    for _ in range(4):
+        bench.batch()
+    carried = bench.metrics.observe(bench.now_s, 10.0).traffic_sent_bytes
+    assert measured is not None
+    assert carried is not None
+    assert measured.tolist() == carried.tolist() == [600.0, 0.0, 0.0, 0.0]
 
 
 def traffic(snapshot: Snapshot) -> float | None:

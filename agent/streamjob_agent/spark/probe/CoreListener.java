@@ -5,10 +5,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorAdded;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.sql.streaming.StreamingQueryListener;
+import org.apache.spark.sql.streaming.StreamingQueryProgress;
 
 /** Spark's own events, on a queue of the probe's own. Nothing thrown here reaches Spark. */
 public final class CoreListener extends SparkListener {
@@ -17,15 +21,18 @@ public final class CoreListener extends SparkListener {
   private final Keeper keeper;
   private final Plans plans;
   private final Meter meter;
+  private final Boundaries boundaries;
   private final Faults faults;
   final AtomicLong nanos = new AtomicLong();
 
-  CoreListener(Fleet fleet, Registry registry, Keeper keeper, Plans plans, Meter meter, Faults faults) {
+  CoreListener(Fleet fleet, Registry registry, Keeper keeper, Plans plans, Meter meter, Boundaries boundaries,
+      Faults faults) {
     this.fleet = fleet;
     this.registry = registry;
     this.keeper = keeper;
     this.plans = plans;
     this.meter = meter;
+    this.boundaries = boundaries;
     this.faults = faults;
   }
 
@@ -36,11 +43,36 @@ public final class CoreListener extends SparkListener {
       String id = properties == null ? null : properties.getProperty(Hook.QUERY);
       String batch = properties == null ? null : properties.getProperty(Hook.BATCH);
       if (id != null && batch != null) {
+        meter.jobStarted(event.jobId(), event.stageIds(), id, Long.parseLong(batch));
         plans.capture(id, Long.parseLong(batch));
       }
     } catch (Throwable fault) {
       faults.caught("plan", fault);
     }
+    nanos.addAndGet(System.nanoTime() - from);
+  }
+
+  public void onJobEnd(SparkListenerJobEnd event) {
+    try {
+      meter.jobEnded(event.jobId());
+    } catch (Throwable fault) {
+      faults.caught("job", fault);
+    }
+  }
+
+  /** A batch's end comes on this queue too, and so after all that was told of its tasks. */
+  public void onOtherEvent(SparkListenerEvent event) {
+    if (!(event instanceof StreamingQueryListener.QueryProgressEvent)) {
+      return;
+    }
+    long from = System.nanoTime();
+    try {
+      StreamingQueryProgress progress = ((StreamingQueryListener.QueryProgressEvent) event).progress();
+      meter.batch(progress.id().toString(), progress.batchId(), System.currentTimeMillis(), progress.json());
+    } catch (Throwable fault) {
+      faults.caught("progress", fault);
+    }
+    boundaries.passed();
     nanos.addAndGet(System.nanoTime() - from);
   }
 

@@ -11,15 +11,20 @@ import org.apache.spark.scheduler.AccumulableInfo;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.StageInfo;
 import org.apache.spark.scheduler.TaskInfo;
-import org.apache.spark.storage.RDDInfo;
 
-/** Adds up what tasks report, per key group, until the agent drains it. Its size is bounded by the number of groups. */
+/**
+ * Adds up what tasks report, per key group and per stage, until the agent drains it. Its size is bounded by the number of
+ * groups. Every event, the batch's end too, comes on one queue of Spark's, so that what is told of a batch is all of it.
+ */
 final class Meter {
   private static final int MOST_BATCHES = 1000;
   private static final int MOST_GROUPS = 100000;
+  private static final int MOST_STAGES = 512;
   private final Plans plans;
-  private final LinkedHashMap stages = new LinkedHashMap(); // Long -> Stage, the newest 512
-  private HashMap groups = new HashMap(); // String query + operator + partition -> Usage
+  private final Stages batchStages = new Stages();
+  private final LinkedHashMap stages = new LinkedHashMap(); // Long -> Stage, the newest ones
+  private final HashMap groups = new HashMap(); // query id -> HashMap: String operator + partition -> Usage
+  private int groupCount;
   private HashMap others = new HashMap(); // query id -> Long ms
   private HashMap executors = new HashMap(); // executor id -> Long ms
   private final ArrayDeque batches = new ArrayDeque();
@@ -27,44 +32,25 @@ final class Meter {
   private long longestMs = -1L;
   private long dropped;
 
-  static final class Stage {
-    String queryId;
-    int width;
-    int shuffle = -1;
-    int operator = -1; // of its first task that named one
-    int operators; // how many different ones its tasks named, up to 2
-    scala.collection.Seq parents;
-    HashMap firstEnds = new HashMap(); // executor id -> Long ms, before which its first task did not end
-    int id;
-  }
-
-  static final class Usage {
-    String executor;
-    long tasks;
-    long firsts; // of the tasks, those that were the first on their slot in their stage
-    long busyMs;
-    long cpuNs;
-    long records;
-    long localBytes;
-    long remoteBytes;
-    long rows = -1L;
-  }
-
   Meter(Plans plans) {
     this.plans = plans;
   }
 
+  synchronized void jobStarted(int job, scala.collection.Seq stageIds, String queryId, long batch) {
+    batchStages.jobStarted(job, stageIds, queryId, batch);
+  }
+
+  synchronized void jobEnded(int job) {
+    batchStages.jobEnded(job);
+  }
+
   synchronized void submitted(StageInfo info, Properties properties) {
-    Stage stage = new Stage();
-    stage.id = info.stageId();
-    stage.queryId = properties == null ? null : properties.getProperty(Hook.QUERY);
-    stage.parents = info.parentIds();
-    Object shuffle = Reflect.orNull(info.shuffleDepId());
-    stage.shuffle = shuffle == null ? -1 : ((Number) shuffle).intValue();
-    scala.collection.Iterator rdds = info.rddInfos().iterator();
-    stage.width = rdds.hasNext() ? ((RDDInfo) rdds.next()).numPartitions() : info.numTasks();
+    Stage stage = new Stage(info, properties);
+    if (stage.queryId != null) {
+      batchStages.submitted(stage);
+    }
     stages.put(key(info.stageId(), info.attemptNumber()), stage);
-    if (stages.size() > 512) {
+    if (stages.size() > MOST_STAGES) {
       Iterator oldest = stages.keySet().iterator();
       oldest.next();
       oldest.remove();
@@ -77,17 +63,21 @@ final class Meter {
 
   synchronized void completed(StageInfo info, Registry registry) {
     Stage stage = (Stage) stages.get(key(info.stageId(), info.attemptNumber()));
-    if (stage == null || stage.operator < 0) {
+    if (stage == null) {
       return;
     }
-    stage.firstEnds = new HashMap(); // its tasks have ended, and 512 stages are kept
+    stage.firstEnds = new HashMap(); // its tasks have ended, and many stages are kept
     Object from = Reflect.orNull(info.submissionTime());
     Object to = Reflect.orNull(info.completionTime());
-    if (from != null && to != null) {
-      longestMs = Math.max(longestMs, ((Number) to).longValue() - ((Number) from).longValue());
+    long wallMs = from == null || to == null ? 0L : ((Number) to).longValue() - ((Number) from).longValue();
+    if (stage.node != null) {
+      stage.node.wallMs += wallMs;
     }
-    Tracked query = registry.get(stage.queryId);
-    if (query != null && stage.operators == 1) {
+    if (!stage.firstTasks.isEmpty()) {
+      longestMs = Math.max(longestMs, wallMs);
+    }
+    Tracked query = stage.queryId == null ? null : registry.get(stage.queryId);
+    if (query != null && stage.firstTasks.size() == 1) {
       link(query, stage);
     }
   }
@@ -97,22 +87,17 @@ final class Meter {
     Iterator each = stages.values().iterator();
     while (each.hasNext()) {
       Stage parent = (Stage) each.next();
-      if (parent.operators == 1 && parent.shuffle >= 0 && isParent(stage, parent.id)) {
-        synchronized (query) {
-          query.links.put(parent.operator + " " + stage.operator, Integer.valueOf(parent.shuffle));
+      if (parent.shuffle >= 0 && !parent.firstTasks.isEmpty() && stage.reads(parent)) {
+        Iterator operators = parent.firstTasks.entrySet().iterator();
+        while (operators.hasNext()) {
+          Map.Entry entry = (Map.Entry) operators.next();
+          int[] where = new int[] {parent.shuffle, ((Integer) entry.getValue()).intValue()};
+          synchronized (query) {
+            query.links.put(entry.getKey() + " " + stage.firstTasks.firstKey(), where);
+          }
         }
       }
     }
-  }
-
-  private static boolean isParent(Stage stage, int id) {
-    scala.collection.Iterator parents = stage.parents.iterator();
-    while (parents.hasNext()) {
-      if (((Number) parents.next()).intValue() == id) {
-        return true;
-      }
-    }
-    return false;
   }
 
   synchronized void ended(SparkListenerTaskEnd event) {
@@ -125,8 +110,16 @@ final class Meter {
     if (stage == null || stage.queryId == null) {
       return;
     }
-    if (!task.successful() || metrics == null || !charge(stage, task, metrics)) {
+    if (!task.successful() || metrics == null) {
       add(others, stage.queryId, busyMs);
+      return;
+    }
+    int operator = charge(stage, task, metrics);
+    if (operator < 0) {
+      add(others, stage.queryId, busyMs);
+    }
+    if (stage.node != null) {
+      stage.node.ran(operator, busyMs);
     }
   }
 
@@ -135,8 +128,8 @@ final class Meter {
     sums.put(key, Long.valueOf(value + (before == null ? 0L : before.longValue())));
   }
 
-  /** False when the task belongs to no key group. */
-  private boolean charge(Stage stage, TaskInfo task, TaskMetrics metrics) {
+  /** The operator whose key group the task is, -1 when it belongs to none. */
+  private int charge(Stage stage, TaskInfo task, TaskMetrics metrics) {
     long rows = -1L;
     Plans.Metric named = null;
     scala.collection.Iterator all = task.accumulables().iterator();
@@ -149,22 +142,24 @@ final class Meter {
       }
     }
     if (named == null) {
-      return false;
+      return -1;
     }
-    stage.operators += stage.operator < 0 ? 1 : (stage.operator == named.operator ? 0 : 1);
-    stage.operator = named.operator;
-    Operator operator;
     int partition;
     synchronized (named.query) {
-      operator = named.query.operator(named.operator);
-      if (operator == null || stage.width % operator.partitions != 0) {
-        return false; // a coalesced stage: its tasks hold several key groups each
+      Operator operator = named.query.operator(named.operator);
+      partition = operator == null ? -1 : stage.partition(task.partitionId(), operator.partitions);
+      if (partition < 0) {
+        return -1; // a coalesced stage: its tasks hold several key groups each
       }
-      // A union of operators of the same width is one stage with several times as many tasks.
-      partition = task.partitionId() % operator.partitions;
       operator.saw(partition, task.executorId());
     }
-    return charge(named, partition, task, metrics, rows, isFirst(stage, task, metrics));
+    stage.firstTasks.put(Integer.valueOf(named.operator), Integer.valueOf(task.partitionId() - partition));
+    boolean first = isFirst(stage, task, metrics);
+    Usage usage = usage(named.query.id, named.operator + "\t" + partition);
+    if (usage != null) {
+      usage.add(task.executorId(), metrics, rows, first);
+    }
+    return named.operator;
   }
 
   /**
@@ -180,35 +175,37 @@ final class Meter {
     return task.launchTime() < ended.longValue();
   }
 
-  private boolean charge(Plans.Metric named, int partition, TaskInfo task, TaskMetrics metrics, long rows,
-      boolean first) {
-    String key = named.query.id + "\t" + named.operator + "\t" + partition;
-    Usage usage = (Usage) groups.get(key);
-    if (usage == null) {
-      if (groups.size() >= MOST_GROUPS) {
-        dropped++;
-        return true;
-      }
-      usage = new Usage();
-      groups.put(key, usage);
+  private Usage usage(String queryId, String key) {
+    HashMap ofQuery = (HashMap) groups.get(queryId);
+    if (ofQuery == null) {
+      ofQuery = new HashMap();
+      groups.put(queryId, ofQuery);
     }
-    usage.executor = task.executorId();
-    usage.tasks++;
-    usage.firsts += first ? 1L : 0L;
-    usage.busyMs += metrics.executorRunTime();
-    usage.cpuNs += metrics.executorCpuTime();
-    usage.records += metrics.shuffleReadMetrics().recordsRead() + metrics.inputMetrics().recordsRead();
-    usage.localBytes += metrics.shuffleReadMetrics().localBytesRead();
-    usage.remoteBytes += metrics.shuffleReadMetrics().remoteBytesRead();
-    usage.rows = rows >= 0L ? rows : usage.rows;
-    return true;
+    Usage usage = (Usage) ofQuery.get(key);
+    if (usage == null && groupCount >= MOST_GROUPS) {
+      dropped++;
+      return null;
+    }
+    if (usage == null) {
+      usage = new Usage();
+      ofQuery.put(key, usage);
+      groupCount++;
+    }
+    return usage;
   }
 
   private static long number(Object value) {
     return value instanceof Number ? ((Number) value).longValue() : 0L;
   }
 
-  synchronized void batch(long nowMs, String json) {
+  /** A batch has ended, and all its tasks before it. */
+  synchronized void batch(String queryId, long number, long nowMs, String json) {
+    batchStages.closed(queryId, number);
+    HashMap ofQuery = (HashMap) groups.get(queryId);
+    Iterator each = (ofQuery == null ? new HashMap() : ofQuery).values().iterator();
+    while (each.hasNext()) {
+      ((Usage) each.next()).close();
+    }
     batches.add("B\t" + nowMs + "\t" + json.replace('\n', ' '));
     if (batches.size() > MOST_BATCHES) {
       batches.poll();
@@ -218,27 +215,42 @@ final class Meter {
 
   /** Everything since the last call, and starts anew. */
   synchronized void drain(StringBuilder out) {
-    Iterator each = groups.entrySet().iterator();
-    while (each.hasNext()) {
-      Map.Entry entry = (Map.Entry) each.next();
-      Usage u = (Usage) entry.getValue();
-      out.append("G\t").append(entry.getKey()).append('\t').append(u.executor).append('\t').append(u.tasks);
-      out.append('\t').append(u.busyMs).append('\t').append(u.cpuNs).append('\t').append(u.records);
-      out.append('\t').append(u.localBytes).append('\t').append(u.remoteBytes).append('\t').append(u.rows);
-      out.append('\t').append(u.firsts).append('\n');
+    Iterator queries = groups.entrySet().iterator();
+    while (queries.hasNext()) {
+      Map.Entry query = (Map.Entry) queries.next();
+      drain(out, (String) query.getKey(), (HashMap) query.getValue());
+      if (((HashMap) query.getValue()).isEmpty()) {
+        queries.remove();
+      }
     }
+    batchStages.drain(out);
     sums(out, 'O', others);
     sums(out, 'E', executors);
     while (!batches.isEmpty()) {
       out.append(batches.poll()).append('\n');
     }
     out.append("F\t").append(failed).append("\t").append(longestMs).append('\t').append(dropped).append('\n');
-    groups = new HashMap();
     others = new HashMap();
     executors = new HashMap();
     failed = 0L;
     longestMs = -1L;
     dropped = 0L;
+  }
+
+  private void drain(StringBuilder out, String queryId, HashMap ofQuery) {
+    Iterator each = ofQuery.entrySet().iterator();
+    while (each.hasNext()) {
+      Map.Entry entry = (Map.Entry) each.next();
+      Usage usage = (Usage) entry.getValue();
+      if (usage.isFresh()) {
+        out.append("G\t").append(queryId).append('\t').append(entry.getKey()).append('\t');
+        usage.write(out);
+      }
+      if (!usage.isOpen()) {
+        each.remove();
+        groupCount--;
+      }
+    }
   }
 
   private static void sums(StringBuilder out, char kind, HashMap sums) {

@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.PriorityQueue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
@@ -58,8 +57,8 @@ public final class Probe {
     Gate gate = new Gate();
     hook = new Hook(spark, registry, keeper, plans, faults, gate, running);
     stopper = new Stopper(gate, running);
-    core = new CoreListener(fleet, registry, keeper, plans, meter, faults);
-    listener = new QueryListener(binder, boundaries, meter, faults);
+    core = new CoreListener(fleet, registry, keeper, plans, meter, boundaries, faults);
+    listener = new QueryListener(binder, faults);
     sessions = new Sessions(registry, binder, hook, listener, running);
   }
 
@@ -220,12 +219,15 @@ public final class Probe {
     return out.toString();
   }
 
-  /** Lines: from operator, from partition, to operator, to partition, bytes. */
+  /**
+   * The heaviest pairs, lines P: from operator, from partition, to operator, to partition, bytes; and all that each group
+   * sends, lines A: operator, partition, bytes, groups that get any.
+   */
   public String traffic(String queryId, long least, int most) throws Exception {
     StringBuilder out = new StringBuilder();
     Tracked query = registry.get(queryId);
     if (query != null && most > 0) {
-      PriorityQueue largest = new PriorityQueue(64, new Traffic.BySize());
+      Traffic traffic = new Traffic(least, most);
       MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) Reflect.call(context.taskScheduler(), "mapOutputTracker");
       synchronized (query) {
         Iterator links = query.links.keySet().iterator();
@@ -235,12 +237,12 @@ public final class Probe {
           Operator from = query.operator(Integer.parseInt(link.substring(0, space)));
           Operator to = query.operator(Integer.parseInt(link.substring(space + 1)));
           if (from != null && to != null) {
-            int shuffle = ((Integer) query.links.get(link)).intValue();
-            Traffic.collect(tracker, shuffle, from, to, least, most, largest);
+            int[] where = (int[]) query.links.get(link);
+            traffic.collect(tracker, where[0], where[1], from, to);
           }
         }
       }
-      Traffic.write(largest, out);
+      traffic.write(out);
     }
     return out.toString();
   }

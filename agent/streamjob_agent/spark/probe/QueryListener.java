@@ -2,18 +2,14 @@ package io.streamjob.probe;
 
 import org.apache.spark.sql.streaming.StreamingQueryListener;
 
-/** A session's query events: the start comes on the query's own thread, the rest later on Spark's queue. */
+/** A session's query events: the start comes on the query's own thread, the rest later on a queue of Spark's. */
 public final class QueryListener extends StreamingQueryListener {
   private final Binder binder;
-  private final Boundaries boundaries;
-  private final Meter meter;
   private final Faults faults;
   volatile boolean open = true;
 
-  QueryListener(Binder binder, Boundaries boundaries, Meter meter, Faults faults) {
+  QueryListener(Binder binder, Faults faults) {
     this.binder = binder;
-    this.boundaries = boundaries;
-    this.meter = meter;
     this.faults = faults;
   }
 
@@ -30,9 +26,7 @@ public final class QueryListener extends StreamingQueryListener {
   public void onQueryProgress(StreamingQueryListener.QueryProgressEvent event) {
     try {
       if (open) {
-        meter.batch(System.currentTimeMillis(), event.progress().json());
         binder.progressed(event.progress().id());
-        boundaries.passed();
       }
     } catch (Throwable fault) {
       faults.caught("progress", fault);

@@ -24,7 +24,7 @@ final class Tracked {
   List spreadOver; // the executors that the guess was spread over
   HashMap ranks; // Integer operator -> int[]: groups of one rank were together under an earlier driver; may be null
   final TreeMap operators = new TreeMap(); // Integer -> Operator
-  final LinkedHashMap links = new LinkedHashMap(); // "from to" -> Integer shuffle id
+  final LinkedHashMap links = new LinkedHashMap(); // "from to" -> int[] {shuffle id, its map of partition 0}
   final HashMap plans = new HashMap(); // Long batch id -> IncrementalExecution, not yet read
 
   Tracked(String id) {

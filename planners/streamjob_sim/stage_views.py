@@ -1,0 +1,42 @@
+"""The stages of a simulated job's batches, as the agent would tell them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamjob_operator.measure.stages import pooled_spread_s
+from streamjob_operator.values import StageView
+from streamjob_planners.model import FloatArray
+from streamjob_sim.job import Batch, SimulatedJob
+
+
+def stage_views(job: SimulatedJob, batches: list[Batch]) -> tuple[StageView, ...]:
+    """Means over the batches; a source stage that takes time is level 0. Empty without a batch."""
+    if not batches:
+        return ()
+    source = _source(job, batches)
+    levels = range(len(source), len(source) + len(job.stages.slices))
+    return (*source, *(_operator(job, batches, at, level) for at, level in enumerate(levels)))
+
+
+def _source(job: SimulatedJob, batches: list[Batch]) -> tuple[StageView, ...]:
+    """It has a task for each slot, all of one length."""
+    if job.world.batch.source_records_per_slot_second is None:
+        return ()
+    busy_s = float(np.mean([one.other_busy_s for one in batches]))
+    wall_s = float(np.mean([one.other_busy_s / (one.executors * job.world.executors.cores) for one in batches]))
+    return (StageView(operator=None, level=0, wall_s=wall_s, busy_s=busy_s, longest_s=wall_s),)
+
+
+def _operator(job: SimulatedJob, batches: list[Batch], operator: int, level: int) -> StageView:
+    row = job.stages.slices[operator]
+    task_s: FloatArray = np.array([one.task_s[row] for one in batches])
+    load_s = task_s - np.array([one.loading_s[row] for one in batches])
+    return StageView(
+        operator=operator,
+        level=level,
+        wall_s=float(np.mean([one.stage_s[operator] for one in batches])),
+        busy_s=float(task_s.sum(axis=1).mean()),
+        longest_s=float(task_s.max(axis=1).mean()),
+        spread_s=pooled_spread_s(float((load_s**2).sum()), load_s.sum(axis=0), len(batches)),
+    )

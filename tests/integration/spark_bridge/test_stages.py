@@ -1,0 +1,153 @@
+"""The stages of a query's batches as Spark ran them: whose key groups they are, and what comes after what."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from pyspark.sql import functions as F
+
+from streamjob_agent.bridge import StageUsage
+
+pytestmark = pytest.mark.spark
+Levels = dict[str, int]
+
+
+@dataclasses.dataclass
+class Measured:
+    """What one batch gave."""
+
+    stages: tuple[StageUsage, ...]
+    usage: Any
+
+    @property
+    def levels(self) -> Levels:
+        return {one.stage: one.level for one in self.stages}
+
+    def of(self, stage: str) -> StageUsage:
+        return next(one for one in self.stages if one.stage == stage)
+
+
+@pytest.fixture
+def measure(watch: Any, file_stream: Any) -> Any:
+    """Runs a query's first batch, then one more file, of which it gives the figures."""
+
+    def run(frame: Any, sink: Any, mode: str) -> Measured:
+        writer = frame.writeStream.outputMode(mode).option("checkpointLocation", file_stream.checkpoint)
+        query = writer.foreachBatch(sink).start()
+        watch.run(query)
+        watch.bridge.drain()
+        file_stream.write(keys=20)
+        query.processAllAvailable()
+        usage = watch.cluster.wait_until(lambda: with_a_batch(watch.bridge.drain()), "a batch's figures")
+        query.stop()
+        return Measured(usage.stages[query.id], usage)
+
+    file_stream.lines_per_file = 40
+    file_stream.write(keys=20)
+    return run
+
+
+def with_a_batch(usage: Any) -> Any:
+    return usage if usage.batches else None
+
+
+def collect(frame: Any, _: int) -> None:
+    frame.collect()
+
+
+def counts(frame: Any, key: str = "k", name: str = "n") -> Any:
+    return frame.groupBy(key).agg(F.count("*").alias(name))
+
+
+def groups_of(measured: Measured, query_groups: Any) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for group in query_groups:
+        found.setdefault(group.key.operator, set()).add(group.key.partition)
+    return found
+
+
+def only(usage: Any) -> Any:
+    (groups,) = usage.groups.values()
+    return groups
+
+
+def test_one_operator_comes_after_its_source(measure: Any, file_stream: Any) -> None:
+    measured = measure(counts(file_stream.read()), collect, "update")
+    assert measured.levels == {"free-0.0": 0, "operator-0": 1}
+    stage, groups = measured.of("operator-0"), only(measured.usage)
+    assert stage.busy_s == pytest.approx(sum(group.busy_s for group in groups))
+    assert stage.longest_s == max(group.busy_s for group in groups)
+    assert 0 < stage.longest_s <= stage.wall_s <= stage.busy_s + 5
+    assert sum(group.moments.squared_s2 for group in groups) == pytest.approx(sum(g.busy_s**2 for g in groups))
+    (batch,) = measured.usage.batches
+    assert {"addBatch", "walCommit", "commitOffsets", "triggerExecution"} <= set(batch.parts_s)
+    assert batch.parts_s["triggerExecution"] >= batch.parts_s["addBatch"] >= stage.wall_s
+
+
+@pytest.mark.parametrize("chained", [2, 3])
+def test_chained_operators_come_one_after_another(measure: Any, file_stream: Any, chained: int) -> None:
+    frame, key = file_stream.read(), "k"
+    for at in range(chained):
+        frame, key = counts(frame, key, f"n{at}"), f"n{at}"
+    measured = measure(frame, collect, "complete")
+    assert measured.levels == {"free-0.0": 0, **{f"operator-{at}": chained - at for at in range(chained)}}
+
+
+def test_a_join_comes_after_both_its_inputs_and_before_what_reads_it(measure: Any, file_stream: Any) -> None:
+    left = file_stream.read().withColumn("at", F.current_timestamp()).withWatermark("at", "1 minute")
+    joined = left.join(file_stream.read().withColumnRenamed("v", "w"), "k")
+    measured = measure(joined.groupBy(F.window("at", "1 minute")).count(), collect, "append")
+    free = sorted(name for name in measured.levels if name.startswith("free"))
+    assert free == ["free-0.0", "free-0.1"]
+    assert sorted(level for name, level in measured.levels.items() if name.startswith("operator")) == [1, 2]
+
+
+def test_branches_of_a_union_share_a_level(measure: Any, file_stream: Any) -> None:
+    one = counts(file_stream.read()).withColumn("from", F.lit("one"))
+    other = counts(file_stream.read().where("v > 3")).withColumn("from", F.lit("other"))
+    measured = measure(one.unionByName(other), collect, "update")
+    operators = {name: level for name, level in measured.levels.items() if name.startswith("operator")}
+    assert set(operators.values()) == {1}
+    found = groups_of(measured, only(measured.usage))
+    assert set(found) == {int(name.removeprefix("operator-")) for name in operators}
+    assert all(partitions == set(range(8)) for partitions in found.values())
+
+
+@pytest.mark.parametrize("stateless_first", [False, True])
+def test_a_union_of_stateless_and_stateful_inputs_tells_them_apart(
+    measure: Any, file_stream: Any, stateless_first: bool
+) -> None:
+    stateful = counts(file_stream.read()).select("k", "n")
+    stateless = file_stream.read().select("k", F.col("v").alias("n")).repartition(5)
+    union = stateless.unionByName(stateful) if stateless_first else stateful.unionByName(stateless)
+    measured = measure(union, collect, "update")
+    groups = only(measured.usage)
+    assert sorted(group.key.partition for group in groups) == list(range(8))
+    assert [group.tasks for group in groups] == [1] * 8
+    assert measured.levels["operator-0"] == 1
+    assert "free-1.0" in measured.levels  # the other tasks of the same stage
+    assert measured.of("operator-0").busy_s == pytest.approx(sum(group.busy_s for group in groups))
+
+
+def test_jobs_of_foreach_batch_go_on_counting(measure: Any, file_stream: Any) -> None:
+    def sink(frame: Any, _: int) -> None:
+        rows = frame.collect()
+        frame.sparkSession.createDataFrame(rows, frame.schema).repartition(3, "k").collect()
+
+    measured = measure(counts(file_stream.read()), sink, "update")
+    assert measured.levels == {"free-0.0": 0, "operator-0": 1, "free-2.0": 2, "free-3.0": 3}
+
+
+def test_two_actions_on_a_batch_are_one_stage_of_its_key_groups(measure: Any, file_stream: Any) -> None:
+    def sink(frame: Any, _: int) -> None:
+        frame.collect()
+        frame.collect()
+
+    measured = measure(counts(file_stream.read()), sink, "update")
+    groups = only(measured.usage)
+    assert measured.levels == {"free-0.0": 0, "operator-0": 1}
+    assert [group.tasks for group in groups] == [2] * 8
+    assert [group.moments.batches for group in groups] == [1] * 8
+    assert sum(group.moments.squared_s2 for group in groups) == pytest.approx(sum(g.busy_s**2 for g in groups))
