@@ -11,7 +11,7 @@ from typing import Any
 import streamjob_agent
 from streamjob_agent import admit
 from streamjob_agent.actuation import ESSENTIAL, Actuation
-from streamjob_agent.bridge import Query, SparkBridge, Usage
+from streamjob_agent.bridge import Query, SparkBridge, Usage, passes
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Facts
 from streamjob_agent.guard import Guard, log
@@ -109,7 +109,7 @@ class Agent:
         self._versions = (spark_version, application)
         checks = self.guard.call("self_test", self._bridge.self_test, None) or {"self_test": "could not be run"}
         self._self_test = {**checks, **self._notes}
-        failed = {name: answer for name, answer in checks.items() if answer != "ok"}
+        failed = {name: answer for name, answer in checks.items() if not passes(answer)}
         if application == "unknown":
             failed["application_id"] = "Spark did not tell it"
         if failed:

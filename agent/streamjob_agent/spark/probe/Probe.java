@@ -10,14 +10,11 @@ import java.util.PriorityQueue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
-import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
-import scala.None$;
 
 /** What the Python side calls. Every answer is one text: a call through py4j costs more than its work. */
 public final class Probe {
@@ -28,6 +25,7 @@ public final class Probe {
   private Faults faults;
   private Fleet fleet;
   private Keeper keeper;
+  private Removal removal;
   private Plans plans;
   private Meter meter;
   private Binder binder;
@@ -50,13 +48,14 @@ public final class Probe {
     faults = new Faults();
     fleet = new Fleet(spark);
     keeper = new Keeper(fleet, registry, coordinator);
+    removal = new Removal(spark, fleet, keeper, faults);
     plans = new Plans(registry, keeper, running);
     meter = new Meter(plans);
     binder = new Binder(registry, keeper, running, hadoop);
     boundaries = new Boundaries();
     sizes = new StateSizes(hadoop);
     Gate gate = new Gate();
-    hook = new Hook(spark, registry, keeper, plans, faults, gate, running);
+    hook = new Hook(spark, registry, keeper, removal, plans, faults, gate, running);
     stopper = new Stopper(gate, running);
     core = new CoreListener(fleet, registry, keeper, plans, meter, faults);
     listener = new QueryListener(binder, boundaries, meter, faults);
@@ -181,13 +180,8 @@ public final class Probe {
     return context.requestTotalExecutors(total, 0, new scala.collection.immutable.HashMap());
   }
 
-  /** Its groups are given away first, so that nothing new starts on it. */
   public boolean decommission(String id) {
-    fleet.leave(id);
-    keeper.guard(id);
-    ExecutorAllocationClient backend = (ExecutorAllocationClient) context.schedulerBackend();
-    ExecutorDecommissionInfo why = new ExecutorDecommissionInfo("scaled in by StreamJob", (scala.Option) None$.MODULE$);
-    return backend.decommissionExecutor(id, why, true, false);
+    return removal.remove(id);
   }
 
   /** Lines: operator, then the bytes of partitions 0.., separated by tabs. */
