@@ -21,6 +21,7 @@ from streamjob_agent.server import AgentServer
 from streamjob_agent.wire import AgentStatus, Assignment
 
 _ATTACH_LIMIT_S = 60.0  # a job waits no longer than this for the agent; attaching goes on meanwhile
+_LOOK_S = 0.5  # between two looks at whether the session is in use
 
 
 def connect(session: Any) -> SparkBridge:
@@ -30,18 +31,33 @@ def connect(session: Any) -> SparkBridge:
     return spark.connect(session)
 
 
+def in_use(session: Any) -> bool:
+    """Whether the session has fixed its settings: attaching to it before would fix them in the user's place."""
+    from streamjob_agent import spark
+
+    return spark.in_use(session)
+
+
 class Host:
     """Answers requests for the agent of the moment. Every method is safe to call from the job: none raises."""
 
     def __init__(
-        self, config: AgentConfig, complaints: tuple[str, ...] = (), connect: Callable[[Any], SparkBridge] = connect
+        self,
+        config: AgentConfig,
+        complaints: tuple[str, ...] = (),
+        connect: Callable[[Any], SparkBridge] = connect,
+        in_use: Callable[[Any], bool] = in_use,
     ) -> None:
         self.guard = Guard()
         self._config = self.guard.call("state_dir", lambda: kube.prepared(config), config)
         self._connect = connect
+        self._in_use = in_use
         self._notes = {"config": " ".join(complaints) or "ok"}
         self._agent: Agent | None = None
         self._context: Any = None
+        self._session: Any = None
+        self._needed = threading.Event()  # a query is about to start: do not wait until the session is in use
+        self._attaching: threading.Thread | None = None
         self._why_not = ("NotAttached", "no Spark session has been seen yet")
         self._exporter = Exporter(self.facts)
         self._server: AgentServer | None = None
@@ -60,28 +76,50 @@ class Host:
         self._notes[name] = sentence
 
     def session_appeared(self, session: Any) -> None:
-        """Attach to the session's application, unless an agent is there already."""
-        self.guard.call("attach", lambda: self._attach_in_time(session), None)
+        """Attach to the session's application once the session is in use, unless an agent is there already."""
+        self.guard.call("attach", lambda: self._expect(session), None)
 
-    def session_joins(self, session: Any) -> None:
-        """Watch the queries of a further session of the application; called through the guard."""
+    def query_starts(self, session: Any) -> None:
+        """Attach at the latest now, and watch the session's queries; called through the guard, before the start."""
+        if session.sparkContext is not self._context:
+            return
+        self._session = session
+        self._needed.set()
+        self._await_agent()
         agent = self._agent
-        if agent is not None and session.sparkContext is self._context:
+        if agent is not None:
             agent.join(session)
 
-    def _attach_in_time(self, session: Any) -> None:
+    def _expect(self, session: Any) -> None:
         context = session.sparkContext
         with self._lock:
             if context is self._context:
                 return
-            self._context = context
+            self._context, self._session, self._needed = context, session, threading.Event()
         self._listen()
-        attaching = threading.Thread(target=self._attach, args=(session, context), name="streamjob-attach", daemon=True)
-        attaching.start()
-        attaching.join(_ATTACH_LIMIT_S)
+        self._drop_agent()
+        self._why_not = ("NotAttached", "the Spark session has not been used yet, and is left alone until then")
+        self._attaching = threading.Thread(
+            target=self._attach_when_used, args=(context, self._needed), name="streamjob-attach", daemon=True
+        )
+        self._attaching.start()
+        if self._in_use(session):
+            self._needed.set()
+            self._await_agent()
+
+    def _await_agent(self) -> None:
+        if self._attaching is not None:
+            self._attaching.join(_ATTACH_LIMIT_S)
+
+    def _attach_when_used(self, context: Any, needed: threading.Event) -> None:
+        """Queries that are not started from Python are no reason to attach, but the use of the session before is."""
+        while context is self._context and not self.guard.call("attach", lambda: self._in_use(self._session), True):
+            if needed.wait(_LOOK_S):
+                break
+        if context is self._context:
+            self._attach(self._session, context)
 
     def _attach(self, session: Any, context: Any) -> None:
-        self._drop_agent()
         self._why_not = ("Attaching", "the agent is being attached to the Spark session")
         try:
             agent = Agent(self._connect(session), self._config, self._notes)
@@ -102,6 +140,7 @@ class Host:
 
     def _detach(self) -> None:
         self._context = None
+        self._needed.set()
         self._drop_agent()
         self._why_not = ("NotAttached", "the job has stopped its Spark session")
 

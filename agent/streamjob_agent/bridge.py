@@ -111,9 +111,9 @@ class SparkBridge(Protocol):
         """Changes with each driver."""
 
     def join(self, session: Any) -> None:
-        """Watch the queries of another session of the same application from their first batch on.
+        """Watch the queries of another session of the same application; to be called before one of them starts.
 
-        Without it they are found some time after they have started.
+        Without it they are found some time after they have started. A session without queries is let go after a while.
         """
 
     def executors(self) -> tuple[Executor, ...]:

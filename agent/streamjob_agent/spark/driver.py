@@ -31,6 +31,19 @@ def connect(session: Any) -> DriverBridge:
     return bridge
 
 
+def in_use(session: Any) -> bool:
+    """Whether a pyspark SparkSession has made its state, by which settings and credentials are fixed; looks only.
+
+    True also where this Spark does not let one look.
+    """
+    try:
+        field = session._jsparkSession.getClass().getDeclaredField("sessionState")
+        field.setAccessible(True)
+        return field.get(session._jsparkSession) is not None
+    except Exception:  # noqa: BLE001 - a private field of an unknown Spark
+        return True
+
+
 class DriverBridge:
     """Implements :class:`streamjob_agent.bridge.SparkBridge` on a driver. Made by :func:`connect`."""
 

@@ -39,9 +39,7 @@ def check_leaving(conf: Mapping[str, str]) -> str:
     key = "spark.decommission.enabled"
     if conf.get(key, "false").strip().lower() == "true":
         return OK
-    return (
-        f"{OK}, but {key} is off: a drained executor is killed in a moment without tasks; with true it leaves by itself"
-    )
+    return f"{OK}, but {key} is off: a drained executor is killed once it has no task, with true it would leave"
 
 
 def run_checks(*, version: str, master: str, conf: Mapping[str, str], round_trip: Callable[[], Any]) -> dict[str, str]:

@@ -166,6 +166,12 @@ class Installed:
             time.sleep(0.2)
         raise AssertionError(f"not within {WAIT_S:.0f} s: {what}; newest status: {newest}")
 
+    def sessions(self) -> int:
+        """Sessions whose queries' events are listened to."""
+        agent = notebook._installed[0]._agent
+        assert agent is not None
+        return agent._bridge.diagnostics()[1]["sessions"]
+
     def failed_tasks(self) -> int:
         """Tasks that failed since it was installed."""
         return self._failed() - self._failed_before

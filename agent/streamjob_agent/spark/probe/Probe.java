@@ -66,11 +66,11 @@ public final class Probe {
   public void attach(Object session) throws Exception {
     context.listenerBus().addToQueue(core, "streamjob");
     fleet.seed();
-    sessions.join(session);
+    sessions.stay(session);
     sessions.look();
   }
 
-  /** Watches the queries of one more session from their first batch on. */
+  /** Watches the queries of one more session; to be called before one of them starts. */
   public void join(Object session) throws Exception {
     sessions.join(session);
   }
@@ -119,7 +119,8 @@ public final class Probe {
     faults.write(out);
     out.append("T\thook_ns\t").append(hook.nanos.get()).append("\nT\tlistener_ns\t").append(core.nanos.get());
     out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(keeper.registered.get());
-    out.append("\nT\tguarded\t").append(keeper.guarded.get()).append('\n');
+    out.append("\nT\tguarded\t").append(keeper.guarded.get());
+    out.append("\nT\tsessions\t").append(sessions.count()).append('\n');
     return out.toString();
   }
 
