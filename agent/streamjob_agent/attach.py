@@ -5,13 +5,14 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import functools
+import pathlib
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import streamjob_agent
-from streamjob_agent import kube
+from streamjob_agent import kube, tokens
 from streamjob_agent.agent import Agent
 from streamjob_agent.bridge import SparkBridge
 from streamjob_agent.config import AgentConfig
@@ -61,6 +62,7 @@ class Host:
         self._why_not = ("NotAttached", "no Spark session has been seen yet")
         self._exporter = Exporter(self.facts)
         self._server: AgentServer | None = None
+        self._token_file: pathlib.Path | None = None
         self._lock = threading.Lock()
         for complaint in complaints:
             log.warning("StreamJob agent: %s", complaint)
@@ -156,7 +158,7 @@ class Host:
             config = self._config
             ports = (config.port, 0) if config.port and config.address_file else (config.port,)
             tries = (
-                self.guard.call("listen", functools.partial(AgentServer, self, config.host, port, config.token), None)
+                self.guard.call("listen", functools.partial(AgentServer, self, config.host, port, self._token), None)
                 for port in ports  # where a file tells the address, another port does when the wanted one is taken
             )
             self._server = next((server for server in tries if server is not None), None)
@@ -164,9 +166,19 @@ class Host:
         if server is not None and path is not None:
             self.guard.call("address_file", lambda: server.write_address(path, self._config.host), None)
 
+    def _token(self, port: int) -> str | None:
+        """What an assignment must carry: given, or made and put where the controllers of this user look."""
+        if self._config.token is None:
+            published = self.guard.call("token", lambda: tokens.publish(port), None)
+            self._token_file = published[1] if published else None
+            return published[0] if published else None
+        return self._config.token
+
     def close(self) -> None:
         """Detach, at the end of the process."""
         self.guard.hush()
+        if self._token_file is not None:
+            self.guard.call("token", functools.partial(self._token_file.unlink, missing_ok=True), None)
         self.guard.call("close", self._drop_agent, None)
 
     def page(self) -> bytes:

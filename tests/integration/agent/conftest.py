@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import streamjob_agent
-from streamjob_agent import notebook
+from streamjob_agent import notebook, tokens
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.wire import AgentStatus, Assignment, assignment_to_json, status_from_json
 from streamjob_operator.cycle import turn
@@ -65,7 +65,10 @@ class Driver:
     def call(self, path: str, body: str | None = None) -> str:
         address = (self.folder / "address").read_text().strip()
         request = urllib.request.Request(
-            address + path, data=body.encode() if body else None, method="PUT" if body else "GET"
+            address + path,
+            data=body.encode() if body else None,
+            method="PUT" if body else "GET",
+            headers={"Authorization": f"Bearer {tokens.find(address)}"} if body else {},
         )
         with urllib.request.urlopen(request, timeout=10) as answer:
             return str(answer.read().decode())
@@ -149,7 +152,8 @@ class Installed:
             generation=self._generation, application_id=application, query_id=query.id, **{"owners": {}, **fields}
         )
         body = assignment_to_json(assignment).encode()
-        request = urllib.request.Request(self.address + "/v1/assignment", data=body, method="PUT")
+        headers = {"Authorization": f"Bearer {tokens.find(self.address)}"}
+        request = urllib.request.Request(self.address + "/v1/assignment", data=body, method="PUT", headers=headers)
         urllib.request.urlopen(request, timeout=10).close()
 
     def until(
