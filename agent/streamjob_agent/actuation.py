@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from streamjob_agent import keeper, keeping
 from streamjob_agent.bridge import Query, SparkBridge
@@ -32,7 +32,9 @@ class Actuation:
         self._failed_after = failed_after
         self._marks: dict[str, frozenset[str]] = {}
         self._told_marks: frozenset[str] = frozenset()
+        self._active: frozenset[str] = frozenset()
         self._idle: set[str] = set()
+        self._past_moves: Counter[str] = Counter()  # of queries that are forgotten
         self._removals: tuple[str, ...] = ()
         self._target: int | None = None
         self._asked_target: int | None = None
@@ -45,13 +47,13 @@ class Actuation:
         for last in self._memory.all():
             self._bridge.remember(last.query_id, hinted_owners(last))
 
-    def meet(self, queries: Iterable[Query]) -> None:
-        """Start keeping new queries, with the hint of an earlier driver if there is one; forget ended ones' marks."""
-        active = {query.query_id for query in queries}
+    def meet(self, active: frozenset[str]) -> None:
+        """Start keeping new queries, with the hint of an earlier driver if there is one; ended ones' marks are void."""
         for query_id in active - self.keepings.keys():
             last = self._guard.call("memory", functools.partial(self._memory.load, query_id), None)
             hint = hinted_owners(last) if last else {}
             self.keepings[query_id] = keeping.Keeping(failed_after=self._failed_after, hint=hint)
+        self._active = active
         self._marks = {query_id: marks for query_id, marks in self._marks.items() if query_id in active}
         self.fleet.marked = frozenset().union(*self._marks.values())
 
@@ -73,7 +75,7 @@ class Actuation:
         for query in queries:
             keep = functools.partial(self._keep, query, query.query_id in ended, ledger)
             self._guard.call("keeper", keep, None)
-        if ended:
+        if ended or all(query.idle for query in queries):  # between batches, or nothing runs at all
             self._remove(ledger)
         self._scale()
 
@@ -100,12 +102,13 @@ class Actuation:
             self._guard.call("place", lambda: self._bridge.place(query.query_id, targets), None)
 
     def held(self, ledger: Ledger) -> Mapping[str, int]:
-        """Executor -> key groups of any query that ran there last or are registered there.
+        """Executor -> key groups of any active query that ran there last or are registered there.
 
         Of an idle query only the latter count: its next batch obeys.
         """
         held: Counter[str | None] = Counter()
-        for query_id, kept in self.keepings.items():
+        for query_id in self._active:
+            kept = self.keepings[query_id]
             observed = ledger.owners(query_id)
             for key in observed.keys() | kept.registered.keys():
                 registered = kept.registered.get(key)
@@ -150,15 +153,16 @@ class Actuation:
 
     def moves(self) -> dict[str, int]:
         """Moves since the driver's start, by result."""
-        found = self.keepings.values()
-        return {
-            "done": sum(one.done_total for one in found),
-            "failed": sum(one.failed_total for one in found),
-            "guard": sum(one.guard_total for one in found),
-        }
+        total = self._past_moves.copy()
+        for kept in self.keepings.values():
+            total.update(_moves(kept))
+        return {result: total[result] for result in ("done", "failed", "guard")}
 
-    def forget(self, active: Collection[str], most: int = 64) -> None:
-        """Drop ended queries beyond a limit, keeping their counts out of memory for good."""
-        ended = [query_id for query_id in self.keepings if query_id not in active]
-        for query_id in ended[: max(0, len(self.keepings) - most)]:
-            del self.keepings[query_id]
+    def forget(self, queries: frozenset[str]) -> None:
+        """Drop queries that are over; their moves stay counted."""
+        for query_id in queries & self.keepings.keys():
+            self._past_moves.update(_moves(self.keepings.pop(query_id)))
+
+
+def _moves(kept: keeping.Keeping) -> dict[str, int]:
+    return {"done": kept.done_total, "failed": kept.failed_total, "guard": kept.guard_total}

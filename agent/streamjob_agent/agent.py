@@ -11,11 +11,12 @@ from typing import Any
 import streamjob_agent
 from streamjob_agent import admit
 from streamjob_agent.actuation import ESSENTIAL, Actuation
-from streamjob_agent.bridge import Query, SparkBridge, Usage
+from streamjob_agent.bridge import Query, SparkBridge, Usage, passes
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Facts
 from streamjob_agent.guard import Guard, log
 from streamjob_agent.ledger import Ledger
+from streamjob_agent.lives import Lives
 from streamjob_agent.locality import LocalityTuner
 from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.pacing import Rounds, SlowWork
@@ -49,6 +50,7 @@ class Agent:
         self._clock = clock
         self._ledger = Ledger(config.traffic_min_bytes, config.traffic_max_pairs)
         self._actuation = Actuation(bridge, self.guard, AssignmentMemory(config.state_dir), config.failed_after)
+        self._lives = Lives()
         self._rounds = Rounds(config.overhead_ratio)
         self._slow = SlowWork(config.overhead_ratio, _SLOW_EVERY_BATCHES, clock)
         self._tuner = LocalityTuner()
@@ -107,7 +109,7 @@ class Agent:
         self._versions = (spark_version, application)
         checks = self.guard.call("self_test", self._bridge.self_test, None) or {"self_test": "could not be run"}
         self._self_test = {**checks, **self._notes}
-        failed = {name: answer for name, answer in checks.items() if answer != "ok"}
+        failed = {name: answer for name, answer in checks.items() if not passes(answer)}
         if application == "unknown":
             failed["application_id"] = "Spark did not tell it"
         if failed:
@@ -124,7 +126,7 @@ class Agent:
         if executors is not None:
             self._actuation.fleet.update(executors)
         known = self._seen.queries if queries is None else queries
-        self._actuation.meet(known)
+        self._live(known, usage)
         self._take_inbox()
         if self._off is None and executors is not None and queries is not None:
             ended = {batch.query_id for batch in usage.batches}
@@ -133,6 +135,15 @@ class Agent:
         self._tune(usage)
         self._read_slowly(known, len(usage.batches))
         self._check_health()
+
+    def _live(self, queries: tuple[Query, ...], usage: Usage) -> None:
+        measured = (*usage.groups, *usage.other_busy_s, *(batch.query_id for batch in usage.batches))
+        forgotten = self._lives.look((query.query_id for query in queries), measured)
+        self._actuation.meet(self._lives.active)
+        self._actuation.forget(forgotten)
+        self._ledger.forget(forgotten)
+        with self._lock:
+            self._accepted = {one: newest for one, newest in self._accepted.items() if one not in forgotten}
 
     def _take_inbox(self) -> None:
         with self._lock:
@@ -159,9 +170,6 @@ class Agent:
             if self._config.traffic_max_pairs and len(query.operators) > 1:
                 self.guard.call("traffic", functools.partial(self._read_traffic, query), None)
         self.guard.call("diagnostics", self._read_diagnostics, None)
-        active = {query.query_id for query in queries}
-        self._ledger.forget_ended(active)
-        self._actuation.forget(active)
         self._slow.done(self._clock() - began_s)
 
     def _read_state(self, query: Query) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import functools
+import pathlib
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import streamjob_agent
-from streamjob_agent import kube
+from streamjob_agent import kube, tokens
 from streamjob_agent.agent import Agent
 from streamjob_agent.bridge import SparkBridge
 from streamjob_agent.config import AgentConfig
@@ -21,6 +22,7 @@ from streamjob_agent.server import AgentServer
 from streamjob_agent.wire import AgentStatus, Assignment
 
 _ATTACH_LIMIT_S = 60.0  # a job waits no longer than this for the agent; attaching goes on meanwhile
+_LOOK_S = 0.5  # between two looks at whether the session is in use
 
 
 def connect(session: Any) -> SparkBridge:
@@ -30,21 +32,37 @@ def connect(session: Any) -> SparkBridge:
     return spark.connect(session)
 
 
+def in_use(session: Any) -> bool:
+    """Whether the session has fixed its settings: attaching to it before would fix them in the user's place."""
+    from streamjob_agent import spark
+
+    return spark.in_use(session)
+
+
 class Host:
     """Answers requests for the agent of the moment. Every method is safe to call from the job: none raises."""
 
     def __init__(
-        self, config: AgentConfig, complaints: tuple[str, ...] = (), connect: Callable[[Any], SparkBridge] = connect
+        self,
+        config: AgentConfig,
+        complaints: tuple[str, ...] = (),
+        connect: Callable[[Any], SparkBridge] = connect,
+        in_use: Callable[[Any], bool] = in_use,
     ) -> None:
         self.guard = Guard()
         self._config = self.guard.call("state_dir", lambda: kube.prepared(config), config)
         self._connect = connect
+        self._in_use = in_use
         self._notes = {"config": " ".join(complaints) or "ok"}
         self._agent: Agent | None = None
         self._context: Any = None
+        self._session: Any = None
+        self._needed = threading.Event()  # a query is about to start: do not wait until the session is in use
+        self._attaching: threading.Thread | None = None
         self._why_not = ("NotAttached", "no Spark session has been seen yet")
         self._exporter = Exporter(self.facts)
         self._server: AgentServer | None = None
+        self._token_file: pathlib.Path | None = None
         self._lock = threading.Lock()
         for complaint in complaints:
             log.warning("StreamJob agent: %s", complaint)
@@ -60,28 +78,50 @@ class Host:
         self._notes[name] = sentence
 
     def session_appeared(self, session: Any) -> None:
-        """Attach to the session's application, unless an agent is there already."""
-        self.guard.call("attach", lambda: self._attach_in_time(session), None)
+        """Attach to the session's application once the session is in use, unless an agent is there already."""
+        self.guard.call("attach", lambda: self._expect(session), None)
 
-    def session_joins(self, session: Any) -> None:
-        """Watch the queries of a further session of the application; called through the guard."""
+    def query_starts(self, session: Any) -> None:
+        """Attach at the latest now, and watch the session's queries; called through the guard, before the start."""
+        if session.sparkContext is not self._context:
+            return
+        self._session = session
+        self._needed.set()
+        self._await_agent()
         agent = self._agent
-        if agent is not None and session.sparkContext is self._context:
+        if agent is not None:
             agent.join(session)
 
-    def _attach_in_time(self, session: Any) -> None:
+    def _expect(self, session: Any) -> None:
         context = session.sparkContext
         with self._lock:
             if context is self._context:
                 return
-            self._context = context
+            self._context, self._session, self._needed = context, session, threading.Event()
         self._listen()
-        attaching = threading.Thread(target=self._attach, args=(session, context), name="streamjob-attach", daemon=True)
-        attaching.start()
-        attaching.join(_ATTACH_LIMIT_S)
+        self._drop_agent()
+        self._why_not = ("NotAttached", "the Spark session has not been used yet, and is left alone until then")
+        self._attaching = threading.Thread(
+            target=self._attach_when_used, args=(context, self._needed), name="streamjob-attach", daemon=True
+        )
+        self._attaching.start()
+        if self._in_use(session):
+            self._needed.set()
+            self._await_agent()
+
+    def _await_agent(self) -> None:
+        if self._attaching is not None:
+            self._attaching.join(_ATTACH_LIMIT_S)
+
+    def _attach_when_used(self, context: Any, needed: threading.Event) -> None:
+        """Queries that are not started from Python are no reason to attach, but the use of the session before is."""
+        while context is self._context and not self.guard.call("attach", lambda: self._in_use(self._session), True):
+            if needed.wait(_LOOK_S):
+                break
+        if context is self._context:
+            self._attach(self._session, context)
 
     def _attach(self, session: Any, context: Any) -> None:
-        self._drop_agent()
         self._why_not = ("Attaching", "the agent is being attached to the Spark session")
         try:
             agent = Agent(self._connect(session), self._config, self._notes)
@@ -102,6 +142,7 @@ class Host:
 
     def _detach(self) -> None:
         self._context = None
+        self._needed.set()
         self._drop_agent()
         self._why_not = ("NotAttached", "the job has stopped its Spark session")
 
@@ -117,7 +158,7 @@ class Host:
             config = self._config
             ports = (config.port, 0) if config.port and config.address_file else (config.port,)
             tries = (
-                self.guard.call("listen", functools.partial(AgentServer, self, config.host, port, config.token), None)
+                self.guard.call("listen", functools.partial(AgentServer, self, config.host, port, self._token), None)
                 for port in ports  # where a file tells the address, another port does when the wanted one is taken
             )
             self._server = next((server for server in tries if server is not None), None)
@@ -125,9 +166,19 @@ class Host:
         if server is not None and path is not None:
             self.guard.call("address_file", lambda: server.write_address(path, self._config.host), None)
 
+    def _token(self, port: int) -> str | None:
+        """What an assignment must carry: given, or made and put where the controllers of this user look."""
+        if self._config.token is None:
+            published = self.guard.call("token", lambda: tokens.publish(port), None)
+            self._token_file = published[1] if published else None
+            return published[0] if published else None
+        return self._config.token
+
     def close(self) -> None:
         """Detach, at the end of the process."""
         self.guard.hush()
+        if self._token_file is not None:
+            self.guard.call("token", functools.partial(self._token_file.unlink, missing_ok=True), None)
         self.guard.call("close", self._drop_agent, None)
 
     def page(self) -> bytes:

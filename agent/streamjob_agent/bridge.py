@@ -12,6 +12,13 @@ from typing import Any, Protocol
 
 from streamjob_agent.wire import GroupKey
 
+OK = "ok"
+
+
+def passes(answer: str) -> bool:
+    """Whether a check of the self-test lets actuation go on: "ok", or "ok, but" and what one should know."""
+    return answer == OK or answer.startswith(f"{OK}, but ")
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Executor:
@@ -149,9 +156,9 @@ class SparkBridge(Protocol):
         """Changes with each driver."""
 
     def join(self, session: Any) -> None:
-        """Watch the queries of another session of the same application from their first batch on.
+        """Watch the queries of another session of the same application; to be called before one of them starts.
 
-        Without it they are found some time after they have started.
+        Without it they are found some time after they have started. A session without queries is let go after a while.
         """
 
     def executors(self) -> tuple[Executor, ...]:
@@ -203,10 +210,10 @@ class SparkBridge(Protocol):
         """Ask the cluster for this number of executors."""
 
     def decommission(self, executor_id: str) -> None:
-        """Take one executor away without replacement."""
+        """Take one executor away without replacement, in a moment without tasks where it cannot leave by itself."""
 
     def self_test(self) -> Mapping[str, str]:
-        """Each check's name and "ok" or what failed; leaves no trace in the job."""
+        """Each check's name and "ok", "ok, but ..." or what failed; leaves no trace in the job."""
 
     def stop_queries(self, timeout_s: float) -> Mapping[str, str]:
         """Stop every query between two batches, after timeout_s inside one: query id -> "between" or "inside".

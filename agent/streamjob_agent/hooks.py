@@ -1,8 +1,9 @@
-"""Wraps methods of pyspark as soon as the job imports it: context made and stopped, session made, further session."""
+"""Wraps methods of pyspark as soon as they are imported: context made and stopped, session made, query started."""
 
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.abc
 import importlib.machinery
 import sys
@@ -15,16 +16,26 @@ from streamjob_agent.attach import Host
 # Where the classes live: pyspark 3.5 and 4.x.
 _CONTEXT_MODULES = ("pyspark.context", "pyspark.core.context")
 _SESSION_MODULE = "pyspark.sql.session"
+_WRITER_MODULE = "pyspark.sql.streaming.readwriter"
+_MODULES = (*_CONTEXT_MODULES, _SESSION_MODULE, _WRITER_MODULE)
 _MARK = "_streamjob_wrapped"
+_told: list[Host] = []  # who is told of queries that start: the newest, as classes are wrapped once in a process
 
 
 def watch_imports(host: Host) -> None:
     """Wrap pyspark's classes once they are imported, now if they are already."""
+    _told[:] = [host]
     finder = _Finder(host)
     sys.meta_path.insert(0, finder)
-    for name in (*_CONTEXT_MODULES, _SESSION_MODULE):
+    for name in _MODULES:
         if name in sys.modules:
             finder.loaded(sys.modules[name])
+
+
+def watch_queries(host: Host) -> None:
+    """Wrap only what starts queries, now: for a process whose sessions are its own business."""
+    _told[:] = [host]
+    host.guard.call("hooks", lambda: _wrap_writer(importlib.import_module(_WRITER_MODULE), host), None)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -37,7 +48,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """None for every other module, and for one that cannot be wrapped: Python then goes on as usual."""
-        if fullname != _SESSION_MODULE and fullname not in _CONTEXT_MODULES:
+        if fullname not in _MODULES:
             return None
         spec = self._host.guard.call("hooks", lambda: importlib.machinery.PathFinder.find_spec(fullname, path), None)
         if spec is not None and hasattr(spec.loader, "exec_module"):
@@ -61,16 +72,30 @@ def _tell(loader: Any, loaded: Callable[[ModuleType], None]) -> None:
 
 
 def wrap_classes(module: Any, host: Host) -> None:
-    """Wrap SparkContext and SparkSession where `module` defines them. A second call changes nothing."""
-    context, session = (getattr(module, name, None) for name in ("SparkContext", "SparkSession"))
-    if context is not None and context.__module__ == module.__name__ and not hasattr(context, _MARK):
-        setattr(context, _MARK, True)
+    """Wrap contexts, sessions and what starts queries where `module` defines them. A second call changes nothing."""
+    context = _fresh(module, "SparkContext")
+    if context is not None:
         _wrap(context, "_initialize_context", host, before=lambda _, jconf: fill(jconf, host))
         _wrap(context, "stop", host, before=host.session_leaves)
-    if session is not None and session.__module__ == module.__name__ and not hasattr(session, _MARK):
-        setattr(session, _MARK, True)
+    session = _fresh(module, "SparkSession")
+    if session is not None:
         _wrap(session, "__init__", host, after=lambda session, _: host.session_appeared(session))
-        _wrap(session, "newSession", host, after=lambda _, made: host.session_joins(made))
+    _wrap_writer(module, host)
+
+
+def _wrap_writer(module: Any, host: Host) -> None:
+    writer = _fresh(module, "DataStreamWriter")
+    for name in ("start", "toTable") if writer is not None else ():
+        _wrap(writer, name, host, before=lambda writer, *_: _told[0].query_starts(writer._spark))
+
+
+def _fresh(module: Any, name: str) -> Any:
+    """The module's own class of that name, None when it has none or when it is wrapped already."""
+    found = getattr(module, name, None)
+    if found is None or found.__module__ != module.__name__ or hasattr(found, _MARK):
+        return None
+    setattr(found, _MARK, True)
+    return found
 
 
 def _wrap(

@@ -13,7 +13,6 @@ from streamjob_agent.traffic import Pair, SentTotals, TrafficTable, add_sent
 from streamjob_agent.warmup import Ages, Reading, StartCost, Warmup, squared_s2
 from streamjob_agent.wire import GroupKey
 
-_ENDED_QUERIES = 8  # ended queries whose series stay
 _EXECUTORS = 500  # executors whose busy seconds stay, the newest ones
 _STAGES = 200  # names of stages that a query may have; what comes later is one more
 _MORE = names.stage_name(None, "more")
@@ -205,12 +204,10 @@ class Ledger:
             query.traffic_batches += batches
             query.traffic_read_at = query.batches
 
-    def forget_ended(self, active: Collection[str]) -> None:
-        """Drop all but the newest few of the queries that are not active any more."""
+    def forget(self, queries: Collection[str]) -> None:
+        """Drop queries that are over, with their series."""
         with self._lock:
-            ended = [query_id for query_id in self._queries if query_id not in active]
-            for query_id in ended[:-_ENDED_QUERIES]:
-                del self._queries[query_id]
+            self._queries = {query_id: found for query_id, found in self._queries.items() if query_id not in queries}
 
     def owners(self, query_id: str) -> dict[GroupKey, str]:
         """The executor of each group's newest task."""

@@ -20,22 +20,23 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from streamjob_agent.kinds import MOST_GROUPS, WireError
 from streamjob_agent.wire import (
-    MOST_PARTITIONS,
     WIRE_VERSION,
     AgentStatus,
     Assignment,
     ExecutorStatus,
     GroupKey,
     QueryStatus,
-    WireError,
     assignment_from_json,
     pack_owners,
     status_from_json,
 )
 
 PLAIN_BYTES = 16 * 1024  # longer text is compressed
-_MOST_BYTES = 16 * 2**20  # of one text once it is unpacked; a small object must not fill the driver's memory
+_MOST_BYTES = (
+    4 * 2**20
+)  # of all owners, or of another text, once unpacked; a small object must not fill the driver's memory
 _ZIPPED = "z:"
 _SPEC_NAMES = {
     "generation": "generation",
@@ -208,7 +209,7 @@ def _read_costs(text: str, order: tuple[GroupKey, ...]) -> dict[GroupKey, float]
 def _each_cost(text: str) -> Iterator[float | None]:
     for run in text.split(","):
         cost, _, count = run.partition("*")
-        if count and not (_is_number(count) and int(count) <= MOST_PARTITIONS):
+        if count and not (_is_number(count) and int(count) <= MOST_GROUPS):
             raise WireError(f"moveCostSeconds: {run[:80]!r} is not SECONDS, or SECONDS*COUNT")
         yield from itertools.repeat(_seconds(cost), int(count or 1))
 
@@ -225,7 +226,12 @@ def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
 
 
 def _unzip_map(packed: Any) -> dict[str, str]:
-    return {str(operator): _unzip(row, f"owners, {operator}") for operator, row in _object(packed, "owners").items()}
+    plain: dict[str, str] = {}
+    left = _MOST_BYTES
+    for operator, row in _object(packed, "owners").items():
+        plain[str(operator)] = _unzip(row, f"owners, {str(operator)[:80]}", left)
+        left = max(1, left - len(plain[str(operator)]))
+    return plain
 
 
 def _zip(text: str) -> str:
@@ -234,14 +240,14 @@ def _zip(text: str) -> str:
     return _ZIPPED + base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def _unzip(text: Any, where: str) -> str:
+def _unzip(text: Any, where: str, most: int = _MOST_BYTES) -> str:
     if not isinstance(text, str):
         raise WireError(f"{where}: {str(text)[:80]!r} given, text is needed")
     if not text.startswith(_ZIPPED):
         return text
     try:
         stream = zlib.decompressobj()
-        plain = stream.decompress(base64.b64decode(text[len(_ZIPPED) :], validate=True), _MOST_BYTES).decode()
+        plain = stream.decompress(base64.b64decode(text[len(_ZIPPED) :], validate=True), most).decode()
     except (binascii.Error, zlib.error, UnicodeDecodeError) as error:
         raise WireError(f"{where}: text after 'z:' is not the base64 of a zlib stream: {error}") from error
     if not stream.eof:

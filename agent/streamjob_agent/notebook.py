@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from streamjob_agent import hooks
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.spark.settings import merge_settings, recommended_settings
@@ -15,19 +16,19 @@ _installed: list[Host] = []
 def install(spark: Any, config: AgentConfig | None = None) -> str | None:
     """Attach the agent to a session that exists, from a notebook; gives the address of its HTTP side.
 
-    Without `config` the environment is read. Calling it again with another session of the application has the agent
-    watch that one, too, from its next query on; with a session of a new application the agent moves there. Settings
-    that only count before a session exists are left as they are; the status tells which differ. Never raises.
+    Without `config` the environment is read. Queries of the application's other sessions are watched, too, when Python
+    starts them. Calling it again with a session of a new application moves the agent there. Settings that only count
+    before a session exists are left as they are; the status tells which differ. Never raises.
     """
     if not _installed:
         given, complaints = (config, ()) if config else AgentConfig.from_env(os.environ)
         _installed.append(Host(given, complaints))
     host = _installed[0]
+    hooks.watch_queries(host)
     host.guard.call(
         "settings", lambda: host.note("settings", settings_note(spark.sparkContext.getConf().getAll())), None
     )
     host.session_appeared(spark)
-    host.guard.call("join", lambda: host.session_joins(spark), None)
     return host.address
 
 

@@ -7,6 +7,7 @@ import os
 import pathlib
 import tempfile
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
@@ -14,7 +15,12 @@ from streamjob_agent.textformat import CONTENT_TYPE
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_from_json, status_to_json
 
 MOST_BODY_BYTES = 8 * 2**20
+_MOST_CALLERS = 16  # at once
 _REQUEST_TIMEOUT_S = 30.0
+_UNAUTHORISED = (
+    b"Authorization: the agent's token is needed as Bearer TOKEN, and this is not it. It is the driver's "
+    b"STREAMJOB_AGENT_TOKEN where that is set, else in ~/.streamjob/agents of the driver's user.\n"
+)
 _JSON = "application/json"
 _TEXT = "text/plain; charset=utf-8"
 Answer = tuple[int, str, bytes]
@@ -37,11 +43,15 @@ class Desk(Protocol):
 
 
 class AgentServer:
-    """Listens from the moment it is made until :meth:`close`. Raises OSError when the address cannot be bound."""
+    """Listens from the moment it is made until :meth:`close`. Raises OSError when the address cannot be bound.
 
-    def __init__(self, desk: Desk, host: str, port: int, token: str | None) -> None:
-        handler = type("BoundHandler", (_Handler,), {"desk": desk, "token": token})
+    `token` gives for its port what an assignment must carry. As long as nobody knows that, none is taken.
+    """
+
+    def __init__(self, desk: Desk, host: str, port: int, token: Callable[[int], str | None]) -> None:
+        handler = type("BoundHandler", (_Handler,), {"desk": desk, "token": None, "body": threading.Lock()})
         self._http = _QuietServer((host, port), handler)
+        handler.token = token(self.port)  # type: ignore[attr-defined]
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.5}, name="streamjob-agent-http", daemon=True
         )
@@ -74,6 +84,24 @@ class _QuietServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 16
 
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self._free = threading.BoundedSemaphore(_MOST_CALLERS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Each caller is a thread in the user's driver: those above the limit are hung up on."""
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """One caller, to its end."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A caller that hung up is no event; the base class would print a traceback into the job's output."""
 
@@ -81,6 +109,7 @@ class _QuietServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     desk: Desk
     token: str | None
+    body: threading.Lock  # of all callers, one has its body read and taken in
     timeout = _REQUEST_TIMEOUT_S
     server_version = "streamjob-agent"
     sys_version = ""
@@ -123,28 +152,36 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _assign(self) -> Answer:
         if not self._authorised():
-            return 401, _TEXT, b"Authorization: a bearer token is needed, and this is not it.\n"
+            self.close_connection = True
+            return 401, _TEXT, _UNAUTHORISED
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal():
+        if not (length.isascii() and length.isdecimal()) or len(length) > 18:
+            self.close_connection = True
             return 411, _TEXT, b"Content-Length: a whole number of bytes is needed.\n"
         if int(length) > MOST_BODY_BYTES:
             self.close_connection = True
             return 413, _TEXT, f"body: {length} bytes given, at most {MOST_BODY_BYTES} are read.\n".encode()
-        body = self.rfile.read(int(length))
+        with self.body:
+            return self._take(self.rfile.read(int(length)))
+
+    def _take(self, body: bytes) -> Answer:
         try:
             assignment = assignment_from_json(body)
         except WireError as error:
-            return 400, _TEXT, f"{error}\n".encode()
+            return 400, _TEXT, _line(str(error))
         refused = self.desk.submit(assignment)
         if refused is not None:
-            return 409, _TEXT, f"{refused}\n".encode()
+            return 409, _TEXT, _line(refused)
         return 202, _JSON, status_to_json(self.desk.status()).encode()
 
     def _authorised(self) -> bool:
-        if self.token is None:
-            return True
         given = self.headers.get("Authorization", "")
-        return hmac.compare_digest(given.encode(), f"Bearer {self.token}".encode())
+        return self.token is not None and hmac.compare_digest(given.encode(), f"Bearer {self.token}".encode())
 
     def log_message(self, format: str, *args: Any) -> None:
         """Requests are not written into the job's output."""
+
+
+def _line(sentence: str) -> bytes:
+    """A sentence as an answer's body; it may quote text of the caller's that no encoding has."""
+    return f"{sentence}\n".encode(errors="backslashreplace")

@@ -9,18 +9,30 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
+
+from streamjob_agent import kinds
+from streamjob_agent.kinds import (
+    EXECUTOR_IDS,
+    EXECUTORS,
+    LIST,
+    MOST_GROUPS,
+    OBJECT,
+    SECONDS,
+    TEXT,
+    WHOLE,
+    Kind,
+    bound,
+    expect,
+    shown,
+)
 
 WIRE_VERSION = 1
 NOT_YET = ("NotAttached", "Attaching", "Starting")
 """The agent's reasons not to act before its self-test has run, which say nothing about what it can do."""
-MOST_PARTITIONS = 1_000_000  # of one operator; a message of a few bytes must not fill the driver's memory
 T = TypeVar("T")
-
-
-class WireError(ValueError):
-    """A message that cannot be read: the sentence names the field, the value and what is allowed."""
+WireError = kinds.WireError
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -133,15 +145,15 @@ def pack_owners(owners: Iterable[str | None]) -> str:
     return ",".join(owner if count == 1 else f"{owner}*{count}" for owner, count in runs)
 
 
-def unpack_owners(text: str) -> tuple[str | None, ...]:
-    """Inverse of :func:`pack_owners`; raises WireError on text that it could not have written."""
+def unpack_owners(text: str, most: int = MOST_GROUPS) -> tuple[str | None, ...]:
+    """Inverse of :func:`pack_owners`; raises WireError on text that it could not have written, and beyond `most`."""
     owners: list[str | None] = []
     for run in text.split(",") if text else ():
         owner, _, count = run.partition("*")
-        if not owner or (count and not count.isdecimal()):
-            raise WireError(f"owners: {run!r} is not an executor id, '-' or one of these with '*COUNT'")
-        if len(count) > 7 or len(owners) + int(count or 1) > MOST_PARTITIONS:
-            raise WireError(f"owners: more than {MOST_PARTITIONS} partitions given at {run[:40]!r}")
+        if not owner or len(owner) > TEXT.most or (count and not count.isdecimal()):
+            raise WireError(f"owners: {run[:80]!r} is not an executor id, '-' or one of these with '*COUNT'")
+        if len(count) > 7 or len(owners) + int(count or 1) > most:
+            raise WireError(f"owners: more than {MOST_GROUPS} key groups given at {run[:40]!r}")
         owners.extend([None if owner == "-" else owner] * int(count or 1))
     return tuple(owners)
 
@@ -158,17 +170,18 @@ def assignment_to_json(assignment: Assignment) -> str:
 
 def assignment_from_json(text: str | bytes) -> Assignment:
     """Read what :func:`assignment_to_json` wrote; raises WireError with a sentence on anything else."""
+    bound(text)
     fields = _load(text, Assignment)
-    _expect(fields, _ASSIGNMENT_KINDS)
+    expect(fields, _ASSIGNMENT_KINDS)
     fields["owners"] = _unpack_map(fields.get("owners", {}))
     fields["move_order"] = tuple(_group_key(key) for key in fields.get("move_order", ()))
     costs = fields.get("move_cost_s", {})
-    _expect(costs, dict.fromkeys(costs, _SECONDS), "move_cost_s, ")
+    expect(costs, dict.fromkeys(costs, SECONDS), "move_cost_s, ")
     fields["move_cost_s"] = {_group_key(key): float(cost) for key, cost in costs.items()}
-    _expect(fields.get("pace", {}), _PACE_KINDS, "pace, ")
+    expect(fields.get("pace", {}), _PACE_KINDS, "pace, ")
     fields["pace"] = _build(Pace, fields.get("pace", {}))
     for name in ("marked_for_removal", "remove"):
-        fields[name] = tuple(str(executor) for executor in fields.get(name, ()))
+        fields[name] = _executors(fields.get(name, ()), name)
     return _build(Assignment, fields)
 
 
@@ -181,7 +194,7 @@ def status_to_json(status: AgentStatus) -> str:
 def status_from_json(text: str | bytes) -> AgentStatus:
     """Read what :func:`status_to_json` wrote; raises WireError with a sentence on anything else."""
     fields = _load(text, AgentStatus)
-    _expect(fields, _STATUS_KINDS)
+    expect(fields, _STATUS_KINDS)
     fields["executors"] = tuple(
         _build(ExecutorStatus, _object(executor, "executors")) for executor in fields.get("executors", ())
     )
@@ -218,45 +231,29 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number")
 
 
-_Kind = tuple[tuple[type, ...], str]
-_WHOLE: _Kind = ((int,), "a whole number of 0 or more")
-_SECONDS: _Kind = ((int, float), "a number of seconds of 0 or more")
-_TEXT: _Kind = ((str,), "text")
-_LIST: _Kind = ((list,), "a list")
-_OBJECT: _Kind = ((dict,), "an object")
-_OR_NULL = ", or null"
-_ASSIGNMENT_KINDS: Mapping[str, _Kind] = {
-    "generation": _WHOLE,
-    "application_id": _TEXT,
-    "query_id": _TEXT,
-    "executors_target": ((int, type(None)), _WHOLE[1] + _OR_NULL),
-    "marked_for_removal": _LIST,
-    "remove": _LIST,
-    "owners": _OBJECT,
-    "move_order": _LIST,
-    "move_cost_s": _OBJECT,
-    "pace": _OBJECT,
+_ASSIGNMENT_KINDS: Mapping[str, Kind] = {
+    "generation": WHOLE,
+    "application_id": TEXT,
+    "query_id": TEXT,
+    "executors_target": EXECUTORS.or_null(),
+    "marked_for_removal": EXECUTOR_IDS,
+    "remove": EXECUTOR_IDS,
+    "owners": OBJECT,
+    "move_order": LIST,
+    "move_cost_s": OBJECT,
+    "pace": OBJECT,
 }
-_PACE_KINDS: Mapping[str, _Kind] = {
-    "max_moves": ((int, type(None)), _WHOLE[1] + _OR_NULL),
-    "max_state_bytes": ((int, type(None)), _WHOLE[1] + _OR_NULL),
-    "max_cost_s": ((int, float, type(None)), _SECONDS[1] + _OR_NULL),
+_PACE_KINDS: Mapping[str, Kind] = {
+    "max_moves": WHOLE.or_null(),
+    "max_state_bytes": WHOLE.or_null(),
+    "max_cost_s": SECONDS.or_null(),
 }
-_STATUS_KINDS: Mapping[str, _Kind] = {"executors": _LIST, "queries": _LIST, "self_test": _OBJECT}
-
-
-def _expect(fields: Mapping[str, Any], kinds: Mapping[str, _Kind], where: str = "") -> None:
-    """Raise WireError unless every field that is there has its kind; numbers must not be negative."""
-    for name, (allowed, words) in kinds.items():
-        value = fields.get(name)
-        wrong = not isinstance(value, allowed) or isinstance(value, bool)
-        if name in fields and (wrong or (isinstance(value, (int, float)) and value < 0)):
-            raise WireError(f"{where}{name}: {str(value)[:80]!r} given, {words} is needed")
+_STATUS_KINDS: Mapping[str, Kind] = {"executors": LIST, "queries": LIST, "self_test": OBJECT}
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise WireError(f"{where}: {str(value)[:80]!r} given, an object is needed")
+        raise WireError(f"{where}: {shown(value)} given, an object is needed")
     return value
 
 
@@ -267,10 +264,15 @@ def _build(kind: type[T], fields: Mapping[str, Any]) -> T:
         raise WireError(f"{kind.__name__}: {error}") from error
 
 
-def _group_key(text: str) -> GroupKey:
-    operator, _, partition = str(text).partition("/")
+def _executors(names: Sequence[Any], where: str) -> tuple[str, ...]:
+    expect({str(i): name for i, name in enumerate(names)}, {str(i): TEXT for i in range(len(names))}, f"{where}, ")
+    return tuple(names)
+
+
+def _group_key(text: Any) -> GroupKey:
+    operator, _, partition = text.partition("/") if isinstance(text, str) else ("", "", "")
     if not (operator.isdecimal() and partition.isdecimal()) or len(text) > 40:
-        raise WireError(f"key group: {str(text)[:80]!r} is not OPERATOR/PARTITION, two whole numbers")
+        raise WireError(f"key group: {shown(text)} is not OPERATOR/PARTITION, two whole numbers")
     return GroupKey(operator=int(operator), partition=int(partition))
 
 
@@ -279,7 +281,11 @@ def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
 
 
 def _unpack_map(packed: Mapping[str, str]) -> dict[int, tuple[str | None, ...]]:
+    unpacked: dict[int, tuple[str | None, ...]] = {}
+    left = MOST_GROUPS
     for operator, row in packed.items():
         if not (operator.isdecimal() and len(operator) < 19 and isinstance(row, str)):
-            raise WireError(f"owners: {operator!r}: {str(row)[:80]!r} given, an operator's number and text are needed")
-    return {int(operator): unpack_owners(row) for operator, row in packed.items()}
+            raise WireError(f"owners: {operator[:80]!r}: {shown(row)} given, an operator's number and text are needed")
+        unpacked[int(operator)] = unpack_owners(row, left)
+        left -= len(unpacked[int(operator)])
+    return unpacked

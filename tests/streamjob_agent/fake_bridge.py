@@ -57,9 +57,11 @@ class FakeBridge:
         self.faults: dict[str, Callable[[], None]] = {}
         self.checks = {"version": "ok"}
         self.calls: list[tuple[str, object]] = []
+        self.query_id = QUERY
         self.batch_id = 0
         self.on = True
         self.running = True
+        self.idle = False
         self.task_s = 0.1
         self._usage: list[Usage] = []
         self._ended = threading.Condition()
@@ -89,9 +91,14 @@ class FakeBridge:
             self._boundaries += 1
             self._ended.notify_all()
 
+    def next_query(self, query_id: str) -> None:
+        """The query ends, and another one is started, which has run nothing yet."""
+        self.query_id = query_id
+        self.registered, self.ran = {}, {}
+
     def _measured(self) -> Usage:
         batch = BatchEnd(
-            query_id=QUERY,
+            query_id=self.query_id,
             run_id="run-1",
             batch_id=self.batch_id,
             ended_at_s=1000.0 + self.batch_id,
@@ -122,9 +129,9 @@ class FakeBridge:
         )
         busy = dict.fromkeys(self.ran.values(), 1.5)
         return Usage(
-            groups={QUERY: groups},
+            groups={self.query_id: groups},
             batches=(batch,),
-            other_busy_s={QUERY: 0.25},
+            other_busy_s={self.query_id: 0.25},
             executor_busy_s=busy,
             failed_tasks=0,
             longest_stateful_stage_s=0.5,
@@ -158,7 +165,14 @@ class FakeBridge:
 
     def queries(self) -> tuple[Query, ...]:
         self._enter("queries")
-        query = Query(query_id=QUERY, run_id="run-1", name="demo", operators=self.operators, trigger_interval_s=None)
+        query = Query(
+            query_id=self.query_id,
+            run_id="run-1",
+            name="demo",
+            operators=self.operators,
+            trigger_interval_s=None,
+            idle=self.idle,
+        )
         return (query,) if self.running else ()
 
     def drain(self) -> Usage:
@@ -224,7 +238,7 @@ class FakeBridge:
     def stop_queries(self, timeout_s: float) -> Mapping[str, str]:
         self._enter("stop_queries", timeout_s)
         self.running = False
-        return {QUERY: "between"}
+        return {self.query_id: "between"}
 
     def diagnostics(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, int]]:
         self._enter("diagnostics")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -27,15 +28,63 @@ def taken() -> Iterator[int]:
         yield other.getsockname()[1]
 
 
-def test_a_further_session_of_the_application_is_watched_too() -> None:
+def test_a_session_whose_query_starts_is_watched_and_others_are_left_alone() -> None:
     bridge, context = FakeBridge(), object()
     host = Host(AgentConfig(poll_s=0.05), connect=lambda _: bridge)
-    host.session_joins(Session(context))  # nobody is there yet
+    host.query_starts(Session(context))  # nobody is there yet
     host.session_appeared(Session(context))
     further = Session(context)
-    host.session_joins(further)
-    host.session_joins(Session(object()))
+    host.session_appeared(further)
+    assert bridge.called("join") == []
+    host.query_starts(further)
+    host.query_starts(Session(object()))
     assert bridge.called("join") == [further]
+    host.close()
+
+
+def test_a_session_is_left_alone_until_a_query_starts() -> None:
+    bridge, attached = FakeBridge(), []
+
+    def connect(session: object) -> FakeBridge:
+        attached.append(session)
+        return bridge
+
+    session = Session(object())
+    host = Host(AgentConfig(poll_s=0.05), connect=connect, in_use=lambda _: False)
+    host.session_appeared(session)
+    assert host.address is not None
+    assert host.status().reason == "NotAttached"
+    other = Session(session.sparkContext)
+    host.query_starts(other)  # attached when it comes back
+    assert attached == [other]
+    assert bridge.called("join") == [other]
+    host.close()
+
+
+def test_a_session_that_is_used_without_a_query_is_attached_to_soon() -> None:
+    used, attached = threading.Event(), threading.Event()
+
+    def connect(_: object) -> FakeBridge:
+        attached.set()
+        return FakeBridge()
+
+    host = Host(AgentConfig(poll_s=0.05), connect=connect, in_use=lambda _: used.is_set())
+    host.session_appeared(Session(object()))
+    assert not attached.is_set()
+    used.set()
+    assert attached.wait(30)
+    host.close()
+
+
+def test_a_session_that_goes_unused_is_never_attached_to() -> None:
+    session = Session(object())
+    host = Host(AgentConfig(poll_s=0.05), connect=lambda _: FakeBridge(), in_use=lambda _: False)
+    host.session_appeared(session)
+    host.session_leaves(session.sparkContext)
+    assert host._attaching is not None
+    host._attaching.join(30)
+    assert not host._attaching.is_alive()
+    assert (host._agent, host.status().reason) == (None, "NotAttached")
     host.close()
 
 

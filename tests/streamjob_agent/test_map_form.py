@@ -32,7 +32,7 @@ def assignments(draw: st.DrawFn) -> Assignment:
         generation=draw(whole),
         application_id=draw(texts),
         query_id=draw(texts),
-        executors_target=draw(st.none() | whole),
+        executors_target=draw(st.none() | st.integers(0, 10_000)),
         marked_for_removal=draw(st.lists(ids, max_size=3).map(tuple)),
         remove=draw(st.lists(ids, max_size=3).map(tuple)),
         owners=draw(owner_maps),

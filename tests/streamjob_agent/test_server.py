@@ -13,7 +13,7 @@ import pytest
 from fake_bridge import APPLICATION, QUERY, FakeBridge
 from prometheus_client.parser import text_string_to_metric_families
 
-from streamjob_agent import metric_names
+from streamjob_agent import metric_names, tokens
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.server import MOST_BODY_BYTES, AgentServer
@@ -30,6 +30,8 @@ class Context:
 
 def call(host: Host, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, str, str]:
     assert host.address is not None
+    if method == "PUT" and "Authorization" not in headers:
+        headers["Authorization"] = f"Bearer {tokens.find(f'http://{host.address}')}"
     request = urllib.request.Request(f"http://{host.address}{path}", data=body, method=method, headers=headers)
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:
@@ -101,17 +103,19 @@ def test_bodies_are_bounded(host: Host) -> None:
     assert host.address is not None
     connection = http.client.HTTPConnection(host.address, timeout=10)
     connection.putrequest("PUT", "/v1/assignment")
+    connection.putheader("Authorization", f"Bearer {tokens.find(f'http://{host.address}')}")
     connection.putheader("Content-Length", str(MOST_BODY_BYTES + 1))
     connection.endheaders()
     assert connection.getresponse().status == 413
     connection.close()
 
 
-@pytest.mark.parametrize("length", [None, "-1", "many"])
+@pytest.mark.parametrize("length", [None, "-1", "many", "9" * 5000])
 def test_length_is_needed(host: Host, length: str | None) -> None:
     assert host.address is not None
     connection = http.client.HTTPConnection(host.address, timeout=10)
     connection.putrequest("PUT", "/v1/assignment")
+    connection.putheader("Authorization", f"Bearer {tokens.find(f'http://{host.address}')}")
     if length is not None:
         connection.putheader("Content-Length", length)
     connection.endheaders()
@@ -127,11 +131,30 @@ def test_other_paths_are_not_found(host: Host, method: str, path: str) -> None:
 def test_token_guards_assignments_only(bridge: FakeBridge) -> None:
     host = attached(bridge, AgentConfig(poll_s=0.05, token="s3cret"))
     assert host._server is not None
-    assert call(host, "PUT", "/v1/assignment", plan())[0] == 401
+    assert call(host, "PUT", "/v1/assignment", plan())[0] == 401  # the file is for tokens that nobody has chosen
     assert call(host, "PUT", "/v1/assignment", plan(), Authorization="Bearer wrong")[0] == 401
     assert call(host, "PUT", "/v1/assignment", plan(), Authorization="Bearer s3cret")[0] == 202
     assert call(host, "GET", "/metrics")[0] == 200
     host.close()
+    host._server.close()
+
+
+@pytest.mark.parametrize("given", [None, "", "Bearer ", "Bearer None", "Basic eDp5"])
+def test_without_its_token_nobody_steers(host: Host, given: str | None) -> None:
+    assert host.address is not None
+    connection = http.client.HTTPConnection(host.address, timeout=10)
+    connection.request("PUT", "/v1/assignment", plan(), {} if given is None else {"Authorization": given})
+    assert connection.getresponse().status == 401
+    connection.close()
+
+
+def test_where_no_token_can_be_kept_nobody_steers(bridge: FakeBridge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "folders", lambda: (pathlib.Path("/proc/streamjob"),))
+    host = attached(bridge, AgentConfig(poll_s=0.05))
+    assert call(host, "PUT", "/v1/assignment", plan())[0] == 401
+    assert host.guard.errors()["token"] == 1
+    host.close()
+    assert host._server is not None
     host._server.close()
 
 
@@ -187,7 +210,7 @@ def test_a_port_in_use_costs_only_the_http_side(bridge: FakeBridge) -> None:
 
 def test_without_a_session_the_status_says_so() -> None:
     host = Host(AgentConfig())
-    server = AgentServer(host, "127.0.0.1", 0, None)
+    server = AgentServer(host, "127.0.0.1", 0, host._token)
     host._server = server
     status = status_from_json(call(host, "GET", "/v1/status")[2])
     assert (status.actuation, status.reason) == ("off", "NotAttached")

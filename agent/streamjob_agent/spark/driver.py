@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from streamjob_agent.bridge import Executor, Query, TrafficReading, Usage
+from streamjob_agent.bridge import Executor, Query, TrafficReading, Usage, passes
 from streamjob_agent.spark import codec, selftest
 from streamjob_agent.spark.source import compile_probe
 from streamjob_agent.wire import GroupKey
@@ -27,8 +27,21 @@ def connect(session: Any) -> DriverBridge:
     bridge = DriverBridge(context, probe)
     checks = bridge.self_test()
     probe.attach(session._jsparkSession)
-    bridge.set_actuation(all(answer == selftest.OK for answer in checks.values()))
+    bridge.set_actuation(all(passes(answer) for answer in checks.values()))
     return bridge
+
+
+def in_use(session: Any) -> bool:
+    """Whether a pyspark SparkSession has made its state, by which settings and credentials are fixed; looks only.
+
+    True also where this Spark does not let one look.
+    """
+    try:
+        field = session._jsparkSession.getClass().getDeclaredField("sessionState")
+        field.setAccessible(True)
+        return field.get(session._jsparkSession) is not None
+    except Exception:  # noqa: BLE001 - a private field of an unknown Spark
+        return True
 
 
 class DriverBridge:
@@ -119,7 +132,7 @@ class DriverBridge:
             raise RuntimeError(f"Spark did not decommission executor {executor_id}: it may be gone already")
 
     def self_test(self) -> Mapping[str, str]:
-        """Each check's name and "ok" or what failed; leaves no trace in the job."""
+        """Each check's name and "ok", "ok, but ..." or what failed; leaves no trace in the job."""
         conf = {key: self._context.getConf().get(key, "false") for key in _BOOLEANS}
         return selftest.run_checks(
             version=self.spark_version(),
@@ -141,4 +154,4 @@ class DriverBridge:
         self._probe.close()
 
 
-_BOOLEANS = ("spark.dynamicAllocation.enabled", "spark.speculation")
+_BOOLEANS = ("spark.dynamicAllocation.enabled", "spark.speculation", "spark.decommission.enabled")

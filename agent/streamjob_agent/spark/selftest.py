@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-OK = "ok"
+from streamjob_agent.bridge import OK
+
 # First and last minor version that the integration tests have run on; see `make test-matrix`.
 TESTED_FROM = (3, 5)
 TESTED_TO = (4, 3)
@@ -33,6 +34,14 @@ def check_setting(conf: Mapping[str, str], key: str, why: str) -> str:
     return f"{key} is on: {why}" if conf.get(key, "false").strip().lower() == "true" else OK
 
 
+def check_leaving(conf: Mapping[str, str]) -> str:
+    """How an executor is removed: it leaves by itself where it knows how to, else it is killed when it has no task."""
+    key = "spark.decommission.enabled"
+    if conf.get(key, "false").strip().lower() == "true":
+        return OK
+    return f"{OK}, but {key} is off: a drained executor is killed once it has no task, with true it would leave"
+
+
 def run_checks(*, version: str, master: str, conf: Mapping[str, str], round_trip: Callable[[], Any]) -> dict[str, str]:
     """Every check by name; a check that raises says so instead of "ok"."""
     return {
@@ -44,6 +53,7 @@ def run_checks(*, version: str, master: str, conf: Mapping[str, str], round_trip
         "no_speculation": check_setting(
             conf, "spark.speculation", "a second copy of a stateful task opens the state on another executor"
         ),
+        "executors_can_leave": check_leaving(conf),
         "coordinator_round_trip": attempt(round_trip),
     }
 

@@ -58,7 +58,7 @@ SETTINGS = (
         key="spark.decommission.enabled",
         value="true",
         required=False,
-        why="an executor can only be drained when it knows how to leave",
+        why="an executor then leaves by itself; otherwise it is killed in a moment without tasks",
     ),
     Setting(
         key="spark.storage.decommission.enabled",

@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+from streamjob_agent.tokens import find
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_to_json, status_from_json
 from streamjob_operator.ports import Unavailable
 
@@ -43,7 +44,10 @@ def address_from(path: Path) -> Callable[[], str]:
 
 
 class AgentClient:
-    """Talks to the agent at `address()`. Proxies of the environment are not used: the agent is near."""
+    """Talks to the agent at `address()`. Proxies of the environment are not used: the agent is near.
+
+    An assignment carries `token`, or the one that an agent of this user and machine has left for its user alone.
+    """
 
     def __init__(self, address: Callable[[], str], *, timeout_s: float = 5.0, token: str | None = None) -> None:
         self._address = address
@@ -69,8 +73,9 @@ class AgentClient:
     def _ask(self, path: str, body: bytes | None = None) -> bytes:
         url = self._address() + path
         headers = {"Content-Type": "application/json"}
-        if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token}"
+        token = None if body is None else self._token or find(url)
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
         request = urllib.request.Request(url, data=body, headers=headers, method="GET" if body is None else "PUT")
         try:
             with self._open(request, timeout=self._timeout_s) as answer:

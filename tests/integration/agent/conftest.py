@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import streamjob_agent
-from streamjob_agent import notebook
+from streamjob_agent import notebook, tokens
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.wire import AgentStatus, Assignment, assignment_to_json, status_from_json
 from streamjob_operator.cycle import turn
@@ -65,7 +65,10 @@ class Driver:
     def call(self, path: str, body: str | None = None) -> str:
         address = (self.folder / "address").read_text().strip()
         request = urllib.request.Request(
-            address + path, data=body.encode() if body else None, method="PUT" if body else "GET"
+            address + path,
+            data=body.encode() if body else None,
+            method="PUT" if body else "GET",
+            headers={"Authorization": f"Bearer {tokens.find(address)}"} if body else {},
         )
         with urllib.request.urlopen(request, timeout=10) as answer:
             return str(answer.read().decode())
@@ -149,7 +152,8 @@ class Installed:
             generation=self._generation, application_id=application, query_id=query.id, **{"owners": {}, **fields}
         )
         body = assignment_to_json(assignment).encode()
-        request = urllib.request.Request(self.address + "/v1/assignment", data=body, method="PUT")
+        headers = {"Authorization": f"Bearer {tokens.find(self.address)}"}
+        request = urllib.request.Request(self.address + "/v1/assignment", data=body, method="PUT", headers=headers)
         urllib.request.urlopen(request, timeout=10).close()
 
     def until(
@@ -165,6 +169,12 @@ class Installed:
                 meanwhile()
             time.sleep(0.2)
         raise AssertionError(f"not within {WAIT_S:.0f} s: {what}; newest status: {newest}")
+
+    def sessions(self) -> int:
+        """Sessions whose queries' events are listened to."""
+        agent = notebook._installed[0]._agent
+        assert agent is not None
+        return agent._bridge.diagnostics()[1]["sessions"]
 
     def failed_tasks(self) -> int:
         """Tasks that failed since it was installed."""

@@ -83,7 +83,6 @@ def test_two_queries_of_two_sessions_have_a_plan_each_and_leave_an_executor_toge
     (one, kept), (other, others) = two_streams
     agent = install(spark_cluster.session)
     other.session = spark_cluster.session.newSession()
-    install(other.session)
     one.write()
     other.write(keys=20)
     first, second = counts(one, kept), counts(other, others)
@@ -120,3 +119,24 @@ def test_two_queries_of_two_sessions_have_a_plan_each_and_leave_an_executor_toge
     assert kept.rows == one.expected()
     assert others.rows == other.expected()
     assert agent.failed_tasks() == 0
+
+
+def listeners(session: Any) -> int:
+    return int(session.sparkContext._jsc.sc().listenerBus().listeners().size())
+
+
+def test_sessions_that_a_job_makes_in_each_batch_leave_nothing_behind(
+    spark_cluster: Any, file_stream: Any, collected: Any, install: Callable[[Any], Any]
+) -> None:
+    agent = install(spark_cluster.session)
+    collected.before_collect = lambda _: spark_cluster.session.newSession()
+    file_stream.write()
+    query = counts(file_stream, collected)
+    query.processAllAvailable()
+    before = listeners(spark_cluster.session)
+    file_stream.write(files=3)
+    query.processAllAvailable()
+    agent.until("the batches are seen", lambda now: (getattr(state_of(now, query), "batch_id", 0) or 0) >= 3)
+    assert listeners(spark_cluster.session) == before
+    assert agent.sessions() == 1
+    assert collected.rows == file_stream.expected()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import collections
+import threading
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -62,6 +65,52 @@ def test_decommission_in_the_middle_of_a_batch_fails_no_task(watch: Any, file_st
     assert collected.rows == file_stream.expected()
 
     watch.bridge.mark([])
+    watch.bridge.request_executors(3)
+    watch.cluster.wait_for_executors(3)
+
+
+@pytest.fixture
+def sleepers(spark_cluster: Any) -> Iterator[threading.Thread]:
+    """A task of some seconds on every executor, under way."""
+    context = spark_cluster.session.sparkContext
+    job = threading.Thread(target=lambda: context.parallelize(range(3), 3).foreach(lambda _: time.sleep(5)))
+    job.start()
+    spark_cluster.wait_until(lambda: _running(context) == 3, "three tasks that run")
+    yield job
+    job.join()
+
+
+def _running(context: Any) -> int:
+    stages = (context.statusTracker().getStageInfo(stage) for stage in context.statusTracker().getActiveStageIds())
+    return sum(stage.numActiveTasks for stage in stages if stage)
+
+
+@pytest.fixture
+def no_decommissioning(spark_cluster: Any) -> Iterator[None]:
+    """As with Spark's default: executors do not know how to leave."""
+    conf = spark_cluster.session.sparkContext._jsc.sc().conf()
+    conf.set("spark.decommission.enabled", "false")
+    yield
+    conf.set("spark.decommission.enabled", "true")
+
+
+def test_without_decommissioning_an_executor_is_killed_once_it_runs_no_task(
+    watch: Any, file_stream: Any, collected: Any, no_decommissioning: None, request: pytest.FixtureRequest
+) -> None:
+    assert watch.bridge.self_test()["executors_can_leave"].startswith("ok, but spark.decommission.enabled is off")
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    watch.run(query)
+    leaving = watch.executors()[-1].executor_id
+    job = request.getfixturevalue("sleepers")
+    watch.bridge.decommission(leaving)
+    job.join()
+    assert leaving in watch.cluster.executor_ids()
+    file_stream.write()
+    assert leaving not in watch.run(query).values()
+    watch.cluster.wait_until(lambda: leaving not in watch.cluster.executor_ids(), "it is gone")
+    assert watch.failed_tasks == 0
+    assert collected.rows == file_stream.expected()
     watch.bridge.request_executors(3)
     watch.cluster.wait_for_executors(3)
 

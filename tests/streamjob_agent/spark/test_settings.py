@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from streamjob_agent.bridge import OK, passes
 from streamjob_agent.spark import merge_settings, recommended_settings
-from streamjob_agent.spark.selftest import OK, check_master, check_setting, check_version, run_checks
+from streamjob_agent.spark.selftest import check_master, check_setting, check_version, run_checks
 from streamjob_agent.spark.source import probe_source
 
 
@@ -61,7 +62,13 @@ def test_a_check_that_raises_tells_the_error() -> None:
 
     checks = run_checks(version="4.3.0", master="yarn", conf={}, round_trip=fails)
     assert checks.pop("coordinator_round_trip") == "RuntimeError: no such method"
+    assert checks.pop("executors_can_leave").startswith("ok, but spark.decommission.enabled is off")
     assert set(checks.values()) == {OK}
+
+
+@pytest.mark.parametrize(("answer", "goes_on"), [("ok", True), ("ok, but slowly", True), ("okay", False), ("", False)])
+def test_what_one_should_know_does_not_turn_actuation_off(answer: str, goes_on: bool) -> None:
+    assert passes(answer) is goes_on
 
 
 def test_probe_source_is_one_unit() -> None:

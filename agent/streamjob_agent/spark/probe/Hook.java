@@ -17,6 +17,7 @@ public final class Hook extends Rule {
   private final SparkContext context;
   private final Registry registry;
   private final Keeper keeper;
+  private final Removal removal;
   private final Plans plans;
   private final Faults faults;
   private final Gate gate;
@@ -26,11 +27,12 @@ public final class Hook extends Rule {
   final AtomicLong batches = new AtomicLong();
   volatile boolean open = true;
 
-  Hook(SparkContext context, Registry registry, Keeper keeper, Plans plans, Faults faults, Gate gate,
+  Hook(SparkContext context, Registry registry, Keeper keeper, Removal removal, Plans plans, Faults faults, Gate gate,
       ConcurrentHashMap running) {
     this.context = context;
     this.registry = registry;
     this.keeper = keeper;
+    this.removal = removal;
     this.plans = plans;
     this.faults = faults;
     this.gate = gate;
@@ -66,6 +68,7 @@ public final class Hook extends Rule {
     plans.note(query, execution);
     keeper.spread(query);
     keeper.boundary(query);
+    removal.boundary();
     batches.incrementAndGet();
     nanos.addAndGet(System.nanoTime() - from);
     return true;

@@ -9,14 +9,11 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
-import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
-import scala.None$;
 
 /** What the Python side calls. Every answer is one text: a call through py4j costs more than its work. */
 public final class Probe {
@@ -27,6 +24,7 @@ public final class Probe {
   private Faults faults;
   private Fleet fleet;
   private Keeper keeper;
+  private Removal removal;
   private Plans plans;
   private Meter meter;
   private Binder binder;
@@ -49,13 +47,14 @@ public final class Probe {
     faults = new Faults();
     fleet = new Fleet(spark);
     keeper = new Keeper(fleet, registry, coordinator);
+    removal = new Removal(spark, fleet, keeper, faults);
     plans = new Plans(registry, keeper, running);
     meter = new Meter(plans);
     binder = new Binder(registry, keeper, running, hadoop);
     boundaries = new Boundaries();
     sizes = new StateSizes(hadoop);
     Gate gate = new Gate();
-    hook = new Hook(spark, registry, keeper, plans, faults, gate, running);
+    hook = new Hook(spark, registry, keeper, removal, plans, faults, gate, running);
     stopper = new Stopper(gate, running);
     core = new CoreListener(fleet, registry, keeper, plans, meter, boundaries, faults);
     listener = new QueryListener(binder, faults);
@@ -66,11 +65,11 @@ public final class Probe {
   public void attach(Object session) throws Exception {
     context.listenerBus().addToQueue(core, "streamjob");
     fleet.seed();
-    sessions.join(session);
+    sessions.stay(session);
     sessions.look();
   }
 
-  /** Watches the queries of one more session from their first batch on. */
+  /** Watches the queries of one more session; to be called before one of them starts. */
   public void join(Object session) throws Exception {
     sessions.join(session);
   }
@@ -119,7 +118,8 @@ public final class Probe {
     faults.write(out);
     out.append("T\thook_ns\t").append(hook.nanos.get()).append("\nT\tlistener_ns\t").append(core.nanos.get());
     out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(keeper.registered.get());
-    out.append("\nT\tguarded\t").append(keeper.guarded.get()).append('\n');
+    out.append("\nT\tguarded\t").append(keeper.guarded.get());
+    out.append("\nT\tsessions\t").append(sessions.count()).append('\n');
     return out.toString();
   }
 
@@ -180,13 +180,8 @@ public final class Probe {
     return context.requestTotalExecutors(total, 0, new scala.collection.immutable.HashMap());
   }
 
-  /** Its groups are given away first, so that nothing new starts on it. */
   public boolean decommission(String id) {
-    fleet.leave(id);
-    keeper.guard(id);
-    ExecutorAllocationClient backend = (ExecutorAllocationClient) context.schedulerBackend();
-    ExecutorDecommissionInfo why = new ExecutorDecommissionInfo("scaled in by StreamJob", (scala.Option) None$.MODULE$);
-    return backend.decommissionExecutor(id, why, true, false);
+    return removal.remove(id);
   }
 
   /** Lines: operator, then the bytes of partitions 0.., separated by tabs. */

@@ -9,14 +9,24 @@ import org.apache.spark.sql.ExperimentalMethods;
 import org.apache.spark.sql.streaming.StreamingQueryManager;
 import scala.collection.JavaConverters$;
 
-/** The sessions that are listened to, and the queries that run in any session of the application. */
+/**
+ * The sessions that are listened to, and the queries that run in any session of the application. A job may make a session
+ * per batch: one is listened to from just before a query of it starts until a while after its last query has ended.
+ */
 final class Sessions {
+  private static final long LINGER_NS = 60000000000L; // a query's newest events come some time after its end
   private final Registry registry;
   private final Binder binder;
   private final Hook hook;
   private final QueryListener listener;
   private final ConcurrentHashMap running;
-  private final ArrayList joined = new ArrayList();
+  private final ArrayList joined = new ArrayList(); // of Joined
+  private Object home; // the session that the probe was attached with is listened to for ever
+
+  private static final class Joined {
+    Object session;
+    long neededNs; // System.nanoTime() at which it was last known to have a query, or to get one
+  }
 
   Sessions(Registry registry, Binder binder, Hook hook, QueryListener listener, ConcurrentHashMap running) {
     this.registry = registry;
@@ -51,17 +61,47 @@ final class Sessions {
       if (query != null) {
         query.idle = !Stopper.active(execution);
       }
+      need(Reflect.call(execution, "sparkSession"));
+    }
+    dropUnused();
+  }
+
+  /** Notes that a session has a query; whether it is listened to. */
+  private boolean need(Object session) {
+    for (int i = 0; i < joined.size(); i++) {
+      if (((Joined) joined.get(i)).session == session) {
+        ((Joined) joined.get(i)).neededNs = System.nanoTime();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void dropUnused() throws Exception {
+    for (int i = joined.size() - 1; i >= 0; i--) {
+      Joined one = (Joined) joined.get(i);
+      if (one.session != home && System.nanoTime() - one.neededNs > LINGER_NS) {
+        joined.remove(i);
+        leave(one.session);
+      }
     }
   }
 
-  /** Watches the queries of one more session from their first batch on. */
+  /** Watches the queries of a session for ever. */
+  synchronized void stay(Object session) throws Exception {
+    home = session;
+    join(session);
+  }
+
+  /** Watches the queries of one more session; to be called before one of them starts. */
   synchronized void join(Object session) throws Exception {
-    for (int i = 0; i < joined.size(); i++) {
-      if (joined.get(i) == session) {
-        return;
-      }
+    if (need(session)) {
+      return;
     }
-    joined.add(session);
+    Joined one = new Joined();
+    one.session = session;
+    one.neededNs = System.nanoTime();
+    joined.add(one);
     ((StreamingQueryManager) Reflect.call(session, "streams")).addListener(listener);
     addHook(session);
   }
@@ -84,10 +124,19 @@ final class Sessions {
   /** Listens to none any more. */
   synchronized void leave() throws Exception {
     for (int i = 0; i < joined.size(); i++) {
-      ((StreamingQueryManager) Reflect.call(joined.get(i), "streams")).removeListener(listener);
-      dropHook(joined.get(i));
+      leave(((Joined) joined.get(i)).session);
     }
     joined.clear();
+  }
+
+  private void leave(Object session) throws Exception {
+    ((StreamingQueryManager) Reflect.call(session, "streams")).removeListener(listener);
+    dropHook(session);
+  }
+
+  /** How many are listened to. */
+  synchronized int count() {
+    return joined.size();
   }
 
   private static ArrayList rules(Object session) throws Exception {

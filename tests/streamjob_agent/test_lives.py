@@ -1,0 +1,109 @@
+"""What is left of a query that has ended: nothing that holds an executor, and no more than a few are remembered."""
+
+from __future__ import annotations
+
+from fake_bridge import APPLICATION, QUERY, FakeBridge
+
+from streamjob_agent.agent import Agent
+from streamjob_agent.config import AgentConfig
+from streamjob_agent.lives import REMEMBERED, Lives
+from streamjob_agent.wire import Assignment
+
+
+def started(bridge: FakeBridge) -> Agent:
+    agent = Agent(bridge, AgentConfig())
+    agent.prepare()
+    agent.round()
+    return agent
+
+
+def batch(bridge: FakeBridge, agent: Agent) -> None:
+    bridge.run_batch()
+    agent.round()
+
+
+def drain(generation: int, *, remove: bool) -> Assignment:
+    return Assignment(
+        generation=generation,
+        application_id=APPLICATION,
+        query_id=QUERY,
+        marked_for_removal=("2",),
+        remove=("2",) if remove else (),
+        owners=dict.fromkeys((0, 1), ("0", "1") * 3),
+    )
+
+
+def test_a_finished_query_holds_no_executor() -> None:
+    bridge = FakeBridge()
+    bridge.query_id = "backfill"
+    agent = started(bridge)
+    batch(bridge, agent)
+    assert agent._seen.held == {"0": 4, "1": 4, "2": 4}
+    bridge.next_query(QUERY)
+    for _ in range(2):
+        batch(bridge, agent)
+    assert agent.submit(drain(1, remove=False)) is None
+    for _ in range(3):
+        batch(bridge, agent)
+    assert agent.submit(drain(2, remove=True)) is None  # nobody but the backfill was there
+    batch(bridge, agent)
+    assert bridge.called("decommission") == ["2"]
+
+
+def test_the_last_query_ends_and_what_was_to_be_removed_goes() -> None:
+    bridge = FakeBridge()
+    agent = started(bridge)
+    batch(bridge, agent)
+    assert agent.submit(drain(1, remove=False)) is None
+    for _ in range(3):
+        batch(bridge, agent)
+    assert agent.submit(drain(2, remove=True)) is None
+    bridge.registered[next(iter(bridge.registered))] = "2"
+    bridge.run_batch()  # a task was stolen: the executor holds a key group again
+    agent.round()
+    assert bridge.called("decommission") == []
+    bridge.idle = True  # no batch ends any more
+    for _ in range(2):
+        agent.round()
+    assert bridge.called("decommission") == ["2"]
+
+
+def test_a_query_that_starts_again_is_where_it_was() -> None:
+    bridge = FakeBridge()
+    agent = started(bridge)
+    batch(bridge, agent)
+    assert agent.submit(drain(1, remove=False)) is None
+    for _ in range(3):
+        batch(bridge, agent)
+    before = dict(bridge.ran)
+    bridge.running = False
+    agent.round()
+    assert agent._seen.held == {}
+    bridge.running = True
+    batch(bridge, agent)
+    assert bridge.ran == before
+
+
+def test_old_queries_are_forgotten_everywhere_but_their_moves_stay_counted() -> None:
+    bridge = FakeBridge()
+    agent = started(bridge)
+    batch(bridge, agent)
+    assert agent.submit(drain(1, remove=False)) is None
+    for _ in range(3):
+        batch(bridge, agent)
+    moves = agent.facts().moves
+    assert moves["done"] > 0
+    for number in range(REMEMBERED + 2):
+        bridge.next_query(f"query-of-a-notebook-{number}")
+        batch(bridge, agent)
+    assert len(agent._actuation.keepings) == REMEMBERED + 1
+    assert len(agent.facts().pages) == REMEMBERED + 1
+    assert agent._accepted == {}
+    assert agent.facts().moves["done"] == moves["done"]
+
+
+def test_a_query_without_state_is_never_listed_but_lives_while_it_is_measured() -> None:
+    lives = Lives(remembered=2)
+    forgotten = [lives.look([], ["stateless", f"ended-{number}"]) for number in range(4)]
+    assert forgotten == [frozenset(), {"ended-0"}, {"ended-1"}, {"ended-2"}]
+    assert lives.look(["a", "b", "c"], []) == frozenset()
