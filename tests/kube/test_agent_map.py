@@ -86,13 +86,23 @@ class Rig:
         self.api = api
         self.namespace = namespace
         self.folder = folder
-        self.maps = Maps(api, namespace, "orders")
         self.guard = Guard()
         self.clients: list[MapClient] = []
 
-    def support(self) -> None:
+    @property
+    def job(self) -> dict[str, Any]:
+        """The StreamJob as it is now."""
         document = self.api.get(STREAM_JOBS, "orders", self.namespace)
         assert document is not None
+        return document
+
+    @property
+    def maps(self) -> Maps:
+        """Its PartitionMap."""
+        return Maps(self.api, self.job)
+
+    def support(self) -> None:
+        document = self.job
         job = read_job(document).job
         assert job is not None
         assert job.spec.application is not None

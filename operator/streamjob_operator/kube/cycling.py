@@ -48,7 +48,6 @@ class Cycling:
         self._namespace = namespace
         self._name = name
         self._log = log
-        self._maps = Maps(tools.api, namespace, name)
         self._cadence = Cadence()
         self._rng = np.random.default_rng()
         self._source: tuple[object, Source] | None = None
@@ -77,17 +76,17 @@ class Cycling:
         job, seen = facts.job, facts.map
         if job is None or seen is None:
             raise ValueError("a cycle needs a job and its PartitionMap")
-        source, recorder = self._open(job), Recorder()
+        source, recorder, maps = self._open(job), Recorder(), Maps(self._tools.api, reading.document)
         cycle_id, started_s = secrets.token_hex(4), time.monotonic()
         self._cadence.done(facts.now_s, spec_mark(reading), agent_mark(seen.agent))
 
         def keep(memory: Memory) -> None:
             cycle = _cycle(cycle_id, recorder, time.monotonic() - started_s, source)
-            write(dataclasses.replace(facts, memory=memory, cycle=cycle, map=self._newest(cycle, seen)))
+            write(dataclasses.replace(facts, memory=memory, cycle=cycle, map=_newest(maps, cycle, seen)))
 
         ports = Ports(
             metrics=source.metrics,
-            actuator=MapActuator(self._maps, job.spec.balancing.migration_budget),
+            actuator=MapActuator(maps, job.spec.balancing.migration_budget),
             memory=StatusMemory(memory_text, seen, facts.now_s, keep, self._log.warning),
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
             planning=self._tools.planning,
@@ -98,11 +97,6 @@ class Cycling:
         self._log.info(outcome.message, extra=extra)
         return outcome.decision == ACTED
 
-    def _newest(self, cycle: Cycle | None, seen: MapView) -> MapView:
-        """The map as this cycle has written it, where it has."""
-        wrote = cycle is not None and cycle.record.receipt is not None and cycle.record.receipt.accepted
-        return (self._maps.read() or seen) if wrote else seen
-
     def _open(self, job: StreamJob) -> Source:
         wanted = (job.spec.metrics, job.spec.balancing.statistics_period_s)
         if self._source is None or self._source[0] != wanted:
@@ -111,6 +105,12 @@ class Cycling:
             self._source = (wanted, source)
             self._cadence.first_s = self._tools.clock() + source.warm_up_s
         return self._source[1]
+
+
+def _newest(maps: Maps, cycle: Cycle | None, seen: MapView) -> MapView:
+    """The map as this cycle has written it, where it has."""
+    wrote = cycle is not None and cycle.record.receipt is not None and cycle.record.receipt.accepted
+    return (maps.read() or seen) if wrote else seen
 
 
 def _cycle(cycle_id: str, recorder: Recorder, elapsed_s: float, source: Source) -> Cycle | None:

@@ -60,7 +60,7 @@ class Deleting:
     @property
     def held(self) -> bool:
         """Whether our finalizer is on it."""
-        return FINALIZER in (self.api.objects[JOB]["metadata"].get("finalizers") or ())
+        return FINALIZER in (self.api.objects.get(JOB, {}).get("metadata", {}).get("finalizers") or ())
 
 
 @pytest.fixture

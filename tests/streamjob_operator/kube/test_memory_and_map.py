@@ -121,8 +121,8 @@ class Cluster:
 
     def __init__(self) -> None:
         self.api = FakeApi()
-        self.maps = Maps(self.api, "n", "j")  # type: ignore[arg-type]
-        self.maps.ensure(JOB_DOCUMENT)
+        self.maps = Maps(self.api, JOB_DOCUMENT)  # type: ignore[arg-type]
+        self.maps.ensure()
         self.world = warm(even(2, 6, 15.0), job())
         self.record = self.world.turn(job())
         self.memory = dataclasses.replace(self.world.load(), generation=0)

@@ -40,6 +40,7 @@ def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **chan
     trouble = changes.pop("trouble", None)
     values: dict[str, Any] = {
         "now_s": 1000.0,
+        "uid": "uid-j",
         "generation": 2,
         "job": of,
         "driver": RUNNING,

@@ -260,6 +260,10 @@ class Handled(Part):
 class Status(Part):
     """What the operator tells about the job."""
 
+    uid: str | None = None
+    """Uid of the StreamJob that this was told of (`metadata.uid`). A copy that was restored from a backup has another
+    one, and starts anew."""
+
     observed_generation: int | None = None
     """Generation of the spec that was acted on (`metadata.generation`)."""
 

@@ -63,10 +63,12 @@ class Cycle:
 class Facts:
     """One turn. `job` is None when the spec has `mistakes`; `cycle` None when no cycle was run in this turn.
 
+    `uid` and `generation` are those of the StreamJob that was read.
     `agent_heard_s` is when the agent's newest report was seen first, by our clock; None when there was none.
     """
 
     now_s: float
+    uid: str
     generation: int
     job: StreamJob | None
     mistakes: tuple[str, ...] = ()
