@@ -35,7 +35,7 @@ from streamjob_agent.wire import (
 )
 
 PLAIN_BYTES = 16 * 1024  # longer text is compressed
-_MOST_BYTES = 16 * 2**20  # of one text once it is unpacked; a small object must not fill the driver's memory
+_MOST_BYTES = 16 * 2**20  # of all owners once they are unpacked; a small object must not fill anybody's memory
 _ZIPPED = "z:"
 _SPEC_NAMES = {
     "generation": "generation",
@@ -123,9 +123,17 @@ def status_from_map(fields: Mapping[str, Any]) -> AgentStatus:
     known = {field: fields[name] for name, field in _STATUS_NAMES.items() if name in fields}
     document = {**dict.fromkeys(_NULLABLE_STATUS), **known}
     document["executors"] = [_known(one, _EXECUTOR_NAMES, ExecutorStatus) for one in _list(fields, "executors")]
-    queries = [_known(one, _QUERY_NAMES, QueryStatus) for one in _list(fields, "queries")]
-    document["queries"] = [{**query, "owners": _unzip_map(query.get("owners") or {})} for query in queries]
+    document["queries"] = list(_queries(_list(fields, "queries")))
     return status_from_json(_document(document))
+
+
+def _queries(given: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    left = _MOST_BYTES
+    for one in given:
+        query = _known(one, _QUERY_NAMES, QueryStatus)
+        owners = _unzip_map(query.get("owners") or {}, left)
+        left -= sum(map(len, owners.values()))
+        yield {**query, "owners": owners}
 
 
 def _given(value: Any, names: Mapping[str, str]) -> dict[str, Any]:
@@ -224,8 +232,12 @@ def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
     return {str(operator): _zip(pack_owners(row)) for operator, row in owners.items()}
 
 
-def _unzip_map(packed: Any) -> dict[str, str]:
-    return {str(operator): _unzip(row, f"owners, {operator}") for operator, row in _object(packed, "owners").items()}
+def _unzip_map(packed: Any, most: int = _MOST_BYTES) -> dict[str, str]:
+    plain: dict[str, str] = {}
+    for operator, row in _object(packed, "owners").items():
+        plain[str(operator)] = _unzip(row, f"owners, {operator}", most)
+        most -= len(plain[str(operator)])
+    return plain
 
 
 def _zip(text: str) -> str:
@@ -234,16 +246,16 @@ def _zip(text: str) -> str:
     return _ZIPPED + base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def _unzip(text: Any, where: str) -> str:
+def _unzip(text: Any, where: str, most: int = _MOST_BYTES) -> str:
     if not isinstance(text, str):
         raise WireError(f"{where}: {str(text)[:80]!r} given, text is needed")
     if not text.startswith(_ZIPPED):
         return text
     try:
         stream = zlib.decompressobj()
-        plain = stream.decompress(base64.b64decode(text[len(_ZIPPED) :], validate=True), _MOST_BYTES).decode()
+        plain = stream.decompress(base64.b64decode(text[len(_ZIPPED) :], validate=True), max(1, most)).decode()
     except (binascii.Error, zlib.error, UnicodeDecodeError) as error:
         raise WireError(f"{where}: text after 'z:' is not the base64 of a zlib stream: {error}") from error
     if not stream.eof:
-        raise WireError(f"{where}: text after 'z:' is cut off, or longer than {_MOST_BYTES} bytes")
+        raise WireError(f"{where}: text after 'z:' is cut off, or longer, together, than {_MOST_BYTES} bytes")
     return plain

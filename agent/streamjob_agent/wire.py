@@ -9,13 +9,15 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 WIRE_VERSION = 1
 NOT_YET = ("NotAttached", "Attaching", "Starting")
 """The agent's reasons not to act before its self-test has run, which say nothing about what it can do."""
-MOST_PARTITIONS = 1_000_000  # of one operator; a message of a few bytes must not fill the driver's memory
+MOST_PARTITIONS = (
+    1_000_000  # of all operators and queries together; a message of a few bytes must not fill anybody's memory
+)
 T = TypeVar("T")
 
 
@@ -133,14 +135,14 @@ def pack_owners(owners: Iterable[str | None]) -> str:
     return ",".join(owner if count == 1 else f"{owner}*{count}" for owner, count in runs)
 
 
-def unpack_owners(text: str) -> tuple[str | None, ...]:
-    """Inverse of :func:`pack_owners`; raises WireError on text that it could not have written."""
+def unpack_owners(text: str, most: int = MOST_PARTITIONS) -> tuple[str | None, ...]:
+    """Inverse of :func:`pack_owners`; raises WireError on text that it could not have written, or of too many."""
     owners: list[str | None] = []
     for run in text.split(",") if text else ():
         owner, _, count = run.partition("*")
         if not owner or (count and not count.isdecimal()):
             raise WireError(f"owners: {run!r} is not an executor id, '-' or one of these with '*COUNT'")
-        if len(count) > 7 or len(owners) + int(count or 1) > MOST_PARTITIONS:
+        if len(count) > 7 or len(owners) + int(count or 1) > most:
             raise WireError(f"owners: more than {MOST_PARTITIONS} partitions given at {run[:40]!r}")
         owners.extend([None if owner == "-" else owner] * int(count or 1))
     return tuple(owners)
@@ -185,11 +187,16 @@ def status_from_json(text: str | bytes) -> AgentStatus:
     fields["executors"] = tuple(
         _build(ExecutorStatus, _object(executor, "executors")) for executor in fields.get("executors", ())
     )
-    fields["queries"] = tuple(
-        _build(QueryStatus, {**_object(query, "queries"), "owners": _unpack_map(query.get("owners", {}))})
-        for query in fields.get("queries", ())
-    )
+    fields["queries"] = tuple(_queries(fields.get("queries", ())))
     return _build(AgentStatus, fields)
+
+
+def _queries(given: Iterable[Any]) -> Iterator[QueryStatus]:
+    left = MOST_PARTITIONS
+    for query in given:
+        owners = _unpack_map(_object(query, "queries").get("owners", {}), left)
+        left -= sum(map(len, owners.values()))
+        yield _build(QueryStatus, {**query, "owners": owners})
 
 
 def _plain(value: Any) -> dict[str, Any]:
@@ -278,8 +285,11 @@ def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
     return {str(operator): pack_owners(row) for operator, row in owners.items()}
 
 
-def _unpack_map(packed: Mapping[str, str]) -> dict[int, tuple[str | None, ...]]:
+def _unpack_map(packed: Mapping[str, str], most: int = MOST_PARTITIONS) -> dict[int, tuple[str | None, ...]]:
+    unpacked: dict[int, tuple[str | None, ...]] = {}
     for operator, row in packed.items():
         if not (operator.isdecimal() and len(operator) < 19 and isinstance(row, str)):
             raise WireError(f"owners: {operator!r}: {str(row)[:80]!r} given, an operator's number and text are needed")
-    return {int(operator): unpack_owners(row) for operator, row in packed.items()}
+        unpacked[int(operator)] = unpack_owners(row, most)
+        most -= len(unpacked[int(operator)])
+    return unpacked

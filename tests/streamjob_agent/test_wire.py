@@ -120,6 +120,7 @@ UNREADABLE = [
     ({"owners": {"0": "0*9999999"}}, "owners: more than 1000000 partitions given at '0*9999999'"),
     ({"owners": {"0": "0*" + "9" * 5000}}, "owners: more than 1000000 partitions given at"),
     ({"owners": {"0": "0*600000,1*600000"}}, "owners: more than 1000000 partitions given at '1*600000'"),
+    ({"owners": {"0": "0*600000", "1": "1*600000"}}, "owners: more than 1000000 partitions given at '1*600000'"),
     ({"move_order": ["0-1"]}, "key group: '0-1' is not OPERATOR/PARTITION, two whole numbers"),
     ({"move_order": [{}]}, "key group: '{}' is not OPERATOR/PARTITION, two whole numbers"),
     ({"move_cost_s": {"0/1": "much"}}, "move_cost_s, 0/1: 'much' given, a number of seconds of 0 or more is needed"),

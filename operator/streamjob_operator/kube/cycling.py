@@ -51,7 +51,7 @@ class Cycling:
         self._cadence = Cadence()
         self._rng = np.random.default_rng()
         self._source: tuple[object, Source] | None = None
-        self._seen: MapView | None = None
+        self._found: Facts | None = None
 
     def close(self) -> None:
         """Let go of what measures the job."""
@@ -61,7 +61,7 @@ class Cycling:
 
     def due_s(self, reading: Reading, facts: Facts) -> float | None:
         """When the next cycle is due, seconds since the epoch; None while there is nothing to measure."""
-        self._seen = seen = facts.map
+        self._found, seen = facts, facts.map
         if facts.job is None or facts.driver is None or facts.driver.phase is not Phase.RUNNING:
             return None
         if seen is None or seen.agent is None:
@@ -101,7 +101,7 @@ class Cycling:
         wanted = (job.spec.metrics, job.spec.balancing.statistics_period_s)
         if self._source is None or self._source[0] != wanted:
             self.close()
-            source = open_source(self._tools.api, self._namespace, job, lambda: self._seen)
+            source = open_source(self._tools.api, self._namespace, job, lambda: self._found)
             self._source = (wanted, source)
             self._cadence.first_s = self._tools.clock() + source.warm_up_s
         return self._source[1]

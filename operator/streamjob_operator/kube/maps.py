@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,19 +16,22 @@ from streamjob_operator.kube.names import Label
 from streamjob_operator.kube.owners import Belongs, whose
 from streamjob_operator.ports import Unavailable
 
+_AGENT_URL = re.compile(r"http://[^/?#@\s]+:([0-9]{1,5})/?")
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MapView:
     """A PartitionMap as it was read. `generation` is that of the newest assignment written, 0 before the first.
 
-    `agent` is None until an agent has reported; `agent_url` where its endpoint can be reached from the operator.
+    `agent` is None until an agent has reported; `agent_port` where it listens on its driver's pod, None for nowhere.
     """
 
     generation: int
     resource_version: str
     spec: Mapping[str, Any]
     agent: AgentStatus | None
-    agent_url: str | None
+    agent_port: int | None
 
     @property
     def refused(self) -> str | None:
@@ -102,12 +106,23 @@ def view_of(document: Mapping[str, Any]) -> MapView:
         resource_version=document["metadata"]["resourceVersion"],
         spec=spec,
         agent=_agent(status) if status.get("applicationId") else None,
-        agent_url=status.get("agentUrl"),
+        agent_port=_port(status.get("agentUrl")),
     )
 
 
 def _agent(status: Mapping[str, Any]) -> AgentStatus:
+    """What the job's account has written; its application id goes into selectors, so it must be a label's value."""
     try:
-        return status_from_map(status)
+        agent = status_from_map(status)
     except WireError as error:
         raise Unavailable(f"The agent's status in the PartitionMap cannot be read: {error}.") from error
+    if not _LABEL_VALUE.fullmatch(agent.application_id):
+        raise Unavailable(f"The agent's applicationId {agent.application_id[:80]!r} is not what Spark gives.")
+    return agent
+
+
+def _port(url: object) -> int | None:
+    """Where the agent listens; the host is the driver's pod, whatever its account writes."""
+    found = _AGENT_URL.fullmatch(url) if isinstance(url, str) else None
+    port = 0 if found is None else int(found[1])
+    return port if 0 < port < 65536 else None

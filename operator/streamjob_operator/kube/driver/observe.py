@@ -34,6 +34,7 @@ def driver_pod(document: Document) -> DriverPod:
         exit_code=ended.get("exitCode"),
         unschedulable=unschedulable(document),
         trouble=trouble(document),
+        address=status.get("podIP"),
         grace_s=float((document.get("spec") or {}).get("terminationGracePeriodSeconds") or 30),
     )
 

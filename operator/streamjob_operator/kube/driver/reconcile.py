@@ -87,6 +87,7 @@ def _state(pod: DriverPod | None, decision: Decision, notes: tuple[str, ...]) ->
         sentence=decision.sentence,
         ready=decision.reason is KubeReason.DRIVER_RUNNING,
         pod=None if pod is None else pod.name,
+        address=None if pod is None else pod.address,
         notes=notes,
         memory=decision.memory,
         next_look_s=decision.next_look_s,

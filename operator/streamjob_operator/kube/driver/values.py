@@ -61,6 +61,7 @@ class DriverPod:
     exit_code: int | None = None
     unschedulable: str | None = None
     trouble: str | None = None
+    address: str | None = None
     grace_s: float = 30.0
 
     @property
@@ -122,7 +123,7 @@ class DriverState:
     Attributes:
         phase: Pending, Submitting, Running, Failed or Suspended; what moves and scales is for others to say.
         ready: the driver runs and its agent answers.
-        pod: name of the driver's pod, None while there is none.
+        pod, address: name of the driver's pod and its place on the network, None while there is none.
         notes: sentences about what could not be done as asked: Spark settings that gave way, no PodMonitor.
         memory: to be kept in `status.driver` and given back next time.
         next_look_s: seconds until it should be looked at again; None when only a change matters.
@@ -134,6 +135,7 @@ class DriverState:
     sentence: str
     ready: bool
     pod: str | None
+    address: str | None
     notes: tuple[str, ...]
     memory: DriverMemory
     next_look_s: float | None
