@@ -180,7 +180,7 @@ def test_plans_reach_the_agent_and_its_status_comes_back(rig: Rig, account: Acce
         eventually(lambda generation=generation: rig.applied() == generation)
     assert [one.generation for one in desk.taken] == [1, 2, 3]
     assert desk.taken[-1].owners == {0: ("1", None, "2")}
-    assert rig.view().agent_url == "http://127.0.0.1:4711"
+    assert rig.view().agent_port == 4711
     assert rig.guard.errors() == {}
 
 

@@ -10,9 +10,11 @@ from kubectl import Kubectl, eventually
 
 from streamjob_agent.wire import Assignment
 from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.finalizer import hold, release
 from streamjob_operator.kube.grants import grant_map
 from streamjob_operator.kube.kinds import PARTITION_MAPS, ROLE_BINDINGS, ROLES, STREAM_JOBS, Kind
 from streamjob_operator.kube.maps import Maps
+from streamjob_operator.kube.names import FINALIZER
 
 PLAN = Assignment(generation=7, application_id="spark-1", query_id="q", executors_target=3, marked_for_removal=("2",))
 REFERENCE = {"kind": "Pod", "apiVersion": "v1", "name": "driver"}
@@ -91,3 +93,13 @@ def test_a_map_left_behind_by_its_owner_is_replaced(lives: Lives) -> None:
     seen = maps.read()
     assert seen is not None
     assert seen.generation == PLAN.generation
+
+
+def test_a_finalizer_that_a_backup_brought_back_comes_off(lives: Lives) -> None:
+    """`kubectl apply` of an exported manifest owns the finalizer: server-side apply would leave it for ever."""
+    lives.kubectl.apply({**JOB, "metadata": {"name": "orders", "finalizers": [FINALIZER]}})
+    job = lives.api.get(STREAM_JOBS, "orders", lives.namespace)
+    assert job is not None
+    lives.kubectl("delete", "streamjob", "orders", "--wait=false")
+    release(lives.api, hold(lives.api, job))
+    eventually(lambda: lives.api.get(STREAM_JOBS, "orders", lives.namespace) is None)

@@ -125,7 +125,8 @@ def _judge(
 ) -> Adoption:
     if pod.ended:
         reason = KubeReason.DRIVER_ENDED if pod.phase is PodPhase.SUCCEEDED else KubeReason.DRIVER_FAILED
-        sentence = f"The driver's pod {pod.name} has ended; whoever started it decides about a restart."
+        why = "" if pod.why is None else f" ({pod.why})"
+        sentence = f"The driver's pod {pod.name} has ended{why}; whoever started it decides about a restart."
         return Adoption(phase=Phase.FAILED, reason=reason, sentence=sentence)
     if agent is not None and (application_id is None or agent.application_id == application_id):
         sentence = f"The driver in pod {pod.name} is looked after; somebody else starts and stops it."

@@ -48,7 +48,15 @@ class PodPhase(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DriverPod:
-    """The driver's pod as read. `trouble` is why it does not run yet: the scheduler's or the kubelet's sentence."""
+    """The driver's pod as read; what is told of a container is told of the driver's own, whatever stands beside it.
+
+    Attributes:
+        exited: its container has ended and is not started again in this pod, though a sidecar may run on.
+        disrupted: something was done to the pod: evicted, preempted, drained, refused by its node.
+        why: what ended it, in Kubernetes' words, such as OOMKilled or Evicted.
+        last_words: the end of its log, where Kubernetes has kept it.
+        trouble: why it does not run yet: the scheduler's or the kubelet's sentence.
+    """
 
     name: str
     uid: str
@@ -59,6 +67,10 @@ class DriverPod:
     started_at_s: float | None = None
     ended_at_s: float | None = None
     exit_code: int | None = None
+    exited: bool = False
+    disrupted: bool = False
+    why: str | None = None
+    last_words: str | None = None
     unschedulable: str | None = None
     trouble: str | None = None
     address: str | None = None
@@ -67,7 +79,7 @@ class DriverPod:
     @property
     def ended(self) -> bool:
         """Whether it ran and will not run again."""
-        return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
+        return self.exited or self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +93,8 @@ class DriverMemory:
         restarts: starts in a row that did not last for a healthy time.
         restart_at_s: when it is started next; None when it has not ended.
         ended_uid: the pod whose end was counted already.
-        exit_code: of the last one that ended.
+        exit_code: of the last one that ended; None when it did not end by itself.
+        why, last_words: of the last one that ended, see DriverPod.
     """
 
     pod_uid: str | None = None
@@ -91,6 +104,8 @@ class DriverMemory:
     restart_at_s: float | None = None
     ended_uid: str | None = None
     exit_code: int | None = None
+    why: str | None = None
+    last_words: str | None = None
 
 
 class Action(enum.Enum):
