@@ -124,9 +124,17 @@ def status_from_map(fields: Mapping[str, Any]) -> AgentStatus:
     known = {field: fields[name] for name, field in _STATUS_NAMES.items() if name in fields}
     document = {**dict.fromkeys(_NULLABLE_STATUS), **known}
     document["executors"] = [_known(one, _EXECUTOR_NAMES, ExecutorStatus) for one in _list(fields, "executors")]
-    queries = [_known(one, _QUERY_NAMES, QueryStatus) for one in _list(fields, "queries")]
-    document["queries"] = [{**query, "owners": _unzip_map(query.get("owners") or {})} for query in queries]
+    document["queries"] = list(_queries(_list(fields, "queries")))
     return status_from_json(_document(document))
+
+
+def _queries(given: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    left = _MOST_BYTES
+    for one in given:
+        query = _known(one, _QUERY_NAMES, QueryStatus)
+        owners = _unzip_map(query.get("owners") or {}, left)
+        left -= sum(map(len, owners.values()))
+        yield {**query, "owners": owners}
 
 
 def _given(value: Any, names: Mapping[str, str]) -> dict[str, Any]:
@@ -225,12 +233,11 @@ def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
     return {str(operator): _zip(pack_owners(row)) for operator, row in owners.items()}
 
 
-def _unzip_map(packed: Any) -> dict[str, str]:
+def _unzip_map(packed: Any, left: int = _MOST_BYTES) -> dict[str, str]:
     plain: dict[str, str] = {}
-    left = _MOST_BYTES
     for operator, row in _object(packed, "owners").items():
         plain[str(operator)] = _unzip(row, f"owners, {str(operator)[:80]}", left)
-        left = max(1, left - len(plain[str(operator)]))
+        left -= len(plain[str(operator)])
     return plain
 
 
@@ -247,9 +254,9 @@ def _unzip(text: Any, where: str, most: int = _MOST_BYTES) -> str:
         return text
     try:
         stream = zlib.decompressobj()
-        plain = stream.decompress(base64.b64decode(text[len(_ZIPPED) :], validate=True), most).decode()
+        plain = stream.decompress(base64.b64decode(text[len(_ZIPPED) :], validate=True), max(1, most)).decode()
     except (binascii.Error, zlib.error, UnicodeDecodeError) as error:
         raise WireError(f"{where}: text after 'z:' is not the base64 of a zlib stream: {error}") from error
     if not stream.eof:
-        raise WireError(f"{where}: text after 'z:' is cut off, or longer than {_MOST_BYTES} bytes")
+        raise WireError(f"{where}: text after 'z:' is cut off, or longer, together, than {_MOST_BYTES} bytes")
     return plain

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from streamjob_agent import kinds
@@ -31,6 +31,8 @@ from streamjob_agent.kinds import (
 WIRE_VERSION = 1
 NOT_YET = ("NotAttached", "Attaching", "Starting")
 """The agent's reasons not to act before its self-test has run, which say nothing about what it can do."""
+MOST_REPORTED = 1_000_000
+"""Key groups of all queries of a status together; a message of a few bytes must not fill anybody's memory."""
 T = TypeVar("T")
 WireError = kinds.WireError
 
@@ -198,11 +200,16 @@ def status_from_json(text: str | bytes) -> AgentStatus:
     fields["executors"] = tuple(
         _build(ExecutorStatus, _object(executor, "executors")) for executor in fields.get("executors", ())
     )
-    fields["queries"] = tuple(
-        _build(QueryStatus, {**_object(query, "queries"), "owners": _unpack_map(query.get("owners", {}))})
-        for query in fields.get("queries", ())
-    )
+    fields["queries"] = tuple(_queries(fields.get("queries", ())))
     return _build(AgentStatus, fields)
+
+
+def _queries(given: Iterable[Any]) -> Iterator[QueryStatus]:
+    left = MOST_REPORTED
+    for query in given:
+        owners = _unpack_map(_object(query, "queries").get("owners", {}), left)
+        left -= sum(map(len, owners.values()))
+        yield _build(QueryStatus, {**query, "owners": owners})
 
 
 def _plain(value: Any) -> dict[str, Any]:
@@ -280,9 +287,8 @@ def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
     return {str(operator): pack_owners(row) for operator, row in owners.items()}
 
 
-def _unpack_map(packed: Mapping[str, str]) -> dict[int, tuple[str | None, ...]]:
+def _unpack_map(packed: Mapping[str, str], left: int = MOST_GROUPS) -> dict[int, tuple[str | None, ...]]:
     unpacked: dict[int, tuple[str | None, ...]] = {}
-    left = MOST_GROUPS
     for operator, row in packed.items():
         if not (operator.isdecimal() and len(operator) < 19 and isinstance(row, str)):
             raise WireError(f"owners: {operator[:80]!r}: {shown(row)} given, an operator's number and text are needed")

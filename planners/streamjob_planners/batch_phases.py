@@ -9,6 +9,7 @@ import numpy as np
 from streamjob_planners import balance, measures
 from streamjob_planners.batch.predict import free_s
 from streamjob_planners.batch.shape import BatchShape
+from streamjob_planners.batch_drain import drained, forced, on_marked
 from streamjob_planners.batch_goals import BatchTime, LevelSquares
 from streamjob_planners.batch_levelling import levelled, tightened
 from streamjob_planners.batch_thin import send_unpaid_home
@@ -16,7 +17,6 @@ from streamjob_planners.cells import floors_s
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.model import IntArray
-from streamjob_planners.batch_drain import drained, forced, on_marked
 
 TIME_SHARE = 0.8
 """Part of the time for the length of the batch; the rest is for draining, the second measure and taking back moves."""

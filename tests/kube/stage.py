@@ -48,8 +48,14 @@ class Stage:
         """Apply the StreamJob and the driver's pod, and start the driver."""
         spark = spark or PaperSpark(SKEWED, executors=2)
         self.kubectl.apply(driver_pod(name), stream_job(name, **changes))
+        self.place(f"{name}-driver")
         self.stack.enter_context(PaperDriver(spark, self.namespace, name))
         return spark
+
+    def place(self, pod: str) -> None:
+        """What a kubelet would tell: the driver's pod is on this machine, where its agent listens."""
+        status = json.dumps({"status": {"podIP": "127.0.0.1"}})
+        self.kubectl("patch", "pod", pod, "--subresource=status", "--type=merge", "-p", status)
 
     def patch(self, spec: dict[str, Any]) -> None:
         """Merge into the spec, as a user."""

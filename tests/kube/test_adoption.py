@@ -223,7 +223,7 @@ def test_the_drivers_account_is_let_at_the_map_and_at_nothing_else(
     cluster.kubectl("create", "serviceaccount", "spark")
     document = cluster.api.get(STREAM_JOBS, "orders", cluster.namespace)
     assert document is not None
-    Maps(cluster.api, cluster.namespace, "orders").ensure(document)
+    Maps(cluster.api, document).ensure()
     for _ in range(2):  # as often as one likes
         grant_map(cluster.api, document, "spark")
     token = cluster.kubectl("create", "token", "spark").strip()

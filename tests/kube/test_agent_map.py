@@ -86,13 +86,23 @@ class Rig:
         self.api = api
         self.namespace = namespace
         self.folder = folder
-        self.maps = Maps(api, namespace, "orders")
         self.guard = Guard()
         self.clients: list[MapClient] = []
 
-    def support(self) -> None:
+    @property
+    def job(self) -> dict[str, Any]:
+        """The StreamJob as it is now."""
         document = self.api.get(STREAM_JOBS, "orders", self.namespace)
         assert document is not None
+        return document
+
+    @property
+    def maps(self) -> Maps:
+        """Its PartitionMap."""
+        return Maps(self.api, self.job)
+
+    def support(self) -> None:
+        document = self.job
         job = read_job(document).job
         assert job is not None
         assert job.spec.application is not None
@@ -170,7 +180,7 @@ def test_plans_reach_the_agent_and_its_status_comes_back(rig: Rig, account: Acce
         eventually(lambda generation=generation: rig.applied() == generation)
     assert [one.generation for one in desk.taken] == [1, 2, 3]
     assert desk.taken[-1].owners == {0: ("1", None, "2")}
-    assert rig.view().agent_url == "http://127.0.0.1:4711"
+    assert rig.view().agent_port == 4711
     assert rig.guard.errors() == {}
 
 

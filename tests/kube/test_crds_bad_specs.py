@@ -67,7 +67,9 @@ def test_what_nobody_before_the_operator_can_see_is_taken(anywhere: Kubectl, cas
 def test_what_only_the_operator_can_see_ends_in_a_condition(kubectl: Kubectl, case: dict[str, Any]) -> None:
     kubectl("apply", "-f", "-", text=broken(case))
     read = read_job(kubectl.get("sj", "airline-delays"))
-    found = {one.type: one for one in findings(Facts(job=read.job, mistakes=read.mistakes, generation=1, now_s=0.0))}
+    found = {
+        one.type: one for one in findings(Facts(uid="u", job=read.job, mistakes=read.mistakes, generation=1, now_s=0.0))
+    }
     accepted = found[Condition.ACCEPTED]
     assert (accepted.holds, accepted.reason, accepted.message) == (False, case["condition"], *case["sentences"])
     assert found[Condition.STALLED].holds

@@ -96,7 +96,7 @@ def running(ready: bool) -> dict[str, Any]:
     return {
         "phase": "Running",
         "conditions": [{"type": "Ready", "status": "True" if ready else "False"}],
-        "containerStatuses": [container("driver", state)],
+        "containerStatuses": [{**container("driver", state), "ready": ready}],
     }
 
 

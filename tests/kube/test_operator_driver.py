@@ -55,7 +55,7 @@ class Owned:
         container = {"name": "driver", "image": "i", "imageID": "", "ready": True, "restartCount": 0}
         container["state"] = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
         ready = [{"type": "Ready", "status": "True"}]
-        status = {"phase": "Running", "conditions": ready, "containerStatuses": [container]}
+        status = {"phase": "Running", "podIP": "127.0.0.1", "conditions": ready, "containerStatuses": [container]}
         text = json.dumps({"status": status})
         self.stage.kubectl("patch", "pod", POD, "--subresource=status", "--type=merge", "-p", text)
 

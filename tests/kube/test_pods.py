@@ -16,6 +16,7 @@ from streamjob_operator.kube.pods import ExecutorPods, executor_pods
 from streamjob_operator.kube.report.events import Events
 
 MARK, COST = "streamjob.dev/marked-for-removal", "controller.kubernetes.io/pod-deletion-cost"
+DRIVER = "uid-of-the-driver"
 NOW_S = 1_700_000_000.0
 
 
@@ -30,7 +31,7 @@ class Pods:
         self.namespace = namespace
 
     def found(self) -> ExecutorPods:
-        return executor_pods(self.api, self.namespace, "spark-1")
+        return executor_pods(self.api, self.namespace, "spark-1", DRIVER)
 
     def mark(self, *marked: str) -> tuple[str, ...]:
         return mark_pods(self.api, Events(self.api), self.found(), marked, NOW_S)

@@ -57,7 +57,8 @@ class Applied:
         """Play kubelet and driver."""
         container = {"name": "driver", "image": "i", "imageID": "", "ready": True, "restartCount": 0, "state": RUNNING}
         ready = [{"type": "Ready", "status": "True"}]
-        text = json.dumps({"status": {"phase": "Running", "conditions": ready, "containerStatuses": [container]}})
+        status = {"phase": "Running", "podIP": "127.0.0.1", "conditions": ready, "containerStatuses": [container]}
+        text = json.dumps({"status": status})
         self.stage.kubectl("patch", "pod", pod, "--subresource=status", "--type=merge", "-p", text)
         self.stage.stack.enter_context(PaperDriver(spark, self.stage.namespace, self.name))
         self.until(lambda one: condition(one, "Ready").startswith("True"))

@@ -25,7 +25,7 @@ class Bench:
         self.server, self.pages, self.slot = server, pages, next(_slots)
         self.agent = ScriptedAgent(f"app-{self.slot}")
         self.settings = Settings(url=server.url)
-        self.metrics = PrometheusMetrics(self._settings, self.status)
+        self.metrics = PrometheusMetrics(self._settings, self.status, "test")
         self.show_agent()
 
     def _settings(self) -> Settings:

@@ -181,6 +181,40 @@ def test_a_server_error_is_passed_on(front: Callable[[Answer], str]) -> None:
     assert code_of(Settings(url=url), "answered 500: disk is full") == KubeReason.PROMETHEUS_UNAVAILABLE
 
 
+SECRET = b"cloud-credentials-of-the-node"
+
+
+@pytest.mark.parametrize("body", [SECRET, b'{"error": "%s"}' % SECRET, b'{"message": "%s"}' % SECRET])
+@pytest.mark.parametrize("code", [400, 404, 500])
+def test_what_anything_else_says_is_not_repeated(front: Callable[[Answer], str], code: int, body: bytes) -> None:
+    """Or whoever may name an address could read there with the operator's eyes."""
+    url = front(lambda handler: send(handler, code, "application/json", body))
+    with pytest.raises(Unavailable) as caught:
+        ask(Settings(url=url))
+    assert SECRET.decode() not in str(caught.value)
+    assert f"answered {code}: with an error that is not in the form of Prometheus's" in str(caught.value)
+
+
+def test_what_does_not_speak_http_is_not_repeated() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet() -> None:
+            for _ in range(2):
+                with server.accept()[0] as peer:
+                    peer.sendall(SECRET + b"\r\n")
+
+        thread = threading.Thread(target=greet, daemon=True)
+        thread.start()
+        with pytest.raises(Unavailable, match="does not answer") as caught:
+            ask(Settings(url=f"http://127.0.0.1:{server.getsockname()[1]}"))
+    assert SECRET.decode() not in str(caught.value)
+
+
+def test_a_redirect_is_not_followed(prometheus: Prometheus, front: Callable[[Answer], str]) -> None:
+    url = front(lambda handler: send(handler, 302, "text/plain", b"", Location=prometheus.url + handler.path))
+    assert code_of(Settings(url=url), "redirects") == KubeReason.PROMETHEUS_UNAVAILABLE
+
+
 def test_a_short_overload_is_waited_out(front: Callable[[Answer], str]) -> None:
     asked: list[str] = []
 

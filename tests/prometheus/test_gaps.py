@@ -75,7 +75,7 @@ def test_a_query_without_key_groups_is_said(bench: Bench) -> None:
 
 @pytest.mark.parametrize("ahead_s", [-3600.0, 90.0, 3600.0])
 def test_a_wrong_clock_of_the_operator_changes_nothing(bench: Bench, ahead_s: float) -> None:
-    metrics = PrometheusMetrics(lambda: bench.settings, bench.status, clock=lambda: time.time() + ahead_s)
+    metrics = PrometheusMetrics(lambda: bench.settings, bench.status, "test", clock=lambda: time.time() + ahead_s)
     bench.run(1.0, 1.0, 1.0, 1.0)
     now_s = time.time() + ahead_s
     snapshot = metrics.observe(now_s, bench.window_s)
@@ -110,7 +110,7 @@ def test_one_target_of_two_is_read_when_a_driver_is_scraped_twice(
         for job in ("by-pod", "by-service")
     ]
     with Prometheus(tmp_path, prometheus_program, targets) as server:
-        metrics = PrometheusMetrics(lambda: Settings(url=server.url), bench.status)
+        metrics = PrometheusMetrics(lambda: Settings(url=server.url), bench.status, "test")
         for _ in range(200):
             if len(server.query(f'{names.AGENT_INFO}{{job=~"by-.*"}}')) == 2:
                 break
@@ -127,7 +127,7 @@ def test_prometheus_that_went_away_and_came_back(
 ) -> None:
     target = {**static_target(pages.address, pod="driver"), "metrics_path": f"/{bench.slot}"}
     with Prometheus(tmp_path, prometheus_program, [target]) as server:
-        metrics = PrometheusMetrics(lambda: Settings(url=server.url), bench.status)
+        metrics = PrometheusMetrics(lambda: Settings(url=server.url), bench.status, "test")
 
         def observed() -> bool:
             bench.batches(1, 1.0, 1.0, 1.0, 1.0)

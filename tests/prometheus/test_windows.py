@@ -8,6 +8,7 @@ import pytest
 from scraped_driver import Bench
 
 from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.kube.prometheus import PrometheusMetrics
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
 from streamjob_planners.model import GroupId
 
@@ -140,3 +141,11 @@ def test_a_page_that_is_cut_off_is_not_half_believed(bench: Bench) -> None:
     snapshot = bench.observe()
     assert len(snapshot.group_ids) == 4
     assert snapshot.busy_s.tolist() == pytest.approx([float(snapshot.rates.batches)] * 4)
+
+
+def test_the_same_application_told_of_from_another_namespace_is_not_believed(bench: Bench) -> None:
+    """Any pod that is scraped may say whose metrics it has."""
+    bench.run(1.0, 1.0, 1.0, 1.0)
+    stranger = PrometheusMetrics(lambda: bench.settings, bench.status, "somebody-elses")
+    with pytest.raises(Unavailable, match="has had no streamjob_agent_info of application"):
+        stranger.observe(time.time(), 10.0)

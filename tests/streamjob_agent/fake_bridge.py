@@ -136,7 +136,7 @@ class FakeBridge:
             failed_tasks=0,
             longest_stateful_stage_s=0.5,
             stages={
-                QUERY: (
+                self.query_id: (
                     StageUsage(stage="free-0.0", level=0, wall_s=0.1, busy_s=0.2, longest_s=0.1),
                     *(
                         StageUsage(stage=f"operator-{one}", level=2 - one, wall_s=0.3, busy_s=0.6, longest_s=0.1)

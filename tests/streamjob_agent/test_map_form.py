@@ -145,7 +145,11 @@ UNREADABLE: list[tuple[dict[str, Any], str]] = [
     ({"owners": {"0": "z:!"}}, "owners, 0: text after 'z:' is not the base64 of a zlib stream"),
     ({"owners": {"0": zipped(b"junk")}}, "owners, 0: text after 'z:' is not the base64 of a zlib stream"),
     ({"owners": {"0": zipped(zlib.compress(b"1,2")[:-3])}}, "owners, 0: text after 'z:' is cut off"),
-    ({"owners": {"0": zipped(zlib.compress(bytes(2**25)))}}, "owners, 0: text after 'z:' is cut off, or longer than"),
+    ({"owners": {"0": zipped(zlib.compress(bytes(2**25)))}}, "owners, 0: text after 'z:' is cut off, or longer"),
+    (
+        {"owners": {str(one): zipped(zlib.compress(b"0," * 2**20)) for one in range(3)}},
+        "owners, 2: text after 'z:' is cut off, or longer",
+    ),
     ({"moveOrder": "0-1"}, "moveOrder: '0-1' is not OPERATOR:PARTITION,PARTITION,..."),
     ({"moveOrder": "0:1,"}, "moveOrder: '0:1,' is not OPERATOR:PARTITION,PARTITION,..."),
     ({"moveOrder": "0:1", "moveCostSeconds": "much"}, "moveCostSeconds: 'much' given, seconds or '-' are needed"),

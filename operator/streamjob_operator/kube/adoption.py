@@ -34,7 +34,7 @@ class Adoption:
 
     Attributes:
         phase: Pending (no driver found, or no agent in it), Submitting, Running or Failed.
-        pod: the driver's pod; None while there is none.
+        pod, pod_uid, address: the driver's pod and its place on the network; None while there is none.
         application_id: Spark's id as the pod's labels tell it; None where they do not.
         limits: sentences about what cannot be done for it.
         stalled: it does not go on without a person.
@@ -45,6 +45,8 @@ class Adoption:
     reason: KubeReason
     sentence: str
     pod: str | None = None
+    pod_uid: str | None = None
+    address: str | None = None
     application_id: str | None = None
     limits: tuple[str, ...] = ()
     stalled: bool = False
@@ -65,7 +67,8 @@ def adopt(api: KubeApi, metadata: Mapping[str, Any], spec: Spec, agent: AgentSta
     if isinstance(found, Adoption):
         return found
     limits = (*foreign.limits(ref, theirs, spec), *([NO_SUSPEND] if spec.suspend else []))
-    told = _judge(driver_pod(found), _application_id(found), agent, f"{namespace}/{name}", now_s)
+    pod = driver_pod(found)
+    told = _judge(pod, _application_id(found), agent, f"{namespace}/{name}", now_s)
     refusal = foreign.refusal(ref, theirs)
     if refusal is not None:
         told = dataclasses.replace(
@@ -75,7 +78,9 @@ def adopt(api: KubeApi, metadata: Mapping[str, Any], spec: Spec, agent: AgentSta
         told = dataclasses.replace(told, reason=KubeReason.ADOPTED_WITH_LIMITS)
     return dataclasses.replace(
         told,
-        pod=found["metadata"]["name"],
+        pod=pod.name,
+        pod_uid=pod.uid,
+        address=pod.address,
         application_id=_application_id(found),
         limits=limits,
         account=(found.get("spec") or {}).get("serviceAccountName"),
@@ -120,7 +125,8 @@ def _judge(
 ) -> Adoption:
     if pod.ended:
         reason = KubeReason.DRIVER_ENDED if pod.phase is PodPhase.SUCCEEDED else KubeReason.DRIVER_FAILED
-        sentence = f"The driver's pod {pod.name} has ended; whoever started it decides about a restart."
+        why = "" if pod.why is None else f" ({pod.why})"
+        sentence = f"The driver's pod {pod.name} has ended{why}; whoever started it decides about a restart."
         return Adoption(phase=Phase.FAILED, reason=reason, sentence=sentence)
     if agent is not None and (application_id is None or agent.application_id == application_id):
         sentence = f"The driver in pod {pod.name} is looked after; somebody else starts and stops it."

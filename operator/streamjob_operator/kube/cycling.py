@@ -48,11 +48,10 @@ class Cycling:
         self._namespace = namespace
         self._name = name
         self._log = log
-        self._maps = Maps(tools.api, namespace, name)
         self._cadence = Cadence()
         self._rng = np.random.default_rng()
         self._source: tuple[object, Source] | None = None
-        self._seen: MapView | None = None
+        self._found: Facts | None = None
 
     def close(self) -> None:
         """Let go of what measures the job."""
@@ -62,7 +61,7 @@ class Cycling:
 
     def due_s(self, reading: Reading, facts: Facts) -> float | None:
         """When the next cycle is due, seconds since the epoch; None while there is nothing to measure."""
-        self._seen = seen = facts.map
+        self._found, seen = facts, facts.map
         if facts.job is None or facts.driver is None or facts.driver.phase is not Phase.RUNNING:
             return None
         if seen is None or seen.agent is None:
@@ -77,17 +76,17 @@ class Cycling:
         job, seen = facts.job, facts.map
         if job is None or seen is None:
             raise ValueError("a cycle needs a job and its PartitionMap")
-        source, recorder = self._open(job), Recorder()
+        source, recorder, maps = self._open(job), Recorder(), Maps(self._tools.api, reading.document)
         cycle_id, started_s = secrets.token_hex(4), time.monotonic()
         self._cadence.done(facts.now_s, spec_mark(reading), agent_mark(seen.agent))
 
         def keep(memory: Memory) -> None:
             cycle = _cycle(cycle_id, recorder, time.monotonic() - started_s, source)
-            write(dataclasses.replace(facts, memory=memory, cycle=cycle, map=self._newest(cycle, seen)))
+            write(dataclasses.replace(facts, memory=memory, cycle=cycle, map=_newest(maps, cycle, seen)))
 
         ports = Ports(
             metrics=source.metrics,
-            actuator=MapActuator(self._maps),
+            actuator=MapActuator(maps),
             memory=StatusMemory(memory_text, seen, facts.now_s, keep, self._log.warning),
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
             planning=self._tools.planning,
@@ -98,19 +97,20 @@ class Cycling:
         self._log.info(outcome.message, extra=extra)
         return outcome.decision == ACTED
 
-    def _newest(self, cycle: Cycle | None, seen: MapView) -> MapView:
-        """The map as this cycle has written it, where it has."""
-        wrote = cycle is not None and cycle.record.receipt is not None and cycle.record.receipt.accepted
-        return (self._maps.read() or seen) if wrote else seen
-
     def _open(self, job: StreamJob) -> Source:
         wanted = (job.spec.metrics, job.spec.balancing.statistics_period_s)
         if self._source is None or self._source[0] != wanted:
             self.close()
-            source = open_source(self._tools.api, self._namespace, job, lambda: self._seen)
+            source = open_source(self._tools.api, self._namespace, job, lambda: self._found)
             self._source = (wanted, source)
             self._cadence.first_s = self._tools.clock() + source.warm_up_s
         return self._source[1]
+
+
+def _newest(maps: Maps, cycle: Cycle | None, seen: MapView) -> MapView:
+    """The map as this cycle has written it, where it has."""
+    wrote = cycle is not None and cycle.record.receipt is not None and cycle.record.receipt.accepted
+    return (maps.read() or seen) if wrote else seen
 
 
 def _cycle(cycle_id: str, recorder: Recorder, elapsed_s: float, source: Source) -> Cycle | None:

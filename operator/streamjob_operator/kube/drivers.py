@@ -106,7 +106,7 @@ class KubeDrivers:
         if facts.phase is not Phase.RUNNING or asked.map is None or asked.map.agent is None:
             return facts
         agent = asked.map.agent
-        pods = executor_pods(self._api, asked.reading.metadata["namespace"], agent.application_id)
+        pods = executor_pods(self._api, asked.reading.metadata["namespace"], agent.application_id, facts.pod_uid)
         marked: tuple[str, ...] = ()  # a deleted StreamJob takes its marks back
         if asked.reading.deleted_at_s is None:
             marked = (*asked.memory.marked, *keep_marks(pods, agent, asked.map.spec.get("remove") or ()))
@@ -134,6 +134,8 @@ def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
         stalled=state.stalled,
         overridden=" ".join(state.notes) or None,
         selector=executor_selector(asked.reading.metadata["name"]),
+        address=state.address,
+        pod_uid=state.memory.pod_uid,
         status=_status(to_status(state.memory, state.pod), asked, running=state.ready),
     )
 
@@ -149,6 +151,8 @@ def _adopted_facts(found: Adoption, asked: Asked) -> DriverFacts:
         stalled=found.stalled,
         limits=" ".join(found.limits) or None,
         selector=None if status.application_id is None else selector(status.application_id),
+        address=found.address,
+        pod_uid=found.pod_uid,
         status=status,
     )
 

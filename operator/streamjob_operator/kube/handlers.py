@@ -118,8 +118,8 @@ def map_mark(found: Mapping[str, Any]) -> Hashable:
 
 
 def pod_mark(pod: Mapping[str, Any]) -> Hashable:
-    """Whether it runs, is ready, can be scheduled, or goes."""
+    """Whether it runs, where, is ready, can be scheduled, or goes."""
     status = pod.get("status") or {}
     conditions = tuple((one.get("type"), one.get("status")) for one in status.get("conditions") or ())
-    containers = tuple(str(one.get("state")) for one in status.get("containerStatuses") or ())
-    return (status.get("phase"), conditions, containers, pod["metadata"].get("deletionTimestamp"))
+    containers = tuple((one.get("ready"), str(one.get("state"))) for one in status.get("containerStatuses") or ())
+    return (status.get("phase"), status.get("podIP"), conditions, containers, pod["metadata"].get("deletionTimestamp"))

@@ -45,7 +45,6 @@ class Keeper:
         self._tools = tools
         self._namespace = namespace
         self._name = name
-        self._maps = Maps(tools.api, namespace, name)
         self._log = JobLog(LOG, {"job": f"{namespace}/{name}"})
         self._cycling = Cycling(tools, namespace, name, self._log)
         self._repaired: tuple[str, int] | None = None
@@ -74,7 +73,7 @@ class Keeper:
         reading = None if document is None else read_job(document)
         if reading is not None and reading.job is not None and reading.deleted_at_s is None:
             now_s = self._tools.clock()
-            facts = Facts(now_s=now_s, generation=reading.generation, job=reading.job, error=sentence)
+            facts = Facts(now_s=now_s, uid=reading.uid, generation=reading.generation, job=reading.job, error=sentence)
             self._write(reading, facts, read_status(reading.document).handled)
 
     def close(self) -> None:
@@ -84,22 +83,24 @@ class Keeper:
     def _refuse(self, reading: Reading) -> float:
         """The API server let a bad spec pass: say so. The job runs on as it is."""
         now_s = self._tools.clock()
-        facts = Facts(now_s=now_s, generation=reading.generation, job=None, mistakes=reading.mistakes)
+        facts = Facts(now_s=now_s, uid=reading.uid, generation=reading.generation, job=None, mistakes=reading.mistakes)
         self._write(reading, facts, read_status(reading.document).handled)
         return LONGEST_REST_S
 
     def _keep(self, reading: Reading, job: StreamJob) -> float:
         now_s, status = self._tools.clock(), read_status(reading.document)
-        seen = self._maps.ensure(reading.document)
+        maps = Maps(self._tools.api, reading.document)
+        seen = maps.ensure()
         steering = steering_of(reading, status.handled)
         if steering.stop is not None:
             self._log.info("The running moves are stopped.", extra={"token": steering.stop})
-            seen = stop(self._maps, seen)
+            seen = stop(maps, seen)
         handled = followed(status.handled, stop=steering.stop, refresh=steering.refresh)
         memory = self._remembered(status, seen, now_s)
         look = self._look(reading, job, status, seen, memory)
         facts = Facts(
             now_s=now_s,
+            uid=reading.uid,
             generation=reading.generation,
             job=job,
             driver=look.facts,
@@ -124,7 +125,7 @@ class Keeper:
             return Memory()  # the cycle tells
 
     def _look(self, reading: Reading, job: StreamJob, status: Status, seen: MapView | None, memory: Memory) -> Look:
-        now = (reading.metadata["uid"], reading.generation)
+        now = (reading.uid, reading.generation)
         asked = Asked(
             reading=reading,
             job=job,
@@ -163,7 +164,7 @@ class Keeper:
         if reading.job is None or overdue:
             release(self._tools.api, reading.document)
             return LONGEST_REST_S
-        seen, status = self._maps.read(), read_status(reading.document)
+        seen, status = Maps(self._tools.api, reading.document).read(), read_status(reading.document)
         memory = self._remembered(status, seen, self._tools.clock())
         look = self._look(reading, reading.job, status, seen, memory)
         if look.gone:

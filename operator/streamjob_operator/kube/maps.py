@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from streamjob_agent.map_form import assignment_from_spec, assignment_to_spec, status_from_map
 from streamjob_agent.wire import AgentStatus, Assignment, WireError
+from streamjob_operator.kube.children import FormerLife, NotOurs, owned_metadata
 from streamjob_operator.kube.client import KubeApi, Object
 from streamjob_operator.kube.kinds import PARTITION_MAPS
 from streamjob_operator.kube.names import Label
-from streamjob_operator.kube.owners import owner_reference
+from streamjob_operator.kube.owners import Belongs, whose
 from streamjob_operator.ports import Unavailable
+
+_AGENT_URL = re.compile(r"http://[^/?#@\s]+:([0-9]{1,5})/?")
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MapView:
     """A PartitionMap as it was read. `generation` is that of the newest assignment written, 0 before the first.
 
-    `agent` is None until an agent has reported; `agent_url` where its endpoint can be reached from the operator.
+    `agent` is None until an agent has reported; `agent_port` where it listens on its driver's pod, None for nowhere.
     """
 
     generation: int
     resource_version: str
     spec: Mapping[str, Any]
     agent: AgentStatus | None
-    agent_url: str | None
+    agent_port: int | None
 
     @property
     def refused(self) -> str | None:
@@ -44,36 +49,53 @@ class MapView:
 
 
 class Maps:
-    """The PartitionMap of the StreamJob of that name."""
+    """The PartitionMap of one StreamJob: of this one, not of another that had its name before."""
 
-    def __init__(self, api: KubeApi, namespace: str, name: str) -> None:
+    def __init__(self, api: KubeApi, job: Mapping[str, Any]) -> None:
+        """`job` is the StreamJob as read; only its metadata is used."""
         self._api = api
-        self._address = {"namespace": namespace, "name": name}
+        self._job = job
+        self._name, self._namespace = job["metadata"]["name"], job["metadata"]["namespace"]
 
     def read(self) -> MapView | None:
         """As it is now; None when it was not made yet. Raises Unavailable, also when the status cannot be read."""
-        found = self._api.get(PARTITION_MAPS, self._address["name"], self._address["namespace"])
-        return None if found is None else view_of(found)
+        found = self._found()
+        return view_of(found) if found is not None and whose(found, self._job) is Belongs.OURS else None
 
-    def ensure(self, job: Mapping[str, Any]) -> MapView:
-        """As it is now, made if it is not there: owned by the job, without an assignment. Raises Unavailable."""
-        found = self.read()
+    def ensure(self) -> MapView:
+        """As it is now, made if it is not there: without an assignment, in the place of one that a former life left.
+
+        Raises NotOurs, FormerLife, Unavailable.
+        """
+        found = self._found()
+        if found is not None and whose(found, self._job) is Belongs.OURS:
+            return view_of(found)
         if found is not None:
-            return found
-        metadata = self._metadata() | {"ownerReferences": [owner_reference(job)]}
-        return view_of(self._api.apply(PARTITION_MAPS, {"metadata": metadata, "spec": {"generation": 0}}))
+            self._clear(found)
+        return view_of(self._apply({"generation": 0}, {}))
 
     def write(self, assignment: Assignment, seen: MapView) -> None:
         """Replace the assignment; raises Conflict when the map changed in any way since it was seen.
 
         Raises Unavailable, also when the API server does not take the object.
         """
-        metadata = self._metadata() | {"resourceVersion": seen.resource_version}
-        document = {"metadata": metadata, "spec": assignment_to_spec(assignment)}
-        self._api.apply(PARTITION_MAPS, document, force=True)
+        self._apply(assignment_to_spec(assignment), {"resourceVersion": seen.resource_version})
 
-    def _metadata(self) -> Object:
-        return {**self._address, "labels": {Label.JOB.value: self._address["name"]}}
+    def _apply(self, spec: Object, also: Object) -> Object:
+        """The one way in which a map is written: always whole, with its owner."""
+        metadata = owned_metadata(self._job, self._name, {Label.JOB.value: self._name}) | also
+        return self._api.apply(PARTITION_MAPS, {"metadata": metadata, "spec": spec}, force=True)
+
+    def _found(self) -> Object | None:
+        return self._api.get(PARTITION_MAPS, self._name, self._namespace)
+
+    def _clear(self, found: Object) -> None:
+        """Take a former life's map away: its generation, targets and marks speak of another job."""
+        if whose(found, self._job) is Belongs.OTHERS:
+            raise NotOurs(PARTITION_MAPS, self._name)
+        if found["metadata"].get("deletionTimestamp"):
+            raise FormerLife(PARTITION_MAPS, self._name)
+        self._api.delete(PARTITION_MAPS, self._name, self._namespace, uid=found["metadata"]["uid"])
 
 
 def view_of(document: Mapping[str, Any]) -> MapView:
@@ -84,12 +106,23 @@ def view_of(document: Mapping[str, Any]) -> MapView:
         resource_version=document["metadata"]["resourceVersion"],
         spec=spec,
         agent=_agent(status) if status.get("applicationId") else None,
-        agent_url=status.get("agentUrl"),
+        agent_port=_port(status.get("agentUrl")),
     )
 
 
 def _agent(status: Mapping[str, Any]) -> AgentStatus:
+    """What the job's account has written; its application id goes into selectors, so it must be a label's value."""
     try:
-        return status_from_map(status)
+        agent = status_from_map(status)
     except WireError as error:
         raise Unavailable(f"The agent's status in the PartitionMap cannot be read: {error}.") from error
+    if not _LABEL_VALUE.fullmatch(agent.application_id):
+        raise Unavailable(f"The agent's applicationId {agent.application_id[:80]!r} is not what Spark gives.")
+    return agent
+
+
+def _port(url: object) -> int | None:
+    """Where the agent listens; the host is the driver's pod, whatever its account writes."""
+    found = _AGENT_URL.fullmatch(url) if isinstance(url, str) else None
+    port = 0 if found is None else int(found[1])
+    return port if 0 < port < 65536 else None

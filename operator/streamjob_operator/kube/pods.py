@@ -70,9 +70,13 @@ class ExecutorPods:
         return f"The executor's pod {stuck[0].name}{others} does not start: {stuck[0].trouble}"
 
 
-def executor_pods(api: KubeApi, namespace: str, application_id: str) -> ExecutorPods:
-    """The executors' pods of that Spark application; raises Refused, Unavailable."""
-    return read_pods(api.list(PODS, namespace, labels=selector(application_id)))
+def executor_pods(api: KubeApi, namespace: str, application_id: str, driver_uid: str | None) -> ExecutorPods:
+    """The executors' pods of that Spark application; raises Refused, Unavailable.
+
+    The id is what the agent says: pods that Spark has made for another driver are left out.
+    """
+    found = api.list(PODS, namespace, labels=selector(application_id))
+    return read_pods(one for one in found if _drivers(one) <= {driver_uid})
 
 
 def selector(application_id: str) -> str:
@@ -84,6 +88,11 @@ def read_pods(documents: Iterable[Mapping[str, Any]]) -> ExecutorPods:
     """Pods as the API server lists them; those that have ended or are going are left out."""
     pods = [_read(one) for one in documents if _lives(one) and EXECUTOR in (one["metadata"].get("labels") or {})]
     return ExecutorPods(pods=tuple(sorted(pods, key=lambda pod: (len(pod.executor_id), pod.executor_id))))
+
+
+def _drivers(document: Mapping[str, Any]) -> set[str]:
+    owners = document["metadata"].get("ownerReferences") or ()
+    return {one["uid"] for one in owners if one.get("kind") == PODS.kind}
 
 
 def _lives(document: Mapping[str, Any]) -> bool:

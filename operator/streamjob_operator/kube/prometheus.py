@@ -40,18 +40,21 @@ class Trouble:
 class PrometheusMetrics:
     """Measurements of the application that `status` speaks of, from the Prometheus that `settings` names.
 
-    Both are asked at each observation and may raise Unavailable: log-ins are changed, drivers restart. `trouble` is
-    what the newest observation ran into, None when all went well; `skew_s` how far Prometheus's clock is ahead.
+    Its series are those of `namespace`, where Prometheus tells namespaces. Settings and status are asked at each
+    observation and may raise Unavailable: log-ins are changed, drivers restart. `trouble` is what the newest
+    observation ran into, None when all went well; `skew_s` how far Prometheus's clock is ahead.
     """
 
     def __init__(
         self,
         settings: Callable[[], Settings],
         status: Callable[[], AgentStatus],
+        namespace: str,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._settings = settings
         self._status = status
+        self._namespace = namespace
         self._clock = clock
         self._connection: Connection | None = None
         self._traffic = TrafficReadings()
@@ -82,7 +85,7 @@ class PrometheusMetrics:
         connection = self._connect()
         now_s = self._prometheus_now_s(connection)
         horizon_s = HORIZON_WINDOWS * window_s + HORIZON_MORE_S
-        target = find_target(connection, status.application_id, horizon_s)
+        target = find_target(connection, status.application_id, horizon_s, self._namespace)
         scrapes = find_scrapes(connection, target, query.query_id, now_s, horizon_s)
         check_size(target, scrapes.samples)
         first, last = _window(scrapes.marks, now_s, window_s, horizon_s)

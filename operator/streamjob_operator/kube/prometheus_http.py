@@ -9,6 +9,7 @@ import json
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from http.client import HTTPException
 from typing import Any
 
 import requests
@@ -23,6 +24,10 @@ from streamjob_operator.spec.job import Auth, Prometheus
 
 TIMEOUT_S = 20.0
 MOST_BYTES = 256 * 2**20
+_ERROR_TYPES = frozenset(
+    ("timeout", "canceled", "execution", "bad_data", "internal", "unavailable", "not_found", "not_acceptable")
+) | {"too_many_requests", "too_large_entry"}
+"""Of Prometheus, Thanos and Mimir."""
 SecretReader = Callable[[str], Mapping[str, str] | None]
 """Name of a secret of the job's namespace -> its data in base64, None when there is none."""
 
@@ -128,8 +133,8 @@ class Connection:
 
     def _take(self, response: requests.Response, **_: object) -> None:
         """Read an answer within the limits of size and time; raises Unavailable when it is none of Prometheus's."""
-        if response.is_redirect:
-            return
+        if response.is_redirect:  # to anywhere in the operator's network
+            raise self._trouble("redirects; what it redirects to may be spec.metrics.prometheus.url itself")
         kind, code = response.headers.get("Content-Type", "").split(";")[0], response.status_code
         body = self._body(response)
         if code in (requests.codes.unauthorized, requests.codes.forbidden):
@@ -182,14 +187,19 @@ def _root(error: BaseException) -> str:
         inner = getattr(error, "reason", None)
         if not isinstance(inner, BaseException):
             inner = next((one for one in error.args if isinstance(one, BaseException)), None)
+        if isinstance(error, HTTPException):
+            return f"it does not speak HTTP ({type(error).__name__})"  # its text is what was sent
         if inner is None:
             return (str(error) or type(error).__name__)[:300]
         error = inner
 
 
 def _said(body: bytes) -> str:
+    """A Prometheus's own words. Those of anything else are not repeated: whoever names an address could read it so."""
     try:
         document = json.loads(body)
-        return str(document["error"])[:300]
+        if document["status"] == "error" and document["errorType"] in _ERROR_TYPES:
+            return str(document["error"])[:300]
     except (ValueError, LookupError, TypeError):
-        return body[:300].decode("utf-8", "replace").strip()
+        pass
+    return "with an error that is not in the form of Prometheus's"

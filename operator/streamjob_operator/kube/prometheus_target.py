@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import re
 import statistics
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -22,6 +23,8 @@ FIRST_GAP_S = 60.0
 _OF_THE_AGENT = ("__name__", "agent_version", "spark_version", "application")
 _UP, _SIZE = "up", "scrape_samples_scraped"
 _SHOWN = 5
+NAMESPACE = "namespace"
+"""Label that a PodMonitor, or ordinary relabelling, gives a target; without it nobody can tell."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +72,13 @@ def any_of(words: Iterable[str]) -> str:
     return f"__name__=~{quoted('|'.join(words))}"
 
 
-def find_target(connection: Connection, application_id: str, horizon_s: float) -> Target:
-    """The target that told of this application last; raises Unavailable (TargetMissing) when there is none."""
-    matcher = f"{names.AGENT_INFO}{{application={quoted(application_id)}}}"
-    found = connection.query(f"{matcher}[{horizon_s:.0f}s]")
+def find_target(connection: Connection, application_id: str, horizon_s: float, namespace: str) -> Target:
+    """The target that told of this application last; raises Unavailable (TargetMissing) when there is none.
+
+    A target in another namespace is not asked: any pod that is scraped could say that it is this application.
+    """
+    matchers = f"application={quoted(application_id)},{NAMESPACE}=~{quoted(re.escape(namespace) + '|')}"
+    found = connection.query(f"{names.AGENT_INFO}{{{matchers}}}[{horizon_s:.0f}s]")
     if not found:
         raise _nobody(connection, application_id, horizon_s)
     newest = max(found, key=lambda one: (float(one["values"][-1][0]), sorted(one["metric"].items())))

@@ -32,6 +32,11 @@ class Reading:
         return metadata
 
     @property
+    def uid(self) -> str:
+        """Of this life of the StreamJob; one of the same name that is made later has another."""
+        return str(self.metadata["uid"])
+
+    @property
     def generation(self) -> int:
         """Of the spec."""
         return int(self.metadata.get("generation", 0))

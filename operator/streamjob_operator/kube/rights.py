@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import Any
 
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.kinds import (
@@ -57,7 +58,7 @@ WHERE_JOBS_ARE: tuple[Right, ...] = (
     Right(kind=STREAM_JOBS, verbs=("get", "list", "watch", "patch")),
     Right(kind=STREAM_JOBS, subresource="status", verbs=("patch",)),
     Right(kind=STREAM_JOBS, subresource="finalizers", verbs=("update",)),
-    Right(kind=PARTITION_MAPS, verbs=("get", "list", "watch", "create", "patch")),
+    Right(kind=PARTITION_MAPS, verbs=("get", "list", "watch", "create", "patch", "delete")),
     Right(kind=PARTITION_MAPS, subresource="status", verbs=("patch",)),
     Right(kind=PODS, verbs=SPARKS),
     Right(kind=SERVICES, verbs=SPARKS),
@@ -74,6 +75,24 @@ WHERE_JOBS_ARE: tuple[Right, ...] = (
 )
 """Rights in every namespace whose StreamJobs are looked after."""
 WHERE_THE_LEASE_IS: tuple[Right, ...] = (Right(kind=LEASES, verbs=("get", "create", "patch")),)
+
+
+def map_rules(name: str) -> list[dict[str, Any]]:
+    """Rules of a Role: follow the map of that name, and write its status."""
+    return [
+        {
+            "apiGroups": [PARTITION_MAPS.group],
+            "resources": [PARTITION_MAPS.plural],
+            "resourceNames": [name],
+            "verbs": ["get", "watch"],
+        },
+        {
+            "apiGroups": [PARTITION_MAPS.group],
+            "resources": [f"{PARTITION_MAPS.plural}/status"],
+            "resourceNames": [name],
+            "verbs": ["patch"],
+        },
+    ]
 
 
 def missing(api: KubeApi, rights: tuple[Right, ...], namespace: str | None) -> Iterator[str]:

@@ -9,18 +9,17 @@ from collections.abc import Callable
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.kinds import SECRETS
-from streamjob_operator.kube.maps import MapView
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.prometheus import PrometheusMetrics
 from streamjob_operator.kube.prometheus_http import settings_of
 from streamjob_operator.kube.refusals import Refused
-from streamjob_operator.kube.report.facts import MetricsTrouble
+from streamjob_operator.kube.report.facts import Facts, MetricsTrouble
 from streamjob_operator.ports import MetricsSource, Unavailable
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.standalone.agent_metrics import AgentMetrics
 from streamjob_operator.standalone.client import AgentClient
 
-Look = Callable[[], MapView | None]
+Look = Callable[[], Facts | None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,7 @@ class Source:
 
 
 def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Source:
-    """The source that the spec asks for; `look` gives the PartitionMap as this turn has read it."""
+    """The source that the spec asks for; `look` gives what this turn has found out."""
     asked = job.spec.metrics.prometheus
     if asked is None:
         return _agent(job, look)
@@ -47,7 +46,7 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Sou
             raise Unavailable(sentence, code=KubeReason.PROMETHEUS_DENIED) from refusal
         return None if found is None else dict(found.get("data") or {})
 
-    metrics = PrometheusMetrics(lambda: settings_of(asked, read_secret), lambda: _status(look))
+    metrics = PrometheusMetrics(lambda: settings_of(asked, read_secret), lambda: _status(look), namespace)
 
     def trouble() -> MetricsTrouble | None:
         one = metrics.trouble
@@ -66,14 +65,18 @@ def _agent(job: StreamJob, look: Look) -> Source:
 
 
 def _url(look: Look) -> str:
-    seen = look()
-    if seen is None or seen.agent_url is None:
-        raise Unavailable("The agent has not said yet where it can be reached.")
-    return seen.agent_url.rstrip("/")
+    """The driver's pod, as Kubernetes has it: of what the job's account has written the port alone is used."""
+    found = look()
+    if found is None or found.map is None or found.map.agent_port is None:
+        raise Unavailable("The agent has not said yet at which port it can be reached.")
+    if found.driver is None or found.driver.address is None:
+        raise Unavailable("The driver's pod has no address yet.")
+    host = found.driver.address
+    return f"http://{f'[{host}]' if ':' in host else host}:{found.map.agent_port}"
 
 
 def _status(look: Look) -> AgentStatus:
-    seen = look()
-    if seen is None or seen.agent is None:
+    found = look()
+    if found is None or found.map is None or found.map.agent is None:
         raise Unavailable("The agent has not reported yet.")
-    return seen.agent
+    return found.map.agent

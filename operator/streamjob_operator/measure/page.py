@@ -122,7 +122,8 @@ def _series(text: str) -> dict[str, dict[Labels, float]]:
                 if labels is not None:
                     found[sample.name][tuple(sample.labels[label] for label in labels)] = float(sample.value)
     except (ValueError, KeyError, IndexError) as error:
-        raise Unavailable(f"The agent's page cannot be read: {type(error).__name__}: {error}.") from error
+        # The error quotes the line, and the sentence reaches people who may not read the page.
+        raise Unavailable(f"The agent's page cannot be read: a line of it is none ({type(error).__name__}).") from error
     return found
 
 

@@ -95,8 +95,9 @@ class Backoff(Part):
 class Restart(Part):
     """What happens when the driver ends."""
 
-    policy: RestartPolicy = RestartPolicy.NEVER
-    """When to start the driver again: Never, OnFailure or Always. Default Never."""
+    policy: RestartPolicy | None = None
+    """When to start a driver again that has ended by itself: Never, OnFailure or Always. One whose pod was evicted,
+    drained or deleted is always started again. Default: Always on Kubernetes, Never standalone."""
 
     backoff: Backoff = Backoff()
     """Waiting time between restarts: doubled from initial up to max, and back at initial once a driver has run for

@@ -1,10 +1,13 @@
-"""HTTP to the agent: three requests, every failure an `Unavailable` with a sentence."""
+"""HTTP to the agent: three requests, every failure an `Unavailable` with a sentence of ours."""
 
 from __future__ import annotations
 
+import contextlib
+import http
 import http.client
-import urllib.error
-import urllib.request
+import socket
+import threading
+import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_
 from streamjob_operator.ports import Unavailable
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
+MOST_SAID_BYTES = 10_000
 REFUSED = 409
 
 
@@ -44,16 +48,21 @@ def address_from(path: Path) -> Callable[[], str]:
 
 
 class AgentClient:
-    """Talks to the agent at `address()`. Proxies of the environment are not used: the agent is near.
+    """Talks to the agent at `address()`: plain HTTP to that host and port, no proxy, no redirect, nothing else.
 
     An assignment carries `token`, or the one that an agent of this user and machine has left for its user alone.
+
+    What answers may be anything, and sentences reach people who may not read it: only the agent's own refusal of an
+    assignment is repeated. `timeout_s` is for each wait, `whole_s` for a whole answer, however it drips.
     """
 
-    def __init__(self, address: Callable[[], str], *, timeout_s: float = 5.0, token: str | None = None) -> None:
+    def __init__(
+        self, address: Callable[[], str], *, timeout_s: float = 5.0, whole_s: float = 30.0, token: str | None = None
+    ) -> None:
         self._address = address
         self._timeout_s = timeout_s
+        self._whole_s = whole_s
         self._token = token
-        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
     def page(self) -> str:
         """The metrics page; raises Unavailable."""
@@ -64,29 +73,71 @@ class AgentClient:
         try:
             return status_from_json(self._ask("/v1/status"))
         except WireError as error:
-            raise Unavailable(f"The agent's status cannot be read: {error}.") from error
+            # The error quotes what was read, the condition must not.
+            raise Unavailable("The agent's status cannot be read: it is not in the form of this version.") from error
 
     def assign(self, assignment: Assignment) -> None:
         """Hand the assignment over; raises Refused with the agent's sentence, or Unavailable."""
         self._ask("/v1/assignment", assignment_to_json(assignment).encode())
 
     def _ask(self, path: str, body: bytes | None = None) -> bytes:
-        url = self._address() + path
+        address = self._address()
+        host, port = _host_and_port(address)
         headers = {"Content-Type": "application/json"}
-        token = None if body is None else self._token or find(url)
+        token = None if body is None else self._token or find(address + path)
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
-        request = urllib.request.Request(url, data=body, headers=headers, method="GET" if body is None else "PUT")
+        peer = http.client.HTTPConnection(host, port, timeout=self._timeout_s)
+        overdue = threading.Event()
+        watchdog = threading.Timer(self._whole_s, _hang_up, (peer, overdue))
+        watchdog.daemon = True
+        watchdog.start()
         try:
-            with self._open(request, timeout=self._timeout_s) as answer:
-                return _whole(answer.read(MAX_BODY_BYTES + 1), answer.headers.get("Content-Length"), url)
-        except urllib.error.HTTPError as error:
-            sentence = error.read(10_000).decode("utf-8", errors="replace").strip()
-            if error.code == REFUSED:
-                raise Refused(sentence) from error
-            raise Unavailable(f"The agent at {url} answered {error.code}: {sentence or error.reason}") from error
+            peer.request("GET" if body is None else "PUT", path, body, headers)
+            taken = _taken(peer.getresponse(), address + path)
+            if overdue.is_set():  # what was cut off looks like an end
+                raise TimeoutError
+            return taken
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise Unavailable(f"The agent at {url} does not answer: {_reason(error)}.") from error
+            why = f"not wholly within {self._whole_s:g} s" if overdue.is_set() else _reason(error)
+            raise Unavailable(f"The agent at {address + path} does not answer: {why}.") from error
+        finally:
+            watchdog.cancel()
+            peer.close()
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    try:
+        parts = urllib.parse.urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if host is None or port is None or parts.scheme != "http" or parts.path or parts.query:
+        raise Unavailable(f"The agent's address is {address[:200]!r}; http://HOST:PORT is needed.")
+    return host, port
+
+
+def _hang_up(peer: http.client.HTTPConnection, overdue: threading.Event) -> None:
+    """End whatever waits for the peer."""
+    overdue.set()
+    with contextlib.suppress(OSError, AttributeError):  # not connected yet, or closed already
+        peer.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _taken(answer: http.client.HTTPResponse, url: str) -> bytes:
+    body, promised = answer.read(MAX_BODY_BYTES + 1), answer.headers.get("Content-Length")
+    if answer.status == REFUSED:
+        raise Refused(body[:MOST_SAID_BYTES].decode("utf-8", errors="replace").strip())
+    if answer.status == http.HTTPStatus.UNAUTHORIZED:
+        raise Unavailable(f"The agent at {url} wants its token: set STREAMJOB_AGENT_TOKEN.")
+    if not 200 <= answer.status < 300:
+        raise Unavailable(f"The agent at {url} answered {answer.status}{_phrase(answer.status)}.")
+    return _whole(body, promised, url)
+
+
+def _phrase(status: int) -> str:
+    """Our words for it, not those that were sent."""
+    return f" {http.HTTPStatus(status).phrase}" if status in set(http.HTTPStatus) else ""
 
 
 def _whole(body: bytes, promised: str | None, url: str) -> bytes:
@@ -94,10 +145,11 @@ def _whole(body: bytes, promised: str | None, url: str) -> bytes:
     if len(body) > MAX_BODY_BYTES:
         raise Unavailable(f"The agent at {url} sent more than {MAX_BODY_BYTES} bytes.")
     if promised is not None and promised != str(len(body)):
-        raise Unavailable(f"The agent at {url} sent {len(body)} of {promised} bytes.")
+        raise Unavailable(f"The agent at {url} did not send its whole answer, {len(body)} bytes of it.")
     return body
 
 
 def _reason(error: Exception) -> str:
-    reason = getattr(error, "reason", error)
-    return str(reason) or type(error).__name__
+    """Of the network's errors the words; of those about what was sent only the kind, as they quote it."""
+    told = error.strerror or str(error) if isinstance(error, OSError) else ""
+    return told or f"it does not speak HTTP as it should ({type(error).__name__})"

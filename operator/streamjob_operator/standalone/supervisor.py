@@ -56,7 +56,7 @@ class Supervisor:
 
     def _over(self, code: int, now_s: float, ran_s: float) -> None:
         self._driver.stop()  # what the driver left behind: executors whose driver is gone
-        policy = self._restart.policy
+        policy = self._restart.policy or RestartPolicy.NEVER
         if policy is RestartPolicy.NEVER or (policy is RestartPolicy.ON_FAILURE and code == 0):
             self.ended = code
             self._tell("\n".join([f"The job has ended: its driver {ending(code)}.", *self._said(code)]))

@@ -22,6 +22,7 @@ class FakeApi:
         self.calls: list[tuple[str, str]] = []
         self._applied: dict[tuple[str, str, str], set[str]] = {}
         self._versions = itertools.count(1)
+        self._lives: dict[tuple[str, str, str], int] = {}
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Object | None:
         self._called("get", kind, name)
@@ -78,7 +79,12 @@ class FakeApi:
         self, kind: Kind, name: str, namespace: str | None = None, *, uid: str | None = None, grace_s: int | None = None
     ) -> bool:
         self._called("delete", kind, name)
-        return self.objects.pop((kind.plural, namespace or "", name), None) is not None
+        key = (kind.plural, namespace or "", name)
+        there = self.objects.get(key)
+        if there is not None and uid not in (None, there["metadata"]["uid"]):
+            raise Conflict(409, "Conflict", f"the uid of {key} is another one")
+        self._applied.pop(key, None)
+        return self.objects.pop(key, None) is not None
 
     def merge_patch(
         self, kind: Kind, name: str, namespace: str | None, patch: Mapping[str, Any], *, subresource: str | None = None
@@ -108,9 +114,19 @@ class FakeApi:
 
     def _keep(self, key: tuple[str, str, str], document: Object) -> Object:
         version = next(self._versions)
-        metadata = {"uid": f"uid-{key[2]}", **document["metadata"], "resourceVersion": str(version)}
+        metadata = {"uid": self._uid(key), **document["metadata"], "resourceVersion": str(version)}
         self.objects[key] = {**copy.deepcopy(document), "metadata": metadata}
-        return copy.deepcopy(self.objects[key])
+        kept = copy.deepcopy(self.objects[key])
+        if metadata.get("deletionTimestamp") and not metadata.get("finalizers"):
+            del self.objects[key]
+        return kept
+
+    def _uid(self, key: tuple[str, str, str]) -> str:
+        """Another one in each life of an object of that name."""
+        if key not in self.objects:
+            self._lives[key] = self._lives.get(key, 0) + 1
+        life = self._lives.get(key, 1)
+        return f"uid-{key[0]}-{key[2]}" + (f"-{life}" if life > 1 else "")
 
 
 def _merged(there: Object, patch: Mapping[str, Any]) -> Object:

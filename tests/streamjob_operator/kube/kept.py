@@ -30,13 +30,18 @@ class Kept:
         events = Events(self.api)
         tools = Tools(api=self.api, drivers=KubeDrivers(self.api, events), events=events, clock=lambda: self.now_s)
         self.keeper = Keeper(tools, "n", "orders")
+        self.spec = {name: value for name, value in (ADOPTING | spec).items() if value is not None}
+        self.create()
+
+    def create(self) -> None:
+        """As a person does it; again after its end it is another StreamJob of the same name."""
         self.api.put(
             STREAM_JOBS,
             {
                 "apiVersion": STREAM_JOBS.api_version,
                 "kind": STREAM_JOBS.kind,
                 "metadata": {"name": "orders", "namespace": "n", "generation": 1},
-                "spec": {name: value for name, value in (ADOPTING | spec).items() if value is not None},
+                "spec": self.spec,
             },
         )
 

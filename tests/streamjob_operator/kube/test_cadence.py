@@ -23,7 +23,7 @@ def agent(state: str = "ready", groups: int = 6, **changes: Any) -> AgentStatus:
 
 def view(of: AgentStatus | None, generation: int = 3) -> MapView:
     spec = {"generation": generation, "applicationId": "app-1"}
-    return MapView(generation=generation, resource_version="1", spec=spec, agent=of, agent_url=None)
+    return MapView(generation=generation, resource_version="1", spec=spec, agent=of, agent_port=None)
 
 
 def begun() -> Cadence:

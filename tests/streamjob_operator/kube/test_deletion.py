@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from fake_api import FakeApi
+from fake_api import FakeApi, once
 
 from streamjob_operator.kube.drivers import KubeDrivers
 from streamjob_operator.kube.keeper import Keeper
@@ -60,7 +60,7 @@ class Deleting:
     @property
     def held(self) -> bool:
         """Whether our finalizer is on it."""
-        return FINALIZER in (self.api.objects[JOB]["metadata"].get("finalizers") or ())
+        return FINALIZER in (self.api.objects.get(JOB, {}).get("metadata", {}).get("finalizers") or ())
 
 
 @pytest.fixture
@@ -92,6 +92,26 @@ def test_it_goes_though_its_pod_can_never_be_deleted(deleting: Deleting) -> None
     assert len(asked) == 3  # it did try
     deleting.turn_at(181.0)
     assert not deleting.held
+
+
+def test_a_finalizer_that_somebody_else_applied_comes_off_and_no_other_does(deleting: Deleting) -> None:
+    """As after a restore from a backup: our finalizer is the backup tool's field."""
+    document = deleting.api.objects[JOB]
+    metadata = {**document["metadata"], "finalizers": ["theirs", FINALIZER]}
+    deleting.api.put(STREAM_JOBS, {**document, "metadata": metadata})
+    deleting.delete()
+    deleting.turn_at(1.0)
+    deleting.turn_at(2.0)
+    assert deleting.api.objects[JOB]["metadata"]["finalizers"] == ["theirs"]
+
+
+def test_it_goes_though_it_changes_while_its_finalizer_is_taken_off(deleting: Deleting) -> None:
+    deleting.delete()
+    deleting.turn_at(1.0)
+    there = deleting.api.objects[JOB]
+    deleting.api.before["patch"] = once(lambda: deleting.api.put(STREAM_JOBS, there))
+    deleting.turn_at(2.0)
+    assert JOB not in deleting.api.objects
 
 
 def test_it_goes_though_nothing_of_its_driver_can_be_read(deleting: Deleting) -> None:

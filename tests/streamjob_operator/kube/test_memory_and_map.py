@@ -71,7 +71,7 @@ def test_a_memory_survives_its_text_and_long_ones_are_packed() -> None:
 def test_a_memory_that_cannot_be_read_is_told_and_begun_anew(text: str) -> None:
     with pytest.raises(UnreadableMemory):
         read_memory(text)
-    seen = MapView(generation=0, resource_version="1", spec={}, agent=None, agent_url=None)
+    seen = MapView(generation=0, resource_version="1", spec={}, agent=None, agent_port=None)
     told: list[str] = []
     assert StatusMemory(text, seen, 0.0, lambda _: None, told.append).load() == Memory()
     assert len(told) == 1
@@ -121,8 +121,8 @@ class Cluster:
 
     def __init__(self) -> None:
         self.api = FakeApi()
-        self.maps = Maps(self.api, "n", "j")  # type: ignore[arg-type]
-        self.maps.ensure(JOB_DOCUMENT)
+        self.maps = Maps(self.api, JOB_DOCUMENT)  # type: ignore[arg-type]
+        self.maps.ensure()
         self.world = warm(even(2, 6, 15.0), job())
         self.record = self.world.turn(job())
         self.memory = dataclasses.replace(self.world.load(), generation=0)

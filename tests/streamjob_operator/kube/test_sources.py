@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+from typing import Any
+
+import pytest
 from agent_reports import agent
 from kept import Kept
 
-from streamjob_operator.kube.kinds import SECRETS
+from streamjob_operator.kube import sources
+from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, SECRETS
+from streamjob_operator.kube.maps import view_of
+from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.refusals import Refused
+from streamjob_operator.kube.report.facts import DriverFacts, Facts
+from streamjob_operator.ports import Unavailable
 
 LOCKED = {"prometheus": {"url": "http://127.0.0.1:9", "auth": {"secretRef": {"name": "login"}}}}
 
@@ -26,3 +35,81 @@ def test_a_secret_that_may_not_be_read_is_told_in_a_condition() -> None:
     assert ("get", SECRETS.plural) in kept.api.calls
     assert kept.condition("MetricsAvailable") == "False/PrometheusDenied"
     assert any('secrets "login" is forbidden' in one["message"] for one in kept.status()["conditions"])
+
+
+def found(url: str | None, address: str | None = "10.1.2.3") -> Facts:
+    """A turn's facts, the agent's address as the job's account has written it, the pod's as Kubernetes has."""
+    told = {} if url is None else {"agentUrl": url}
+    document = {"metadata": {"resourceVersion": "1"}, "spec": {}, "status": told}
+    driver = DriverFacts(phase=Phase.RUNNING, reason="Adopted", message="", address=address)
+    return Facts(now_s=0.0, uid="u", generation=1, job=None, driver=driver, map=view_of(document))
+
+
+@pytest.mark.parametrize(
+    ("told", "pod", "asked"),
+    [
+        ("http://10.1.2.3:7980", "10.1.2.3", "http://10.1.2.3:7980"),
+        ("http://169.254.169.254:80/", "10.1.2.3", "http://10.1.2.3:80"),
+        ("http://kubernetes.default.svc:443", "10.1.2.3", "http://10.1.2.3:443"),
+        ("http://10.1.2.3:7980", "fd00::7", "http://[fd00::7]:7980"),
+    ],
+)
+def test_the_agent_is_read_at_its_drivers_pod_whatever_it_says(told: str, pod: str, asked: str) -> None:
+    assert sources._url(lambda: found(told, pod)) == asked
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        None,
+        "",
+        "file:///var/run/secrets/kubernetes.io/serviceaccount/token",
+        "http://10.1.2.3",
+        "http://10.1.2.3:0",
+        "http://10.1.2.3:99999",
+        "https://10.1.2.3:443",
+        "http://10.1.2.3:80/latest/meta-data",
+        "http://user@evil:80",
+    ],
+)
+def test_an_address_that_is_none_is_not_asked(told: str | None) -> None:
+    with pytest.raises(Unavailable, match="has not said yet"):
+        sources._url(lambda: found(told))
+
+
+def test_a_pod_without_an_address_is_waited_for() -> None:
+    with pytest.raises(Unavailable, match="no address yet"):
+        sources._url(lambda: found("http://10.1.2.3:7980", None))
+
+
+def told_id(application_id: str) -> dict[str, Any]:
+    """A map whose agent calls its application so."""
+    kept = Kept()
+    kept.driver()
+    kept.look()
+    kept.reports(agent(application_id=application_id))
+    return copy.deepcopy(kept.found(PARTITION_MAPS, "orders"))
+
+
+def test_an_application_id_that_would_select_more_is_not_read() -> None:
+    assert view_of(told_id("spark-0123456789abcdef")).agent is not None
+    for hostile in ("spark-1,!none", "spark-1)", "a=b", "", "x" * 64):
+        document = told_id("spark-1")
+        document["status"]["applicationId"] = hostile or " "
+        with pytest.raises(Unavailable, match="not what Spark gives"):
+            view_of(document)
+
+
+def test_executors_of_another_driver_are_not_marked() -> None:
+    """An adopted job's account may say that any application is its own."""
+    kept = Kept()
+    kept.driver(uid="mine")
+    kept.look()
+    for name, driver in (("ours", "mine"), ("theirs", "another"), ("of-nobody", None)):
+        labels = {"spark-app-selector": "app-1", "spark-exec-id": name, "spark-role": "executor"}
+        owners = [] if driver is None else [{"kind": "Pod", "uid": driver}]
+        metadata = {"name": name, "namespace": "n", "labels": labels, "ownerReferences": owners}
+        kept.api.put(PODS, {"metadata": metadata, "status": {"phase": "Running"}})
+    kept.reports(agent())
+    kept.look()
+    assert kept.status()["executors"]["admitted"] == 2

@@ -35,11 +35,12 @@ def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **chan
         resource_version="1",
         spec=changes.pop("spec", {"applicationId": "app-1"}),
         agent=changes.pop("agent", agent()),
-        agent_url=None,
+        agent_port=None,
     )
     trouble = changes.pop("trouble", None)
     values: dict[str, Any] = {
         "now_s": 1000.0,
+        "uid": "uid-j",
         "generation": 2,
         "job": of,
         "driver": RUNNING,

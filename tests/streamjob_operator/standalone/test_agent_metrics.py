@@ -196,7 +196,7 @@ def test_moves_and_actuation_come_from_the_status(bench: Bench) -> None:
     [
         ({"garbage": b"\xff\xfe{{{ 1 2 3\n"}, "cannot be read"),
         ({"garbage": b""}, "cannot be read"),
-        ({"cut": True}, r"sent \d+ of \d+ bytes"),
+        ({"cut": True}, "did not send its whole answer"),
         ({"status_code": 500}, "answered 500"),
         ({"busy_s": [], "owners": []}, "No streaming query with key groups"),
     ],

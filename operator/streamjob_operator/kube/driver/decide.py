@@ -16,6 +16,7 @@ from streamjob_operator.spec.quantities import format_duration
 SOON_S = 2.0
 STARTING_S = 5.0
 STEADY_S = 60.0
+OOM_KILLED = "OOMKilled"
 DELETION_MARGIN_S = 30.0
 """A deletion waits for the pod's own grace and this much more, whatever the kubelet does."""
 
@@ -31,8 +32,7 @@ def decide(job: JobFacts, wanted_hash: str, pod: DriverPod | None, memory: Drive
         return _wait(Phase.SUBMITTING, KubeReason.DRIVER_STOPPING, sentence, memory)
     if pod.application_hash != wanted_hash:
         sentence = "spec.application changed: the driver stops between two batches and starts from its checkpoint."
-        fresh = DriverMemory(exit_code=memory.exit_code)
-        return _stop(Phase.SUBMITTING, KubeReason.DRIVER_RESTARTING, sentence, fresh)
+        return _stop(Phase.SUBMITTING, KubeReason.DRIVER_RESTARTING, sentence, _fresh(memory))
     if pod.ended:
         return _ended(job, pod, _count_end(job, pod, memory, now_s), now_s)
     return _alive(job, pod, memory, now_s)
@@ -40,7 +40,7 @@ def decide(job: JobFacts, wanted_hash: str, pod: DriverPod | None, memory: Drive
 
 def _ending(job: JobFacts, pod: DriverPod | None, memory: DriverMemory, now_s: float) -> Decision:
     """Suspended or deleted: no driver is wanted. A later resume starts afresh, so the memory is cleared."""
-    fresh = DriverMemory(exit_code=memory.exit_code)
+    fresh = _fresh(memory)
     reason = KubeReason.SUSPENDED if job.deleted_at_s is None else KubeReason.DRIVER_STOPPING
     if pod is None:
         return _rest(Phase.SUSPENDED, reason, "No driver is wanted, and none runs.", fresh, gone=True)
@@ -58,13 +58,14 @@ def _absent(job: JobFacts, wanted_hash: str, memory: DriverMemory, now_s: float)
     if known and memory.pod_uid is not None and memory.ended_uid != memory.pod_uid:
         # It was deleted by somebody else, or its node is gone.
         lasted_s = _lasted_s(memory.started_at_s, None, now_s)
-        memory = _count(job, memory, memory.pod_uid, None, lasted_s, now_s)
+        gone = dataclasses.replace(memory, exit_code=None, why=None, last_words=None)
+        memory = _count(job, gone, memory.pod_uid, lasted_s, now_s)
     if known and memory.ended_uid is not None:
         if not _restarts(job, memory.exit_code):
-            return _over(memory)
+            return _over(memory, pod=None)
         if memory.restart_at_s is not None and now_s < memory.restart_at_s:
             return _backing_off(memory, now_s)
-    memory = dataclasses.replace(memory if known else DriverMemory(), application_hash=wanted_hash, restart_at_s=None)
+    memory = dataclasses.replace(memory if known else _fresh(memory), application_hash=wanted_hash, restart_at_s=None)
     reason = KubeReason.DRIVER_STARTING
     return Decision(
         action=Action.CREATE,
@@ -78,7 +79,7 @@ def _absent(job: JobFacts, wanted_hash: str, memory: DriverMemory, now_s: float)
 
 def _ended(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float) -> Decision:
     if not _restarts(job, memory.exit_code):
-        return _over(memory)
+        return _over(memory, pod)
     if memory.restart_at_s is not None and now_s < memory.restart_at_s:
         return _backing_off(memory, now_s)
     sentence = f"The ended driver's pod {pod.name} makes way for the next."
@@ -125,9 +126,22 @@ def _starting(pod: DriverPod, memory: DriverMemory) -> Decision:
 def _count_end(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float) -> DriverMemory:
     if memory.ended_uid == pod.uid:
         return memory
-    code = pod.exit_code if pod.exit_code is not None else (0 if pod.phase is PodPhase.SUCCEEDED else None)
-    seen = dataclasses.replace(memory, application_hash=pod.application_hash, started_at_s=pod.started_at_s)
-    return _count(job, seen, pod.uid, code, _lasted_s(pod.started_at_s, pod.ended_at_s, now_s), now_s)
+    seen = dataclasses.replace(
+        memory,
+        application_hash=pod.application_hash,
+        started_at_s=pod.started_at_s,
+        exit_code=_own_exit_code(pod),
+        why=pod.why,
+        last_words=pod.last_words,
+    )
+    return _count(job, seen, pod.uid, _lasted_s(pod.started_at_s, pod.ended_at_s, now_s), now_s)
+
+
+def _own_exit_code(pod: DriverPod) -> int | None:
+    """None where the driver did not end by itself: an eviction kills its process, too."""
+    if pod.disrupted:
+        return None
+    return 0 if pod.exit_code is None and pod.phase is PodPhase.SUCCEEDED else pod.exit_code
 
 
 def _lasted_s(started_at_s: float | None, ended_at_s: float | None, now_s: float) -> float:
@@ -135,9 +149,7 @@ def _lasted_s(started_at_s: float | None, ended_at_s: float | None, now_s: float
     return 0.0 if started_at_s is None else (now_s if ended_at_s is None else ended_at_s) - started_at_s
 
 
-def _count(
-    job: JobFacts, memory: DriverMemory, uid: str, exit_code: int | None, lasted_s: float, now_s: float
-) -> DriverMemory:
+def _count(job: JobFacts, memory: DriverMemory, uid: str, lasted_s: float, now_s: float) -> DriverMemory:
     """One end more: the wait doubles from `initial` to `max`, and starts over after a healthy time.
 
     It begins when the end is seen, so that the node's clock has no say in it.
@@ -149,7 +161,6 @@ def _count(
         memory,
         pod_uid=uid,
         ended_uid=uid,
-        exit_code=exit_code,
         restarts=before + 1,
         restart_at_s=now_s + wait_s,
     )
@@ -161,28 +172,44 @@ def _healthy_s(job: JobFacts) -> float:
 
 
 def _restarts(job: JobFacts, exit_code: int | None) -> bool:
-    policy = job.application.restart.policy
-    return policy is RestartPolicy.ALWAYS or (policy is RestartPolicy.ON_FAILURE and exit_code != 0)
+    """A driver that did not end by itself is always started again: a drained node is no end of a job."""
+    policy = job.application.restart.policy or RestartPolicy.ALWAYS
+    return (
+        exit_code is None or policy is RestartPolicy.ALWAYS or (policy is RestartPolicy.ON_FAILURE and exit_code != 0)
+    )
 
 
-def _over(memory: DriverMemory) -> Decision:
+def _over(memory: DriverMemory, pod: DriverPod | None) -> Decision:
     if memory.exit_code == 0:
         sentence = "The driver ended in order, and restart.policy does not start it again."
         return _rest(Phase.FAILED, KubeReason.DRIVER_ENDED, sentence, memory, stalled=True)
-    sentence = f"{_how(memory)}, and restart.policy does not start it again; its pod's log says why."
+    more = "" if pod is None else f" Pod {pod.name} is kept; its pod's log says more."
+    sentence = f"{_how(memory)}, and restart.policy does not start it again.{more}{_said(memory)}"
     return _rest(Phase.FAILED, KubeReason.DRIVER_FAILED, sentence, memory, stalled=True)
 
 
 def _backing_off(memory: DriverMemory, now_s: float) -> Decision:
     left_s = max(0.0, (memory.restart_at_s or now_s) - now_s)
-    sentence = f"{_how(memory)}; restart {memory.restarts} follows in {format_duration(max(1.0, round(left_s)))}."
+    wait = format_duration(max(1.0, round(left_s)))
+    sentence = f"{_how(memory)}; restart {memory.restarts} follows in {wait}.{_said(memory)}"
     return _wait(Phase.FAILED, KubeReason.DRIVER_BACKOFF, sentence, memory, max(0.1, left_s))
 
 
 def _how(memory: DriverMemory) -> str:
+    why = "" if memory.why is None else f" ({memory.why})"
     if memory.exit_code is None:
-        return "The driver's pod was taken away, or ended without an exit code"
-    return f"The driver ended with exit code {memory.exit_code}"
+        return f"The driver's pod was taken away, or ended without an exit code{why}"
+    hint = ", its container needs more memory: raise application.driver.memory" if memory.why == OOM_KILLED else ""
+    return f"The driver ended with exit code {memory.exit_code}{why}{hint}"
+
+
+def _said(memory: DriverMemory) -> str:
+    return "" if memory.last_words is None else f" It said last: {memory.last_words}"
+
+
+def _fresh(memory: DriverMemory) -> DriverMemory:
+    """Nothing is counted any more; what is known of the last end stays to be read."""
+    return DriverMemory(exit_code=memory.exit_code, why=memory.why, last_words=memory.last_words)
 
 
 def _wait(

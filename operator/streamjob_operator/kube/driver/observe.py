@@ -10,6 +10,9 @@ from streamjob_operator.kube.driver.values import DriverPod, PodPhase
 from streamjob_operator.kube.names import APPLICATION_HASH
 
 CONTAINER = "driver"
+LONGEST_WORDS = 800
+"""Characters of a driver's last words that are kept, so that an event has room for them."""
+_OWN_DEADLINE = "DeadlineExceeded"
 _FATAL_WAITS = frozenset(
     ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
 ) | {"CreateContainerError", "RunContainerError"}
@@ -18,7 +21,7 @@ Document = Mapping[str, Any]
 
 def driver_pod(document: Document) -> DriverPod:
     """A driver's pod; absent fields count as not there yet."""
-    metadata, status = document["metadata"], document.get("status") or {}
+    metadata, spec, status = document["metadata"], document.get("spec") or {}, document.get("status") or {}
     container = _container(document, status)
     state = container.get("state") or {}
     ended = state.get("terminated") or {}
@@ -27,14 +30,19 @@ def driver_pod(document: Document) -> DriverPod:
         uid=metadata["uid"],
         phase=PodPhase(status.get("phase") or "Pending"),
         application_hash=(metadata.get("annotations") or {}).get(APPLICATION_HASH, ""),
-        ready=is_ready(document),
+        ready=bool(container.get("ready")),
         deleting=bool(metadata.get("deletionTimestamp")),
         started_at_s=seconds((state.get("running") or ended).get("startedAt")),
         ended_at_s=seconds(ended.get("finishedAt")),
         exit_code=ended.get("exitCode"),
+        exited=bool(ended) and spec.get("restartPolicy") == "Never",
+        disrupted=_disruption(document) is not None,
+        why=_disruption(document) or ended.get("reason"),
+        last_words=_last_words(ended.get("message")),
         unschedulable=unschedulable(document),
-        trouble=trouble(document),
-        grace_s=float((document.get("spec") or {}).get("terminationGracePeriodSeconds") or 30),
+        trouble=None if state.get("running") else trouble(document),
+        address=status.get("podIP"),
+        grace_s=float(spec.get("terminationGracePeriodSeconds") or 30),
     )
 
 
@@ -43,6 +51,26 @@ def _container(document: Document, status: Document) -> Document:
     containers = (document.get("spec") or {}).get("containers") or [{}]
     found = status.get("containerStatuses") or ()
     return next((one for one in found if one.get("name") == containers[0].get("name")), {})
+
+
+def _disruption(document: Document) -> str | None:
+    """What was done to the pod, in the words of who did it; None when nothing was, and its containers ended themselves.
+
+    A pod with a reason of its own was evicted, or refused by its node; the condition tells preemption and drains.
+    """
+    status, target = document.get("status") or {}, _condition(document, "DisruptionTarget")
+    told = target if target.get("status") == "True" else status
+    reason, message = status.get("reason") or told.get("reason"), status.get("message") or told.get("message")
+    if reason is None or reason == _OWN_DEADLINE:
+        return None
+    return f"{reason}: {' '.join(str(message).split())[:LONGEST_WORDS]}" if message else str(reason)
+
+
+def _last_words(text: str | None) -> str | None:
+    """The end of what a container left, whole lines as far as there are any."""
+    words = (text or "").strip()[-LONGEST_WORDS:]
+    whole = words if len(words) < LONGEST_WORDS else words.partition("\n")[2] or words
+    return whole or None
 
 
 def is_ready(document: Document) -> bool:

@@ -69,6 +69,7 @@ def _driver_defaults(job: JobFacts) -> Manifest:
         "name": CONTAINER,
         "resources": {"requests": {"cpu": str(driver.cores), "memory": memory}, "limits": {"memory": memory}},
         "securityContext": _CONTAINER_SECURITY,
+        "terminationMessagePolicy": "FallbackToLogsOnError",  # so that its last words outlive it
         "env": [
             # First of all, because a variable can only refer to one before it.
             {"name": _POD_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},

@@ -5,20 +5,17 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 
-from streamjob_operator.kube.client import KubeApi, Object
+from streamjob_operator.kube.children import FormerLife, apply_child, require_ours
+from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.driver import naming, settings, support
-from streamjob_operator.kube.driver.decide import STEADY_S, decide
+from streamjob_operator.kube.driver.decide import SOON_S, STEADY_S, decide
 from streamjob_operator.kube.driver.observe import driver_pod
 from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, mistakes
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, DriverState, JobFacts
-from streamjob_operator.kube.kinds import POD_MONITORS, PODS, Kind
+from streamjob_operator.kube.kinds import POD_MONITORS, PODS
 from streamjob_operator.kube.maps import Maps
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.refusals import Conflict, NotFound, Refused
-
-
-class NotOurs(Exception):
-    """An object of the name that we need is there and belongs to somebody else."""
 
 
 def reconcile_driver(
@@ -37,7 +34,9 @@ def reconcile_driver(
         pod = _look(api, job)
         decision = decide(job, application_hash(job), pod, memory, now_s)
         notes = _do(api, job, pod, decision, repair)
-    except (Refused, NotOurs) as refusal:
+    except FormerLife as former:
+        return _state(pod, _waiting(job, memory, str(former)), ())
+    except Refused as refusal:
         return _failed(job, pod, memory, str(refusal))
     return _state(pod, decision, notes)
 
@@ -46,7 +45,7 @@ def _look(api: KubeApi, job: JobFacts) -> DriverPod | None:
     document = api.get(PODS, naming.driver_name(job.name), job.namespace)
     if document is None:
         return None
-    _require_ours(document, job, PODS)
+    require_ours(document, job.owner, PODS)
     return driver_pod(document)
 
 
@@ -67,33 +66,18 @@ def _do(api: KubeApi, job: JobFacts, pod: DriverPod | None, decision: Decision, 
 def apply_support(api: KubeApi, job: JobFacts) -> tuple[str, ...]:
     """Everything that must be there before the driver's pod; sentences about what could not be made.
 
-    Raises Refused, NotOurs, Unavailable. Fields that others added to these objects stay.
+    Raises Refused, Unavailable and their kinds. Fields that others added to these objects stay.
     """
     for kind, manifest in support.manifests(job):
-        _apply(api, job, kind, manifest)
-    Maps(api, job.namespace, job.name).ensure(job.owner)
+        apply_child(api, job.owner, kind, manifest)
+    Maps(api, job.owner).ensure()
     try:
-        _apply(api, job, POD_MONITORS, support.pod_monitor(job))
+        apply_child(api, job.owner, POD_MONITORS, support.pod_monitor(job))
     except NotFound:  # no Prometheus operator on this cluster
         return ()
     except Refused as refusal:
         return (f"The PodMonitor was not made: {refusal}",)
     return ()
-
-
-def _apply(api: KubeApi, job: JobFacts, kind: Kind, manifest: Object) -> None:
-    there = api.get(kind, manifest["metadata"]["name"], job.namespace)
-    if there is not None:
-        _require_ours(there, job, kind)
-    api.apply(kind, manifest, force=True)
-
-
-def _require_ours(document: Object, job: JobFacts, kind: Kind) -> None:
-    """Raise unless the job owns the object: nobody else's is taken over, changed or deleted."""
-    owners = {one.get("uid") for one in document["metadata"].get("ownerReferences") or ()}
-    if job.owner["metadata"]["uid"] not in owners:
-        name = document["metadata"]["name"]
-        raise NotOurs(f"{kind.kind} {name} is there already and does not belong to this StreamJob; it is left alone.")
 
 
 def _state(pod: DriverPod | None, decision: Decision, notes: tuple[str, ...]) -> DriverState:
@@ -103,11 +87,25 @@ def _state(pod: DriverPod | None, decision: Decision, notes: tuple[str, ...]) ->
         sentence=decision.sentence,
         ready=decision.reason is KubeReason.DRIVER_RUNNING,
         pod=None if pod is None else pod.name,
+        address=None if pod is None else pod.address,
         notes=notes,
         memory=decision.memory,
         next_look_s=decision.next_look_s,
         stalled=decision.stalled,
         gone=decision.gone,
+    )
+
+
+def _waiting(job: JobFacts, memory: DriverMemory, sentence: str) -> Decision:
+    """What a former life has left goes first, the driver's pod above all: two drivers never share a checkpoint."""
+    return Decision(
+        action=Action.NOTHING,
+        phase=Phase.PENDING,
+        reason=KubeReason.DRIVER_STARTING,
+        sentence=sentence,
+        memory=memory,
+        next_look_s=SOON_S,
+        gone=job.deleted_at_s is not None,
     )
 
 

@@ -20,6 +20,8 @@ def to_status(memory: DriverMemory, pod: str | None) -> dict[str, Any]:
         "restartAt": rfc3339(memory.restart_at_s),
         "endedUid": memory.ended_uid,
         "exitCode": memory.exit_code,
+        "endReason": memory.why,
+        "lastWords": memory.last_words,
     }
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -34,4 +36,6 @@ def from_status(fields: Mapping[str, Any]) -> DriverMemory:
         restart_at_s=seconds(fields.get("restartAt")),
         ended_uid=fields.get("endedUid"),
         exit_code=fields.get("exitCode"),
+        why=fields.get("endReason"),
+        last_words=fields.get("lastWords"),
     )

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from streamjob_operator.kube.children import owned_metadata
 from streamjob_operator.kube.driver import naming, settings
 from streamjob_operator.kube.driver.pod import AGENT_PORT, AGENT_PORT_NAME, executor_template
 from streamjob_operator.kube.driver.values import JobFacts
-from streamjob_operator.kube.grants import map_rules
 from streamjob_operator.kube.kinds import (
     CONFIG_MAPS,
     PODS,
@@ -20,8 +20,7 @@ from streamjob_operator.kube.kinds import (
     VOLUME_CLAIMS,
     Kind,
 )
-from streamjob_operator.kube.owners import owner_reference
-from streamjob_operator.kube.rights import SPARKS
+from streamjob_operator.kube.rights import SPARKS, map_rules
 
 Manifest = dict[str, Any]
 _LONGEST_SCRAPE_S, _SCRAPES_PER_PERIOD = 15.0, 4
@@ -40,12 +39,7 @@ def manifests(job: JobFacts) -> list[tuple[Kind, Manifest]]:
 
 def metadata(job: JobFacts, name: str) -> Manifest:
     """Name, labels, and the owner with whom the object goes."""
-    return {
-        "name": name,
-        "namespace": job.namespace,
-        "labels": naming.job_labels(job.name),
-        "ownerReferences": [owner_reference(job.owner)],
-    }
+    return owned_metadata(job.owner, name, naming.job_labels(job.name))
 
 
 def service_account(job: JobFacts) -> Manifest:

@@ -48,7 +48,15 @@ class PodPhase(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DriverPod:
-    """The driver's pod as read. `trouble` is why it does not run yet: the scheduler's or the kubelet's sentence."""
+    """The driver's pod as read; what is told of a container is told of the driver's own, whatever stands beside it.
+
+    Attributes:
+        exited: its container has ended and is not started again in this pod, though a sidecar may run on.
+        disrupted: something was done to the pod: evicted, preempted, drained, refused by its node.
+        why: what ended it, in Kubernetes' words, such as OOMKilled or Evicted.
+        last_words: the end of its log, where Kubernetes has kept it.
+        trouble: why it does not run yet: the scheduler's or the kubelet's sentence.
+    """
 
     name: str
     uid: str
@@ -59,14 +67,19 @@ class DriverPod:
     started_at_s: float | None = None
     ended_at_s: float | None = None
     exit_code: int | None = None
+    exited: bool = False
+    disrupted: bool = False
+    why: str | None = None
+    last_words: str | None = None
     unschedulable: str | None = None
     trouble: str | None = None
+    address: str | None = None
     grace_s: float = 30.0
 
     @property
     def ended(self) -> bool:
         """Whether it ran and will not run again."""
-        return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
+        return self.exited or self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +93,8 @@ class DriverMemory:
         restarts: starts in a row that did not last for a healthy time.
         restart_at_s: when it is started next; None when it has not ended.
         ended_uid: the pod whose end was counted already.
-        exit_code: of the last one that ended.
+        exit_code: of the last one that ended; None when it did not end by itself.
+        why, last_words: of the last one that ended, see DriverPod.
     """
 
     pod_uid: str | None = None
@@ -90,6 +104,8 @@ class DriverMemory:
     restart_at_s: float | None = None
     ended_uid: str | None = None
     exit_code: int | None = None
+    why: str | None = None
+    last_words: str | None = None
 
 
 class Action(enum.Enum):
@@ -122,7 +138,7 @@ class DriverState:
     Attributes:
         phase: Pending, Submitting, Running, Failed or Suspended; what moves and scales is for others to say.
         ready: the driver runs and its agent answers.
-        pod: name of the driver's pod, None while there is none.
+        pod, address: name of the driver's pod and its place on the network, None while there is none.
         notes: sentences about what could not be done as asked: Spark settings that gave way, no PodMonitor.
         memory: to be kept in `status.driver` and given back next time.
         next_look_s: seconds until it should be looked at again; None when only a change matters.
@@ -134,6 +150,7 @@ class DriverState:
     sentence: str
     ready: bool
     pod: str | None
+    address: str | None
     notes: tuple[str, ...]
     memory: DriverMemory
     next_look_s: float | None

@@ -261,7 +261,14 @@ class DriverStatus(Part):
     """When it is started next; absent when no restart is due. RFC 3339."""
 
     exit_code: int | None = None
-    """Exit code of the last one that ended."""
+    """Exit code of the last one that ended; absent when it did not end by itself."""
+
+    end_reason: str | None = None
+    """What ended the last one, in Kubernetes' words: OOMKilled, Error, Evicted and why."""
+
+    last_words: str | None = None
+    """The end of the log of the last one that ended, or what it left as its termination message; at most 800
+    characters."""
 
     spark_version: str | None = None
     """Spark's version."""
@@ -282,6 +289,10 @@ class Handled(Part):
 
 class Status(Part):
     """What the operator tells about the job."""
+
+    uid: str | None = None
+    """Uid of the StreamJob that this was told of (`metadata.uid`). A copy that was restored from a backup has another
+    one, and starts anew."""
 
     observed_generation: int | None = None
     """Generation of the spec that was acted on (`metadata.generation`)."""

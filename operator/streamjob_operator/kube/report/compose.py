@@ -26,8 +26,14 @@ from streamjob_operator.kube.report.sections import (
 
 
 def read_status(document: Mapping[str, Any]) -> Status:
-    """The status of a StreamJob as it was read; fields of another version of the operator are left out."""
+    """The status of a StreamJob as it was read; fields of another version of the operator are left out.
+
+    Nothing of a former life: a restored object comes with the status of the one that it is a copy of.
+    """
     given = document.get("status") or {}
+    uid = (document.get("metadata") or {}).get("uid")
+    if given.get("uid", uid) != uid:
+        return Status()
     known = {str(field.alias): name for name, field in Status.model_fields.items()}
     fields: dict[str, Any] = {}
     for alias in given.keys() & known.keys():
@@ -44,6 +50,7 @@ def compose(before: Status, facts: Facts, handled: Handled | None) -> Status:
     known = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in before.conditions]
     conditions = merge(known, findings(facts), facts.generation, facts.now_s)
     update: dict[str, Any] = {
+        "uid": facts.uid,
         "observed_generation": facts.generation,
         "handled": handled,
         "conditions": tuple(Condition.model_validate(one) for one in conditions),

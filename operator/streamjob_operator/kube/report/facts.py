@@ -25,6 +25,8 @@ class DriverFacts:
         executors_admitted: executors' pods that exist; None when nobody knows.
         pods: name of each executor's pod by executor id, as far as known.
         selector: label selector of the executors' pods; None while it is not known.
+        address: of the driver's pod on the network, as Kubernetes has it; None while it has none.
+        pod_uid: of the driver's pod; None while there is none.
     """
 
     phase: Phase
@@ -37,6 +39,8 @@ class DriverFacts:
     executors_admitted: int | None = None
     pods: dict[str, str] = dataclasses.field(default_factory=dict)
     selector: str | None = None
+    address: str | None = None
+    pod_uid: str | None = None
     status: DriverStatus | None = None
 
 
@@ -63,10 +67,12 @@ class Cycle:
 class Facts:
     """One turn. `job` is None when the spec has `mistakes`; `cycle` None when no cycle was run in this turn.
 
+    `uid` and `generation` are those of the StreamJob that was read.
     `agent_heard_s` is when the agent's newest report was seen first, by our clock; None when there was none.
     """
 
     now_s: float
+    uid: str
     generation: int
     job: StreamJob | None
     mistakes: tuple[str, ...] = ()

@@ -137,7 +137,9 @@ def test_another_drivers_healthy_time_does_not_count() -> None:
         ("OnFailure", 0, KubeReason.DRIVER_ENDED),
         ("OnFailure", 137, KubeReason.DRIVER_BACKOFF),
         ("Always", 0, KubeReason.DRIVER_BACKOFF),
-        ("Always", None, KubeReason.DRIVER_BACKOFF),  # evicted: no container has an exit code
+        ("Always", None, KubeReason.DRIVER_BACKOFF),
+        ("OnFailure", None, KubeReason.DRIVER_BACKOFF),
+        ("Never", None, KubeReason.DRIVER_BACKOFF),  # no container has an exit code: it did not end by itself
     ],
 )
 def test_the_policy_says_whether_an_ended_driver_is_started_again(
@@ -150,16 +152,58 @@ def test_the_policy_says_whether_an_ended_driver_is_started_again(
     assert later.action is (Action.STOP if reason is KubeReason.DRIVER_BACKOFF else Action.NOTHING)
 
 
-@pytest.mark.parametrize("name", ["Never", "OnFailure", "Always"])
-def test_a_pod_that_somebody_took_away_counts_as_a_failure(name: str) -> None:
-    job = policy(name)
+@pytest.mark.parametrize("name", ["Never", "OnFailure", "Always", None])
+def test_a_pod_that_somebody_took_away_is_made_again_whatever_the_policy(name: str | None) -> None:
+    """`kubectl drain` is no end of a streaming job."""
+    job = job_facts({"restart": {}}) if name is None else policy(name)
     memory = decided(pod(ready=True, started_at_s=NOW_S - 5), job=job).memory
     decision = decided(None, memory, job=job)
     assert decision.action is Action.NOTHING
     assert "taken away" in decision.sentence
-    assert decision.reason is (KubeReason.DRIVER_FAILED if name == "Never" else KubeReason.DRIVER_BACKOFF)
+    assert decision.reason is KubeReason.DRIVER_BACKOFF
     later = decided(None, decision.memory, job=job, now_s=NOW_S + 11)
-    assert later.action is (Action.NOTHING if name == "Never" else Action.CREATE)
+    assert later.action is Action.CREATE
+
+
+@pytest.mark.parametrize("name", ["Never", "OnFailure", "Always", None])
+def test_an_evicted_driver_is_made_again_whatever_the_policy(name: str | None) -> None:
+    """Its container may have an exit code: what ended it was not the job."""
+    job = job_facts({"restart": {}}) if name is None else policy(name)
+    evicted = ended(137, disrupted=True, why="Evicted: The node was low on resource: memory")
+    decision = decided(evicted, job=job)
+    assert decision.reason is KubeReason.DRIVER_BACKOFF
+    assert "Evicted: The node was low on resource: memory" in decision.sentence
+    assert decided(evicted, decision.memory, job=job, now_s=NOW_S + 11).action is Action.STOP
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_without_a_policy_an_ended_driver_is_started_again(code: int) -> None:
+    assert decided(ended(code), job=job_facts({"restart": {}})).reason is KubeReason.DRIVER_BACKOFF
+
+
+def test_a_driver_that_ended_beside_a_sidecar_has_ended() -> None:
+    """The pod's phase stays Running as long as any of its containers runs."""
+    beside = pod(PodPhase.RUNNING, exited=True, exit_code=1, started_at_s=NOW_S - 5, ended_at_s=NOW_S)
+    decision = decided(beside)
+    assert (decision.phase, decision.reason) == (Phase.FAILED, KubeReason.DRIVER_BACKOFF)
+    assert decided(beside, decision.memory, now_s=NOW_S + 11).action is Action.STOP
+
+
+def test_what_a_driver_said_last_is_told_and_outlives_its_pod() -> None:
+    job = policy("Never")
+    decision = decided(ended(1, why="Error", last_words="ValueError: no such topic"), job=job)
+    assert "exit code 1 (Error)" in decision.sentence
+    assert "ValueError: no such topic" in decision.sentence
+    assert "its pod's log" in decision.sentence
+    later = decided(None, decision.memory, job=job)
+    assert "ValueError: no such topic" in later.sentence
+    assert "its pod's log" not in later.sentence  # nobody has it any more
+
+
+def test_a_driver_that_was_killed_for_its_memory_is_told_what_to_do() -> None:
+    decision = decided(ended(137, why="OOMKilled"))
+    assert "OOMKilled" in decision.sentence
+    assert "application.driver.memory" in decision.sentence
 
 
 def test_a_driver_that_ended_for_good_stays_so_when_its_pod_is_cleaned_up_until_the_application_changes() -> None:

@@ -1,0 +1,102 @@
+"""What answers in the agent's place: nothing of it is followed, repeated, or waited for without end."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.standalone.client import AgentClient, fixed_address
+
+SECRET = "cloud-credentials-of-the-node"
+
+
+class _Elsewhere(BaseHTTPRequestHandler):
+    """A service behind the operator's network: what it says must not be seen."""
+
+    code, location = 200, ""
+
+    def do_GET(self) -> None:
+        self.send_response(self.code, SECRET)
+        if self.location:
+            self.send_header("Location", self.location)
+        self.send_header("Content-Length", str(len(SECRET)))
+        self.end_headers()
+        self.wfile.write(SECRET.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        return
+
+
+@contextlib.contextmanager
+def served(code: int = 200, location: str = "") -> Iterator[str]:
+    http = ThreadingHTTPServer(("127.0.0.1", 0), type("_Bound", (_Elsewhere,), {"code": code, "location": location}))
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{http.server_address[1]}"
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join(5.0)
+
+
+def refusal(address: str, **limits: float) -> str:
+    with pytest.raises(Unavailable) as caught:
+        AgentClient(fixed_address(address), **limits).page()  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("code", [301, 302, 307, 308])
+def test_a_redirect_is_not_followed(code: int) -> None:
+    with served() as elsewhere, served(code, f"{elsewhere}/secret") as address:
+        assert f"answered {code}" in refusal(address)
+
+
+@pytest.mark.parametrize("code", [400, 403, 404, 500])
+def test_nothing_that_was_answered_is_repeated(code: int) -> None:
+    with served(code) as address:
+        assert SECRET not in refusal(address)
+
+
+def test_only_http_is_spoken(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text(SECRET)
+    for address in (
+        f"file://{file}?",
+        "ftp://127.0.0.1:1",
+        "https://127.0.0.1:1",
+        "http://",
+        "http://[::1",
+        "http://h:x",
+    ):
+        assert "http://HOST:PORT is needed" in refusal(address)
+
+
+def test_an_answer_that_drips_ends() -> None:
+    """Each byte comes in time, the whole never does: no thread of the operator's waits for it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        over = threading.Event()
+
+        def drip() -> None:
+            with contextlib.suppress(OSError), server.accept()[0] as peer:
+                peer.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                while not over.wait(0.05):
+                    peer.sendall(b"x")
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        begun_s = time.monotonic()
+        sentence = refusal(f"http://127.0.0.1:{server.getsockname()[1]}", timeout_s=1.0, whole_s=0.5)
+        took_s = time.monotonic() - begun_s
+        over.set()
+        thread.join(5.0)
+    assert "not wholly within 0.5 s" in sentence
+    assert took_s < 30.0
