@@ -24,9 +24,7 @@ def on_marked(problem: Problem, node_of: IntArray) -> IntArray:
     return np.flatnonzero(problem.model.marked[node_of] & problem.movable)
 
 
-def drained(
-    engine: Engine, limits: Limits, aim: BatchTime, schedule: balance.Schedule, node_of: IntArray
-) -> IntArray:
+def drained(engine: Engine, limits: Limits, aim: BatchTime, schedule: balance.Schedule, node_of: IntArray) -> IntArray:
     """The most drained while every level stays within a tenth, or half a group, of its length."""
     lengths = aim.levels_s(node_of)
     aim_s = np.maximum(DRAIN_SLACK_RATIO * lengths, lengths + GRAIN_RATIO * engine.grain)

@@ -145,7 +145,15 @@ class Engine:
         anneal(self.fixed, self.state, (ANY_COST, 0.0, 0.0, 0.0, np.inf), (0, steps, ENDLESS))
 
     def run(
-        self, limits: Limits, length: int, threshold: float, *, drain: float, price: float, waiting: float = np.inf, toll: float = 0.0
+        self,
+        limits: Limits,
+        length: int,
+        threshold: float,
+        *,
+        drain: float,
+        price: float,
+        waiting: float = np.inf,
+        toll: float = 0.0,
     ) -> bool:
         """One pass of at most `length` steps with a threshold falling to 0; whether its goal was met.
 

@@ -9,7 +9,9 @@ from streamjob_planners.kernel.step import attempt
 
 
 @compiled
-def anneal(fixed: Fixed, state: State, knobs: tuple[float, float, float, float, float], span: tuple[int, int, int]) -> int:
+def anneal(
+    fixed: Fixed, state: State, knobs: tuple[float, float, float, float, float], span: tuple[int, int, int]
+) -> int:
     """Make steps span[0] to span[1] of a pass of span[2]; says at which it stopped, early once its goal is met.
 
     `knobs`: threshold at the pass's first step (percent points), pain per drain weight that waits on marked nodes,
