@@ -19,6 +19,8 @@ Found = tuple[float, IntArray]
 """What a pass ends with: the distance, and the placement."""
 Now = tuple[IntArray, float, float]
 """What a pass begins with: the best placement so far, its distance, and the pass's steps."""
+LONGEST = 1e9
+"""Steps of a pass at most: one that meets its goal at once, but too dearly, may come up for ever."""
 LATE_S = 5e-4
 """How long threads may take to see that time is over."""
 
@@ -113,7 +115,7 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
         distance, found = _together(threads, engine, limits, goal, schedule, (best, reached, steps))
         idle = idle + 1 if distance > reached - schedule.close else 0
         if distance >= reached:
-            steps *= schedule.growth
+            steps = min(steps * schedule.growth, LONGEST)
             continue
         reached, best = distance, found
         if _total(engine.problem, goal, best) < least:

@@ -22,6 +22,8 @@ HEAT = 0.05
 """First threshold of a tightening pass, as a part of what one group brings to a cell."""
 FEWEST_STEPS, STEPS_PER_CELL = 2000, 50
 """Steps of a tightening pass: it has failed when it takes so many."""
+NOTHING = 1e-4
+"""Part of a batch that is no gain: where levels get shorter and moves dearer, this may come up again and again."""
 LAST_PART = 0.98
 """Part of the way to the floors that is left, at which tightening ends."""
 FINE = 1e-3
@@ -62,9 +64,10 @@ def tightened(engine: Engine, limits: Limits, aim: BatchTime, floors: FloatArray
         aim.hold(engine, floors + part * (levels_s - floors))
         met = engine.run(limits, steps, HEAT * engine.grain, drain=0.0, price=0.0, toll=aim.toll)
         found = engine.placement()
-        if aim.reached(found) < reached:
-            best, reached = found, aim.reached(found)
-        part = part if met else (1 + part) / 2
+        gained = reached - aim.reached(found)
+        if gained > 0.0:
+            best, reached = found, reached - gained
+        part = part if met and gained > NOTHING * reached else (1 + part) / 2
     return best
 
 

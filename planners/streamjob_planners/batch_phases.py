@@ -22,10 +22,25 @@ TIME_SHARE = 0.8
 """Part of the time for the length of the batch; the rest is for draining, the second measure and taking back moves."""
 SQUARES_SHARE = 0.9
 """Part of what is left for the second measure."""
-PATIENCE = 8
+SOONEST = 1e-9
+"""Batches within which no move pays itself back; less is taken for it."""
+PATIENCE = 100
+"""Meetings without a gain after which a batch counts as short as it gets, with the price of its moves."""
+LITTLE_PATIENCE = 8
 """Meetings without a gain after which the second measure counts as small as it gets."""
 LEAST_GRAIN = 1e-3
 """Part of an ordinary group's seconds that is too little to be won."""
+
+
+def in_seconds(schedule: balance.Schedule, grain: float) -> balance.Schedule:
+    """The schedule for batches: `grain`, what one group brings to a cell in seconds, is the unit.
+
+    Passes begin at the best, which is nearly good enough, and aim at less (docs/decisions/0011-search.md).
+    """
+    least = LEAST_GRAIN * grain
+    return dataclasses.replace(
+        schedule, steps_per_move=10, again=0.1, again_far=0.1, aim=0.3, price=least, close=least, drain=LEAST_GRAIN
+    )
 
 
 class BatchPhases:
@@ -35,16 +50,10 @@ class BatchPhases:
         problem = engine.problem
         self._engine, self._problem, self._limits = engine, problem, limits
         self._floors = floors_s(problem, shape)
-        payback = problem.params.payback_batches
-        toll = 1.0 / payback if payback > 0.0 else np.inf
+        toll = 1.0 / max(problem.params.payback_batches, SOONEST)
         self._time = BatchTime(problem, engine.fixed, self._floors, toll)
         self._toll = toll
-        self._schedule = dataclasses.replace(
-            schedule,
-            price=LEAST_GRAIN * engine.grain,
-            drain=LEAST_GRAIN,
-            close=LEAST_GRAIN * engine.grain,
-        )
+        self._schedule = in_seconds(schedule, engine.grain)
         self.bound_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum())) + float(self._floors.sum())
         self.notes: tuple[str, ...] = ()
 
@@ -71,6 +80,7 @@ class BatchPhases:
             aim=self._time,
             floor=float(self._floors.sum()),
             toll=self._toll,
+            patience=PATIENCE,
             crossings=Crossings(self._problem),
         )
         return self._descend(start, goal, TIME_SHARE)
@@ -85,7 +95,7 @@ class BatchPhases:
             toll=self._toll,
             heat=aim.heat,
             whole=True,
-            patience=PATIENCE,
+            patience=LITTLE_PATIENCE,
             waiting=self._engine.waiting() + 1e-9,
             crossings=Crossings(self._problem),
         )

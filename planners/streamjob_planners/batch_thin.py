@@ -26,7 +26,7 @@ def send_unpaid_home(engine: Engine, node_of: IntArray, limits: Limits, toll: fl
     model, fixed, state = engine.problem.model, engine.fixed, engine.state
     moved = np.flatnonzero((node_of != model.node_of) & ~model.marked[model.node_of])
     moved = moved[np.argsort(fixed.load[moved], kind="stable")]
-    knobs = (toll if np.isfinite(toll) else 1e300, NOTHING * engine.grain, int(np.count_nonzero(~model.marked)))
+    knobs = (toll, NOTHING * engine.grain, int(np.count_nonzero(~model.marked)))
     engine.load(node_of)
     for _ in range(ROUNDS):
         sent = 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from streamjob_planners.milp_model import Program
+from streamjob_planners.milp_program import Program
 from streamjob_planners.model import IntArray
 
 WORKERS = 8

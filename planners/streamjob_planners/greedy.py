@@ -8,15 +8,12 @@ against. By batch time, levels take the place of all load (`greedy_levels`).
 
 from __future__ import annotations
 
-import itertools
-import math
-
 import numpy as np
 
 from streamjob_planners import drain, measures, plans
 from streamjob_planners.acceptance import no_worse, pays
 from streamjob_planners.bookkeeping import Bookkeeping
-from streamjob_planners.greedy_levels import LevelGreedy
+from streamjob_planners.greedy_levels import greedy_levels
 from streamjob_planners.model import Clock, IntArray, LoadModel, Objective, Plan, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
 
@@ -58,13 +55,9 @@ def _by_batch_time(problem: Problem, clock: Clock, start: float) -> IntArray:
     model, params = problem.model, problem.params
     if model.batch is None:
         return model.node_of
-    steps = itertools.count(1)
-    most = math.inf if params.max_iterations is None else params.max_iterations
-    run = LevelGreedy(problem, model.batch, lambda: next(steps) > most or clock() >= start + params.deadline_s)
-    run.drain()
-    run.relieve()
-    kept = no_worse(model, run.node_of, params) and pays(model, run.node_of, params)
-    return run.node_of if kept else model.node_of
+    node_of = greedy_levels(problem, model.batch, clock, start + params.deadline_s)
+    kept = no_worse(model, node_of, params) and pays(model, node_of, params)
+    return node_of if kept else model.node_of
 
 
 def _better(problem: Problem, books: Bookkeeping) -> bool:

@@ -8,6 +8,7 @@ Nodes without work are filled even where another node, as full, keeps the level 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -15,13 +16,22 @@ import numpy as np
 from streamjob_planners.batch.ends import Ends
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.bookkeeping import Bookkeeping
-from streamjob_planners.model import FloatArray, IntArray
+from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
 CLEAR_S = 1e-9
 """Seconds that a move must win at least."""
 DIGITS = 7
 """Of a second, that tell two placements apart."""
+
+
+def greedy_levels(problem: Problem, shape: BatchShape, clock: Clock, until_s: float) -> IntArray:
+    """Drains, then relieves, until that time on the clock or `max_iterations` moves, (n_groups,)."""
+    steps, most = itertools.count(1), problem.params.max_iterations
+    run = LevelGreedy(problem, shape, lambda: (most is not None and next(steps) > most) or clock() >= until_s)
+    run.drain()
+    run.relieve()
+    return run.node_of
 
 
 class LevelGreedy:

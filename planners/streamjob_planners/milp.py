@@ -10,8 +10,9 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners import cpsat, drain, milp_model, plans
-from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
+from streamjob_planners import cpsat, drain, milp_model, milp_program, plans
+from streamjob_planners.milp_run import LevelRun
+from streamjob_planners.model import Clock, IntArray, LoadModel, Objective, Plan, Planner, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
 from streamjob_planners.search import SearchPlanner
 
@@ -35,26 +36,27 @@ class MilpPlanner:
         start = clock()
         problem = compile_problem(model, params)
         guess = self._hint.solve(model, _part(params, HINT_SHARE), rng, clock)
-        if milp_model.pairs(problem) > MAX_PAIRS:
-            notes = (f"The model is too large for the integer program; this is the plan of '{self._hint.name}'.",)
-            return plans.make_plan(
-                model,
-                guess.node_of,
-                planner=self.name,
-                elapsed_s=clock() - start,
-                lower_bound=guess.lower_bound,
-                notes=notes,
-            )
-        run = _Run(problem, guess.node_of, int(rng.integers(2**31 - 1)), clock, start)
-        node_of = run.best()
+        seed = int(rng.integers(2**31 - 1))
+        run: _Run | LevelRun
+        if milp_program.pairs(problem) > MAX_PAIRS:
+            return self._too_large(guess, clock() - start)
+        if model.batch is not None and params.objective_of(model) is Objective.BATCH_TIME:
+            run = LevelRun(problem, model.batch, guess, seed, clock, start)
+        else:
+            run = _Run(problem, guess.node_of, seed, clock, start)
         return plans.make_plan(
             model,
-            node_of,
+            run.best(),
             planner=self.name,
             elapsed_s=clock() - start,
             lower_bound=max(run.bound, guess.lower_bound or 0.0),
+            batch_bound_s=run.bound_s,
             notes=run.notes,
         )
+
+    def _too_large(self, guess: Plan, elapsed_s: float) -> Plan:
+        note = f"The model is too large for the integer program; this is the plan of '{self._hint.name}'."
+        return dataclasses.replace(guess, planner=self.name, elapsed_s=elapsed_s, notes=(note, *guess.notes))
 
 
 def _part(params: PlanParams, share: float) -> PlanParams:
@@ -71,6 +73,7 @@ class _Run:
         self._clock = clock
         self._start = start
         self.bound = 0.0
+        self.bound_s: float | None = None
         self.notes: tuple[str, ...] = ()
 
     def best(self) -> IntArray:
@@ -82,7 +85,7 @@ class _Run:
             node_of = self._most_drained(program, node_of)
         return drain.ensure_progress(problem, node_of)
 
-    def _least_distance(self, program: milp_model.Program) -> IntArray:
+    def _least_distance(self, program: milp_model.DistanceProgram) -> IntArray:
         share = BALANCE_SHARE if self._problem.model.marked.any() else 1.0
         found = self._run(program, share)
         if found is None:
@@ -94,12 +97,12 @@ class _Run:
             self.bound = milp_model.bound_on_d(self._problem, found.objective_bound)
         return self._keep_better(found.node_of, self._hint)
 
-    def _run(self, program: milp_model.Program, share: float) -> cpsat.Solution | None:
+    def _run(self, program: milp_model.DistanceProgram, share: float) -> cpsat.Solution | None:
         params = self._problem.params
         seconds = self._start + share * params.deadline_s - self._clock()
         return cpsat.run(program, seed=self._seed, seconds=seconds, max_iterations=params.max_iterations)
 
-    def _most_drained(self, program: milp_model.Program, node_of: IntArray) -> IntArray:
+    def _most_drained(self, program: milp_model.DistanceProgram, node_of: IntArray) -> IntArray:
         limit = drain.drain_limit(self._problem, drain.stretch(self._problem, node_of))
         within = drain.drain_within(self._problem, node_of, limit)
         milp_model.then_drain(program, limit)

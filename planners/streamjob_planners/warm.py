@@ -15,8 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from streamjob_planners.batch_thin import send_unpaid_home
 from streamjob_planners.columns import GroupIds
 from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.kernel.cells import loads_of
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import Budget, LoadModel, PlanParams
 from streamjob_planners.ordering import ordered_moves
@@ -41,13 +43,15 @@ def warm_up() -> None:
         state_bytes=np.ones(2),
         pinned=np.zeros(2, dtype=np.bool_),
     )
-    engine = Engine(compile_problem(model, PlanParams(budget=Budget(max_migrations=1))), 1)
-    limits = Limits(lambda: 0.0, 1.0, None)
+    problem = compile_problem(model, PlanParams(budget=Budget(max_migrations=1)))
+    engine, limits = Engine(problem, 1), Limits(lambda: 0.0, 1.0, None)
     found = levelled(engine, limits, 0.0)
     engine.set_bands(np.zeros(2), np.zeros(2))
     engine.run(limits, 1, 0.0, drain=0.0, price=0.0)
     engine.waiting()
     thin_out(engine, found, limits)
+    send_unpaid_home(engine, found, limits, 0.0)
+    loads_of(engine.fixed, found)
     ordered_moves(model, np.array([0, 1]))
 
 
