@@ -9,7 +9,7 @@ from streamjob_planners.batch_goals import BatchTime
 from streamjob_planners.drain import DRAIN_SLACK_RATIO, GRAIN_RATIO
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.transfer import may_enter, send
-from streamjob_planners.model import IntArray
+from streamjob_planners.model import FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
 DRAIN_PAIN = 0.05
@@ -25,8 +25,12 @@ def on_marked(problem: Problem, node_of: IntArray) -> IntArray:
 
 
 def drained(engine: Engine, limits: Limits, aim: BatchTime, schedule: balance.Schedule, node_of: IntArray) -> IntArray:
-    """The most drained while every level stays within a tenth, or half a group, of its length."""
-    lengths = aim.levels_s(node_of)
+    """The most drained while every level stays within a tenth, or half a group, of its length.
+
+    The length is the one that it has, or the one that it will have when marked nodes are gone if that is more: work that
+    they do now makes levels shorter than they can stay.
+    """
+    lengths = np.maximum(aim.levels_s(node_of), without_marked_s(engine.problem))
     aim_s = np.maximum(DRAIN_SLACK_RATIO * lengths, lengths + GRAIN_RATIO * engine.grain)
     best, failures = node_of, 0
     engine.load(best)
@@ -40,6 +44,18 @@ def drained(engine: Engine, limits: Limits, aim: BatchTime, schedule: balance.Sc
         failures += 1
         engine.load(best)
     return best
+
+
+def without_marked_s(problem: Problem) -> FloatArray:
+    """Length of each level once the marked nodes are gone, if it could be shared out evenly, (n_levels,)."""
+    model, shape = problem.model, problem.model.batch
+    if shape is None or not model.marked.any():
+        return np.zeros(0 if shape is None else shape.n_levels)
+    pace = float((shape.slots * shape.speed)[~model.marked].sum())
+    work_s = np.bincount(shape.level, shape.task_s, shape.n_levels) / pace
+    longest_s = np.zeros(shape.n_levels)
+    np.maximum.at(longest_s, shape.level, shape.task_s / float(shape.speed[~model.marked].max()))
+    return np.maximum(work_s, longest_s)
 
 
 def forced(engine: Engine) -> IntArray:

@@ -11,8 +11,9 @@ from streamjob_operator.offline.snapshot_file import Moment
 from streamjob_operator.spec import Application, Executors, StreamJob
 from streamjob_operator.spec.job import Metadata, Spec
 from streamjob_operator.steps.batching import learn_batches
+from streamjob_operator.steps.boundary import allowance_s, in_waves
 from streamjob_operator.steps.estimate import estimate
-from streamjob_operator.steps.need import Need, Situation, UtilizationRule, speedup
+from streamjob_operator.steps.need import Need, Situation, UtilizationRule
 from streamjob_operator.steps.solve import make_solver
 from streamjob_operator.values import Memory
 from streamjob_planners.model import Clock, LoadModel, Plan, PlanParams
@@ -27,7 +28,9 @@ class Proposal:
         model, params: what was planned on, and the policy it was planned under.
         violations: what the independent judge objects to.
         need: executors that the scaling rule would ask for once the plan has been carried out.
-        batch_s: mean duration of a batch as measured, None without batches; `batch_after_s` is expected after the plan.
+        batch_s: mean duration of a batch as measured, None without batches.
+        cost_s: seconds that batches take longer while the plan is carried out, once; `boundary_s`: what of it one batch
+            may take.
     """
 
     model: LoadModel
@@ -36,7 +39,8 @@ class Proposal:
     violations: tuple[Violation, ...]
     need: Need
     batch_s: float | None
-    batch_after_s: float | None
+    cost_s: float
+    boundary_s: float
 
 
 def default_job() -> StreamJob:
@@ -62,6 +66,8 @@ def propose(moment: Moment, job: StreamJob, seed: int, clock: Clock = time.monot
     plan = solver.solve(seen.model)
     situation = Situation(job=job, snapshot=snapshot, estimate=seen, plan=plan)
     batch_s = snapshot.rates.mean_batch_s if snapshot.rates.batches else None
+    budget = job.spec.balancing.migration_budget
+    plan, costs_s = in_waves(seen.model, plan, budget)
     return Proposal(
         model=seen.model,
         params=solver.params,
@@ -69,5 +75,6 @@ def propose(moment: Moment, job: StreamJob, seed: int, clock: Clock = time.monot
         violations=verify(seen.model, plan, solver.params),
         need=UtilizationRule().need(situation),
         batch_s=batch_s,
-        batch_after_s=None if batch_s is None else batch_s / speedup(situation),
+        cost_s=sum(costs_s),
+        boundary_s=allowance_s(budget, plan.before.expected_s or snapshot.rates.mean_batch_s),
     )

@@ -49,14 +49,15 @@ def _figures(proposal: Proposal) -> Table:
 def figures(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
     """Name, figure of today, figure after the plan."""
     plan, before, after = proposal.plan, proposal.plan.before, proposal.plan.after
-    yield "load distance d, points", f"{before.load_distance:.2f}", f"{after.load_distance:.2f}"
     proven = ", proven optimal" if plan.proven_optimal else ""
-    yield (
-        "proven bound on d, gap",
-        "",
-        f"{number(plan.lower_bound, '', 2)}, {number(plan.gap, '', 2)}{proven}",
-    )
-    yield "maxLoadDistance", "", f"{proposal.params.max_load_distance:g}"
+    if after.expected_s is not None:
+        yield "mean batch, measured", number(proposal.batch_s, " s", 2), ""
+        yield "mean batch, predicted", number(before.expected_s, " s", 2), number(after.expected_s, " s", 2)
+        yield "its proven bound", "", f"{number(plan.batch_bound_s, ' s', 2)}{proven}"
+        proven = ""
+    yield "load distance d, points", f"{before.load_distance:.2f}", f"{after.load_distance:.2f}"
+    if plan.lower_bound is not None:
+        yield "proven bound on d, gap", "", f"{number(plan.lower_bound, '', 2)}, {number(plan.gap, '', 2)}{proven}"
     yield (
         "busiest, mean executor",
         f"{before.max_load:.1f}, {before.mean:.1f}",
@@ -66,12 +67,11 @@ def figures(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
     yield "load index", f"{before.load_index:.1f} %", f"{after.load_index:.1f} %"
     if before.marked_groups or bool(proposal.model.marked.any()):
         yield "key groups on marked executors", str(before.marked_groups), str(after.marked_groups)
-    yield "mean batch, expected", number(proposal.batch_s, " s", 2), number(proposal.batch_after_s, " s", 2)
     yield "executors", str(int((~proposal.model.marked).sum())), f"{proposal.need.executors} fit: {proposal.need.why}"
-    cost, budget = format_duration(round(plan.cost_s, 2)), proposal.params.budget
-    most = "" if budget.max_cost_s is None else f" of {format_duration(budget.max_cost_s)}"
+    cost, most = (format_duration(round(seconds, 2)) for seconds in (proposal.cost_s, proposal.boundary_s))
     moved = sum(move.state_bytes for move in plan.moves) / 2**20
-    yield "moves, pause, state", "", f"{len(plan.moves)}, {cost}{most}, {moved:,.1f} MiB"
+    yield "moves, their cost once, state", "", f"{len(plan.moves)}, {cost}, {moved:,.1f} MiB"
+    yield "moves may add to one batch", "", most
     yield "time to plan", "", f"{plan.elapsed_s:.2f} s"
 
 

@@ -17,6 +17,8 @@ from streamjob_planners.model import LoadModel, Objective, Plan
 OBJECTIVE = Objective.BATCH_TIME
 LEAST_GAIN = 0.01
 """Part of a batch that moves must gain, whatever they cost: predictions are not better than that."""
+FREE_S = 0.005
+"""Seconds below which moves cost nothing."""
 NEAR_BOUND = 0.02
 """Part of a batch by which it may be above its bound and count as balanced."""
 
@@ -103,13 +105,13 @@ def _words(model: LoadModel, binding: Binding) -> str:
 
 
 def _promise(before_s: float, after_s: float, cost_s: float, moves: int) -> str:
+    change = f"Batches take {after_s:.1f} s in place of {before_s:.1f} s"
+    count = "one move costs" if moves == 1 else f"{moves} moves cost"
+    if cost_s < FREE_S:
+        return f"{change}; {count} nothing: state is loaded where nobody waits for it."
     batches = max(1, math.ceil(cost_s / (before_s - after_s)))
     paid = "one batch" if batches == 1 else f"{batches} batches"
-    count = "one move costs" if moves == 1 else f"{moves} moves cost"
-    return (
-        f"Batches take {after_s:.1f} s in place of {before_s:.1f} s; {count} {_seconds(cost_s)} once; "
-        f"paid for after {paid}."
-    )
+    return f"{change}; {count} {_seconds(cost_s)} once; paid for after {paid}."
 
 
 def _seconds(value: float) -> str:

@@ -78,6 +78,7 @@ def test_a_balanced_job() -> None:
         Condition.METRICS_AVAILABLE: "True/MetricsFound",
         Condition.ACTUATION_AVAILABLE: "True/ActuationOn",
         Condition.EXECUTORS_AVAILABLE: "True/ExecutorsReady",
+        Condition.BATCHES_PREDICTED: "True/PredictionsHold",
         Condition.BALANCED: "True/Balanced",
         Condition.AWAITING_APPROVAL: "False/NoPlanWaits",
     }
@@ -90,11 +91,11 @@ def test_a_balanced_job() -> None:
 
 def test_moves_that_were_just_asked_for() -> None:
     status = status_of(facts(skewed().turn(AUTO)))
-    assert found(status, Condition.BALANCED) == "False/LoadDistance"
+    assert found(status, Condition.BALANCED) == "False/BatchTime"
     assert status.last_plan is not None
     assert (status.last_plan.decision, status.last_plan.moves) == ("Applied", 4)
     assert status.last_action is not None
-    assert status.last_action.reason == "LoadDistance"
+    assert status.last_action.reason == "BatchTime"
 
 
 def test_what_came_of_a_plan_is_measured_once() -> None:
@@ -309,7 +310,7 @@ def test_each_decision_is_told_once_and_a_reason_not_to_act_when_it_is_new() -> 
         after = status_of(facts(record), status)
         told += [one.reason for one in tellings(status, after, facts(record))]
         status = after
-    assert told == ["DriverRunning", "LoadDistance", "Balanced"]
+    assert told == ["DriverRunning", "BatchTime", "BatchTime", "Balanced"]
 
 
 def test_what_becomes_wrong_is_told_once_with_one_event_for_one_reason() -> None:

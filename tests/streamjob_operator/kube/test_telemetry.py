@@ -61,7 +61,7 @@ def test_moves_and_their_promise_are_told() -> None:
     telemetry, world = Telemetry(), skewed()
     page = turned(world, telemetry, 4)
     assert page[(names.MOVES.name, ())] == len(world.moved) > 0
-    assert page[(names.CYCLES.name, ("Acted", "LoadDistance"))] == 1
+    assert page[(names.CYCLES.name, ("Acted", "BatchTime"))] == 1
     assert 0 < page[(names.BUDGET_USED.name, ())] < 1
     assert page[(names.EXECUTORS.name, ("ready",))] == 2
     assert page[(names.STEP_SECONDS.name, ("solve",))] == 0  # the clock of these tests stands still

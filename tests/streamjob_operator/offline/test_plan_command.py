@@ -30,8 +30,11 @@ def test_a_plan_is_printed_with_reasons_bound_and_effect(uneven: Path) -> None:
     assert result.exit_code == 0, result.output
     rows = {line.split("│")[1].strip(): line for line in result.output.splitlines() if line.startswith("│")}
     assert "40.00" in rows["load distance d, points"]
-    assert "0.00, 0.00, proven optimal" in rows["proven bound on d, gap"]
-    assert "2, 410ms of 2s" in rows["moves, pause, state"]
+    assert "1.70 s" in rows["mean batch, measured"]
+    assert "0.90 s" in rows["mean batch, predicted"]
+    assert "0.90 s, proven optimal" in rows["its proven bound"]
+    assert rows["moves, their cost once, state"].split("│")[3].strip().startswith("2, ")
+    assert "170ms" in rows["moves may add to one batch"]
     assert "4 → 2" in rows["a"]
     assert "0 → 2" in rows["b"]
     assert "Relieve (2): its executor is above the mean." in result.output
@@ -53,7 +56,7 @@ def test_the_policy_of_a_job_counts(uneven: Path, tmp_path: Path) -> None:
     assert written["planner"] == "greedy"
     assert len(written["moves"]) == 1
     assert written["after"]["load_distance"] == pytest.approx(20.0)
-    assert written["lower_bound"] == pytest.approx(20.0, abs=0.01)
+    assert written["batch_bound_s"] == pytest.approx(1.3, abs=0.01)
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -108,4 +111,4 @@ def test_a_snapshot_that_makes_no_model_is_a_sentence(uneven: Path) -> None:
     uneven.write_text(uneven.read_text().replace('"busy_s":[2.0', '"busy_s":[NaN'))
     result = plan("--from", uneven)
     assert result.exit_code == 2
-    assert "load: every value must be a finite number of 0 or more." in result.output
+    assert "task_s: every value must be a finite number of 0 or more." in result.output
