@@ -63,6 +63,7 @@ NOTHING = Facts(
     queries=(),
     pages=(),
     executor_busy_s={},
+    memory={},
     moves={},
     errors={},
     overhead_s=0.0,
