@@ -97,6 +97,7 @@ def test_chained_operators_come_one_after_another(measure: Any, file_stream: Any
 
 def test_a_join_comes_after_both_its_inputs_and_before_what_reads_it(measure: Any, file_stream: Any) -> None:
     left = file_stream.read().withColumn("at", F.current_timestamp()).withWatermark("at", "1 minute")
+    # Once the watermark has moved, a batch without data follows, of whose source stages none runs.
     joined = left.join(file_stream.read().withColumnRenamed("v", "w"), "k")
     measured = measure(joined.groupBy(F.window("at", "1 minute")).count(), collect, "append")
     free = sorted(name for name in measured.levels if name.startswith("free"))
@@ -125,7 +126,7 @@ def test_a_union_of_stateless_and_stateful_inputs_tells_them_apart(
     measured = measure(union, collect, "update")
     groups = only(measured.usage)
     assert sorted(group.key.partition for group in groups) == list(range(8))
-    assert [group.tasks for group in groups] == [1] * 8
+    assert all(group.tasks == group.moments.batches > 0 for group in groups)
     assert measured.levels["operator-0"] == 1
     assert "free-1.0" in measured.levels  # the other tasks of the same stage
     assert measured.of("operator-0").busy_s == pytest.approx(sum(group.busy_s for group in groups))
