@@ -14,6 +14,7 @@ import org.apache.spark.scheduler.StageInfo;
  */
 final class Stages {
   private static final int MOST_QUERIES = 64;
+  private static final int MOST_JOBS = 1000; // that run
   private static final int MOST_STAGES = 2000; // of one batch that are counted
   private static final int MOST_FREE = 40; // of one batch without key groups that are told apart
   private static final int NONE = -1;
@@ -74,6 +75,9 @@ final class Stages {
     job.batch = batch(queryId, number);
     job.base = job.batch.next;
     job.top = job.base - 1;
+    if (jobs.size() >= MOST_JOBS) {
+      jobs.clear(); // their ends were lost
+    }
     jobs.put(Integer.valueOf(id), job);
     TreeMap byId = new TreeMap(); // what a stage reads has a lower id
     scala.collection.Iterator each = stages.iterator();
