@@ -17,6 +17,7 @@ from streamjob_agent.agent import Agent
 from streamjob_agent.bridge import (
     BatchEnd,
     Executor,
+    ExecutorMemory,
     GroupUsage,
     Moments,
     Query,
@@ -95,6 +96,7 @@ class OneBatch:
             "drain": self.usage,
             "state_bytes": dict.fromkeys(keys, 12345678),
             "traffic": TrafficReading(pairs=tuple(pairs), sent=dict.fromkeys(keys, Sent(size_bytes=9999, partners=50))),
+            "memory": {one: ExecutorMemory(used_bytes=10**9, limit_bytes=2 * 10**9) for one in EXECUTORS},
             "diagnostics": ({}, {}),
         }
         return lambda *_: answers.get(name)

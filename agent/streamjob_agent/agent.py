@@ -11,7 +11,7 @@ from typing import Any
 import streamjob_agent
 from streamjob_agent import admit
 from streamjob_agent.actuation import ESSENTIAL, Actuation
-from streamjob_agent.bridge import Query, SparkBridge, Usage, passes
+from streamjob_agent.bridge import ExecutorMemory, Query, SparkBridge, Usage, passes
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Facts
 from streamjob_agent.guard import Guard, log
@@ -55,6 +55,7 @@ class Agent:
         self._slow = SlowWork(config.overhead_ratio, _SLOW_EVERY_BATCHES, clock)
         self._tuner = LocalityTuner()
         self._locality_wait_s: float | None = None
+        self._memory: Mapping[str, ExecutorMemory] = {}
         self._bridge_errors: Mapping[str, int] = {}
         self._bridge_work_s = 0.0
         self._lock = threading.Lock()  # guards the four below, which requests touch too
@@ -169,6 +170,7 @@ class Agent:
             self.guard.call("state_bytes", functools.partial(self._read_state, query), None)
             if self._config.traffic_max_pairs and len(query.operators) > 1:
                 self.guard.call("traffic", functools.partial(self._read_traffic, query), None)
+        self._memory = self.guard.call("memory", self._bridge.memory, self._memory)
         self.guard.call("diagnostics", self._read_diagnostics, None)
         self._slow.done(self._clock() - began_s)
 
@@ -259,6 +261,7 @@ class Agent:
             queries=self._seen.queries,
             pages=self._ledger.pages(),
             executor_busy_s=self._ledger.executor_busy_s(),
+            memory=self._memory,
             moves=self._seen.moves,
             errors=self._errors(),
             overhead_s=self._rounds.spent_s + self._bridge_work_s,

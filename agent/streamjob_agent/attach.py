@@ -233,6 +233,7 @@ class Host:
             queries=(),
             pages=(),
             executor_busy_s={},
+            memory={},
             moves={},
             errors=self.guard.errors(),
             overhead_s=0.0,

@@ -30,6 +30,14 @@ class Executor:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorMemory:
+    """The most that an executor's process has used since it began, and what its container may use."""
+
+    used_bytes: int
+    limit_bytes: int | None  # None where no container holds it to a limit
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """An active streaming query.
 
@@ -178,6 +186,9 @@ class SparkBridge(Protocol):
 
         `min_bytes` and `max_pairs` cut the pairs only.
         """
+
+    def memory(self) -> Mapping[str, ExecutorMemory]:
+        """By id of a live executor, those that have told."""
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         """Register owners from now on: asserted at once and at each batch boundary until replaced.

@@ -10,7 +10,7 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from streamjob_agent import metric_names as names
-from streamjob_agent.bridge import BatchEnd, Query
+from streamjob_agent.bridge import BatchEnd, ExecutorMemory, Query
 from streamjob_agent.families import Row, counter, gauge
 from streamjob_agent.ledger import GroupTotals, QueryPage
 from streamjob_agent.stage_series import stages
@@ -26,6 +26,7 @@ class Facts:
     queries: tuple[Query, ...]
     pages: tuple[QueryPage, ...]
     executor_busy_s: Mapping[str, float]
+    memory: Mapping[str, ExecutorMemory]
     moves: Mapping[str, int]
     errors: Mapping[str, int]
     overhead_s: float
@@ -143,6 +144,19 @@ def _executors(facts: Facts) -> Iterator[Metric]:
         "1 for the state the executor is in.",
         ("executor", "state"),
         (((executor.executor_id, executor.state), 1) for executor in facts.status.executors),
+    )
+    memory = [(one.executor_id, facts.memory[one.executor_id]) for one in alive if one.executor_id in facts.memory]
+    yield gauge(
+        names.EXECUTOR_MEMORY_USED,
+        "The most memory that the executor has used since it began, without what native libraries take.",
+        ("executor",),
+        (((executor,), one.used_bytes) for executor, one in memory),
+    )
+    yield gauge(
+        names.EXECUTOR_MEMORY_LIMIT,
+        "Memory of the executor's container, by Spark's settings.",
+        ("executor",),
+        (((executor,), one.limit_bytes) for executor, one in memory if one.limit_bytes is not None),
     )
     yield counter(
         names.EXECUTOR_BUSY_SECONDS,

@@ -51,6 +51,8 @@ PARTS = ("latestOffset", "queryPlanning", "getBatch", "walCommit", "addBatch", "
 # Per executor: label `executor`, and `host` on the cores.
 EXECUTOR_CORES = "streamjob_executor_cores"  # task slots; absent once the executor is gone
 EXECUTOR_STATE = "streamjob_executor_state"  # labels executor, state; 1 for the state it is in
+EXECUTOR_MEMORY_USED = "streamjob_executor_memory_used_bytes"  # the most since it began; absent until it tells
+EXECUTOR_MEMORY_LIMIT = "streamjob_executor_memory_limit_bytes"  # of its container; absent without one
 EXECUTOR_BUSY_SECONDS = "streamjob_executor_busy_seconds_total"  # every task it ran, of any stage
 
 # Per query: label `query`.
@@ -78,14 +80,13 @@ AGENT_ERRORS = "streamjob_agent_errors_total"  # label place: where an error of 
 AGENT_OVERHEAD_SECONDS = "streamjob_agent_overhead_seconds_total"  # time the agent's own work took in the driver
 AGENT_LOCALITY_WAIT_SECONDS = "streamjob_agent_locality_wait_seconds"
 
-_OPERATOR = "operator-"
-
 
 def stage_name(operator: int | None, place: str = "") -> str:
     """Value of the label `stage`: "operator-3", or without key groups its place, level and turn: "free-0.1"."""
-    return f"free-{place}" if operator is None else f"{_OPERATOR}{operator}"
+    return f"free-{place}" if operator is None else f"operator-{operator}"
 
 
 def stage_operator(stage: str) -> int | None:
     """The operator whose key groups are the stage's tasks; None without."""
-    return int(stage.removeprefix(_OPERATOR)) if stage.startswith(_OPERATOR) else None
+    kind, _, place = stage.partition("-")
+    return int(place) if kind == "operator" else None

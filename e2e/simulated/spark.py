@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Moments, Query, TrafficReading, Usage
+from streamjob_agent.bridge import BatchEnd, Executor, ExecutorMemory, GroupUsage, Moments, Query, TrafficReading, Usage
 from streamjob_agent.wire import GroupKey
 from streamjob_sim.fleet import Life
 from streamjob_sim.job import Batch, SimulatedJob
@@ -142,6 +142,9 @@ class SimulatedSpark:
 
     def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> TrafficReading:
         return TrafficReading()
+
+    def memory(self) -> Mapping[str, ExecutorMemory]:
+        return {}
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         with self._lock:

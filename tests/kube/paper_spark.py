@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 from streamjob_agent import kube
 from streamjob_agent.attach import Host
-from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Moments, Query, TrafficReading, Usage
+from streamjob_agent.bridge import BatchEnd, Executor, ExecutorMemory, GroupUsage, Moments, Query, TrafficReading, Usage
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.spread import even, group_keys, id_order
 from streamjob_agent.wire import GroupKey
@@ -169,6 +169,9 @@ class PaperSpark:
 
     def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> TrafficReading:
         return TrafficReading()
+
+    def memory(self) -> Mapping[str, ExecutorMemory]:
+        return {}
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         if self._on:

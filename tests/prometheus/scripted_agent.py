@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from streamjob_agent.bridge import (
     BatchEnd,
+    ExecutorMemory,
     GroupUsage,
     Moments,
     Query,
@@ -132,6 +133,7 @@ class ScriptedAgent:
             queries=(query,),
             pages=self._ledger.pages(),
             executor_busy_s=self._ledger.executor_busy_s(),
+            memory={"0": ExecutorMemory(used_bytes=700, limit_bytes=1000)},
             moves={},
             errors={},
             overhead_s=0.0,

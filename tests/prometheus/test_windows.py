@@ -28,6 +28,10 @@ def test_a_window_of_whole_batches(bench: Bench) -> None:
     assert snapshot.traffic_bytes.toarray()[0, 1] == 10 * batches
     assert [(one.executor_id, one.host, one.cores) for one in snapshot.executors] == [("0", "h0", 2), ("1", "h1", 2)]
     assert [one.busy_s for one in snapshot.executors] == pytest.approx([3.0 * batches, 7.0 * batches])
+    assert [(one.memory_used_bytes, one.memory_limit_bytes) for one in snapshot.executors] == [
+        (700, 1000),
+        (None, None),
+    ]
     rates = snapshot.rates
     assert (rates.mean_batch_s, rates.trigger_interval_s, rates.lag_rows) == (0.5, 0.5, 7.0)
     assert rates.input_rps == pytest.approx(1000 * batches / snapshot.window_s)

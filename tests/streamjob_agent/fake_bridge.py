@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from streamjob_agent.bridge import (
     BatchEnd,
     Executor,
+    ExecutorMemory,
     GroupUsage,
     Moments,
     Query,
@@ -27,6 +28,7 @@ METHODS = [
     *(
         "state_bytes",
         "traffic",
+        "memory",
         "diagnostics",
         "place",
         "remember",
@@ -198,6 +200,10 @@ class FakeBridge:
         )
         sent = {GroupKey(operator=1, partition=at): Sent(size_bytes=6000 + at, partners=6) for at in range(6)}
         return TrafficReading(pairs=(pair,)[:max_pairs], sent=sent)
+
+    def memory(self) -> Mapping[str, ExecutorMemory]:
+        self._enter("memory")
+        return {name: ExecutorMemory(used_bytes=1000 + int(name), limit_bytes=2000) for name in self.alive}
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         self._enter("place", dict(owners))

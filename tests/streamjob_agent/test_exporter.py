@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from fake_bridge import QUERY, FakeBridge
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +12,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from streamjob_agent import metric_names
 from streamjob_agent.agent import Agent
-from streamjob_agent.bridge import Traffic
+from streamjob_agent.bridge import StageUsage, Traffic, Usage
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
+from streamjob_agent.ledger import Ledger
 from streamjob_agent.textformat import render
 from streamjob_agent.traffic import TrafficTable
 from streamjob_agent.wire import GroupKey
@@ -69,6 +71,38 @@ def test_counters_add_up_and_gauges_are_the_newest() -> None:
     for name, value in expected.items():
         found = [sample[2] for sample in page[name.removesuffix("_total")] if sample[1] == labels]
         assert found == [value] or abs(found[0] - value) < 1e-9, name
+
+
+def test_stages_parts_variation_traffic_and_memory_are_told() -> None:
+    page = parsed(Exporter(measured(3).facts).page())
+
+    def value(name: str, **labels: str) -> float:
+        (found,) = [
+            number for _, has, number in page[name.removesuffix("_total")] if labels.items() <= has.items()
+        ]  # fmt: skip
+        return found
+
+    assert value(metric_names.STAGE_WALL_SECONDS, stage="operator-1") == pytest.approx(0.9)
+    assert value(metric_names.STAGE_LEVEL, stage="operator-0") == 2.0
+    assert value(metric_names.STAGE_BUSY_SECONDS, stage="free-0.0") == pytest.approx(0.6)
+    assert value(metric_names.OPERATOR_SQUARED_SECONDS, operator="0") == pytest.approx(3 * 6 * 0.01)
+    assert value(metric_names.PART_SECONDS, part="addBatch") == pytest.approx(2.1)
+    assert value(metric_names.QUERY_STATE_MEMORY_BYTES) == 4096.0
+    assert value(metric_names.GROUP_SENT_BYTES, operator="1", partition="2") == 6002.0
+    assert value(metric_names.GROUP_PARTNERS, operator="1", partition="2") == 6.0
+    assert value(metric_names.EXECUTOR_MEMORY_USED, executor="1") == 1001.0
+    assert value(metric_names.EXECUTOR_MEMORY_LIMIT, executor="1") == 2000.0
+
+
+def test_a_query_has_a_bounded_number_of_stages() -> None:
+    ledger, nothing = Ledger(1, 1), {"groups": {}, "other_busy_s": {}, "executor_busy_s": {}}
+    for at in range(1000):
+        stage = StageUsage(stage=f"free-{at}.0", level=at, wall_s=1.0, busy_s=1.0, longest_s=1.0)
+        usage = Usage(batches=(), failed_tasks=0, longest_stateful_stage_s=None, stages={QUERY: (stage,)}, **nothing)
+        ledger.take(usage)
+    stages = dict(ledger.pages()[0].stages)
+    assert len(stages) <= 201
+    assert sum(totals.wall_s for totals in stages.values()) == 1000.0
 
 
 def test_errors_inside_the_bridge_are_shown_too() -> None:

@@ -197,6 +197,12 @@ def read_traffic(text: str) -> TrafficReading:
     return TrafficReading(pairs=tuple(sorted(pairs, key=lambda pair: -pair.size_bytes)), sent=sent)
 
 
+def read_memory(text: str) -> dict[str, int]:
+    """What `Probe.memory` wrote: executor id -> bytes; the driver is left out."""
+    rows = [line.split("\t") for line in text.splitlines()]
+    return {row[0]: int(row[1]) for row in rows if row[0] != "driver"}
+
+
 def write_owners(owners: Mapping[GroupKey, Executor]) -> str:
     """What `Probe.place` reads: a line for each operator, executor ids by partition, empty for "leave"."""
     return _lines({key: executor.executor_id for key, executor in owners.items()})

@@ -6,8 +6,9 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from streamjob_agent.bridge import Executor, Query, TrafficReading, Usage, passes
+from streamjob_agent.bridge import Executor, ExecutorMemory, Query, TrafficReading, Usage, passes
 from streamjob_agent.spark import codec, selftest
+from streamjob_agent.spark.memory_limit import container_bytes
 from streamjob_agent.spark.source import compile_probe
 from streamjob_agent.wire import GroupKey
 
@@ -86,6 +87,12 @@ class DriverBridge:
         Sizes are Spark's compressed ones (within some 5 %; above 2000 partitions averages).
         """
         return codec.read_traffic(self._probe.traffic(query_id, min_bytes, max_pairs))
+
+    def memory(self) -> Mapping[str, ExecutorMemory]:
+        """The most memory each executor has used, as its heartbeats told, and the limit of its container."""
+        limit = container_bytes(str(self._context.master), dict(self._context.getConf().getAll()))
+        used = codec.read_memory(self._probe.memory())
+        return {one: ExecutorMemory(used_bytes=size, limit_bytes=limit) for one, size in used.items()}
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         """Register owners from now on; see :meth:`streamjob_agent.bridge.SparkBridge.place`."""

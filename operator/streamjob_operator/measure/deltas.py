@@ -80,6 +80,8 @@ def _executors(start: Page, end: Page, newest: Page) -> tuple[ExecutorView, ...]
             cores=cores,
             state=newest.executor_states.get(executor_id, "ready"),
             busy_s=growth(start.executor_busy_s, end.executor_busy_s, executor_id),
+            memory_used_bytes=newest.memory_used_bytes.get(executor_id),
+            memory_limit_bytes=newest.memory_limit_bytes.get(executor_id),
         )
         for (executor_id, host), cores in sorted(newest.executors.items(), key=lambda one: number(one[0][0]))
     )

@@ -29,7 +29,9 @@ _LABELS: Mapping[str, Labels] = {
     names.PART_SECONDS: names.PART_LABELS,
     names.EXECUTOR_CORES: ("executor", "host"),
     names.EXECUTOR_STATE: ("executor", "state"),
-    names.EXECUTOR_BUSY_SECONDS: ("executor",),
+    **dict.fromkeys(
+        (names.EXECUTOR_BUSY_SECONDS, names.EXECUTOR_MEMORY_USED, names.EXECUTOR_MEMORY_LIMIT), ("executor",)
+    ),
     names.QUERY_INFO: ("query", "run"),
     names.AGENT_INFO: ("application",),
 }
@@ -57,6 +59,8 @@ class Page:
     executors: Mapping[tuple[str, str], int]
     executor_states: Mapping[str, str]
     executor_busy_s: Mapping[str, float]
+    memory_used_bytes: Mapping[str, float]
+    memory_limit_bytes: Mapping[str, float]
     query: Mapping[str, float]
     stages: Mapping[str, Mapping[str, float]]
     squared_s2: Mapping[int, float]
@@ -97,7 +101,9 @@ def make_page(series: Mapping[str, Series], at_s: float) -> Page:
         traffic=_traffic(series.get(names.TRAFFIC_BYTES, {}), query[0]),
         executors={(one[0], one[1]): int(cores) for one, cores in series.get(names.EXECUTOR_CORES, {}).items()},
         executor_states={one[0]: one[1] for one, is_so in series.get(names.EXECUTOR_STATE, {}).items() if is_so},
-        executor_busy_s={one[0]: busy for one, busy in series.get(names.EXECUTOR_BUSY_SECONDS, {}).items()},
+        executor_busy_s=_by_executor(series.get(names.EXECUTOR_BUSY_SECONDS, {})),
+        memory_used_bytes=_by_executor(series.get(names.EXECUTOR_MEMORY_USED, {})),
+        memory_limit_bytes=_by_executor(series.get(names.EXECUTOR_MEMORY_LIMIT, {})),
         query={name: values[query[:1]] for name, values in series.items() if query[:1] in values},
         stages={name: _second(series.get(name, {}), query[0]) for name in (*STAGE_COUNTERS, names.STAGE_LEVEL)},
         squared_s2={
@@ -146,6 +152,10 @@ def _group(labels: Labels) -> GroupId:
 
 def _column(values: Series, rows: list[tuple[GroupId, Labels]]) -> FloatArray:
     return np.array([values.get(labels, 0.0) for _, labels in rows], dtype=np.float64)
+
+
+def _by_executor(values: Series) -> dict[str, float]:
+    return {labels[0]: value for labels, value in values.items()}
 
 
 def _second(values: Series, query: str) -> dict[str, float]:

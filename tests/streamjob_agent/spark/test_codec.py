@@ -135,6 +135,10 @@ def test_state_bytes_and_traffic() -> None:
     assert reading.sent == {GroupKey(operator=1, partition=0): Sent(size_bytes=35, partners=3)}
 
 
+def test_memory_of_executors() -> None:
+    assert codec.read_memory("driver\t7\n0\t500\n12\t600\n") == {"0": 500, "12": 600}
+
+
 def test_diagnostics() -> None:
     faults, counters = codec.read_diagnostics("X\ttask\t3\tjava.lang.Error: no\nT\tguarded\t4\n")
     assert faults == {"task": (3, "java.lang.Error: no")}

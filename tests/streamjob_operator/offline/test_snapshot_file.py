@@ -1,6 +1,7 @@
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from worlds import even, job, warm
 
 from streamjob_operator.history import HistoryFile
 from streamjob_operator.offline.snapshot_file import Moment, SnapshotError, SnapshotFile, read_moment, write_moment
+from streamjob_operator.values import StageView
 
 
 def moment() -> Moment:
@@ -24,6 +26,42 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert after.snapshot.owners == before.snapshot.owners
     assert np.array_equal(after.snapshot.busy_s, before.snapshot.busy_s)
     assert [one.name for one in path.parent.iterdir()] == ["snapshot.json"]
+
+
+def test_stages_and_what_came_with_them_are_kept(tmp_path: Path) -> None:
+    before = moment()
+    n_groups = len(before.snapshot.group_ids)
+    counting = StageView(operator=0, level=1, wall_s=2.0, busy_s=5.0, longest_s=1.0, spread_s=0.25)
+    snapshot = dataclasses.replace(
+        before.snapshot,
+        stages=(StageView(operator=None, level=0, wall_s=0.5, busy_s=1.0, longest_s=0.5), counting),
+        warmup_s=np.full(n_groups, 0.5),
+        traffic_sent_bytes=np.arange(n_groups, dtype=np.float64),
+    )
+    write_moment(tmp_path / "snapshot.json", Moment(snapshot=snapshot))
+    after = read_moment(tmp_path / "snapshot.json").snapshot
+    assert after.stages == snapshot.stages
+    assert after.warmup_s is not None
+    assert after.warmup_s.tolist() == [0.5] * n_groups
+    assert after.traffic_sent_bytes is not None
+    assert after.traffic_sent_bytes.tolist() == list(range(n_groups))
+
+
+@pytest.mark.parametrize(
+    ("changes", "trouble"),
+    [
+        ({"warmup_s": np.zeros(2)}, "warmup_s: 2 values given for 6 key groups"),
+        (
+            {"stages": (StageView(operator=0, level=0, wall_s=-1.0, busy_s=1.0, longest_s=1.0),)},
+            "stages: wall_s -1 given, a finite number of 0 or more is needed",
+        ),
+    ],
+)
+def test_stages_that_cannot_be_are_told(tmp_path: Path, changes: dict[str, Any], trouble: str) -> None:
+    path = tmp_path / "snapshot.json"
+    write_moment(path, Moment(snapshot=dataclasses.replace(moment().snapshot, **changes)))
+    with pytest.raises(SnapshotError, match=trouble):
+        read_moment(path)
 
 
 def test_the_reporter_keeps_the_newest_measurement(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ public final class CoreListener extends SparkListener {
       String id = properties == null ? null : properties.getProperty(Hook.QUERY);
       String batch = properties == null ? null : properties.getProperty(Hook.BATCH);
       if (id != null && batch != null) {
-        meter.jobStarted(event.jobId(), event.stageIds(), id, Long.parseLong(batch));
+        meter.jobStarted(event.jobId(), event.stageInfos(), id, Long.parseLong(batch));
         plans.capture(id, Long.parseLong(batch));
       }
     } catch (Throwable fault) {

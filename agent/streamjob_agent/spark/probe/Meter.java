@@ -36,8 +36,8 @@ final class Meter {
     this.plans = plans;
   }
 
-  synchronized void jobStarted(int job, scala.collection.Seq stageIds, String queryId, long batch) {
-    batchStages.jobStarted(job, stageIds, queryId, batch);
+  synchronized void jobStarted(int job, scala.collection.Seq infos, String queryId, long batch) {
+    batchStages.jobStarted(job, infos, queryId, batch);
   }
 
   synchronized void jobEnded(int job) {

@@ -242,6 +242,13 @@ public final class Probe {
     return out.toString();
   }
 
+  /** Lines: executor, the most bytes that it has used. */
+  public String memory() {
+    StringBuilder out = new StringBuilder();
+    Memory.write(context, out);
+    return out.toString();
+  }
+
   /** Registers a store that no query has, asks for it, and takes it away again. */
   public String roundTrip() {
     UUID run = UUID.randomUUID();

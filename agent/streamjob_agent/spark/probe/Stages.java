@@ -5,14 +5,16 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.spark.scheduler.StageInfo;
 
 /**
  * The stages of the batch that each query runs, and what they add up to over ended batches. A stage's level is the longest
- * way to it through stages that ran: one that Spark skipped took no time. Jobs of a batch that run one after another
+ * way to it through stages that ran, or had no data: one that Spark skipped took no time. Jobs of a batch that run one after another
  * (foreachBatch, broadcasts) go on counting. Guarded by the meter's monitor.
  */
 final class Stages {
   private static final int MOST_QUERIES = 64;
+  private static final int MOST_JOBS = 1000; // that run
   private static final int MOST_STAGES = 2000; // of one batch that are counted
   private static final int MOST_FREE = 40; // of one batch without key groups that are told apart
   private static final int NONE = -1;
@@ -73,12 +75,25 @@ final class Stages {
     job.batch = batch(queryId, number);
     job.base = job.batch.next;
     job.top = job.base - 1;
+    if (jobs.size() >= MOST_JOBS) {
+      jobs.clear(); // their ends were lost
+    }
     jobs.put(Integer.valueOf(id), job);
+    TreeMap byId = new TreeMap(); // what a stage reads has a lower id
     scala.collection.Iterator each = stages.iterator();
     while (each.hasNext()) {
-      Integer stage = Integer.valueOf(((Number) each.next()).intValue());
+      StageInfo info = (StageInfo) each.next();
+      byId.put(Integer.valueOf(info.stageId()), info);
+    }
+    Iterator infos = byId.values().iterator();
+    while (infos.hasNext()) {
+      StageInfo info = (StageInfo) infos.next();
+      Integer stage = Integer.valueOf(info.stageId());
       if (!job.batch.jobs.containsKey(stage) && job.batch.jobs.size() < MOST_STAGES) {
         job.batch.jobs.put(stage, job);
+        if (info.numTasks() == 0) {
+          node(job, info.stageId(), info.parentIds()); // a source without data: Spark never submits it
+        }
       }
     }
   }
@@ -110,19 +125,24 @@ final class Stages {
     if (job == null || batch.id != stage.batch) {
       return;
     }
-    Node node = (Node) batch.nodes.get(Integer.valueOf(stage.id));
+    stage.node = node(job, stage.id, stage.parents);
+    job.top = Math.max(job.top, stage.node.level);
+  }
+
+  private static Node node(Job job, int stage, scala.collection.Seq parents) {
+    TreeMap nodes = job.batch.nodes;
+    Node node = (Node) nodes.get(Integer.valueOf(stage));
     if (node == null) {
       node = new Node();
       node.level = job.base;
-      scala.collection.Iterator each = stage.parents.iterator();
+      scala.collection.Iterator each = parents.iterator();
       while (each.hasNext()) {
-        Node parent = (Node) batch.nodes.get(Integer.valueOf(((Number) each.next()).intValue()));
+        Node parent = (Node) nodes.get(Integer.valueOf(((Number) each.next()).intValue()));
         node.level = parent == null ? node.level : Math.max(node.level, parent.level + 1);
       }
-      batch.nodes.put(Integer.valueOf(stage.id), node);
+      nodes.put(Integer.valueOf(stage), node);
     }
-    job.top = Math.max(job.top, node.level);
-    stage.node = node;
+    return node;
   }
 
   /** The batch has ended: what its stages took is added up by name. */
