@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import findings
 from streamjob_operator.kube.report.motion import motion_of
 from streamjob_operator.kube.report.sections import collocation_of, executors_of, load_of, migrations_of, phase_of
+from streamjob_operator.spec.lenient import read_known
 
 
 def read_status(document: Mapping[str, Any]) -> Status:
@@ -31,7 +31,7 @@ def read_status(document: Mapping[str, Any]) -> Status:
     fields: dict[str, Any] = {}
     for alias in given.keys() & known.keys():
         try:
-            fields[known[alias]] = getattr(Status.model_validate_json(json.dumps({alias: given[alias]})), known[alias])
+            fields[known[alias]] = getattr(read_known(Status, {alias: given[alias]})[0], known[alias])
         except ValidationError:
             continue  # it is written anew by what this turn finds
     return Status.model_validate(fields)
