@@ -33,6 +33,8 @@ from streamjob_agent.wire import (
     status_from_json,
 )
 
+FORM = 1
+"""Of the spec; an absent one is 1."""
 PLAIN_BYTES = 16 * 1024  # longer text is compressed
 _MOST_BYTES = (
     4 * 2**20
@@ -99,14 +101,20 @@ def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
 
 
 def assignment_from_spec(spec: Mapping[str, Any]) -> Assignment:
-    """Inverse of :func:`assignment_to_spec`, costs rounded; raises WireError with a sentence on anything else."""
-    fields = _renamed(spec, _SPEC_NAMES, "spec")
+    """Inverse of :func:`assignment_to_spec`, costs rounded; raises WireError with a sentence on anything else.
+
+    Fields of a newer operator are left out, see :func:`unknown_fields`; where that would be wrong, `form` says so.
+    """
+    form = spec.get("form", FORM)
+    if form != FORM:
+        raise WireError(f"form: {str(form)[:80]!r} given, this version of the agent reads {FORM}")
+    fields = _renamed(spec, _SPEC_NAMES)
     order = _read_order(_unzip(fields.get("move_order", ""), "moveOrder"))
     costs = _read_costs(_unzip(fields.get("move_cost_s", ""), "moveCostSeconds"), order)
     fields["move_order"] = [str(key) for key in order]
     fields["move_cost_s"] = {str(key): cost for key, cost in costs.items()}
     fields["owners"] = _unzip_map(fields.get("owners", {}))
-    fields["pace"] = _renamed(_object(fields.get("pace", {}), "pace"), _PACE_NAMES, "pace")
+    fields["pace"] = _renamed(_object(fields.get("pace", {}), "pace"), _PACE_NAMES)
     return assignment_from_json(_document(fields))
 
 
@@ -143,12 +151,15 @@ def _given(value: Any, names: Mapping[str, str]) -> dict[str, Any]:
     return {name: content for name, content in pairs if content is not None}
 
 
-def _renamed(fields: Mapping[str, Any], names: Mapping[str, str], where: str) -> dict[str, Any]:
-    """A field that this agent does not know may mean anything: better no plan than half of one."""
-    unknown = sorted(set(map(str, fields)) - set(names))
-    if unknown:
-        raise WireError(f"{where}: {unknown[0][:80]!r} is not known to this version of the agent")
-    return {names[name]: content for name, content in fields.items() if content is not None}
+def unknown_fields(spec: Mapping[str, Any]) -> tuple[str, ...]:
+    """Fields of a spec that this version does not know, those of `pace` as `pace.NAME`; sorted."""
+    pace = spec.get("pace")
+    inner = {f"pace.{name}" for name in pace if name not in _PACE_NAMES} if isinstance(pace, Mapping) else set()
+    return tuple(sorted({str(name) for name in spec if name not in (*_SPEC_NAMES, "form")} | inner))
+
+
+def _renamed(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {names[name]: content for name, content in fields.items() if content is not None and name in names}
 
 
 def _known(given: Any, names: Mapping[str, str], kind: type) -> dict[str, Any]:

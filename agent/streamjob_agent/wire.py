@@ -194,11 +194,15 @@ def status_to_json(status: AgentStatus) -> str:
 
 
 def status_from_json(text: str | bytes) -> AgentStatus:
-    """Read what :func:`status_to_json` wrote; raises WireError with a sentence on anything else."""
-    fields = _load(text, AgentStatus)
+    """Read what :func:`status_to_json` wrote; raises WireError with a sentence on anything else.
+
+    Fields of a newer agent are left out.
+    """
+    fields = _known(AgentStatus, _load(text, AgentStatus))
     expect(fields, _STATUS_KINDS)
     fields["executors"] = tuple(
-        _build(ExecutorStatus, _object(executor, "executors")) for executor in fields.get("executors", ())
+        _build(ExecutorStatus, _known(ExecutorStatus, _object(executor, "executors")))
+        for executor in fields.get("executors", ())
     )
     fields["queries"] = tuple(_queries(fields.get("queries", ())))
     return _build(AgentStatus, fields)
@@ -209,7 +213,12 @@ def _queries(given: Iterable[Any]) -> Iterator[QueryStatus]:
     for query in given:
         owners = _unpack_map(_object(query, "queries").get("owners", {}), left)
         left -= sum(map(len, owners.values()))
-        yield _build(QueryStatus, {**query, "owners": owners})
+        yield _build(QueryStatus, {**_known(QueryStatus, query), "owners": owners})
+
+
+def _known(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in dataclasses.fields(kind)}
+    return {name: content for name, content in fields.items() if name in names}
 
 
 def _plain(value: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Searching for the smallest distance or the shortest batch: a target between bound and best so far, again and again."""
+"""Searching for the smallest distance or the shortest batch: targets between bound and best so far, one by one."""
 
 from __future__ import annotations
 

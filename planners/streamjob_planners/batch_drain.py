@@ -27,8 +27,8 @@ def on_marked(problem: Problem, node_of: IntArray) -> IntArray:
 def drained(engine: Engine, limits: Limits, aim: BatchTime, schedule: balance.Schedule, node_of: IntArray) -> IntArray:
     """The most drained while every level stays within a tenth, or half a group, of its length.
 
-    The length is the one that it has, or the one that it will have when marked nodes are gone if that is more: work that
-    they do now makes levels shorter than they can stay.
+    The length is the one that it has, or the one that it will have when marked nodes are gone if that is more: work
+    that they do now makes levels shorter than they can stay.
     """
     lengths = np.maximum(aim.levels_s(node_of), without_marked_s(engine.problem))
     aim_s = np.maximum(DRAIN_SLACK_RATIO * lengths, lengths + GRAIN_RATIO * engine.grain)

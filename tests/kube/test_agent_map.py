@@ -25,7 +25,7 @@ from streamjob_operator.kube import names
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.driver import JobFacts
 from streamjob_operator.kube.driver.reconcile import apply_support
-from streamjob_operator.kube.kinds import STREAM_JOBS
+from streamjob_operator.kube.kinds import PARTITION_MAPS, STREAM_JOBS
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.reading import read_job
 from streamjob_operator.kube.refusals import Conflict
@@ -326,3 +326,17 @@ def test_a_hundred_thousand_key_groups_pass_through_etcd(rig: Rig, account: Acce
     assert agent.queries[0].owners == query.owners
     whole = HttpMapApi(lambda: account, rig.namespace, "orders").read()
     assert len(json.dumps(whole, separators=(",", ":"))) < 0.8 * 1.5 * 2**20
+
+
+def test_the_report_of_a_newer_agent_is_taken_and_read(rig: Rig, api_server: Path) -> None:
+    """Server-side apply refuses a field that the definition does not know; an agent's image is the user's to choose."""
+    later = {"applicationId": "app-9", "nowSeconds": 1.0, "agentVersion": "9", "sparkVersion": "9", "actuation": "on"}
+    later |= {"reason": "Ok", "message": "", "selfTest": {}, "ofTheNextVersion": {"deep": [1]}}
+    later |= {"executors": [{"id": "0", "host": "h", "cores": 1, "state": "ready", "groups": 1, "numaNode": 3}]}
+    later |= {"queries": [{"queryId": "q", "runId": "r", "owners": {}, "movesPending": 0, "watermark": "x"}]}
+    address = {"name": "orders", "namespace": rig.namespace}
+    newer = KubeApi.from_kubeconfig(api_server, manager="streamjob-agent")
+    newer.apply(PARTITION_MAPS, {"metadata": address, "status": later}, subresource="status")
+    agent = rig.view().agent
+    assert agent is not None
+    assert (agent.application_id, agent.executors[0].executor_id) == ("app-9", "0")

@@ -136,9 +136,9 @@ def test_what_operator_and_agent_write_is_what_the_schema_knows(kubectl: Kubectl
     kubectl("patch", "pm", "a", "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
     stored = kubectl.get("pm", "a")
     assert (stored["spec"], stored["status"]) == (spec, status)
-    assert set(spec) == {field.alias for field in MapSpec.model_fields.values()}
-    # The address is the agent's client's to add: the wire format does not know it.
-    assert {*status, "agentUrl"} == {field.alias for field in MapStatus.model_fields.values()}
+    # Of the spec the first form needs no number; of the status the agent's client adds two fields to the wire format's.
+    assert {*spec, "form"} == {field.alias for field in MapSpec.model_fields.values()}
+    assert {*status, "agentUrl", "ignored"} == {field.alias for field in MapStatus.model_fields.values()}
 
 
 @pytest.mark.parametrize(

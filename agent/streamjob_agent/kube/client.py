@@ -120,7 +120,8 @@ class MapClient:
 
     def _fields(self, status: AgentStatus) -> dict[str, Any]:
         url = self._guard.call("map_address", lambda: agent_url(self._desk.address), None)
-        return {**status_to_map(status), **({"agentUrl": url} if url else {})}
+        told = {"agentUrl": url, "ignored": list(self._feed.unknown)}
+        return {**status_to_map(status), **{name: value for name, value in told.items() if value}}
 
     def _remember(self, assignment: Assignment) -> None:
         """A hint for the first placement of a driver that has no memory of its own; newer plans replace it."""

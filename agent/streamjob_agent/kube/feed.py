@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from streamjob_agent.map_form import assignment_from_spec
+from streamjob_agent.map_form import assignment_from_spec, unknown_fields
 from streamjob_agent.wire import Assignment, WireError
 
 
@@ -25,6 +25,7 @@ class Feed:
         self._seen: tuple[str, int] | None = None
         self._waiting: Assignment | None = None
         self._unreadable: str | None = None
+        self._unknown: tuple[str, ...] = ()
 
     def offer(self, found: Mapping[str, Any]) -> None:
         """A map as the API server gave it; one that is no newer than the last one of the same object is skipped."""
@@ -38,6 +39,7 @@ class Feed:
 
     def _take(self, spec: Mapping[str, Any]) -> None:
         self._waiting = self._unreadable = None
+        self._unknown = unknown_fields(spec)
         if not spec.get("generation"):  # made before the first plan
             return
         try:
@@ -59,6 +61,11 @@ class Feed:
     def _hand_over(self) -> None:
         if self._waiting is not None and self._submit(self._waiting) is None:
             self._waiting = None
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Fields of the newest spec that are left out: its operator is newer than this agent."""
+        return self._unknown
 
     @property
     def unreadable(self) -> str | None:

@@ -103,10 +103,11 @@ class KubeApi:
             return frozenset(one["name"] for one in found.get("resources", []))
         return frozenset()
 
-    def create(self, kind: Kind, document: Mapping[str, Any]) -> Object:
-        """Make it; raises Conflict when the name is taken."""
+    def create(self, kind: Kind, document: Mapping[str, Any], *, dry_run: bool = False) -> Object:
+        """Make it, or say what would come of that; raises Conflict when the name is taken."""
         body, namespace = _whole(kind, document), document["metadata"].get("namespace")
-        return self._ask("post", kind, kind.path(namespace), verb="create", body=body, field_manager=self._manager)
+        options = {"body": body, "field_manager": self._manager, "dry_run": "All" if dry_run else None}
+        return self._ask("post", kind, kind.path(namespace), verb="create", **options)
 
     def apply(
         self, kind: Kind, document: Mapping[str, Any], *, subresource: str | None = None, force: bool = False

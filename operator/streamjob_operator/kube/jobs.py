@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -18,6 +19,9 @@ from streamjob_operator.ports import Stale, Unavailable
 
 LOG = logging.getLogger(__name__)
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
+TELL_AFTER = 5
+"""Failures in a row, half a minute, after which what should pass by itself is told, too: a webhook that always fails
+looks like a server that is busy."""
 TOGETHER_S = 0.2
 """Changes within this time are one."""
 Key = tuple[str, str]
@@ -30,10 +34,19 @@ class Turning(Protocol):
         """Seconds until the next turn, None when the StreamJob is gone."""
 
     def fail(self, sentence: str) -> None:
-        """Tell that the last turn failed, and will fail again until somebody does something about it."""
+        """Tell that turns fail, and will go on to until somebody does something about it."""
 
     def close(self) -> None:
         """Nothing comes any more."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Turned:
+    """How a turn went: seconds until the next one, None when the StreamJob is gone; or what it ran into."""
+
+    rest_s: float | None = None
+    failure: str | None = None
+    passes: bool = False
 
 
 class Jobs:
@@ -73,29 +86,34 @@ class Jobs:
         try:
             while not self._stopping:
                 wake.clear()
-                rest_s, failed = await self._turn(key, keeper)
-                if rest_s is None and not failed and not wake.is_set():
-                    return
-                failures = failures + 1 if failed else 0
-                await _sleep(wake, _wait_s(failures) if failed else rest_s or 0.0)
+                turned = await self._turn(key, keeper)
+                if turned.failure is None:
+                    failures = 0
+                    if turned.rest_s is None and not wake.is_set():
+                        return
+                    await _sleep(wake, turned.rest_s or 0.0)
+                    continue
+                failures += 1
+                if not turned.passes or failures >= TELL_AFTER:
+                    await self._tell(key, keeper, turned.failure)
+                await _sleep(wake, _wait_s(failures))
         finally:
             del self._tasks[key], self._wakes[key]
             await asyncio.get_running_loop().run_in_executor(self._pool, keeper.close)
 
-    async def _turn(self, key: Key, keeper: Turning) -> tuple[float | None, bool]:
-        """The keeper's answer, and whether it failed."""
+    async def _turn(self, key: Key, keeper: Turning) -> _Turned:
         extra = {"job": "/".join(key)}
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, keeper.turn), False
+            return _Turned(rest_s=await asyncio.get_running_loop().run_in_executor(self._pool, keeper.turn))
         except (Unavailable, Stale, Conflict) as error:  # it passes by itself
             LOG.warning("%s", error, extra=extra)
+            return _Turned(failure=str(error), passes=True)
         except Refused as refusal:
             LOG.warning("%s", refusal, extra=extra)
-            await self._tell(key, keeper, str(refusal))
+            return _Turned(failure=str(refusal))
         except Exception as error:
             LOG.exception("A turn failed.", extra=extra)
-            await self._tell(key, keeper, f"{type(error).__name__}: {error}")
-        return None, True
+            return _Turned(failure=f"{type(error).__name__}: {error}")
 
     async def _tell(self, key: Key, keeper: Turning, sentence: str) -> None:
         try:

@@ -18,9 +18,11 @@ from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.memory import adopt, read_memory
 from streamjob_operator.kube.models.status import Handled, Status
+from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.reading import Reading, read_job
 from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.report.compose import compose, read_status
+from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.kube.report.tellings import tellings
 from streamjob_operator.kube.steering import followed, steering_of, stop
@@ -68,13 +70,23 @@ class Keeper:
         return self._keep(read_job(hold(self._tools.api, document)), reading.job)
 
     def fail(self, sentence: str) -> None:
-        """Tell in the status why a turn came to nothing. Raises what `turn` raises."""
-        document = self._tools.api.get(STREAM_JOBS, self._name, self._namespace)
-        reading = None if document is None else read_job(document)
-        if reading is not None and reading.job is not None and reading.deleted_at_s is None:
-            now_s = self._tools.clock()
-            facts = Facts(now_s=now_s, uid=reading.uid, generation=reading.generation, job=reading.job, error=sentence)
-            self._write(reading, facts, read_status(reading.document).handled)
+        """Tell why turns come to nothing, by an event and in the status: either may be what cannot be written.
+
+        Raises what `turn` raises.
+        """
+        document, now_s = self._tools.api.get(STREAM_JOBS, self._name, self._namespace), self._tools.clock()
+        if document is None:
+            return
+        reading = read_job(document)
+        try:
+            telling = Telling(reason=KubeReason.OPERATOR_ERROR.value, note=sentence, action="Reconcile", warning=True)
+            self._tools.events.tell(document, telling, now_s)
+        finally:
+            if reading.job is not None and reading.deleted_at_s is None:
+                said = Facts(
+                    now_s=now_s, uid=reading.uid, generation=reading.generation, job=reading.job, error=sentence
+                )
+                self._write(reading, said, read_status(document).handled)
 
     def close(self) -> None:
         """Let go of what measures the job."""
@@ -103,6 +115,7 @@ class Keeper:
             uid=reading.uid,
             generation=reading.generation,
             job=job,
+            unknown=reading.unknown,
             driver=look.facts,
             map=seen,
             agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s),

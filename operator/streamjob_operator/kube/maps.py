@@ -24,7 +24,8 @@ _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 class MapView:
     """A PartitionMap as it was read. `generation` is that of the newest assignment written, 0 before the first.
 
-    `agent` is None until an agent has reported; `agent_port` where it listens on its driver's pod, None for nowhere.
+    `agent` is None until an agent has reported; `agent_port` where it listens on its driver's pod, None for nowhere;
+    `ignored` names fields of the spec that it does not know.
     """
 
     generation: int
@@ -32,6 +33,7 @@ class MapView:
     spec: Mapping[str, Any]
     agent: AgentStatus | None
     agent_port: int | None
+    ignored: tuple[str, ...] = ()
 
     @property
     def refused(self) -> str | None:
@@ -107,6 +109,7 @@ def view_of(document: Mapping[str, Any]) -> MapView:
         spec=spec,
         agent=_agent(status) if status.get("applicationId") else None,
         agent_port=_port(status.get("agentUrl")),
+        ignored=tuple(str(one)[:80] for one in (status.get("ignored") or ())[:5]),
     )
 
 

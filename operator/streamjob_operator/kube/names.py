@@ -132,6 +132,10 @@ class KubeReason(enum.StrEnum):
     """The operator found a mistake that the API server cannot see; the message names the field and what is allowed. To
     do: correct the field that the message names."""
 
+    UNKNOWN_FIELDS = "UnknownFields"
+    """The API server knows fields of the spec that this version of the operator does not; the message names them, they
+    have no effect. To do: finish the upgrade: the operator is older than its CRDs."""
+
     SETTINGS_OVERRIDDEN = "SettingsOverridden"
     """A Spark setting of yours would keep key groups from moving; ours was used, the message names it. To do: take the
     setting out of sparkConf."""

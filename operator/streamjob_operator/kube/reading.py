@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from pydantic import ValidationError
 
 from streamjob_operator.kube.report.times import seconds
 from streamjob_operator.spec import StreamJob
+from streamjob_operator.spec.lenient import read_known
 from streamjob_operator.spec.sentences import sentences
 
 TELLING = ("name", "namespace", "labels", "annotations")
@@ -19,11 +19,15 @@ TELLING = ("name", "namespace", "labels", "annotations")
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One StreamJob as it was read. Exactly one of `job` and `mistakes` is there."""
+    """One StreamJob as it was read. Exactly one of `job` and `mistakes` is there.
+
+    `unknown` are fields that the API server knows and this version of the operator does not; they have no effect.
+    """
 
     document: Mapping[str, Any]
     job: StreamJob | None
     mistakes: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -58,6 +62,7 @@ def read_job(document: Mapping[str, Any]) -> Reading:
     metadata = {name: document["metadata"][name] for name in TELLING if name in document["metadata"]}
     told = {**{name: document.get(name) for name in ("apiVersion", "kind", "spec")}, "metadata": metadata}
     try:
-        return Reading(document=document, job=StreamJob.model_validate_json(json.dumps(told)), mistakes=())
+        job, unknown = read_known(StreamJob, told)
+        return Reading(document=document, job=job, mistakes=(), unknown=unknown)
     except ValidationError as error:
         return Reading(document=document, job=None, mistakes=sentences(error, StreamJob))

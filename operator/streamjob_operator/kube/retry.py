@@ -11,9 +11,11 @@ from typing import TypeVar
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
+from streamjob_operator.kube.refusals import refusal
 from streamjob_operator.ports import Unavailable
 
 T = TypeVar("T")
+LONGEST_SAID = 500
 PASSING = (429, 500, 502, 503, 504)
 """Answers of a server that is busy, starting, stopping, or behind a proxy that lost it."""
 
@@ -58,9 +60,10 @@ def passing(error: Exception) -> bool:
 
 
 def sentence(error: Exception) -> str:
-    """What went wrong, in one line."""
+    """What went wrong, in one line: in the API server's words where it has some, a webhook's among them."""
     if isinstance(error, ApiException) and error.status:
-        return f"{error.status} {error.reason}"
+        said = " ".join(refusal(error).message.split()).rstrip(".")[:LONGEST_SAID]
+        return said if said.startswith(str(error.status)) else f"{error.status} {error.reason}: {said}"
     return " ".join(str(getattr(error, "reason", None) or error).split()) or type(error).__name__
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.spec.base import Part
+from streamjob_operator.spec.pod_templates import driver_template_mistakes, executor_template_mistakes
 from streamjob_operator.spec.quantities import Duration, format_duration
 from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, seconds, told
 
@@ -18,6 +19,17 @@ CONTROLLED = (
     "spark.storage.decommission.enabled",
 )
 """Settings that would move or duplicate tasks behind StreamJob's back; only "false" is allowed."""
+
+
+SAID_ELSEWHERE = {
+    "spark.executor.instances": "spec.executors",
+    "spark.executor.cores": "spec.application.executor.cores",
+    "spark.executor.memory": "spec.application.executor.memory",
+    "spark.driver.cores": "spec.application.driver.cores",
+    "spark.driver.memory": "spec.application.driver.memory",
+    "spark.kubernetes.container.image": "spec.application.image",
+}
+"""Settings that a field of the StreamJob stands for: of two values one would win unseen."""
 
 
 _MEMORY = r"0*[1-9][0-9]*[kmgt]"
@@ -42,6 +54,13 @@ def _controlled(name: str) -> Rule:
     )
 
 
+def _elsewhere(name: str, field: str) -> Rule:
+    key = quoted(name)
+    return Rule(
+        f"!has(self.sparkConf) || !({key} in self.sparkConf)", f"{field} says this, leave it out", f".sparkConf[{key}]"
+    )
+
+
 class Pod(Part):
     """Size and shape of one pod."""
 
@@ -54,8 +73,8 @@ class Pod(Part):
     """JVM heap, as Spark writes it: 512m, 4g. Default 1g."""
 
     pod_template: dict[str, Any] = Field(default_factory=dict)
-    """Kubernetes pod template that is merged into the pod: metadata, and spec with volumes, nodeSelector, tolerations
-    and the like. Default: empty."""
+    """Kubernetes pod template that is merged into the pod: metadata, and spec with volumes, nodeSelector, tolerations,
+    serviceAccountName and the like. What StreamJob or Spark must decide itself is refused. Default: empty."""
 
 
 class RestartPolicy(enum.StrEnum):
@@ -110,6 +129,7 @@ class Application(Part):
     RULES = (
         Rule("has(self.image)", "image is needed on Kubernetes, the container image of driver and executors", ".image"),
         *(_controlled(name) for name in CONTROLLED),
+        *(_elsewhere(name, field) for name, field in SAID_ELSEWHERE.items()),
     )
 
     image: str | None = Field(default=None, min_length=1)
@@ -143,6 +163,17 @@ class Application(Part):
             value = self.spark_conf.get(name, "false")
             if value.lower() != "false":
                 raise ValueError(f"sparkConf: {name} is '{value}'; {_BEHIND}")
+        for name, field in SAID_ELSEWHERE.items():
+            if name in self.spark_conf:
+                raise ValueError(f"sparkConf: {name} is '{self.spark_conf[name]}'; {field} says this, leave it out")
+        return self
+
+    @model_validator(mode="after")
+    def _templates(self) -> Application:
+        owned = (*driver_template_mistakes(self.driver.pod_template),)
+        owned += (*executor_template_mistakes(self.executor.pod_template),)
+        if owned:
+            raise ValueError("; ".join(owned))
         return self
 
 

@@ -14,6 +14,8 @@ class Part(BaseModel):
     """One object of the StreamJob. Every field has a description with unit, default and range."""
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
+    KEEPS_UNKNOWN: ClassVar[bool] = False
+    """Whether the API server keeps fields that the definition does not know: those of a newer writer than it."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,

@@ -88,7 +88,7 @@ def test_an_unreadable_map_ends_the_wait_of_the_one_before() -> None:
     desk = Desk()
     desk.answer = "NotReady: no batch yet"
     desk.offer(1, 2)
-    desk.offer(2, 3, colour="red")
+    desk.offer(2, 3, form=2)
     desk.feed.again()
     assert desk.submitted == [1]
 

@@ -44,9 +44,11 @@ class FakeApi:
             and wanted.items() <= (one["metadata"].get("labels") or {}).items()
         ]
 
-    def create(self, kind: Kind, document: Mapping[str, Any]) -> Object:
+    def create(self, kind: Kind, document: Mapping[str, Any], *, dry_run: bool = False) -> Object:
         key = self._key(kind, document)
-        self._called("create", kind, key[2])
+        self._called("try" if dry_run else "create", kind, key[2])
+        if dry_run:
+            return dict(document)
         if key in self.objects:
             raise Conflict(409, "AlreadyExists", f"{key} is there")
         return self._keep(key, {"kind": kind.kind, "apiVersion": kind.api_version, **document})

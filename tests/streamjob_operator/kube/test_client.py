@@ -46,6 +46,14 @@ def test_passing_failures_are_tried_again(world: World, status: int) -> None:
     assert world.calls == [("get", "pods", status)] * 2 + [("get", "pods", 200)]
 
 
+def test_what_a_failing_webhook_says_is_passed_on(world: World) -> None:
+    """The API server answers 500 for it, as for everything that passes by itself."""
+    said = 'Internal error occurred: failed calling webhook "policy.example": no endpoints available'
+    api, _ = world.api(Answer(status=500, body={"kind": "Status", "code": 500, "message": said}))
+    with pytest.raises(Unavailable, match="failed calling webhook"):
+        api.create(PODS, {"metadata": {"name": "a", "namespace": "n"}})
+
+
 def test_retry_after_is_honoured_within_bounds(world: World) -> None:
     busy = [Answer(status=429, headers={"Retry-After": seconds}) for seconds in ("2", "9999")]
     api, _ = world.api(*busy, Answer())

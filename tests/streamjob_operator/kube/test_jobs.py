@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from streamjob_operator.kube.jobs import Jobs
+from streamjob_operator.kube.jobs import TELL_AFTER, Jobs
 from streamjob_operator.kube.refusals import Conflict, Refused
 from streamjob_operator.ports import Stale, Unavailable
 
@@ -15,10 +15,10 @@ FORBIDDEN = Refused(403, "Forbidden", "pods is forbidden")
 
 
 class Scripted:
-    """A keeper whose first turn ends with `accident`; then its StreamJob is gone."""
+    """A keeper whose first `times` turns end with `accident`; then its StreamJob is gone."""
 
-    def __init__(self, accident: Exception, telling: Exception | None = None) -> None:
-        self.accidents = [accident]
+    def __init__(self, accident: Exception, telling: Exception | None = None, times: int = 1) -> None:
+        self.accidents = [accident] * times
         self.telling = telling
         self.told: list[str] = []
         self.closed = False
@@ -68,6 +68,13 @@ def test_what_passes_by_itself_is_not_told(accident: Exception) -> None:
     keeper = Scripted(accident)
     run(keeper)
     assert keeper.told == []
+
+
+@pytest.mark.parametrize("accident", [Unavailable("failed calling webhook"), Conflict(409, "Conflict", "faster")])
+def test_what_should_pass_by_itself_and_does_not_is_told(accident: Exception) -> None:
+    keeper = Scripted(accident, times=TELL_AFTER + 1)
+    run(keeper)
+    assert keeper.told == [str(accident)] * 2
 
 
 @pytest.mark.parametrize("telling", [FORBIDDEN, Unavailable("down"), KeyError("status")])

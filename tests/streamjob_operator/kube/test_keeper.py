@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from agent_reports import agent
 from kept import Kept
 
-from streamjob_operator.kube.kinds import ROLE_BINDINGS, ROLES
+from streamjob_operator.kube.kinds import ROLE_BINDINGS, ROLES, STREAM_JOBS
+from streamjob_operator.ports import Unavailable
 
 
 def subjects(kept: Kept) -> list[str]:
@@ -52,6 +55,34 @@ def test_why_a_turn_came_to_nothing_is_told_until_one_does_not() -> None:
     assert kept.status()["memory"] == before["memory"]
     kept.look()
     assert kept.condition("Ready") == "False/ApplicationNotFound"
+
+
+@pytest.mark.parametrize("broken", ["create", "apply"])
+def test_what_fails_for_ever_is_told_where_it_can_be(broken: str) -> None:
+    """A webhook may fail for events or for StreamJobs."""
+
+    def fail(_: str) -> None:
+        raise Unavailable("down")
+
+    kept = Kept()
+    kept.look()
+    kept.api.before[broken] = fail
+    with contextlib.suppress(Unavailable):
+        kept.keeper.fail("failed calling webhook")
+    events = [one for (plural, _, _), one in kept.api.objects.items() if plural == "events"]
+    by_event = "OperatorError" in [one["reason"] for one in events]
+    by_status = kept.condition("Ready") == "Unknown/OperatorError"
+    assert (by_event, by_status) == (broken == "apply", broken == "create")
+
+
+def test_a_deletion_that_cannot_go_on_is_told_by_an_event() -> None:
+    kept = Kept()
+    there = kept.found(STREAM_JOBS, "orders")
+    metadata = {**there["metadata"], "deletionTimestamp": "2001-09-09T01:46:40Z", "finalizers": ["theirs"]}
+    kept.api.put(STREAM_JOBS, {**there, "metadata": metadata})
+    kept.keeper.fail("failed calling webhook")
+    events = [one for (plural, _, _), one in kept.api.objects.items() if plural == "events"]
+    assert [(one["reason"], one["note"]) for one in events] == [("OperatorError", "failed calling webhook")]
 
 
 def test_there_is_nothing_to_tell_of_a_job_that_is_gone() -> None:

@@ -26,10 +26,10 @@ def test_the_job_is_started_through_the_agent_unchanged() -> None:
 
 
 def test_the_jobs_own_settings_win() -> None:
-    own = {"spark.locality.wait": "1s", "spark.executor.memory": "3g"}
+    own = {"spark.locality.wait": "1s", "spark.task.cpus": "2"}
     settings = spark_settings(application(sparkConf=own, executor={"cores": 2, "memory": "2g"}))
     assert settings["spark.locality.wait"] == "1s"
-    assert settings["spark.executor.memory"] == "3g"
+    assert settings["spark.executor.memory"] == "2g"
     assert settings["spark.executor.cores"] == "2"
     assert "spark.driver.memory" not in settings
 

@@ -37,6 +37,8 @@ def model_schema(model: type[Part], about: str | None = None) -> Schema:
     """The schema of an object; `about` describes it, the model's own docstring otherwise."""
     fields = {str(field.alias): field for field in model.model_fields.values()}
     schema: Schema = {"type": "object", "description": one_line(about or model.__doc__)}
+    if model.KEEPS_UNKNOWN:
+        schema["x-kubernetes-preserve-unknown-fields"] = True
     required = [name for name, field in fields.items() if field.is_required()]
     if required:
         schema["required"] = required

@@ -22,7 +22,7 @@ GRACE_S = 120
 """Default time for a driver to stop between two batches; podTemplate's terminationGracePeriodSeconds replaces it."""
 STOP_MARGIN_S = 15
 """Of the grace, what is left for Spark itself to stop once its queries have."""
-_SCRATCH = "/var/data/streamjob"
+_SCRATCH, _SCRATCH_VOLUME = "/var/data/streamjob", "streamjob-scratch"
 _POD_ADDRESS = "STREAMJOB_POD_IP"
 _LOCAL = "local://"
 _POD_SECURITY = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
@@ -62,6 +62,23 @@ def driver_manifest(job: JobFacts) -> Manifest:
     return dict(pod)
 
 
+def account(job: JobFacts) -> str:
+    """The driver's service account: the one that its template names, for a cloud's identities, else one of its own."""
+    named = (job.application.driver.pod_template.get("spec") or {}).get("serviceAccountName")
+    return str(named or naming.driver_name(job.name))
+
+
+def trials(job: JobFacts) -> tuple[tuple[str, Manifest], ...]:
+    """The pods that will be made, under names of their own, to be tried by dry run; each with what to call it."""
+    driver, executor = driver_manifest(job), executor_template(job)
+    driver["metadata"] = {**driver["metadata"], "name": naming.child_name(job.name, "driver-trial")}
+    main, *others = executor["spec"]["containers"]  # Spark adds the image
+    executor["spec"] = {**executor["spec"], "containers": [{"image": job.application.image, **main}, *others]}
+    address = {"name": naming.child_name(job.name, "executor-trial"), "namespace": job.namespace}
+    executor["metadata"] = {**executor["metadata"], **address}
+    return ("application.driver", driver), ("application.executor", executor)
+
+
 def _driver_defaults(job: JobFacts) -> Manifest:
     driver = job.application.driver
     memory = settings.container_memory(driver.memory)
@@ -76,9 +93,12 @@ def _driver_defaults(job: JobFacts) -> Manifest:
             {"name": "PYTHONUNBUFFERED", "value": "1"},
             {"name": "SPARK_LOCAL_DIRS", "value": _SCRATCH},
         ],
+        "volumeMounts": [{"name": _SCRATCH_VOLUME, "mountPath": _SCRATCH}],
     }
     spec = {
         "terminationGracePeriodSeconds": GRACE_S,
+        "serviceAccountName": naming.driver_name(job.name),
+        "volumes": [{"name": _SCRATCH_VOLUME, "emptyDir": {}}],
         "securityContext": _POD_SECURITY,
         "containers": [container],
         "enableServiceLinks": False,
@@ -104,17 +124,14 @@ def _driver_needs(job: JobFacts, grace_s: int) -> Manifest:
         "readinessProbe": {"httpGet": {"path": "/healthz", "port": AGENT_PORT_NAME}, "periodSeconds": 2},
         "volumeMounts": [
             {"name": "streamjob-settings", "mountPath": settings.FOLDER, "readOnly": True},
-            {"name": "streamjob-scratch", "mountPath": _SCRATCH},
         ],
     }
     spec = {
         "restartPolicy": "Never",
-        "serviceAccountName": naming.driver_name(job.name),
         "automountServiceAccountToken": True,
         "containers": [container],
         "volumes": [
             {"name": "streamjob-settings", "configMap": {"name": naming.settings_name(job.name)}},
-            {"name": "streamjob-scratch", "emptyDir": {}},
         ],
     }
     labels = {**naming.job_labels(job.name), **naming.driver_labels(job.name)}

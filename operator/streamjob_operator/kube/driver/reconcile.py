@@ -10,12 +10,17 @@ from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.driver import naming, settings, support
 from streamjob_operator.kube.driver.decide import SOON_S, STEADY_S, decide
 from streamjob_operator.kube.driver.observe import driver_pod
-from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, mistakes
+from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, mistakes, trials
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, DriverState, JobFacts
 from streamjob_operator.kube.kinds import POD_MONITORS, PODS
 from streamjob_operator.kube.maps import Maps
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.refusals import Conflict, NotFound, Refused
+
+_FOR_GOOD = (400, 403, 422)
+_PASSES = ("exceeded quota", "does not support dry run", "error looking up service account")
+"""Words of refusals that say nothing about the template: room may come, a webhook cannot be tried, the account is about
+to be made."""
 
 
 def reconcile_driver(
@@ -50,9 +55,11 @@ def _look(api: KubeApi, job: JobFacts) -> DriverPod | None:
 
 
 def _do(api: KubeApi, job: JobFacts, pod: DriverPod | None, decision: Decision, repair: bool) -> tuple[str, ...]:
+    create = decision.action is Action.CREATE
+    if create or decision.reason is KubeReason.DRIVER_RESTARTING:
+        _try_pods(api, job)  # before a driver that runs is stopped for one that cannot be made
     if decision.action is Action.STOP and pod is not None:
         api.delete(PODS, pod.name, job.namespace, uid=pod.uid)
-    create = decision.action is Action.CREATE
     notes = settings.merged(job)[1]
     if create or (repair and job.wanted):
         notes += apply_support(api, job)
@@ -61,6 +68,19 @@ def _do(api: KubeApi, job: JobFacts, pod: DriverPod | None, decision: Decision, 
         with contextlib.suppress(Conflict):
             api.create(PODS, driver_manifest(job))
     return notes
+
+
+def _try_pods(api: KubeApi, job: JobFacts) -> None:
+    """Raises Refused when the API server would not take the driver's pod, or one that Spark makes of the executors'.
+
+    What passes is no reason: the pods are asked for again.
+    """
+    for what, manifest in trials(job):
+        try:
+            api.create(PODS, manifest, dry_run=True)
+        except Refused as refusal:
+            if refusal.status in _FOR_GOOD and not any(word in refusal.message for word in _PASSES):
+                raise Refused(refusal.status, refusal.reason, f"{what}: its pod is refused: {refusal}") from refusal
 
 
 def apply_support(api: KubeApi, job: JobFacts) -> tuple[str, ...]:

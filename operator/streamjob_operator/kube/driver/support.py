@@ -8,7 +8,7 @@ from typing import Any
 
 from streamjob_operator.kube.children import owned_metadata
 from streamjob_operator.kube.driver import naming, settings
-from streamjob_operator.kube.driver.pod import AGENT_PORT, AGENT_PORT_NAME, executor_template
+from streamjob_operator.kube.driver.pod import AGENT_PORT, AGENT_PORT_NAME, account, executor_template
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.kinds import (
     CONFIG_MAPS,
@@ -28,8 +28,9 @@ _LONGEST_SCRAPE_S, _SCRAPES_PER_PERIOD = 15.0, 4
 
 def manifests(job: JobFacts) -> list[tuple[Kind, Manifest]]:
     """What must be there before the driver's pod, in this order."""
+    own = account(job) == naming.driver_name(job.name)
     return [
-        (SERVICE_ACCOUNTS, service_account(job)),
+        *([(SERVICE_ACCOUNTS, service_account(job))] if own else []),
         (ROLES, role(job)),
         (ROLE_BINDINGS, role_binding(job)),
         (SERVICES, service(job)),
@@ -43,7 +44,7 @@ def metadata(job: JobFacts, name: str) -> Manifest:
 
 
 def service_account(job: JobFacts) -> Manifest:
-    """The driver's own account."""
+    """The driver's own account, where its template names no other."""
     return {"metadata": metadata(job, naming.driver_name(job.name))}
 
 
@@ -64,7 +65,7 @@ def role_binding(job: JobFacts) -> Manifest:
     return {
         "metadata": metadata(job, name),
         "roleRef": {"apiGroup": ROLES.group, "kind": ROLES.kind, "name": name},
-        "subjects": [{"kind": SERVICE_ACCOUNTS.kind, "name": name, "namespace": job.namespace}],
+        "subjects": [{"kind": SERVICE_ACCOUNTS.kind, "name": account(job), "namespace": job.namespace}],
     }
 
 

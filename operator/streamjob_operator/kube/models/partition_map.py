@@ -27,6 +27,10 @@ class Pace(Part):
 class MapSpec(Part):
     """Where every key group should be. Empty until the first plan; written by the operator alone."""
 
+    form: int | None = Field(default=None, ge=1)
+    """Form of this spec, at least 1. An agent leaves out fields that it does not know, and refuses a form that it does
+    not: where leaving out would be wrong, the form grows. Default: 1."""
+
     generation: int | None = Field(default=None, ge=0)
     """Grows by one with each plan, at least 0; the agent refuses an older one. Absent or 0: no plan yet."""
 
@@ -65,6 +69,8 @@ class MapSpec(Part):
 class MapExecutor(Part):
     """One executor as the driver sees it."""
 
+    KEEPS_UNKNOWN = True
+
     id: str
     """Spark's executor id."""
 
@@ -83,6 +89,8 @@ class MapExecutor(Part):
 
 class MapQuery(Part):
     """One streaming query."""
+
+    KEEPS_UNKNOWN = True
 
     query_id: str
     """Its id, the same over restarts from one checkpoint."""
@@ -110,7 +118,12 @@ class MapQuery(Part):
 
 
 class MapStatus(Part):
-    """What the agent reports; written by the agent in the driver alone."""
+    """What the agent reports; written by the agent in the driver alone.
+
+    An agent's image is the user's to choose: a newer one may report more than the cluster's definitions know.
+    """
+
+    KEEPS_UNKNOWN = True
 
     agent_version: str | None = None
     """The agent's version."""
@@ -150,6 +163,9 @@ class MapStatus(Part):
 
     agent_url: str | None = None
     """Where the agent's metrics page and status can be read, http://ADDRESS:PORT. Absent: it does not listen."""
+
+    ignored: tuple[str, ...] = ()
+    """Fields of spec that this version of the agent does not know, and leaves out."""
 
     errors_total: int | None = None
     """Errors of the agent's own since the driver started; it catches all of them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +22,7 @@ from streamjob_operator.kube.report.sections import (
     migrations_of,
     phase_of,
 )
+from streamjob_operator.spec.lenient import read_known
 
 
 def read_status(document: Mapping[str, Any]) -> Status:
@@ -38,7 +38,7 @@ def read_status(document: Mapping[str, Any]) -> Status:
     fields: dict[str, Any] = {}
     for alias in given.keys() & known.keys():
         try:
-            fields[known[alias]] = getattr(Status.model_validate_json(json.dumps({alias: given[alias]})), known[alias])
+            fields[known[alias]] = getattr(read_known(Status, {alias: given[alias]})[0], known[alias])
         except ValidationError:
             continue  # it is written anew by what this turn finds
     return Status.model_validate(fields)

@@ -76,6 +76,7 @@ class Facts:
     generation: int
     job: StreamJob | None
     mistakes: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()  # fields of the spec that this version does not know
     driver: DriverFacts | None = None
     map: MapView | None = None
     agent_heard_s: float | None = None

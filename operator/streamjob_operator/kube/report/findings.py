@@ -50,9 +50,14 @@ def _accepted(facts: Facts) -> Finding:
     if facts.job is None:
         message = " ".join(facts.mistakes)
         return Finding(type=Condition.ACCEPTED, holds=False, reason=KubeReason.INVALID_SPEC, message=message)
-    if facts.driver is not None and facts.driver.overridden is not None:
-        reason, message = KubeReason.SETTINGS_OVERRIDDEN, facts.driver.overridden
-        return Finding(type=Condition.ACCEPTED, holds=True, reason=reason, message=message)
+    overridden = None if facts.driver is None else facts.driver.overridden
+    if facts.unknown:
+        message = f"{', '.join(facts.unknown)}: not known to this version of the operator, and without effect."
+        said = " ".join(filter(None, (message, overridden)))
+        return Finding(type=Condition.ACCEPTED, holds=True, reason=KubeReason.UNKNOWN_FIELDS, message=said)
+    if overridden is not None:
+        reason = KubeReason.SETTINGS_OVERRIDDEN
+        return Finding(type=Condition.ACCEPTED, holds=True, reason=reason, message=overridden)
     message = "The spec can be carried out."
     return Finding(type=Condition.ACCEPTED, holds=True, reason=KubeReason.SPEC_ACCEPTED, message=message)
 
@@ -111,8 +116,14 @@ def _actuation(facts: Facts, driver: DriverFacts) -> Iterator[Finding]:
     elif refused:
         yield Finding(type=kind, holds=False, reason=KubeReason.AGENT_REFUSED, message=refused)
     else:
-        message = f"The agent {agent.agent_version} moves key groups of Spark {agent.spark_version}."
+        message = f"The agent {agent.agent_version} moves key groups of Spark {agent.spark_version}.{_ignored(facts)}"
         yield Finding(type=kind, holds=True, reason=KubeReason.ACTUATION_ON, message=message)
+
+
+def _ignored(facts: Facts) -> str:
+    """What an agent of an older version leaves out of the map."""
+    ignored = () if facts.map is None else facts.map.ignored
+    return f" It is older than this operator and does not follow {', '.join(ignored)} of the map." if ignored else ""
 
 
 def _executors(facts: Facts, driver: DriverFacts, motion: Motion) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from driver_jobs import job_facts
 from streamjob_operator.kube import rights
 from streamjob_operator.kube.driver import support
 from streamjob_operator.kube.driver.naming import child_name, driver_labels
-from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, executor_template, mistakes
+from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, executor_template, mistakes, trials
 
 
 def driver(**application: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def test_the_agent_is_told_its_map_its_port_and_its_time_to_stop() -> None:
 
 
 def test_the_pods_address_is_known_before_it_is_used() -> None:
-    template = {"spec": {"containers": [{"env": [{"name": "PYSPARK_SUBMIT_ARGS", "value": "theirs"}]}]}}
+    template = {"spec": {"containers": [{"env": [{"name": "THEIRS", "value": "x"}]}]}}
     for pod in (driver(), driver(driver={"podTemplate": template})):
         names = [one["name"] for one in container(pod)["env"]]
         arguments = environment(pod)["PYSPARK_SUBMIT_ARGS"]
@@ -88,16 +88,28 @@ def test_templates_are_merged_into_both_kinds_of_pods() -> None:
         assert [one["name"] for one in pod["spec"]["containers"]] == [name, "log"]
 
 
-def test_what_a_driver_cannot_do_without_wins_over_the_template() -> None:
-    template = {
-        "metadata": {"labels": {"spark-role": "executor"}},
-        "spec": {"restartPolicy": "Always", "serviceAccountName": "mine", "containers": [{"image": "other"}]},
-    }
-    pod = driver(driver={"podTemplate": template})
-    assert pod["spec"]["restartPolicy"] == "Never"
-    assert pod["spec"]["serviceAccountName"] == "orders-driver"
-    assert pod["metadata"]["labels"]["spark-role"] == "driver"
-    assert container(pod)["image"] == "registry.example/orders:1"
+def test_an_account_of_the_users_is_used_and_gets_the_rights() -> None:
+    """For a cloud's identities: the account is annotated, and its pods get the bucket's keys."""
+    job = job_facts({"driver": {"podTemplate": {"spec": {"serviceAccountName": "s3-writer"}}}})
+    assert driver_manifest(job)["spec"]["serviceAccountName"] == "s3-writer"
+    assert [one["name"] for one in support.role_binding(job)["subjects"]] == ["s3-writer"]
+    assert "ServiceAccount" not in [kind.kind for kind, _ in support.manifests(job)]
+    assert driver()["spec"]["serviceAccountName"] == "orders-driver"
+    assert "ServiceAccount" in [kind.kind for kind, _ in support.manifests(job_facts())]
+
+
+def test_scratch_space_may_be_a_volume_of_the_users() -> None:
+    own = {"name": "streamjob-scratch", "ephemeral": {"volumeClaimTemplate": {}}}
+    pod = driver(driver={"podTemplate": {"spec": {"volumes": [own]}}})
+    assert [one for one in pod["spec"]["volumes"] if one["name"] == "streamjob-scratch"] == [own]
+
+
+def test_pods_are_tried_under_names_of_their_own_and_otherwise_as_they_will_be() -> None:
+    (_, tried), (_, executor) = trials(job_facts())
+    assert tried["spec"] == driver()["spec"]
+    assert {tried["metadata"]["name"], executor["metadata"]["name"]} == {"orders-driver-trial", "orders-executor-trial"}
+    assert container(executor)["image"] == "registry.example/orders:1"
+    assert "image" not in container(executor_template(job_facts()))
 
 
 def test_resources_of_a_template_replace_ours() -> None:

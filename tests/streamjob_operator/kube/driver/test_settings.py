@@ -23,7 +23,7 @@ def test_a_driver_without_settings_of_its_own_gets_what_it_needs() -> None:
 
 
 def test_the_users_settings_stay() -> None:
-    theirs = {"spark.sql.shuffle.partitions": "128", "spark.driver.port": "5000", "spark.executor.memory": "9g"}
+    theirs = {"spark.sql.shuffle.partitions": "128", "spark.driver.port": "5000", "spark.executor.memoryOverhead": "9g"}
     found, conflicts = merged(job_facts({"sparkConf": theirs}))
     assert conflicts == ()
     assert theirs.items() <= found.items()

@@ -1,0 +1,95 @@
+"""One job's driver on an API server that is a dictionary: what is tried first, and what is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from driver_jobs import job_facts
+from fake_api import FakeApi
+
+from streamjob_operator.kube.driver import DriverMemory, DriverState, JobFacts, reconcile_driver
+from streamjob_operator.kube.kinds import PODS, SERVICE_ACCOUNTS
+from streamjob_operator.kube.names import KubeReason, Phase
+from streamjob_operator.kube.refusals import Refused
+
+POD = ("pods", "streams", "orders-driver")
+EXECUTOR = "orders-executor-trial"
+
+
+class Cluster:
+    """The driver of one job."""
+
+    def __init__(self) -> None:
+        self.api: Any = FakeApi()
+        self.memory = DriverMemory()
+
+    def step(self, job: JobFacts | None = None) -> DriverState:
+        state = reconcile_driver(self.api, job or job_facts(), self.memory, 1_000.0)
+        self.memory = state.memory
+        return state
+
+    @property
+    def made(self) -> bool:
+        return POD in self.api.objects
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
+
+
+def refusing(name: str, status: int, message: str) -> Callable[[str], None]:
+    def refuse(asked: str) -> None:
+        if asked == name:
+            raise Refused(status, "Invalid", message)
+
+    return refuse
+
+
+def test_a_mistake_in_the_executors_template_is_told_before_a_driver_is_made(cluster: Cluster) -> None:
+    cluster.api.before["try"] = refusing(EXECUTOR, 422, "spec.volumes[0].name: Required value")
+    state = cluster.step()
+    assert (state.phase, state.reason, state.stalled) == (Phase.FAILED, KubeReason.INVALID_SPEC, True)
+    assert "application.executor: its pod is refused: spec.volumes[0].name" in state.sentence
+    assert not cluster.made
+
+
+def test_a_driver_that_runs_is_not_stopped_for_one_that_cannot_be_made(cluster: Cluster) -> None:
+    cluster.step()
+    cluster.api.before["try"] = refusing("orders-driver-trial", 422, "unknown")
+    state = cluster.step(job_facts({"args": ["other"]}))
+    assert state.reason is KubeReason.INVALID_SPEC
+    assert cluster.made
+    cluster.api.before.clear()
+    assert cluster.step(job_facts({"args": ["other"]})).reason is KubeReason.DRIVER_RESTARTING
+    assert not cluster.made
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(403, "exceeded quota: small"), (400, "webhook does not support dry run"), (429, "too many requests")],
+)
+def test_what_passes_by_itself_does_not_keep_a_driver_from_being_made(
+    cluster: Cluster, status: int, message: str
+) -> None:
+    cluster.api.before["try"] = refusing(EXECUTOR, status, message)
+    cluster.step()
+    assert cluster.made
+
+
+def test_nothing_is_tried_for_a_driver_that_runs(cluster: Cluster) -> None:
+    cluster.step()
+    cluster.api.calls.clear()
+    cluster.step()
+    assert ("try", PODS.plural) not in cluster.api.calls
+
+
+def test_an_account_of_the_users_is_not_touched(cluster: Cluster) -> None:
+    cluster.api.put(SERVICE_ACCOUNTS, {"metadata": {"name": "s3-writer", "namespace": "streams"}})
+    before = dict(cluster.api.objects)
+    state = cluster.step(job_facts({"driver": {"podTemplate": {"spec": {"serviceAccountName": "s3-writer"}}}}))
+    assert state.phase is Phase.SUBMITTING
+    accounts = [key for key in cluster.api.objects if key[0] == "serviceaccounts"]
+    assert accounts == [key for key in before if key[0] == "serviceaccounts"]
