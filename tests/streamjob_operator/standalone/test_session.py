@@ -18,7 +18,7 @@ metadata: {name: attached}
 spec:
   applicationRef: {name: other}
   executors: {min: 2, max: 2}
-  balancing: {mode: Auto, planner: search, statisticsPeriod: 1s, maxLoadDistance: 5}
+  balancing: {objective: loadDistance, mode: Auto, planner: search, statisticsPeriod: 1s, maxLoadDistance: 5}
 """
 
 
