@@ -7,10 +7,9 @@ import dataclasses
 import numpy as np
 
 from streamjob_operator.spec import Balancing
-from streamjob_operator.steps import talk
 from streamjob_operator.steps.estimate import MoveCost
 from streamjob_operator.values import Reason
-from streamjob_planners import plans
+from streamjob_planners import plans, traffic
 from streamjob_planners.model import LoadModel, Plan
 
 PAYS_BACK_PERIODS = 10
@@ -78,7 +77,7 @@ def _collocation(model: LoadModel, plan: Plan) -> Worth:
     """Collocation pays when it saves, at most, what its moves cost: with hardly any traffic it is a figure only."""
     change = f"Collocation from {plan.before.collocation_factor:.1f} to {plan.after.collocation_factor:.1f} percent"
     cost_s = sum(float(model.migration_cost_s[move.group]) for move in plan.moves)
-    saved = talk.saved_s(model, plan.node_of)
+    saved = traffic.saved_s(model, plan.node_of)
     if saved >= cost_s:
         return Worth(act=True, reason=Reason.COLLOCATION, message=f"{change}.")
     message = f"{change} would save {saved:.2g} s of work in an hour; its {len(plan.moves)} moves cost {cost_s:.2g} s."
