@@ -9,9 +9,9 @@ from collections.abc import Collection
 import numpy as np
 from scipy import sparse
 
-from streamjob_operator.steps import talk
 from streamjob_operator.steps.batching import live, shape_of
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
+from streamjob_planners import traffic
 from streamjob_planners.albic.remote_cost import Evidence, seconds_per_byte
 from streamjob_planners.model import BoolArray, FloatArray, LoadModel
 
@@ -57,7 +57,7 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True) -> E
         dataclasses.replace(model, traffic_load_ratio=saving) if collocate else dataclasses.replace(model, traffic=None)
     )
     return Estimate(
-        model=talk.worth_planning(model),
+        model=traffic.worth_planning(model),
         other_load=100.0 * snapshot.rates.other_busy_s / slot_seconds,
         growth_ratio=growth_ratio(snapshot, memory),
         unmeasured_groups=int(np.count_nonzero(snapshot.busy_s <= 0)),

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 
 from streamjob_operator.spec import Balancing
-from streamjob_operator.steps import talk, worth_distance, worth_time
+from streamjob_operator.steps import worth_distance, worth_time
 from streamjob_operator.values import Reason
-from streamjob_planners import plans
+from streamjob_planners import plans, traffic
 from streamjob_planners.model import LoadModel, Plan
 
 
@@ -35,7 +35,7 @@ def worth(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> W
     if found is not None:
         return Worth(act=True, reason=found[0], message=found[1])
     if balancing.collocation.enabled and _collocates(plan, balancing):
-        return _collocation(model, plan)
+        return _collocation(model, plan, _payback_s(model, plan, balancing))
     reason, message = gain.not_gained(model, plan, balancing, batches)
     return Worth(act=False, reason=reason, message=message)
 
@@ -58,12 +58,22 @@ def _collocates(plan: Plan, balancing: Balancing) -> bool:
     return plan.after.load_distance <= max(balancing.max_load_distance, plan.before.load_distance)
 
 
-def _collocation(model: LoadModel, plan: Plan) -> Worth:
+def _payback_s(model: LoadModel, plan: Plan, balancing: Balancing) -> float:
+    """Seconds within which collocation must save what its moves cost."""
+    if not by_time(model, balancing):
+        return traffic.PAYBACK_S
+    return balancing.payback_batches * (plan.before.expected_s or 0.0)
+
+
+def _collocation(model: LoadModel, plan: Plan, within_s: float) -> Worth:
     """Collocation pays when it saves, at most, what its moves cost: with hardly any traffic it is a figure only."""
     change = f"Collocation from {plan.before.collocation_factor:.1f} to {plan.after.collocation_factor:.1f} percent"
     cost_s = sum(float(model.migration_cost_s[move.group]) for move in plan.moves)
-    saved = talk.saved_s(model, plan.node_of)
+    saved = traffic.saved_s(model, plan.node_of, within_s)
     if saved >= cost_s:
         return Worth(act=True, reason=Reason.COLLOCATION, message=f"{change}.")
-    message = f"{change} would save {saved:.2g} s of work in an hour; its {len(plan.moves)} moves cost {cost_s:.2g} s."
+    message = (
+        f"{change} would save {saved:.2g} s of work within {within_s:.0f} s; its {len(plan.moves)} moves cost "
+        f"{cost_s:.2g} s."
+    )
     return Worth(act=False, reason=Reason.GAIN_TOO_SMALL, message=message)

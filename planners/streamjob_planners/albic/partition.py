@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_planners.albic.bisect import recursive_parts
-from streamjob_planners.model import FloatArray, IntArray
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 _LARGEST_EDGE = 1_000_000
 _LARGEST_VERTEX = 100_000
@@ -41,8 +41,35 @@ def balanced_parts(
     if n_parts >= n_vertices:
         return np.arange(n_vertices, dtype=np.int64)
     if metis if metis is not None else metis_installed():
-        return _metis_parts(graph, weight, n_parts, seed)
+        return _around_giants(sparse.csr_array(graph), weight, n_parts, seed)
     return recursive_parts(graph, weight, n_parts, seed)
+
+
+def _around_giants(graph: sparse.csr_array, weight: FloatArray, n_parts: int, seed: int) -> IntArray:
+    """Each vertex heavier than a mean part is a part of its own; METIS cuts what is left.
+
+    METIS divides parts by weight: beside a giant it would be left with parts to make of no vertices, and say so on the
+    user's terminal.
+    """
+    giants = _giants(weight, n_parts)
+    rest, left = np.flatnonzero(~giants), n_parts - int(giants.sum())
+    parts = np.zeros(weight.size, dtype=np.int64)
+    parts[giants] = left + np.arange(n_parts - left)
+    if left >= rest.size:
+        parts[rest] = np.arange(rest.size)
+    elif left > 1:
+        parts[rest] = _metis_parts(graph[rest][:, rest], weight[rest], left, seed)
+    return parts
+
+
+def _giants(weight: FloatArray, n_parts: int) -> BoolArray:
+    """True for vertices heavier than a mean part of what is not as heavy, (n_vertices,); fewer than `n_parts`."""
+    giants = np.zeros(weight.size, dtype=np.bool_)
+    for vertex in np.argsort(-weight, kind="stable")[: n_parts - 1].tolist():
+        if weight[vertex] * (n_parts - giants.sum()) <= weight[~giants].sum():
+            break
+        giants[vertex] = True
+    return giants
 
 
 def _metis_parts(graph: sparse.csr_array, weight: FloatArray, n_parts: int, seed: int) -> IntArray:

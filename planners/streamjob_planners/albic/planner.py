@@ -2,7 +2,8 @@
 
 A round is up to three steps on one budget: relief (marked nodes, or a load distance that cannot wait), a walk towards a
 target that keeps partners together, and balance with what is left. All keep sets whole as the paper does, and split
-them only where the load distance would stay above max_load_distance.
+them only where the load distance would stay above max_load_distance. Where the time of a batch counts, levels are
+levelled instead (`by_time`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamjob_planners import measures, plans, registry
+from streamjob_planners import measures, plans, registry, traffic
+from streamjob_planners.albic.by_time import plan_by_time
 from streamjob_planners.albic.choice import Target, choose_target
 from streamjob_planners.albic.descent import descend, unit_loads
 from streamjob_planners.albic.graph import local_traffic, undirected
@@ -22,7 +24,7 @@ from streamjob_planners.albic.settings import INNER, AlbicSettings
 from streamjob_planners.albic.task import Task, start_task
 from streamjob_planners.albic.units import Prices, contracted
 from streamjob_planners.albic.walk import start_walk, walk_towards
-from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
+from streamjob_planners.model import Clock, IntArray, LoadModel, Objective, Plan, Planner, PlanParams
 
 _BALANCE_LOSS = 0.2
 """What balancing may cost, of the gain that starts a walk: else the two would undo each other for ever."""
@@ -46,23 +48,31 @@ class AlbicPlanner:
 
     def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock) -> Plan:
         """Plans one round. Raises ValueError on bad parameters."""
+        given, by_time = model, params.objective_of(model) is Objective.BATCH_TIME
+        if by_time:
+            model = traffic.worth_planning(model, traffic.payback_s(model, params))
         task = start_task(model, params, rng, clock, self._inner)
         pairs = beneficial_pairs(model, self._settings.score_factor)
         round_ = _Round(task, pairs, self._settings)
-        node_of = round_.relieved(model.node_of)
-        node_of = round_.walked(node_of)
-        node_of = round_.balanced(node_of)
-        if not task.acceptable(node_of):
-            node_of = round_.balance(model.node_of)
+        node_of = plan_by_time(task, pairs, round_.walked) if by_time else self._by_load(task, round_)
         return plans.make_plan(
-            model,
+            given,
             node_of if task.acceptable(node_of) else model.node_of,
             planner=self.name,
+            batch_bound_s=plans.batch_bound_in_time(model, params, task.left_s),
             lower_bound=task.lower_bound(),
             elapsed_s=clock() - task.start_s,
             notes=tuple(round_.notes),
             collocating=joining(model, node_of, pairs),
         )
+
+    def _by_load(self, task: Task, round_: _Round) -> IntArray:
+        node_of = round_.relieved(task.model.node_of)
+        node_of = round_.walked(node_of)
+        node_of = round_.balanced(node_of)
+        if not task.acceptable(node_of):
+            node_of = round_.balance(task.model.node_of)
+        return node_of
 
 
 class _Round:

@@ -54,6 +54,7 @@ class AlbicPaperPlanner:
             model,
             node_of,
             planner=self.name,
+            batch_bound_s=plans.batch_bound_in_time(model, params, task.left_s),
             lower_bound=task.lower_bound(),
             elapsed_s=clock() - task.start_s,
             notes=tuple(notes),

@@ -57,6 +57,8 @@ def _share(amount: FloatArray, limit: float) -> FloatArray:
 def contracted(model: LoadModel, unit_of: IntArray, cost: FloatArray) -> LoadModel:
     """A load model of units. The key groups of a unit must be on one node; a unit with a pinned member is pinned.
 
+    It has no batch, as key groups of one unit may be tasks of several levels, and no series of loads.
+
     Args:
         unit_of: unit of each key group, from 0 without gaps, (n_groups,).
         cost: price of moving each key group; becomes the units' migration_cost_s, (n_groups,).
@@ -72,6 +74,8 @@ def contracted(model: LoadModel, unit_of: IntArray, cost: FloatArray) -> LoadMod
         migration_cost_s=np.where(np.isfinite(price), price, _NEVER),
         state_bytes=sums(unit_of, model.state_bytes, n_units),
         traffic=None,
+        batch=None,
+        load_series=None,
         pinned=sums(unit_of, model.pinned, n_units) > 0,
         forbidden=_forbidden_units(model, unit_of, n_units),
         resources=tuple(

@@ -29,8 +29,7 @@ class NonIntegratedPlanner:
         check_params(params)
         node_of = drained_evenly(model, prices(model, params.budget))
         if np.array_equal(node_of, model.node_of):
-            plan = self._inner.solve(model, params, rng, clock)
-            return dataclasses.replace(plan, planner=self.name)
+            return dataclasses.replace(self._inner.solve(model, params, rng, clock), planner=self.name)
         return plans.bounded_plan(model, node_of, params, planner=self.name, start_s=start, clock=clock)
 
 

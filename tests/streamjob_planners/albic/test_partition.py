@@ -1,5 +1,7 @@
 """The partitioners: ours is judged by the same rules as METIS."""
 
+import ctypes
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -62,3 +64,20 @@ def test_corner_cases(metis):
     assert sorted(balanced_parts(empty, np.ones(3), 3, 0, metis=metis).tolist()) == [0, 1, 2]
     assert sorted(balanced_parts(empty, np.zeros(3), 5, 0, metis=metis).tolist()) == [0, 1, 2]
     assert set(balanced_parts(empty, np.zeros(3), 2, 0, metis=metis).tolist()) <= {0, 1}
+
+
+@pytest.mark.parametrize("metis", PARTITIONERS)
+@pytest.mark.parametrize("seed", range(10))
+def test_giants_get_a_part_of_their_own_and_no_library_says_a_word(metis, seed, capfd):
+    """METIS writes to the terminal when it is left with parts to make of no vertices."""
+    rng = np.random.default_rng(seed)
+    n_vertices, n_parts = int(rng.integers(30, 120)), int(rng.integers(8, 30))
+    weight = np.append(rng.lognormal(0.0, 1.0, n_vertices - 1), 10.0 * n_vertices)
+    graph = sparse.random_array((n_vertices, n_vertices), density=0.2, rng=rng)
+    parts = balanced_parts(sparse.csr_array(graph + graph.T), weight, n_parts, 0, metis=metis)
+    ctypes.CDLL(None).fflush(None)  # what a C library has written may still wait in its buffer
+    assert capfd.readouterr() == ("", "")
+    assert parts.min() >= 0
+    assert parts.max() < n_parts
+    if metis:
+        assert np.count_nonzero(parts == parts[-1]) == 1
