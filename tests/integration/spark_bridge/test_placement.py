@@ -38,6 +38,13 @@ def test_self_test_passes(bridge: Any) -> None:
     assert [executor.cores for executor in bridge.executors()] == [1, 1, 1]
 
 
+def test_executors_tell_their_memory(bridge: Any, spark_cluster: Any) -> None:
+    executors = {executor.executor_id for executor in bridge.executors()}
+    memory = spark_cluster.wait_until(lambda: (told := bridge.memory()).keys() == executors and told, "heartbeats")
+    assert all(one.used_bytes > 10**7 for one in memory.values())
+    assert all(one.limit_bytes is None for one in memory.values()), "no container holds them"
+
+
 def test_batch_0_is_even_moves_are_obeyed_and_a_restart_keeps_them(
     watch: Any, file_stream: Any, collected: Any
 ) -> None:
@@ -88,11 +95,18 @@ def test_chained_operators_two_queries_traffic_and_state_bytes(watch: Any, file_
     assert {key.operator for key in watch.finish(other)} == {0}
     assert collected.rows == file_stream.expected()
 
-    pairs = watch.bridge.traffic(query.id, min_bytes=1, max_pairs=5)
+    reading = watch.bridge.traffic(query.id, min_bytes=1, max_pairs=5)
+    pairs = reading.pairs
     assert 0 < len(pairs) <= 5
     assert {(pair.from_key.operator, pair.to_key.operator) for pair in pairs} == {(1, 0)}
     assert list(pairs) == sorted(pairs, key=lambda pair: -pair.size_bytes)
-    assert watch.bridge.traffic(query.id, min_bytes=10**12, max_pairs=5) == ()
+    heavy = watch.bridge.traffic(query.id, min_bytes=10**12, max_pairs=5)
+    assert (heavy.pairs, heavy.sent) == ((), reading.sent), "what a group sends in all is not cut"
+    whole = watch.bridge.traffic(query.id, min_bytes=1, max_pairs=1000)
+    for key, sent in whole.sent.items():
+        own = [pair.size_bytes for pair in whole.pairs if pair.from_key == key]
+        assert (sent.size_bytes, sent.partners) == (sum(own), len(own))
+    assert set(whole.sent) == {GroupKey(operator=1, partition=at) for at in range(8)}
 
     sizes = watch.bridge.state_bytes(query.id)
     assert set(sizes) == {GroupKey(operator=o, partition=p) for o, p in itertools.product((0, 1), range(8))}
