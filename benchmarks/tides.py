@@ -30,7 +30,7 @@ class Setting:
     samples: int = 10
     service_s: float = 0.001
     warm_up_s: int = 30
-    duration_s: int = 150
+    duration_s: int = 240
     load: float = 0.8
     later_load: float | None = None
     later_s: int = 60
@@ -172,13 +172,21 @@ def run(setting: Setting, at_start: Change | None, every_second: Change | None) 
 
 
 def _observed(setting: Setting, state: State, second: int) -> Mapping:
-    """The load of every operator in the windows so far, parts of a node, as a mapping."""
+    """The load of every operator in the windows so far, parts of a node, as a mapping.
+
+    Computed from the rates of the system's inputs, costs and selectivities (section 3.1.1): what arrives at operators
+    behind an overloaded node would tell how long its queue is, not what there is to do.
+    """
     sample = max(1, round(setting.window_s / setting.samples / BIN_S))
     until = round(second / BIN_S)
     count = min(setting.samples, until // sample)
-    bins = state.arrived[until - count * sample : until]
-    load = bins.reshape(count, sample, -1).sum(axis=1) * setting.service_s / (sample * BIN_S)
-    return mapping_of(np.ascontiguousarray(load.T), state.node_of, np.ones(setting.n_nodes))
+    inputs = state.arrived[until - count * sample : until, :: setting.length]
+    rate = inputs.reshape(count, sample, -1).sum(axis=1) / (sample * BIN_S)
+    chains = state.selectivity.reshape(setting.n_chains, setting.length)
+    per_tuple = np.cumprod(np.hstack((np.ones((setting.n_chains, 1)), chains[:, :-1])), axis=1) * setting.service_s
+    load = rate[:, :, None] * per_tuple
+    series = np.ascontiguousarray(load.reshape(count, -1).T)
+    return mapping_of(series, state.node_of, np.ones(setting.n_nodes))
 
 
 def _due(setting: Setting, second: int, at_start: Change | None, every_second: Change | None) -> Change | None:
