@@ -24,7 +24,8 @@ class Policy(enum.StrEnum):
 class Thresholds:
     """A stream is a candidate if its communication ratio is above `cpu` or its bandwidth ratio above `bytes`.
 
-    And if its clustering weight is below `weight` (the paper's eta_c, eta_b and psi).
+    And if its clustering weight is below `weight` (the paper's eta_c, eta_b and psi). The bandwidth ratio compares
+    parts of an average node here, of its bandwidth and of its capacity: the paper's has the unit of its inputs.
     """
 
     cpu: float
@@ -40,10 +41,11 @@ def clusters(model: LinearModel, network: Network, limits: Thresholds, policy: P
     """
     label = np.arange(len(model.coefficients))
     coefficients = model.coefficients.copy()
+    wide_use = network.bytes * float(model.capacity.mean() / network.node_limit.mean())
     while True:
         ends = label[network.ends]
         weight = _weights(model, coefficients, ends)
-        cpu, size = (_stream_ratio(part, coefficients, ends) for part in (network.cpu, network.bytes))
+        cpu, size = (_stream_ratio(part, coefficients, ends) for part in (network.cpu, wide_use))
         dear, wide = cpu > limits.cpu, size > limits.bytes
         candidates = (dear | wide) & (weight < limits.weight) & (ends[:, 0] != ends[:, 1])
         if not candidates.any():

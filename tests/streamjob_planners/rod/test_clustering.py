@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from streamjob_planners.rod.clustered import clustered_rod, merged
+from streamjob_planners.rod.clustered import clustered_rod, merged, nearest_plane, set_size
 from streamjob_planners.rod.clustering import Policy, Thresholds, clusters
 from streamjob_planners.rod.distance import plane_distances
+from streamjob_planners.rod.feasible import feasible_ratio
 from streamjob_planners.rod.linear import LinearModel
 from streamjob_planners.rod.network import Network, abundant, all_planes
 from streamjob_planners.rod.placing import rod
@@ -85,7 +86,7 @@ def test_the_costliest_stream_is_joined_first_and_weights_stay_below_the_bound()
 
 
 def test_each_ratio_has_its_own_threshold():
-    model, network = chain([0.3, 0.3], size=5.0)
+    model, network = chain([0.3, 0.3], size=5.0, limit=10.0)  # capacity is 10 too
     only_bytes = Thresholds(cpu=0.9, bytes=1.0, weight=10.0)
     assert clusters(model, network, only_bytes, Policy.BYTES_RATIO).tolist() == [0, 0, 0]
     neither = Thresholds(cpu=0.9, bytes=9.0, weight=10.0)
@@ -131,6 +132,16 @@ def test_the_sweep_is_never_behind_plain_rod_and_ahead_where_streams_are_dear():
         plain = farthest(model, network, rod(model))
         assert ours >= plain
         assert cost < 1.0 or ours > plain
+
+
+def test_the_judge_of_set_sizes_keeps_the_largest_set():
+    model, network = chain([0.5] * 11, n_nodes=3)
+    kept = {
+        judge: feasible_ratio(all_planes(model, network, clustered_rod(model, network, judge=judge)))
+        for judge in (nearest_plane(), set_size())
+    }
+    by_plane, by_size = kept.values()
+    assert by_size >= by_plane > 0.0
 
 
 def test_super_operators_add_up_their_members():
