@@ -177,8 +177,8 @@ def _observed(setting: Setting, state: State, second: int) -> Mapping:
     Computed from the rates of the system's inputs, costs and selectivities (section 3.1.1): what arrives at operators
     behind an overloaded node would tell how long its queue is, not what there is to do.
     """
-    sample = max(1, round(setting.window_s / setting.samples / BIN_S))
     until = round(second / BIN_S)
+    sample = min(until, max(1, round(setting.window_s / setting.samples / BIN_S)))
     count = min(setting.samples, until // sample)
     inputs = state.arrived[until - count * sample : until, :: setting.length]
     rate = inputs.reshape(count, sample, -1).sum(axis=1) / (sample * BIN_S)
