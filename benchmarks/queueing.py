@@ -38,9 +38,9 @@ class State(NamedTuple):
     next_move: np.ndarray  # [earliest of both]
     selectivity: np.ndarray  # (n_operators,)
     length: np.ndarray  # [operators in a chain]
-    service_s: np.ndarray  # [per tuple]
+    service_s: np.ndarray  # per tuple, (n_operators,)
     arrived: np.ndarray  # tuples at each operator in each bin, (n_bins, n_operators)
-    out: np.ndarray  # results and the sum of their latencies in each second, (n_seconds, 2)
+    out: np.ndarray  # results, the sum of their latencies, and the greatest one, in each second, (n_seconds, 3)
 
 
 def new_state(
@@ -51,7 +51,7 @@ def new_state(
     arrivals: tuple[np.ndarray, np.ndarray],
     duration_s: float,
     seed: int,
-    service_s: float = 0.001,
+    service_s: float | np.ndarray = 0.001,
     n_slots: int = 1 << 20,
 ) -> State:
     """Empty queues. `arrivals`: times, ascending, and the chain of each."""
@@ -78,9 +78,9 @@ def new_state(
         next_move=np.full(1, NEVER),
         selectivity=selectivity,
         length=np.array([length]),
-        service_s=np.array([service_s]),
+        service_s=np.full(n_operators, service_s),
         arrived=np.zeros((round(duration_s / BIN_S) + 1, n_operators)),
-        out=np.zeros((int(duration_s) + 1, 2)),
+        out=np.zeros((int(duration_s) + 1, 3)),
     )
 
 
@@ -131,7 +131,7 @@ def _serve(state, node, now):
         state.served[node], state.done_s[node] = -1, NEVER
         return
     state.head[node] = state.following[slot]
-    state.served[node], state.done_s[node] = slot, now + state.service_s[0]
+    state.served[node], state.done_s[node] = slot, now + state.service_s[state.operator[slot]]
 
 
 @numba.njit(cache=True)
@@ -171,6 +171,7 @@ def _finish(state, node, now):
         second = int(now)
         state.out[second, 0] += 1.0
         state.out[second, 1] += now - born
+        state.out[second, 2] = max(state.out[second, 2], now - born)
         return
     whole = int(state.selectivity[operator])
     results = whole + (1 if _chance(state) < state.selectivity[operator] - whole else 0)
