@@ -18,7 +18,10 @@ FOLDER = Path("out/figures")
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One set of axes: several lines over the same x values (or over 1, 2, 3 ... where x is None)."""
+    """One set of axes: several lines over the same x values (or over 1, 2, 3 ... where x is None).
+
+    Those named in `dots` are drawn as points without a line.
+    """
 
     title: str
     x_label: str
@@ -26,6 +29,7 @@ class Panel:
     lines: Mapping[str, Sequence[float]]
     x: Sequence[float] | None = None
     log_y: bool = False
+    dots: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +94,10 @@ def _draw_panel(axis: plt.Axes, panel: Panel) -> None:
     for number, (label, values) in enumerate(panel.lines.items()):
         x = range(1, len(values) + 1) if panel.x is None else panel.x
         marker = "os^Dvx*"[number % 7] if len(values) <= 15 else None
-        axis.plot(x, values, label=label, marker=marker, markersize=4, linewidth=1.4)
+        if label in panel.dots:
+            axis.plot(x, values, ".", label=label, markersize=2, alpha=0.5)
+        else:
+            axis.plot(x, values, label=label, marker=marker, markersize=4, linewidth=1.4)
     axis.set_title(panel.title, fontsize=10)
     axis.set_xlabel(panel.x_label)
     axis.set_ylabel(panel.y_label)

@@ -16,6 +16,10 @@ _FACTORIES = {
     "albic-paper": "streamjob_planners.albic.published:AlbicPaperPlanner",
     "flux": "streamjob_planners.baselines.flux:FluxPlanner",
     "cola": "streamjob_planners.baselines.cola:ColaPlanner",
+    "cor-glb": "streamjob_planners.correlation.planner:global_planner",
+    "cor-bal": "streamjob_planners.correlation.planner:one_way_planner",
+    "cor-re": "streamjob_planners.correlation.planner:redistribution_planner",
+    "cor-se": "streamjob_planners.correlation.planner:exchange_planner",
     "non-integrated": "streamjob_planners.baselines.non_integrated:NonIntegratedPlanner",
 }
 

@@ -38,14 +38,15 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
     n_nodes, n_groups = draw(st.integers(1, 6)), draw(st.integers(0, 24))
     marked = np.arange(n_nodes) < draw(st.integers(0, n_nodes - 1))
     use = rng.uniform(0.0, 1.0, n_groups)
-    features = draw(st.sets(st.sampled_from(["capacities", "pinned", "forbidden", "resources", "traffic"])))
+    features = draw(st.sets(st.sampled_from(["capacities", "pinned", "forbidden", "resources", "traffic", "series"])))
+    load = LOADS[draw(st.sampled_from(sorted(LOADS)))](rng, n_groups)
     model = LoadModel(
         node_ids=tuple(f"n{i}" for i in range(n_nodes)),
         capacity=rng.uniform(0.5, 2.0, n_nodes) if "capacities" in features else np.ones(n_nodes),
         marked=rng.permutation(marked),
         group_ids=tuple(GroupId(operator=k % 3, partition=k) for k in range(n_groups)),
         node_of=rng.integers(0, n_nodes, n_groups),
-        load=LOADS[draw(st.sampled_from(sorted(LOADS)))](rng, n_groups),
+        load=load,
         migration_cost_s=rng.uniform(0.0, 1.0, n_groups),
         state_bytes=rng.uniform(0.0, 1000.0, n_groups),
         traffic=sparse.random_array((n_groups, n_groups), density=0.1, rng=rng, format="csr")
@@ -57,6 +58,7 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
         resources=(Resource(name="memory", use=use, limit=np.full(n_nodes, use.sum() / n_nodes * 1.3)),)
         if "resources" in features
         else (),
+        load_series=load * rng.uniform(0.2, 1.8, (draw(st.integers(0, 6)), n_groups)) if "series" in features else None,
     )
     params = PlanParams(
         budget=draw(st.sampled_from(BUDGETS)),

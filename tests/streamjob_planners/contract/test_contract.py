@@ -108,13 +108,16 @@ def test_bad_parameters_are_refused_by_name(planner, stepping_clock):
 def _to_scale_in(seed: int, marks: int) -> LoadModel:
     rng = np.random.default_rng(seed)
     n_nodes, n_groups = 5, 20
+    capacity, node_of = rng.choice([1.0, 1.0, 1.5], n_nodes), rng.integers(0, n_nodes, n_groups)
+    load = rng.lognormal(1.5, 0.8, n_groups) * (rng.random(n_groups) < 0.9)
     return LoadModel(
         node_ids=tuple(f"n{i}" for i in range(n_nodes)),
-        capacity=rng.choice([1.0, 1.0, 1.5], n_nodes),
+        capacity=capacity,
         marked=np.arange(n_nodes) < marks,
         group_ids=tuple(GroupId(operator=0, partition=k) for k in range(n_groups)),
-        node_of=rng.integers(0, n_nodes, n_groups),
-        load=rng.lognormal(1.5, 0.8, n_groups) * (rng.random(n_groups) < 0.9),
+        node_of=node_of,
+        load=load,
+        load_series=load * rng.uniform(0.5, 1.5, (6, n_groups)),
         migration_cost_s=np.ones(n_groups),
         state_bytes=np.ones(n_groups),
         pinned=np.zeros(n_groups, dtype=np.bool_),
@@ -144,4 +147,5 @@ def _shuffled(model: LoadModel, rng: np.random.Generator) -> LoadModel:
         resources=tuple(
             dataclasses.replace(one, use=one.use[groups], limit=one.limit[nodes]) for one in model.resources
         ),
+        load_series=None if model.load_series is None else model.load_series[:, groups],
     )

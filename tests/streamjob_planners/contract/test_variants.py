@@ -33,6 +33,7 @@ def _uneven(seed: int = 1) -> LoadModel:
         migration_cost_s=rng.uniform(0.5, 1.5, N_GROUPS),
         state_bytes=rng.uniform(500.0, 1500.0, N_GROUPS),
         pinned=np.zeros(N_GROUPS, dtype=np.bool_),
+        load_series=load * rng.uniform(0.5, 1.5, (8, N_GROUPS)),
     )
 
 
@@ -108,6 +109,7 @@ def test_numbering_nodes_and_groups_otherwise_gives_as_good_a_plan(planner, prom
         node_of=np.argsort(nodes)[model.node_of[groups]],
         group_ids=tuple(model.group_ids[k] for k in groups),
         **{name: getattr(model, name)[groups] for name in ("load", "migration_cost_s", "state_bytes")},
+        load_series=model.load_series[:, groups],
     )
     plans = [_solve(planner, one, PARAMS, stepping_clock(0.0)) for one in (model, other)]
     distances = [facts.distance(one, plan.node_of) for one, plan in zip((model, other), plans, strict=True)]

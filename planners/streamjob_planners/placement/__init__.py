@@ -1,0 +1,1 @@
+"""Initial placements: where key groups go before anyone has moved any."""
