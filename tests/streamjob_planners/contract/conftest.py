@@ -37,7 +37,7 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
     n_nodes, n_groups = draw(st.integers(1, 6)), draw(st.integers(0, 24))
     marked = np.arange(n_nodes) < draw(st.integers(0, n_nodes - 1))
     use = rng.uniform(0.0, 1.0, n_groups)
-    features = draw(st.sets(st.sampled_from(["capacities", "pinned", "forbidden", "resources", "traffic"])))
+    features = draw(st.sets(st.sampled_from(["capacities", "pinned", "forbidden", "resources", "traffic", "series"])))
     model = LoadModel(
         node_ids=tuple(f"n{i}" for i in range(n_nodes)),
         capacity=rng.uniform(0.5, 2.0, n_nodes) if "capacities" in features else np.ones(n_nodes),
@@ -56,6 +56,7 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
         resources=(Resource(name="memory", use=use, limit=np.full(n_nodes, use.sum() / n_nodes * 1.3)),)
         if "resources" in features
         else (),
+        load_series=rng.uniform(0.0, 10.0, (draw(st.integers(0, 5)), n_groups)) if "series" in features else None,
     )
     params = PlanParams(
         budget=draw(st.sampled_from(BUDGETS)),
@@ -86,6 +87,7 @@ def arrays_of(model: LoadModel) -> list[np.ndarray]:
 EXCEPTIONS = {
     ("hold", "balances"): "changes nothing",
     ("hold", "drains"): "changes nothing",
+    ("clb", "balances"): "knows no load but the series over windows, and these models have none",
     ("cola", "drains"): "places from scratch and ends where the budget does, which is why the paper compares with it",
     ("cola", "balances"): "splits until the load distance is max_load_distance, and no further",
     ("cola", "order of inputs"): "METIS breaks ties by the order of its vertices",

@@ -144,4 +144,5 @@ def _shuffled(model: LoadModel, rng: np.random.Generator) -> LoadModel:
         resources=tuple(
             dataclasses.replace(one, use=one.use[groups], limit=one.limit[nodes]) for one in model.resources
         ),
+        load_series=None if model.load_series is None else model.load_series[:, groups],
     )
