@@ -18,7 +18,7 @@ FOLDER = Path("out/figures")
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One set of axes: several lines over the same x values (or over 1, 2, 3 ... where x is None).
+    """One set of axes: several lines over the same x values (or over 1, 2, 3 ... where x is None), or a heat map.
 
     Those named in `dots` are drawn as points without a line.
     """
@@ -26,10 +26,11 @@ class Panel:
     title: str
     x_label: str
     y_label: str
-    lines: Mapping[str, Sequence[float]]
+    lines: Mapping[str, Sequence[float]] = dataclasses.field(default_factory=dict)
     x: Sequence[float] | None = None
     log_y: bool = False
     dots: frozenset[str] = frozenset()
+    heat: Sequence[Sequence[float]] | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,9 @@ def _draw_panel(axis: plt.Axes, panel: Panel) -> None:
     axis.set_title(panel.title, fontsize=10)
     axis.set_xlabel(panel.x_label)
     axis.set_ylabel(panel.y_label)
+    if panel.heat is not None:
+        axis.imshow(panel.heat, aspect="auto", interpolation="nearest", cmap="tab20")
+        return
     if panel.log_y:
         axis.set_yscale("log")
     else:

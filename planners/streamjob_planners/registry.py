@@ -14,6 +14,8 @@ _FACTORIES = {
     "search": "streamjob_planners.search:SearchPlanner",
     "albic": "streamjob_planners.albic.planner:AlbicPlanner",
     "albic-paper": "streamjob_planners.albic.published:AlbicPaperPlanner",
+    "elb": "streamjob_planners.elb.planner:ElbPlanner",
+    "clb": "streamjob_planners.clb.planner:ClbPlanner",
     "flux": "streamjob_planners.baselines.flux:FluxPlanner",
     "cola": "streamjob_planners.baselines.cola:ColaPlanner",
     "cor-glb": "streamjob_planners.correlation.planner:global_planner",

@@ -113,6 +113,7 @@ def arrays_of(model: LoadModel) -> list[np.ndarray]:
 EXCEPTIONS = {
     ("hold", "balances"): "changes nothing",
     ("hold", "drains"): "changes nothing",
+    ("clb", "balances"): "knows no load but the series over windows, and these models have none",
     ("cola", "drains"): "places from scratch and ends where the budget does, which is why the paper compares with it",
     ("cola", "balances"): "splits until the load distance is max_load_distance, and no further",
     **{

@@ -1,0 +1,1 @@
+"""ELB, eager load balancing: once per window, from overloaded nodes to underloaded ones only."""

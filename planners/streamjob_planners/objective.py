@@ -1,0 +1,29 @@
+"""What a placement costs by the objective that holds for its model: for planners that must not make that worse."""
+
+from __future__ import annotations
+
+from streamjob_planners import drain, measures
+from streamjob_planners.model import IntArray, Objective
+from streamjob_planners.problem import Problem
+
+Cost = tuple[float, ...]
+"""To be compared from left to right; lower is better."""
+
+
+def cost(problem: Problem, node_of: IntArray) -> Cost:
+    """Load distance with marked nodes counted (`drain.stretch`), or seconds of a batch and of its levels.
+
+    `node_of`: (n_groups,). Rounded to a billionth, so that two ways of adding up the same floats do not differ.
+    """
+    if problem.params.objective_of(problem.model) is Objective.LOAD_DISTANCE:
+        return (round(drain.stretch(problem, node_of), 9),)
+    effect = measures.effect(problem.model, node_of)
+    return (round(effect.batch_s or 0.0, 9), round(effect.level_rms_s or 0.0, 9))
+
+
+def no_worse(problem: Problem, node_of: IntArray) -> bool:
+    """Whether a placement drains marked nodes, or costs no more than today's."""
+    model = problem.model
+    if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
+        return True
+    return cost(problem, node_of) <= cost(problem, model.node_of)
