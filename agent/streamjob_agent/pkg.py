@@ -38,8 +38,9 @@ def two_choices(
     """A streaming DataFrame of `key` and the columns of `state`, the newest values of each key that changed.
 
     To be written in append mode: Spark chains two of these operators in no other, and here it means that every row is
-    the newest of its key, to be written over the one before. Hot keys may change from one run of the query to the next: what was added up before
-    stays where it is and is merged all the same, as long as a key has no more than two candidates in its life.
+    the newest of its key, to be written over the one before. Hot keys may change from one run of the query to the
+    next: what was added up before stays where it is and is merged all the same, as long as a key has no more than two
+    candidates in its life.
 
     Args:
         frame: streaming DataFrame with the column `key`.
@@ -93,7 +94,7 @@ def _fields(frame: Any, state: str) -> list[tuple[str, str]]:
 
 
 def _candidate(frame: Any, key: str, hot: Collection[Any], spread_by: list[str]) -> Any:
-    """Column: 0, or for half of a hot key's rows the number that puts them into another partition."""
+    """A column that is 0, or for half of a hot key's rows the number that puts them into another partition."""
     from pyspark.sql import functions as F
 
     column = F.lit(0)
