@@ -81,14 +81,78 @@ def test_without_namespaces_the_operator_may_act_in_all() -> None:
 def test_with_namespaces_it_may_act_in_those_alone() -> None:
     code, documents, error = render("watch.namespaces={a,b}", "replicas=2")
     assert code == 0, error
-    assert not {"ClusterRole", "ClusterRoleBinding"} & kinds(documents)
+    assert "ClusterRoleBinding" not in kinds(documents)
     roles = {(one["metadata"]["namespace"], one["metadata"]["name"]) for one in documents if one["kind"] == "Role"}
-    assert roles == {("a", "sj"), ("b", "sj"), ("ops", "sj-lease")}
+    assert roles == {("a", "sj"), ("b", "sj"), ("a", "sj-lease")}
     assert "PodDisruptionBudget" in kinds(documents)
     container = next(one for one in documents if one["kind"] == "Deployment")["spec"]["template"]["spec"]["containers"][
         0
     ]
     assert {"--namespace=a", "--namespace=b"} <= set(container["args"])
+
+
+def deployed(*settings: str) -> dict:
+    """The spec of the operator's pods."""
+    code, documents, error = render(*settings)
+    assert code == 0, error
+    return next(one for one in documents if one["kind"] == "Deployment")["spec"]["template"]["spec"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "namespace"),
+    [
+        ((), "kube-system"),
+        (("watch.namespaces={b,a}",), "a"),
+        (("watch.namespaces={a,b}",), "a"),
+        (("lease.namespace=ops",), "ops"),
+    ],
+)
+def test_releases_of_one_scope_have_one_lease(settings: tuple[str, ...], namespace: str) -> None:
+    """Or two of them would both act."""
+    args = deployed(*settings)["containers"][0]["args"]
+    assert {f"--lease-namespace={namespace}", "--lease-name=streamjob-operator"} <= set(args)
+    _, documents, _ = render(*settings)
+    leases = [one for one in documents if one["metadata"]["name"] == "sj-lease"]
+    assert {one["metadata"]["namespace"] for one in leases} == {namespace}
+
+
+def test_no_user_is_fixed_so_that_openshift_can_choose_one() -> None:
+    assert deployed()["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+
+
+def test_an_image_by_digest_has_no_tag() -> None:
+    digest = f"sha256:{'a' * 64}"
+    assert deployed(f"image.digest={digest}")["containers"][0]["image"] == f"streamjob-operator@{digest}"
+
+
+def test_further_environment_spread_and_monitors_labels_reach_the_pod() -> None:
+    pod = deployed(
+        "operator.extraEnv[0].name=HTTPS_PROXY",
+        "operator.extraEnv[0].value=http://proxy",
+        "topologySpreadConstraints[0].maxSkew=1",
+        "topologySpreadConstraints[0].topologyKey=zone",
+        "drivers.monitorLabels.release=stack",
+        "drivers.monitor=ServiceMonitor",
+    )
+    assert {"name": "HTTPS_PROXY", "value": "http://proxy"} in pod["containers"][0]["env"]
+    assert {"--monitor-label=release=stack", "--driver-monitor=ServiceMonitor"} <= set(pod["containers"][0]["args"])
+    (spread,) = pod["topologySpreadConstraints"]
+    assert spread["labelSelector"]["matchLabels"]["app.kubernetes.io/instance"] == "sj"
+
+
+def test_people_get_what_their_roles_say_and_an_approver_neither_makes_nor_deletes() -> None:
+    _, documents, _ = render()
+    roles = {one["metadata"]["name"]: one for one in documents if one["kind"] == "ClusterRole"}
+    view, edit, approve = (roles[f"sj-ops-{name}"] for name in ("view", "edit", "approve"))
+    aggregate = "rbac.authorization.k8s.io/aggregate-to-"
+    assert view["metadata"]["labels"][f"{aggregate}view"] == "true"
+    assert f"{aggregate}view" not in edit["metadata"]["labels"]
+    assert edit["metadata"]["labels"][f"{aggregate}edit"] == "true"
+    assert not any(one.startswith(aggregate) for one in approve["metadata"]["labels"])
+    assert {verb for rule in view["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
+    assert not {"create", "delete"} & {verb for rule in approve["rules"] for verb in rule["verbs"]}
+    _, without, _ = render("rbac.people=false")
+    assert "sj-ops-view" not in {one["metadata"]["name"] for one in without}
 
 
 def test_crds_survive_an_uninstall() -> None:
@@ -103,11 +167,15 @@ def test_every_switch_renders() -> None:
         "podMonitor.enabled=true",
         "prometheusRule.enabled=true",
         "dashboards.enabled=true",
+        "service.enabled=true",
+        "serviceMonitor.enabled=true",
+        "networkPolicy.enabled=true",
         "crds.install=false",
     )
     code, documents, error = render(*switches)
     assert code == 0, error
-    assert {"PodMonitor", "PrometheusRule", "ConfigMap"} <= kinds(documents)
+    wanted = {"PodMonitor", "PrometheusRule", "ConfigMap", "Service", "ServiceMonitor", "NetworkPolicy"}
+    assert wanted <= kinds(documents)
     assert "CustomResourceDefinition" not in kinds(documents)
 
 
@@ -120,6 +188,9 @@ def test_every_switch_renders() -> None:
         ("watch.namespaces={Bad_Name}", "/watch/namespaces/0"),
         ("podMonitor.interval=often", "/podMonitor/interval"),
         ("replica=2", "replica"),
+        ("image.digest=latest", "/image/digest"),
+        ("drivers.monitor=Pod", "/drivers/monitor"),
+        ("serviceMonitor.enabled=true", "service.enabled is needed"),
     ],
 )
 def test_a_bad_value_dies_with_a_sentence_that_names_it(setting: str, field: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -99,6 +101,71 @@ def test_a_certificate_for_another_name_is_not_trusted(
 @pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
 def test_any_certificate_when_told_so(locked: Prometheus) -> None:
     assert len(ask(Settings(url=locked.url, login=("ali", PASSWORD), verify=False))) == 1
+
+
+@contextlib.contextmanager
+def wanting_certificates(authority: Authority) -> Iterator[str]:
+    """What a proxy in front of a Prometheus does: whoever shows no certificate of the authority's is not heard."""
+    pair = authority.server("mutual", ("127.0.0.1",))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pair.certificate, pair.key)
+    context.load_verify_locations(authority.pair.certificate)
+    context.verify_mode = ssl.CERT_REQUIRED
+    one = b'{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"1"]}]}}'
+    body = {"do_GET": lambda handler: send(handler, 200, "application/json", one), "log_message": lambda *_: None}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (BaseHTTPRequestHandler,), body))
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    yield f"https://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_certificate_is_shown_where_one_is_wanted(authority: Authority) -> None:
+    client, ca = authority.client("streamjob"), authority.pair.certificate.read_text()
+    shown = (client.certificate.read_text(), client.key.read_text())
+    with wanting_certificates(authority) as url:
+        assert len(ask(Settings(url=url, ca_pem=ca, client_pem=shown))) == 1
+        assert code_of(Settings(url=url, ca_pem=ca), "Prometheus at") is not None
+    data = {
+        f"tls.{part}": base64.b64encode(text.encode()).decode()
+        for part, text in zip(("crt", "key"), shown, strict=True)
+    }
+    spec = Spec(url="https://prometheus:9090", tls=Tls(client_secret_ref=SecretRef(name="pair")))
+    assert settings_of(spec, {"pair": data}.get).client_pem == shown
+    assert shown[1] not in repr(settings_of(spec, {"pair": data}.get))
+
+
+def test_a_certificate_without_its_key() -> None:
+    with pytest.raises(Unavailable, match="no certificate and its key") as caught:
+        Connection(Settings(url="https://127.0.0.1:1", client_pem=("x", "y")))
+    assert caught.value.code == KubeReason.PROMETHEUS_TLS
+    spec = Spec(url="https://prometheus:9090", tls=Tls(client_secret_ref=SecretRef(name="pair")))
+    with pytest.raises(Unavailable, match=r"no key tls\.crt and no key tls\.key"):
+        settings_of(spec, lambda _: {"ca.crt": ""})
+
+
+def test_headers_name_the_tenant_and_never_the_login(prometheus: Prometheus, front: Callable[[Answer], str]) -> None:
+    seen: list[str | None] = []
+
+    def tenants(handler: BaseHTTPRequestHandler) -> None:
+        seen.append(handler.headers.get("X-Scope-OrgID"))
+        answer = requests.get(prometheus.url + handler.path, timeout=5)
+        send(handler, answer.status_code, answer.headers["Content-Type"], answer.content)
+
+    spec = Spec(url=front(tenants), headers={"X-Scope-OrgID": "payments"})
+    assert len(ask(settings_of(spec, lambda _: None))) == 1
+    assert seen == ["payments"]
+    for name, value in (("authorization", "Bearer x"), ("a b", "x"), ("X", "a\nb")):
+        with pytest.raises(ValueError, match="names of letters"):
+            Spec(url="http://p:9090", headers={name: value})
+
+
+def test_a_query_may_take_as_long_as_the_spec_says() -> None:
+    spec = Spec.model_validate_json('{"url": "http://p:9090", "timeout": "90s"}')
+    assert settings_of(spec, lambda _: None).timeout_s == 90
+    assert settings_of(Spec(url="http://p:9090"), lambda _: None).timeout_s == 20
 
 
 def test_an_authority_that_is_none() -> None:
@@ -232,7 +299,7 @@ def test_a_short_overload_is_waited_out(front: Callable[[Answer], str]) -> None:
 def test_a_slow_answer_ends(front: Callable[[Answer], str]) -> None:
     done = threading.Event()
     url = front(lambda handler: (done.wait(10.0), None)[1])
-    assert code_of(Settings(url=url), "did not answer within 0.3 s", timeout_s=0.3) == KubeReason.PROMETHEUS_UNAVAILABLE
+    assert code_of(Settings(url=url, timeout_s=0.3), "did not answer within 0.3 s") == KubeReason.PROMETHEUS_UNAVAILABLE
     done.set()
 
 
@@ -249,7 +316,7 @@ def test_an_answer_that_drips_ends(front: Callable[[Answer], str]) -> None:
                 return
             time.sleep(0.05)
 
-    assert code_of(Settings(url=front(drip)), "whole answer within", timeout_s=0.4) == (
+    assert code_of(Settings(url=front(drip), timeout_s=0.4), "whole answer within") == (
         KubeReason.PROMETHEUS_UNAVAILABLE
     )
 

@@ -23,5 +23,28 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
 {{- define "streamjob.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
 {{ .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
+{{- end -}}
+{{- end -}}
+
+{{- /* One Lease for each scope, whichever release looks after it: two releases of one scope must not both act. */ -}}
+{{- define "streamjob.leaseNamespace" -}}
+{{- if .Values.lease.namespace -}}
+{{ .Values.lease.namespace }}
+{{- else if .Values.watch.namespaces -}}
+{{ first (sortAlpha .Values.watch.namespaces) }}
+{{- else -}}
+kube-system
+{{- end -}}
+{{- end -}}
+
+{{- define "streamjob.scope" -}}
+- --lease-name={{ .Values.lease.name }}
+- --lease-namespace={{ include "streamjob.leaseNamespace" . }}
+{{- range .Values.watch.namespaces }}
+- --namespace={{ . }}
+{{- end }}
 {{- end -}}

@@ -7,6 +7,14 @@ from typing import Any
 import click
 
 
+def _labels(_context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    pairs = tuple(one.partition("=") for one in given)
+    wrong = [name for name, equals, _ in pairs if not (name and equals)]
+    if wrong:
+        raise click.BadParameter(f"{wrong[0]!r} given; NAME=VALUE is needed.", param=option)
+    return tuple((name, value) for name, _, value in pairs)
+
+
 @click.command("operator")
 @click.option("--kubeconfig", envvar="STREAMJOB_KUBECONFIG", help="Default: $KUBECONFIG, else the pod's own account.")
 @click.option(
@@ -45,6 +53,23 @@ import click
     type=click.Choice(["debug", "info", "warning", "error"]),
 )
 @click.option("--log-format", envvar="STREAMJOB_LOG_FORMAT", default="json", type=click.Choice(["json", "text"]))
+@click.option(
+    "--driver-monitor",
+    envvar="STREAMJOB_DRIVER_MONITOR",
+    default="PodMonitor",
+    show_default=True,
+    type=click.Choice(["PodMonitor", "ServiceMonitor", "Annotations", "Off"]),
+    help="How Prometheus comes to scrape drivers.",
+)
+@click.option(
+    "--monitor-label",
+    "monitor_labels",
+    multiple=True,
+    envvar="STREAMJOB_MONITOR_LABELS",
+    callback=_labels,
+    metavar="NAME=VALUE",
+    help="Label of the drivers' monitors, by which a Prometheus finds them; may be given several times.",
+)
 @click.option(
     "--self-check",
     is_flag=True,

@@ -9,6 +9,7 @@ from typing import Protocol
 from streamjob_operator.kube.adoption import Adoption, adopt
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.driver import DriverState, JobFacts, from_status, reconcile_driver, to_status
+from streamjob_operator.kube.driver.monitoring import Monitoring
 from streamjob_operator.kube.driver.naming import executor_selector
 from streamjob_operator.kube.grants import grant_map
 from streamjob_operator.kube.maps import MapView
@@ -60,9 +61,10 @@ class Drivers(Protocol):
 class KubeDrivers:
     """Drivers and executors as pods of the cluster."""
 
-    def __init__(self, api: KubeApi, events: Events) -> None:
+    def __init__(self, api: KubeApi, events: Events, monitoring: Monitoring | None = None) -> None:
         self._api = api
         self._events = events
+        self._monitoring = monitoring or Monitoring()
 
     def look(self, asked: Asked) -> Look:
         """See Drivers."""
@@ -82,6 +84,7 @@ class KubeDrivers:
             application=application,
             executors=first_executors(asked.job, asked.memory),
             deleted_at_s=asked.reading.deleted_at_s,
+            monitoring=self._monitoring,
         )
         state = reconcile_driver(self._api, facts, from_status(told), asked.now_s, repair=asked.repair)
         return Look(facts=_own_facts(state, asked), next_look_s=state.next_look_s, gone=state.gone)

@@ -52,6 +52,7 @@ LEASES = Kind(group="coordination.k8s.io", version="v1", kind="Lease", plural="l
 ROLES = Kind(group="rbac.authorization.k8s.io", version="v1", kind="Role", plural="roles")
 ROLE_BINDINGS = Kind(group="rbac.authorization.k8s.io", version="v1", kind="RoleBinding", plural="rolebindings")
 POD_MONITORS = Kind(group="monitoring.coreos.com", version="v1", kind="PodMonitor", plural="podmonitors")
+SERVICE_MONITORS = Kind(group="monitoring.coreos.com", version="v1", kind="ServiceMonitor", plural="servicemonitors")
 KUBEFLOW_APPLICATIONS = Kind(
     group="sparkoperator.k8s.io", version="v1beta2", kind="SparkApplication", plural="sparkapplications"
 )

@@ -18,6 +18,7 @@ import kopf
 
 from streamjob_operator.kube.access import configuration, own_namespace
 from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
 from streamjob_operator.kube.drivers import KubeDrivers
 from streamjob_operator.kube.handlers import Changes, make_registry, make_settings
 from streamjob_operator.kube.health import HealthServer
@@ -45,7 +46,8 @@ STUCK_S = 30.0
 class Options:
     """How to run. Without `namespaces` the whole cluster is looked after.
 
-    `workers` turns run at the same time, and `planners` processes plan for them.
+    `workers` turns run at the same time, and `planners` processes plan for them. `driver_monitor` and its labels say
+    how Prometheus scrapes drivers.
     """
 
     kubeconfig: str | None = None
@@ -58,6 +60,8 @@ class Options:
     planners: int = 2
     log_level: str = "info"
     log_json: bool = True
+    driver_monitor: str = Monitor.POD_MONITOR.value
+    monitor_labels: tuple[tuple[str, str], ...] = ()
     terms: Terms = dataclasses.field(default_factory=Terms)
 
 
@@ -142,7 +146,7 @@ async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: 
         ThreadPoolExecutor(options.workers, thread_name_prefix="turn") as pool,
     ):
         telemetry.watch_planning(lambda: planning.kills)
-        tools = _tools(api, telemetry, planning)
+        tools = _tools(options, api, telemetry, planning)
         jobs = Jobs(lambda namespace, name: Keeper(tools, namespace, name), pool)
         heart = asyncio.create_task(_beat(life))
         watching = asyncio.Event()
@@ -165,11 +169,12 @@ async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: 
             lease.join()  # so that it is not renewed any more when it is released
 
 
-def _tools(api: KubeApi, telemetry: Telemetry, planning: PlanningPool) -> Tools:
+def _tools(options: Options, api: KubeApi, telemetry: Telemetry, planning: PlanningPool) -> Tools:
     events = Events(api)
+    monitoring = Monitoring(monitor=Monitor(options.driver_monitor), labels=options.monitor_labels)
     return Tools(
         api=api,
-        drivers=KubeDrivers(api, events),
+        drivers=KubeDrivers(api, events, monitoring),
         events=events,
         reporters=lambda namespace, job: (telemetry.reporter(namespace, job),),
         forget=telemetry.forget,

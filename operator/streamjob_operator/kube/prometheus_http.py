@@ -6,7 +6,6 @@ import base64
 import binascii
 import dataclasses
 import json
-import ssl
 import time
 from collections.abc import Callable, Mapping
 from http.client import HTTPException
@@ -15,14 +14,13 @@ from typing import Any
 import requests
 from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
-from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
 from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.kube.prometheus_tls import TlsAdapter
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec.job import Auth, Prometheus
 
-TIMEOUT_S = 20.0
 MOST_BYTES = 256 * 2**20
 _ERROR_TYPES = frozenset(
     ("timeout", "canceled", "execution", "bad_data", "internal", "unavailable", "not_found", "not_acceptable")
@@ -34,25 +32,34 @@ SecretReader = Callable[[str], Mapping[str, str] | None]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Where a Prometheus is and how to log in: by token, by name and password, or not at all."""
+    """Where a Prometheus is and how to log in: by token, by name and password, by certificate, or not at all.
+
+    `client_pem` is the certificate to show and its key; `timeout_s` is for a whole query.
+    """
 
     url: str
     token: str | None = dataclasses.field(default=None, repr=False)
     login: tuple[str, str] | None = dataclasses.field(default=None, repr=False)
     ca_pem: str | None = dataclasses.field(default=None, repr=False)
+    client_pem: tuple[str, str] | None = dataclasses.field(default=None, repr=False)
     verify: bool = True
+    headers: tuple[tuple[str, str], ...] = ()
+    timeout_s: float = 20.0
 
 
 def settings_of(spec: Prometheus, read_secret: SecretReader) -> Settings:
     """What the spec says, secrets included; raises Unavailable (PrometheusDenied, PrometheusTls) when one lacks."""
     token, login = _login(spec.auth, read_secret)
-    ca = spec.tls.ca_secret_ref
+    ca, client = spec.tls.ca_secret_ref, spec.tls.client_secret_ref
     return Settings(
         url=spec.url.rstrip("/"),
         token=token,
         login=login,
         ca_pem=None if ca is None else _secret(ca.name, read_secret, KubeReason.PROMETHEUS_TLS, "ca.crt")["ca.crt"],
+        client_pem=None if client is None else _pair(client.name, read_secret),
         verify=not spec.tls.insecure_skip_verify,
+        headers=tuple(sorted(spec.headers.items())),
+        timeout_s=spec.timeout_s,
     )
 
 
@@ -71,12 +78,18 @@ def _login(auth: Auth | None, read_secret: SecretReader) -> tuple[str | None, tu
     )
 
 
-def _secret(name: str, read_secret: SecretReader, code: KubeReason, needed: str | None = None) -> dict[str, str]:
+def _pair(name: str, read_secret: SecretReader) -> tuple[str, str]:
+    data = _secret(name, read_secret, KubeReason.PROMETHEUS_TLS, "tls.crt", "tls.key")
+    return data["tls.crt"], data["tls.key"]
+
+
+def _secret(name: str, read_secret: SecretReader, code: KubeReason, *needed: str) -> dict[str, str]:
     data = read_secret(name)
     if data is None:
         raise Unavailable(f"Secret {name}, which spec.metrics.prometheus names, is not there.", code=code)
-    if needed is not None and needed not in data:
-        raise Unavailable(f"Secret {name} has no key {needed}.", code=code)
+    lacking = [key for key in needed if key not in data]
+    if lacking:
+        raise Unavailable(f"Secret {name} has no key {' and no key '.join(lacking)}.", code=code)
     try:
         return {key: base64.b64decode(value, validate=True).decode() for key, value in data.items()}
     except (binascii.Error, UnicodeDecodeError) as error:
@@ -89,24 +102,29 @@ class Connection:
     Proxies, netrc and CA bundles of the environment are not used: what the StreamJob says is all that counts.
     """
 
-    def __init__(self, settings: Settings, timeout_s: float = TIMEOUT_S, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, settings: Settings, most_bytes: int = MOST_BYTES) -> None:
         self.settings = settings
-        self._timeout_s = timeout_s
+        self._timeout_s = settings.timeout_s
         self._most_bytes = most_bytes
         session = requests.Session()
         session.trust_env = False
         session.verify = settings.verify
         session.hooks["response"].append(self._take)
-        headers = None if settings.token is None else {"Authorization": f"Bearer {settings.token}"}
+        headers = dict(settings.headers)
+        if settings.token is not None:
+            headers["Authorization"] = f"Bearer {settings.token}"
         # Once more where nothing was answered or "later" was; never a query that took too long.
         retry = Retry(
             total=1, read=False, other=False, backoff_factor=0.2, status_forcelist=[429, 503], raise_on_status=False
         )
         self._api = PrometheusConnect(
-            settings.url, headers=headers, auth=settings.login, retry=retry, session=session, timeout=timeout_s
+            settings.url, headers=headers, auth=settings.login, retry=retry, session=session, timeout=self._timeout_s
         )
-        if settings.ca_pem is not None:
-            session.mount(settings.url, _Trusting(settings, retry))
+        if settings.ca_pem is not None or settings.client_pem is not None:
+            session.mount(
+                settings.url,
+                TlsAdapter(settings.url, retry, settings.ca_pem, settings.client_pem, verify=settings.verify),
+            )
 
     def close(self) -> None:
         """Let its sockets go."""
@@ -159,26 +177,6 @@ class Connection:
 
     def _trouble(self, what: str, code: KubeReason = KubeReason.PROMETHEUS_UNAVAILABLE) -> Unavailable:
         return Unavailable(f"Prometheus at {self.settings.url} {what.rstrip('.')}.", code=code)
-
-
-class _Trusting(HTTPAdapter):
-    """Trusts the authorities of the StreamJob's secret and nobody else; no file is needed for it."""
-
-    def __init__(self, settings: Settings, retry: Retry) -> None:
-        try:
-            self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            self._context.load_verify_locations(cadata=settings.ca_pem)
-        except (ssl.SSLError, ValueError) as error:
-            message = f"ca.crt for Prometheus at {settings.url} is no certificate: {error}."
-            raise Unavailable(message, code=KubeReason.PROMETHEUS_TLS) from error
-        super().__init__(max_retries=retry)
-
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """As in the base class, with our context."""
-        super().init_poolmanager(*args, ssl_context=self._context, **kwargs)
-
-    def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
-        """The base class would add the authorities of its own bundle."""
 
 
 def _root(error: BaseException) -> str:

@@ -23,6 +23,7 @@ from streamjob_operator.kube.kinds import (
     ROLES,
     SECRETS,
     SERVICE_ACCOUNTS,
+    SERVICE_MONITORS,
     SERVICES,
     STREAM_JOBS,
     VOLUME_CLAIMS,
@@ -69,7 +70,8 @@ WHERE_JOBS_ARE: tuple[Right, ...] = (
     Right(kind=ROLE_BINDINGS, verbs=("get", "create", "patch")),
     Right(kind=SECRETS, verbs=("get",)),
     Right(kind=EVENTS, verbs=("get", "create", "patch")),
-    Right(kind=POD_MONITORS, verbs=("get", "create", "patch")),
+    Right(kind=POD_MONITORS, verbs=("get", "create", "patch", "delete")),
+    Right(kind=SERVICE_MONITORS, verbs=("get", "create", "patch", "delete")),
     Right(kind=KUBEFLOW_APPLICATIONS, verbs=("get",)),
     Right(kind=APACHE_APPLICATIONS, verbs=("get",)),
 )

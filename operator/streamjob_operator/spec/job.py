@@ -17,6 +17,12 @@ API_VERSION = "streamjob.dev/v1alpha1"
 APPROVE, PAUSE = "streamjob.dev/approve", "streamjob.dev/pause"
 NAME_PATTERN = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 _URL = r"https?://[^\s/]+(?:/\S*)?"
+_HEADER = r"[A-Za-z0-9-]{1,100}"
+_OURS = ("authorization", "cookie", "host", "content-length", "content-type", "connection", "transfer-encoding")
+_HEADERS_HINT = (
+    "names of letters, digits and '-' are needed, values without line breaks of at most 1000 characters, and none of "
+    + ", ".join(_OURS)
+)
 _STALE = "metrics.staleAfter must not be shorter than balancing.statisticsPeriod"
 _URL_HINT = "an address such as http://prometheus.monitoring:9090 is needed"
 
@@ -31,6 +37,13 @@ def _http(url: str) -> str:
     if not re.fullmatch(_URL, url):
         raise ValueError(_URL_HINT)
     return url
+
+
+def _headers(given: dict[str, str]) -> dict[str, str]:
+    for name, value in given.items():
+        if not re.fullmatch(_HEADER, name) or name.lower() in _OURS or not re.fullmatch(r"[^\r\n]{0,1000}", value):
+            raise ValueError(f"{name}: {_HEADERS_HINT}")
+    return given
 
 
 class Metadata(Part):
@@ -77,6 +90,10 @@ class Tls(Part):
     ca_secret_ref: SecretRef | None = None
     """Secret whose key ca.crt holds the authorities to trust. Default: those of the operator's image."""
 
+    client_secret_ref: SecretRef | None = None
+    """Secret of type kubernetes.io/tls (keys tls.crt and tls.key) with the certificate to show, for mutual TLS.
+    Default: none is shown."""
+
     insecure_skip_verify: bool = False
     """Whether any certificate is taken. Default false."""
 
@@ -98,6 +115,13 @@ class Prometheus(Part):
 
     tls: Tls = Tls()
     """Whom to trust when the address is https."""
+
+    headers: Annotated[dict[str, str], AfterValidator(_headers)] = Field(default_factory=dict, max_length=20)
+    """Headers of each request, such as X-Scope-OrgID (a tenant of Mimir or Cortex) or THANOS-TENANT; at most 20.
+    Whoever may read the StreamJob sees them: log-ins belong into auth. Default: none."""
+
+    timeout_s: Duration = Field(default=20.0, alias="timeout", ge=1, le=300)
+    """Longest time that one query may take. Duration, default 20s, range 1s to 5m."""
 
 
 class Metrics(Part):

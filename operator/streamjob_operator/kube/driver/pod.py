@@ -11,13 +11,13 @@ from typing import Any
 
 from streamjob_operator.kube.driver import naming, settings
 from streamjob_operator.kube.driver.merge import overlay, with_main_first
+from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAME, scrape_annotations
 from streamjob_operator.kube.driver.observe import CONTAINER
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import APPLICATION_HASH
 from streamjob_operator.kube.owners import owner_reference
 
 Manifest = dict[str, Any]
-AGENT_PORT, AGENT_PORT_NAME = 7980, "streamjob-agent"
 GRACE_S = 120
 """Default time for a driver to stop between two batches; podTemplate's terminationGracePeriodSeconds replaces it."""
 STOP_MARGIN_S = 15
@@ -103,7 +103,7 @@ def _driver_defaults(job: JobFacts) -> Manifest:
         "containers": [container],
         "enableServiceLinks": False,
     }
-    return {"spec": spec}
+    return {"metadata": {"annotations": scrape_annotations(job.monitoring)}, "spec": spec}
 
 
 def _driver_needs(job: JobFacts, grace_s: int) -> Manifest:

@@ -9,12 +9,14 @@ from streamjob_operator.kube.children import FormerLife, apply_child, require_ou
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.driver import naming, settings, support
 from streamjob_operator.kube.driver.decide import SOON_S, STEADY_S, decide
+from streamjob_operator.kube.driver.monitoring import KINDS, monitor
 from streamjob_operator.kube.driver.observe import driver_pod
 from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, mistakes, trials
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, DriverState, JobFacts
-from streamjob_operator.kube.kinds import POD_MONITORS, PODS
+from streamjob_operator.kube.kinds import PODS, Kind
 from streamjob_operator.kube.maps import Maps
 from streamjob_operator.kube.names import KubeReason, Phase
+from streamjob_operator.kube.owners import Belongs, whose
 from streamjob_operator.kube.refusals import Conflict, NotFound, Refused
 
 _FOR_GOOD = (400, 403, 422)
@@ -91,13 +93,29 @@ def apply_support(api: KubeApi, job: JobFacts) -> tuple[str, ...]:
     for kind, manifest in support.manifests(job):
         apply_child(api, job.owner, kind, manifest)
     Maps(api, job.owner).ensure()
+    return _apply_monitor(api, job)
+
+
+def _apply_monitor(api: KubeApi, job: JobFacts) -> tuple[str, ...]:
+    """The monitor that is asked for, in the place of any other: two would scrape twice."""
+    wanted = monitor(job.owner, job.monitoring, job.spec.balancing.statistics_period_s)
     try:
-        apply_child(api, job.owner, POD_MONITORS, support.pod_monitor(job))
+        for kind in KINDS.values():
+            if wanted is None or kind is not wanted[0]:
+                _remove_monitor(api, job, kind)
+        if wanted is not None:
+            apply_child(api, job.owner, *wanted)
     except NotFound:  # no Prometheus operator on this cluster
         return ()
     except Refused as refusal:
-        return (f"The PodMonitor was not made: {refusal}",)
+        return (f"The {job.monitoring.monitor} was not made: {refusal}",)
     return ()
+
+
+def _remove_monitor(api: KubeApi, job: JobFacts, kind: Kind) -> None:
+    there = api.get(kind, naming.driver_name(job.name), job.namespace)
+    if there is not None and whose(there, job.owner) is Belongs.OURS:
+        api.delete(kind, there["metadata"]["name"], job.namespace, uid=there["metadata"]["uid"])
 
 
 def _state(pod: DriverPod | None, decision: Decision, notes: tuple[str, ...]) -> DriverState:

@@ -1,14 +1,14 @@
-"""Everything that stands around the driver's pod: account, role, service, settings, PodMonitor. Pure."""
+"""Everything that stands around the driver's pod: account, role, service, settings. Pure."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from streamjob_operator.kube.children import owned_metadata
 from streamjob_operator.kube.driver import naming, settings
-from streamjob_operator.kube.driver.pod import AGENT_PORT, AGENT_PORT_NAME, account, executor_template
+from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAME
+from streamjob_operator.kube.driver.pod import account, executor_template
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.kinds import (
     CONFIG_MAPS,
@@ -23,7 +23,6 @@ from streamjob_operator.kube.kinds import (
 from streamjob_operator.kube.rights import SPARKS, map_rules
 
 Manifest = dict[str, Any]
-_LONGEST_SCRAPE_S, _SCRAPES_PER_PERIOD = 15.0, 4
 
 
 def manifests(job: JobFacts) -> list[tuple[Kind, Manifest]]:
@@ -94,13 +93,3 @@ def config_map(job: JobFacts) -> Manifest:
         settings.EXECUTOR_TEMPLATE: json.dumps(executor_template(job), indent=2, sort_keys=True),  # JSON is YAML
     }
     return {"metadata": metadata(job, naming.settings_name(job.name)), "data": data}
-
-
-def pod_monitor(job: JobFacts) -> Manifest:
-    """How the Prometheus operator scrapes the agent: at least four times in each statistics period."""
-    period_s = job.spec.balancing.statistics_period_s
-    interval_s = max(1, int(min(_LONGEST_SCRAPE_S, period_s / _SCRAPES_PER_PERIOD)))
-    selector: Mapping[str, Any] = {"matchLabels": naming.driver_labels(job.name)}
-    endpoint = {"port": AGENT_PORT_NAME, "path": "/metrics", "interval": f"{interval_s}s"}
-    spec = {"selector": selector, "podMetricsEndpoints": [endpoint]}
-    return {"metadata": metadata(job, naming.driver_name(job.name)), "spec": spec}

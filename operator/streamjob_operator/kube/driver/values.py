@@ -7,6 +7,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
+from streamjob_operator.kube.driver.monitoring import Monitoring
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.spec import Application, Spec
 
@@ -19,6 +20,7 @@ class JobFacts:
         owner: the object as read, for owner references; only its metadata is used.
         executors: how many executors a new driver asks for; later on only the agent changes their number.
         deleted_at_s: when its deletion was asked for; None while it is to live.
+        monitoring: how its Prometheus comes to scrape it.
     """
 
     name: str
@@ -29,6 +31,7 @@ class JobFacts:
     application: Application
     executors: int
     deleted_at_s: float | None = None
+    monitoring: Monitoring = dataclasses.field(default_factory=Monitoring)
 
     @property
     def wanted(self) -> bool:

@@ -9,13 +9,21 @@ import pytest
 from driver_jobs import job_facts
 
 from streamjob_operator.kube import rights
-from streamjob_operator.kube.driver import support
+from streamjob_operator.kube.driver import JobFacts, support
+from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring, monitor
 from streamjob_operator.kube.driver.naming import child_name, driver_labels
 from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, executor_template, mistakes, trials
 
 
 def driver(**application: Any) -> dict[str, Any]:
     return driver_manifest(job_facts(application))
+
+
+def monitored(job: JobFacts, monitoring: Monitoring | None = None) -> dict[str, Any]:
+    """The monitor that the operator makes for it."""
+    found = monitor(job.owner, monitoring or job.monitoring, job.spec.balancing.statistics_period_s)
+    assert found is not None
+    return found[1]
 
 
 def container(pod: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +128,7 @@ def test_resources_of_a_template_replace_ours() -> None:
 
 def test_everything_goes_with_the_job() -> None:
     made = [manifest for _, manifest in support.manifests(job_facts())]
-    for manifest in [*made, support.pod_monitor(job_facts()), driver()]:
+    for manifest in [*made, monitored(job_facts()), driver()]:
         owners = manifest["metadata"]["ownerReferences"]
         assert [(one["kind"], one["name"], one["uid"]) for one in owners] == [("StreamJob", "orders", "uid-1")]
         assert manifest["metadata"]["namespace"] == "streams"
@@ -154,14 +162,38 @@ def test_the_service_and_the_monitor_find_the_driver_and_no_executor() -> None:
     service = support.service(job)
     labels = driver_manifest(job)["metadata"]["labels"]
     assert service["spec"]["selector"].items() <= labels.items()
-    assert support.pod_monitor(job)["spec"]["selector"]["matchLabels"] == driver_labels("orders")
+    assert monitored(job)["spec"]["selector"]["matchLabels"] == driver_labels("orders")
     assert {one["name"]: one["port"] for one in service["spec"]["ports"]}["driver"] == 5000
 
 
 @pytest.mark.parametrize(("period", "interval"), [("5m", "15s"), ("20s", "5s"), ("1s", "1s")])
 def test_a_short_statistics_period_is_scraped_more_often(period: str, interval: str) -> None:
     job = job_facts(spec={"balancing": {"statisticsPeriod": period}})
-    assert support.pod_monitor(job)["spec"]["podMetricsEndpoints"][0]["interval"] == interval
+    assert monitored(job)["spec"]["podMetricsEndpoints"][0]["interval"] == interval
+
+
+def test_a_monitor_has_the_labels_by_which_a_prometheus_finds_it() -> None:
+    labels = (("release", "kube-prometheus-stack"), ("streamjob.dev/job", "another"))
+    for kind in (Monitor.POD_MONITOR, Monitor.SERVICE_MONITOR):
+        found = monitored(job_facts(), Monitoring(monitor=kind, labels=labels))["metadata"]["labels"]
+        assert (found["release"], found["streamjob.dev/job"]) == ("kube-prometheus-stack", "orders")
+
+
+def test_a_service_monitor_finds_the_drivers_service() -> None:
+    job = job_facts()
+    spec = monitored(job, Monitoring(monitor=Monitor.SERVICE_MONITOR))["spec"]
+    service = support.service(job)
+    assert spec["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert spec["endpoints"][0]["port"] in {one["name"] for one in service["spec"]["ports"]}
+
+
+def test_annotations_are_on_the_pod_alone_where_they_are_asked_for() -> None:
+    assert "prometheus.io/scrape" not in driver()["metadata"]["annotations"]
+    by_annotations = Monitoring(monitor=Monitor.ANNOTATIONS)
+    job = job_facts(monitoring=by_annotations)
+    assert driver_manifest(job)["metadata"]["annotations"]["prometheus.io/port"] == "7980"
+    assert monitor(job.owner, by_annotations, 60.0) is None
+    assert application_hash(job) == application_hash(job_facts())  # no driver is started anew for it
 
 
 def test_the_settings_are_files_that_the_pod_mounts() -> None:

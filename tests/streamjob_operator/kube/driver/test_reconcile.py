@@ -10,6 +10,7 @@ from driver_jobs import job_facts
 from fake_api import FakeApi
 
 from streamjob_operator.kube.driver import DriverMemory, DriverState, JobFacts, reconcile_driver
+from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
 from streamjob_operator.kube.kinds import PODS, SERVICE_ACCOUNTS
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.refusals import Refused
@@ -84,6 +85,15 @@ def test_nothing_is_tried_for_a_driver_that_runs(cluster: Cluster) -> None:
     cluster.api.calls.clear()
     cluster.step()
     assert ("try", PODS.plural) not in cluster.api.calls
+
+
+def test_another_way_of_scraping_takes_the_place_of_the_one_before(cluster: Cluster) -> None:
+    cluster.step()
+    assert ("podmonitors", *POD[1:]) in cluster.api.objects
+    for way, left in ((Monitor.SERVICE_MONITOR, {"servicemonitors"}), (Monitor.OFF, set())):
+        job = job_facts(monitoring=Monitoring(monitor=way))
+        reconcile_driver(cluster.api, job, cluster.memory, 1_000.0, repair=True)
+        assert {plural for plural, *_ in cluster.api.objects if plural.endswith("monitors")} == left
 
 
 def test_an_account_of_the_users_is_not_touched(cluster: Cluster) -> None:

@@ -1,0 +1,70 @@
+"""Trust and certificates of one Prometheus, from secrets: nothing of them stays on the disk."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from requests.adapters import HTTPAdapter
+from requests.utils import DEFAULT_CA_BUNDLE_PATH
+from urllib3.util.retry import Retry
+
+from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.ports import Unavailable
+
+
+class TlsAdapter(HTTPAdapter):
+    """Trusts the authorities given and nobody else (the image's where none are), and shows a certificate if it has one.
+
+    Raises Unavailable (PrometheusTls) when one of them cannot be used.
+    """
+
+    def __init__(
+        self, url: str, retry: Retry, ca_pem: str | None, client_pem: tuple[str, str] | None, *, verify: bool
+    ) -> None:
+        self._context = _context(url, ca_pem, verify)
+        if client_pem is not None:
+            _show(self._context, url, *client_pem)
+        super().__init__(max_retries=retry)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """As in the base class, with our context."""
+        super().init_poolmanager(*args, ssl_context=self._context, **kwargs)
+
+    def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
+        """The base class would add the authorities of its own bundle."""
+
+
+def _context(url: str, ca_pem: str | None, verify: bool) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if not verify:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        if ca_pem is None:
+            context.load_verify_locations(DEFAULT_CA_BUNDLE_PATH)
+        else:
+            context.load_verify_locations(cadata=ca_pem)
+    except (ssl.SSLError, ValueError) as error:
+        message = f"ca.crt for Prometheus at {url} is no certificate: {error}."
+        raise Unavailable(message, code=KubeReason.PROMETHEUS_TLS) from error
+    return context
+
+
+def _show(context: ssl.SSLContext, url: str, certificate: str, key: str) -> None:
+    """OpenSSL reads the pair from files alone; they are ours to read, and gone at once."""
+    with tempfile.TemporaryDirectory() as folder:
+        shown, secret = _written(Path(folder) / "tls.crt", certificate), _written(Path(folder) / "tls.key", key)
+        try:
+            context.load_cert_chain(shown, secret, password="")  # or it would ask at the terminal
+        except (ssl.SSLError, ValueError) as error:
+            message = f"tls.crt and tls.key for Prometheus at {url} are no certificate and its key: {error}."
+            raise Unavailable(message, code=KubeReason.PROMETHEUS_TLS) from error
+
+
+def _written(path: Path, text: str) -> str:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+    return str(path)
