@@ -127,6 +127,7 @@ class Agent:
             self._actuation.fleet.update(executors)
         known = self._seen.queries if queries is None else queries
         self._live(known, usage)
+        self._actuation.hear(usage.given)
         self._take_inbox()
         if self._off is None and executors is not None and queries is not None:
             ended = {batch.query_id for batch in usage.batches}

@@ -1,6 +1,7 @@
 """What the agent's brain needs from Spark. `streamjob_agent.spark` implements it; tests use a fake.
 
-The brain (keeper, exporter, server, agent) never touches py4j; the Spark side never decides where a key group goes.
+The brain (keeper, exporter, server, agent) never touches py4j. It decides where key groups go; the Spark side does so
+only where nobody can wait for the brain (a query's first batch, an executor that is gone), and reports it.
 Every method may raise any exception: the brain catches, counts and reports it, and the job goes on.
 """
 
@@ -35,9 +36,7 @@ class Query:
 
     `operators` maps operatorId to its number of partitions; empty until that is known. Stateful operators that share a
     stage run in one task and so move as one: they are one operator here, named by the one nearest to the sink, and its
-    usage, state bytes and placement cover all of them. `adopted` queries had finished batches before the bridge saw
-    them: their key groups stay where Spark has them until somebody wants them elsewhere. `idle` ones were between two
-    batches just now.
+    usage, state bytes and placement cover all of them. `idle` ones were between two batches just now.
     """
 
     query_id: str
@@ -45,7 +44,6 @@ class Query:
     name: str | None
     operators: Mapping[int, int]
     trigger_interval_s: float | None
-    adopted: bool = False
     idle: bool = False
 
 
@@ -90,6 +88,8 @@ class Usage:
     executor_busy_s: Mapping[str, float]  # by executor id: every task
     failed_tasks: int
     longest_stateful_stage_s: float | None
+    given: Mapping[str, Mapping[GroupKey, str]] = dataclasses.field(default_factory=dict)
+    """By query id: owners that the bridge chose itself since the last drain, where it could not wait for the brain."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class SparkBridge(Protocol):
     def remember(self, query_id: str, owners: Mapping[GroupKey, str]) -> None:
         """Owners under the executor ids of an earlier driver, for a query that may start at any moment.
 
-        Before its first task, groups that shared an executor share one again. `place` replaces what this gave.
+        Before its first batch, groups that shared an executor share one again. `place` replaces what this gave.
         """
 
     def mark(self, executor_ids: Collection[str]) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 
 from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
-from streamjob_agent.spread import even, group_keys, id_order
+from streamjob_agent.spread import group_keys, id_order
 from streamjob_agent.wire import GroupKey
 
 QUERY = "query-1"
@@ -68,12 +68,16 @@ class FakeBridge:
     def run_batch(self) -> None:
         """Run each group's task where it is registered, else where it ran, else anywhere alive, as Spark would."""
         alive = sorted(self.alive, key=id_order)
-        fallback = even(self.operators, alive)
+        fallback = {
+            key: alive[(key.operator * self.operators[key.operator] + key.partition) % len(alive)]
+            for key in group_keys(self.operators)
+        }
         for key in group_keys(self.operators):
             wanted = self.registered.get(key)
             if wanted is None or wanted not in self.alive or (self.disobeys(key) and key in self.ran):
                 wanted = self.ran.get(key)
             self.ran[key] = wanted if wanted in self.alive else fallback[key]
+            self.registered.setdefault(key, self.ran[key])
         self.batch_id += 1
         with self._ended:
             self._usage.append(self._measured())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import collections
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from pyspark.sql import functions as F
 
+from streamjob_agent import notebook
 from streamjob_agent.wire import AgentStatus, QueryStatus
 
 pytestmark = pytest.mark.spark
@@ -139,4 +141,29 @@ def test_sessions_that_a_job_makes_in_each_batch_leave_nothing_behind(
     agent.until("the batches are seen", lambda now: (getattr(state_of(now, query), "batch_id", 0) or 0) >= 3)
     assert listeners(spark_cluster.session) == before
     assert agent.sessions() == 1
+    assert collected.rows == file_stream.expected()
+
+
+def test_an_executor_that_comes_in_the_first_batch_moves_nothing(
+    spark_cluster: Any, file_stream: Any, collected: Any, install: Callable[[Any], Any]
+) -> None:
+    agent = install(spark_cluster.session)
+    leaves = max(on_three(agent.until("three", lambda now: len(on_three(now)) == 3)), key=int)
+    bridge = notebook._installed[0]._agent._bridge
+    bridge.decommission(leaves)
+    spark_cluster.wait_for_executors(2)
+
+    def another_one(_: int) -> None:
+        collected.before_collect = None
+        bridge.request_executors(3)
+        spark_cluster.wait_for_executors(3)
+        agent.until("the agent sees it", lambda now: len({*on_three(now)} - {leaves}) == 3)
+        time.sleep(1.0)  # some rounds of the agent
+
+    collected.before_collect = another_one
+    file_stream.write(files=2)
+    query = counts(file_stream, collected)
+    query.processAllAvailable()
+    status = agent.until("the owners are known", lambda now: None not in owners(now, query))
+    assert sizes(owners(status, query)) == [4, 4]
     assert collected.rows == file_stream.expected()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import collections
 import itertools
+import json
+import pathlib
+import uuid
 from typing import Any
 
 import pytest
@@ -119,4 +122,23 @@ def test_a_query_of_another_session_is_found_and_moved(watch: Any, file_stream: 
     wanted = watch.move_all(query, rotated(watch, seen))
     file_stream.write()
     assert watch.run(query) == wanted
+    assert collected.rows == file_stream.expected()
+
+
+@pytest.mark.parametrize(("earlier", "wanted"), [(4, [2, 3, 3]), (2, [2, 3, 3]), (1, [2, 2, 4])])
+def test_groups_that_shared_an_executor_do_so_again_on_other_numbers_of_executors(
+    watch: Any, file_stream: Any, collected: Any, earlier: int, wanted: list[int]
+) -> None:
+    query_id = str(uuid.uuid4())
+    pathlib.Path(file_stream.checkpoint).mkdir()
+    (pathlib.Path(file_stream.checkpoint) / "metadata").write_text(json.dumps({"id": query_id}))
+    old = {GroupKey(operator=0, partition=p): str(40 + p * earlier // 8) for p in range(8)}
+    watch.bridge.remember(query_id, old)
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    assert query.id == query_id
+    seen = watch.run(query)
+    assert sorted(collections.Counter(seen.values()).values()) == wanted
+    together = [{old[key] for key, owner in seen.items() if owner == name} for name in set(seen.values())]
+    assert sum(len(homes) for homes in together) <= max(earlier, 3) + 2  # hardly anybody was parted
     assert collected.rows == file_stream.expected()

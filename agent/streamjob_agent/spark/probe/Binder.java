@@ -26,13 +26,13 @@ final class Binder {
     "left-keyToNumValues", "left-keyWithIndexToValue", "right-keyToNumValues", "right-keyWithIndexToValue"
   };
   private final Registry registry;
-  private final Keeper keeper;
+  private final Registrar registrar;
   private final ConcurrentHashMap running;
   private final Configuration hadoop;
 
-  Binder(Registry registry, Keeper keeper, ConcurrentHashMap running, Configuration hadoop) {
+  Binder(Registry registry, Registrar registrar, ConcurrentHashMap running, Configuration hadoop) {
     this.registry = registry;
-    this.keeper = keeper;
+    this.registrar = registrar;
     this.running = running;
     this.hadoop = hadoop;
   }
@@ -66,17 +66,17 @@ final class Binder {
       }
     }
     if (adopted) {
-      keeper.adopt(query);
+      registrar.adopt(query);
     }
-    keeper.spread(query);
-    keeper.boundary(query);
+    registrar.spread(query);
+    registrar.boundary(query);
   }
 
   /** Called some milliseconds after a batch's end: too late for the next one at times, so it only backs the hook up. */
   void progressed(UUID id) {
     Tracked query = registry.get(id.toString());
     if (query != null) {
-      keeper.boundary(query);
+      registrar.boundary(query);
     }
   }
 

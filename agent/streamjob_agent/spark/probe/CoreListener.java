@@ -14,16 +14,16 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 public final class CoreListener extends SparkListener {
   private final Fleet fleet;
   private final Registry registry;
-  private final Keeper keeper;
+  private final Registrar registrar;
   private final Plans plans;
   private final Meter meter;
   private final Faults faults;
   final AtomicLong nanos = new AtomicLong();
 
-  CoreListener(Fleet fleet, Registry registry, Keeper keeper, Plans plans, Meter meter, Faults faults) {
+  CoreListener(Fleet fleet, Registry registry, Registrar registrar, Plans plans, Meter meter, Faults faults) {
     this.fleet = fleet;
     this.registry = registry;
-    this.keeper = keeper;
+    this.registrar = registrar;
     this.plans = plans;
     this.meter = meter;
     this.faults = faults;
@@ -81,7 +81,7 @@ public final class CoreListener extends SparkListener {
   public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
     try {
       fleet.removed(event.executorId());
-      keeper.guard(event.executorId());
+      registrar.guard(event.executorId());
     } catch (Throwable fault) {
       faults.caught("executor", fault);
     }

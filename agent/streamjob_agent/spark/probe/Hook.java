@@ -16,7 +16,7 @@ public final class Hook extends Rule {
   static final String BATCH = "streaming.sql.batchId";
   private final SparkContext context;
   private final Registry registry;
-  private final Keeper keeper;
+  private final Registrar registrar;
   private final Removal removal;
   private final Plans plans;
   private final Faults faults;
@@ -27,11 +27,11 @@ public final class Hook extends Rule {
   final AtomicLong batches = new AtomicLong();
   volatile boolean open = true;
 
-  Hook(SparkContext context, Registry registry, Keeper keeper, Removal removal, Plans plans, Faults faults, Gate gate,
+  Hook(SparkContext context, Registry registry, Registrar registrar, Removal removal, Plans plans, Faults faults, Gate gate,
       ConcurrentHashMap running) {
     this.context = context;
     this.registry = registry;
-    this.keeper = keeper;
+    this.registrar = registrar;
     this.removal = removal;
     this.plans = plans;
     this.faults = faults;
@@ -66,8 +66,8 @@ public final class Hook extends Rule {
       return false;
     }
     plans.note(query, execution);
-    keeper.spread(query);
-    keeper.boundary(query);
+    registrar.spread(query);
+    registrar.boundary(query);
     removal.boundary();
     batches.incrementAndGet();
     nanos.addAndGet(System.nanoTime() - from);

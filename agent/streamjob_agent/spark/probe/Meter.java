@@ -162,7 +162,7 @@ final class Meter {
       }
       // A union of operators of the same width is one stage with several times as many tasks.
       partition = task.partitionId() % operator.partitions;
-      operator.saw(partition, task.executorId());
+      operator.saw(partition, task.executorId(), metrics.executorRunTime());
     }
     return charge(named, partition, task, metrics, rows, isFirst(stage, task, metrics));
   }

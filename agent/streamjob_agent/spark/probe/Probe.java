@@ -24,7 +24,7 @@ public final class Probe {
   private Registry registry;
   private Faults faults;
   private Fleet fleet;
-  private Keeper keeper;
+  private Registrar registrar;
   private Removal removal;
   private Plans plans;
   private Meter meter;
@@ -47,17 +47,17 @@ public final class Probe {
     registry = new Registry();
     faults = new Faults();
     fleet = new Fleet(spark);
-    keeper = new Keeper(fleet, registry, coordinator);
-    removal = new Removal(spark, fleet, keeper, faults);
-    plans = new Plans(registry, keeper, running);
+    registrar = new Registrar(fleet, registry, coordinator);
+    removal = new Removal(spark, fleet, registrar, faults);
+    plans = new Plans(registry, registrar, running);
     meter = new Meter(plans);
-    binder = new Binder(registry, keeper, running, hadoop);
+    binder = new Binder(registry, registrar, running, hadoop);
     boundaries = new Boundaries();
     sizes = new StateSizes(hadoop);
     Gate gate = new Gate();
-    hook = new Hook(spark, registry, keeper, removal, plans, faults, gate, running);
+    hook = new Hook(spark, registry, registrar, removal, plans, faults, gate, running);
     stopper = new Stopper(gate, running);
-    core = new CoreListener(fleet, registry, keeper, plans, meter, faults);
+    core = new CoreListener(fleet, registry, registrar, plans, meter, faults);
     listener = new QueryListener(binder, boundaries, meter, faults);
     sessions = new Sessions(registry, binder, hook, listener, running);
   }
@@ -76,7 +76,7 @@ public final class Probe {
   }
 
   public void close() throws Exception {
-    keeper.on = false;
+    registrar.on = false;
     hook.open = false;
     listener.open = false;
     context.listenerBus().removeListener(core);
@@ -84,18 +84,22 @@ public final class Probe {
   }
 
   public void actuate(boolean on) {
-    keeper.on = on;
+    registrar.on = on;
     List queries = registry.all();
     for (int i = 0; on && i < queries.size(); i++) {
       Tracked query = (Tracked) queries.get(i);
-      keeper.spread(query);
-      keeper.boundary(query);
+      registrar.spread(query);
+      registrar.boundary(query);
     }
   }
 
   public String drain() {
     StringBuilder out = new StringBuilder();
     meter.drain(out);
+    List queries = registry.all();
+    for (int i = 0; i < queries.size(); i++) {
+      ((Tracked) queries.get(i)).writeGiven(out);
+    }
     return out.toString();
   }
 
@@ -118,8 +122,8 @@ public final class Probe {
     StringBuilder out = new StringBuilder();
     faults.write(out);
     out.append("T\thook_ns\t").append(hook.nanos.get()).append("\nT\tlistener_ns\t").append(core.nanos.get());
-    out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(keeper.registered.get());
-    out.append("\nT\tguarded\t").append(keeper.guarded.get());
+    out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(registrar.registered.get());
+    out.append("\nT\tguarded\t").append(registrar.guarded.get());
     out.append("\nT\tsessions\t").append(sessions.count()).append('\n');
     return out.toString();
   }
@@ -127,7 +131,7 @@ public final class Probe {
   /** Lines "operator, then executor ids of partitions 0..", separated by tabs; empty means leave. */
   public void place(String queryId, String lines) {
     Tracked query = registry.get(queryId);
-    if (query == null || !keeper.on) {
+    if (query == null || !registrar.on) {
       return;
     }
     String[] rows = lines.split("\n");
@@ -138,11 +142,12 @@ public final class Probe {
         for (int p = 0; operator != null && p < operator.partitions && p + 1 < cells.length; p++) {
           if (cells[p + 1].length() > 0 && fleet.host(cells[p + 1]) != null) {
             operator.want(p, cells[p + 1]);
+            query.given.remove(operator.id + "\t" + p); // the brain's word is the newer one
           }
         }
       }
     }
-    keeper.register(query);
+    registrar.register(query);
   }
 
   /** Lines "operator, then ranks of partitions 0..": groups of one rank shared an executor of an earlier driver. */
@@ -158,6 +163,13 @@ public final class Probe {
       ranks.put(Integer.valueOf(cells[0]), row);
     }
     registry.remember(queryId, ranks);
+    Tracked query = registry.get(queryId);
+    if (query != null) {
+      synchronized (query) {
+        query.ranks = ranks;
+        query.spreadOver = null; // before its first batch it is spread anew
+      }
+    }
   }
 
   public void mark(String ids) {
@@ -245,7 +257,7 @@ public final class Probe {
     UUID run = UUID.randomUUID();
     StateStoreProviderId id = new StateStoreProviderId(new StateStoreId("streamjob-self-test", 0L, 0, "default"), run);
     try {
-      coordinator.reportActiveInstance(id, "localhost", "streamjob-self-test", Keeper.NOTHING);
+      coordinator.reportActiveInstance(id, "localhost", "streamjob-self-test", Registrar.NOTHING);
       String there = String.valueOf(Reflect.orNull(coordinator.getLocation(id)));
       if (!"executor_localhost_streamjob-self-test".equals(there)) {
         return "the state store coordinator answered " + there + " after a registration";
