@@ -88,6 +88,8 @@ class Usage:
     executor_busy_s: Mapping[str, float]  # by executor id: every task
     failed_tasks: int
     longest_stateful_stage_s: float | None
+    dropped: int = 0
+    """Tasks and batches that are missing here, because too much had happened since the last drain."""
     given: Mapping[str, Mapping[GroupKey, str]] = dataclasses.field(default_factory=dict)
     """By query id: owners that the bridge chose itself since the last drain, where it could not wait for the brain."""
 

@@ -22,7 +22,7 @@ def step(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
     Before its first task is seen a query is the bridge's: only that is in time, and its choice may be loading already.
     """
     state = _take_over(state, world)
-    if not world.observed:
+    if not world.observed or _settled(state, world):
         return state, {}
     state = _age(_confirm(state, world), world)
     state = _drop_lost_goals(state, world)
@@ -40,8 +40,24 @@ def step(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
     return dataclasses.replace(state, told={**state.told, **again}), again
 
 
+def _settled(state: Keeping, world: World) -> bool:
+    """Whether every group runs where it is wanted and none has to leave: nearly always, so it is found out cheaply."""
+    homes = set(world.observed.values())
+    return (
+        not state.goals
+        and not state.asked
+        and len(world.observed) == sum(world.operators.values())
+        and homes <= set(world.live)
+        and (state.planned or not homes & world.shut)
+        and state.registered == world.observed
+        and state.told.items() <= state.registered.items()
+    )
+
+
 def _take_over(state: Keeping, world: World) -> Keeping:
     """What the bridge chose is wanted from now on: an answer of ours to the same question would load state twice."""
+    if not world.given:
+        return state
     given = {key: owner for key, owner in world.given.items() if owner in world.live}
     rescued = sum(1 for key in given if state.registered.get(key) not in (None, *world.live))
     return dataclasses.replace(

@@ -148,10 +148,18 @@ class Ledger:
         query.input_rows += batch.input_rows
         query.newest = batch
 
-    def set_state_bytes(self, query_id: str, state_bytes: Mapping[GroupKey, int]) -> None:
-        """Replace a query's sizes of state."""
+    def restart(self, query_id: str) -> None:
+        """A new run of a query began: what was used for a batch that never ended is no part of the next one."""
         with self._lock:
-            self._query(query_id).state_bytes = dict(state_bytes)
+            query = self._query(query_id)
+            query.other_busy_s += sum(usage.busy_s for usage in query.unfinished)
+            query.unfinished.clear()
+
+    def set_state_bytes(self, query_id: str, state_bytes: Mapping[GroupKey, int]) -> None:
+        """Take in a query's sizes of state; those that are not given stay."""
+        with self._lock:
+            query = self._query(query_id)
+            query.state_bytes = {**query.state_bytes, **state_bytes}
 
     def take_traffic(self, query_id: str, pairs: Iterable[Traffic]) -> None:
         """Add one batch's traffic, standing for every batch since the last reading."""

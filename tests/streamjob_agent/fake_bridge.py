@@ -44,6 +44,8 @@ class FakeBridge:
         self.ran: dict[GroupKey, str] = {}
         self.disobeys: Callable[[GroupKey], bool] = lambda key: False
         self.faults: dict[str, Callable[[], None]] = {}
+        self.own_faults: dict[str, tuple[int, str]] = {}
+        self.run_id = "run-1"
         self.checks = {"version": "ok"}
         self.calls: list[tuple[str, object]] = []
         self.query_id = QUERY
@@ -92,7 +94,7 @@ class FakeBridge:
     def _measured(self) -> Usage:
         batch = BatchEnd(
             query_id=self.query_id,
-            run_id="run-1",
+            run_id=self.run_id,
             batch_id=self.batch_id,
             ended_at_s=1000.0 + self.batch_id,
             duration_s=1.0,
@@ -147,7 +149,7 @@ class FakeBridge:
         self._enter("queries")
         query = Query(
             query_id=self.query_id,
-            run_id="run-1",
+            run_id=self.run_id,
             name="demo",
             operators=self.operators,
             trigger_interval_s=None,
@@ -221,7 +223,7 @@ class FakeBridge:
 
     def diagnostics(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, int]]:
         self._enter("diagnostics")
-        return {"progress": (2, "java.lang.Exception")}, {"hook_ns": 1_000_000, "batches": 3}
+        return self.own_faults, {"hook_ns": 1_000_000, "batches": 3}
 
     def close(self) -> None:
         self._enter("close")

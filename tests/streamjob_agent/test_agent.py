@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import threading
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from streamjob_agent import metric_names
 from streamjob_agent.agent import Agent
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
+from streamjob_agent.pacing import LONGEST_GAP_S, Rounds
 from streamjob_agent.wire import Assignment, GroupKey, Pace
 
 
@@ -29,6 +31,7 @@ class Stage:
         for _ in range(count):
             self.bridge.run_batch()
             self.agent.round()
+            self.agent._aside.wait(30.0)
         return self
 
     def assignment(self, generation: int = 1, **fields: Any) -> Assignment:
@@ -275,3 +278,60 @@ def test_new_executors_are_seen_but_get_nothing_by_themselves() -> None:
     stage.batches(3)
     states = {found.executor_id: (found.state, found.groups) for found in stage.agent.status().executors}
     assert states["3"] == ("ready", 0)
+
+
+def test_sizes_that_take_minutes_hold_nothing_up() -> None:
+    bridge, release, now_s = FakeBridge(), threading.Event(), [0.0]
+    bridge.faults["state_bytes"] = lambda: assert_true(release.wait(60))
+    agent = Agent(bridge, AgentConfig(), clock=lambda: now_s[0])
+    agent.prepare()
+    for _ in range(12):
+        bridge.run_batch()
+        agent.round()
+        now_s[0] += 30.0
+    status = agent.status()
+    assert (status.actuation, status.queries[0].batch_id) == ("on", 12)
+    assert len(bridge.called("state_bytes")) == 1
+    release.set()
+    agent._aside.wait(30.0)
+    assert agent.facts().pages[0].state_bytes
+
+
+def assert_true(value: bool) -> None:
+    assert value
+
+
+def test_work_of_a_batch_that_failed_is_no_work_of_the_next_one() -> None:
+    stage = Stage().batches(2)
+    (page,) = stage.agent.facts().pages
+    before = sum(group.busy_s for _, group in page.groups), page.other_busy_s
+    for number in range(3):  # a retry loop: tasks run, no batch ends
+        stage.bridge.run_batch()
+        failed = stage.bridge._usage.pop()
+        stage.bridge._usage.append(dataclasses.replace(failed, batches=()))
+        stage.agent.round()
+        stage.bridge.running = False
+        stage.agent.round()
+        stage.bridge.running, stage.bridge.run_id = True, f"run-{number + 2}"
+    stage.batches()
+    (page,) = stage.agent.facts().pages
+    after = sum(group.busy_s for _, group in page.groups), page.other_busy_s
+    assert after[0] - before[0] == pytest.approx(12 * 0.1)
+    assert after[1] - before[1] == pytest.approx(4 * 0.25 + 3 * 12 * 0.1)
+
+
+def test_what_was_lost_is_counted() -> None:
+    stage = Stage()
+    stage.bridge.run_batch()
+    stage.bridge._usage[-1] = dataclasses.replace(stage.bridge._usage[-1], dropped=7)
+    stage.agent.round()
+    assert stage.agent.facts().errors["dropped"] == 7
+    assert stage.agent.status().errors_total == 7
+
+
+@pytest.mark.parametrize("cost_s", [0.001, 0.05, 0.18, 1.0])
+def test_the_share_of_the_time_is_kept_however_long_a_round_takes(cost_s: float) -> None:
+    rounds = Rounds(0.02)
+    gap_s = rounds.gap_s(cost_s)
+    assert cost_s / (cost_s + gap_s) <= 0.02
+    assert Rounds(0.02).gap_s(30.0) == LONGEST_GAP_S

@@ -33,6 +33,7 @@ def read_usage(text: str) -> Usage:
         executor_busy_s={row[1]: int(row[2]) / _MS for row in rows if row[0] == "E"},
         failed_tasks=int(counts[1]),
         longest_stateful_stage_s=None if int(counts[2]) < 0 else int(counts[2]) / _MS,
+        dropped=int(counts[3]),
         given=given,
     )
 
@@ -133,9 +134,9 @@ def _query(row: list[str]) -> Query:
 
 
 def read_state_bytes(text: str) -> dict[GroupKey, int]:
-    """What `Probe.stateBytes` wrote: operator, then bytes of partitions 0, 1, ..."""
-    rows = [[int(cell) for cell in row] for row in _rows(text)]
-    return {GroupKey(operator=row[0], partition=p): size for row in rows for p, size in enumerate(row[1:])}
+    """What `Probe.stateBytes` wrote: operator, then bytes of partitions 0, 1, ..., empty where they are not known."""
+    cells = ((int(row[0]), p, cell) for row in _rows(text) for p, cell in enumerate(row[1:]) if cell)
+    return {GroupKey(operator=operator, partition=p): int(cell) for operator, p, cell in cells}
 
 
 def read_traffic(text: str) -> tuple[Traffic, ...]:

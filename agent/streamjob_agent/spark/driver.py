@@ -13,6 +13,7 @@ from streamjob_agent.wire import GroupKey
 
 # A Java call that blocks cannot be interrupted from Python, so one wait is made of slices.
 _WAIT_SLICE_MS = 500
+_READING_MS = 120_000  # for the sizes of one query's state; what was opened by then is known at the next reading
 
 
 def connect(session: Any) -> DriverBridge:
@@ -78,7 +79,7 @@ class DriverBridge:
 
     def state_bytes(self, query_id: str) -> Mapping[GroupKey, int]:
         """Checkpoint bytes that a move of each group would load now, from one recursive listing per operator."""
-        return codec.read_state_bytes(self._probe.stateBytes(query_id))
+        return codec.read_state_bytes(self._probe.stateBytes(query_id, _READING_MS))
 
     def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> tuple[Traffic, ...]:
         """The heaviest pairs of chained operators, each at least min_bytes, heaviest first, at most max_pairs.

@@ -28,13 +28,11 @@ final class Binder {
   private final Registry registry;
   private final Registrar registrar;
   private final ConcurrentHashMap running;
-  private final Configuration hadoop;
 
-  Binder(Registry registry, Registrar registrar, ConcurrentHashMap running, Configuration hadoop) {
+  Binder(Registry registry, Registrar registrar, ConcurrentHashMap running) {
     this.registry = registry;
     this.registrar = registrar;
     this.running = running;
-    this.hadoop = hadoop;
   }
 
   /** Called on the query's own thread before batch 0 of a run: its groups get owners before any task exists. */
@@ -58,6 +56,8 @@ final class Binder {
     synchronized (query) {
       query.name = name;
       query.root = Reflect.call(execution, "resolvedCheckpointRoot") + "/state";
+      Object state = Reflect.call(Reflect.call(execution, "sparkSession"), "sessionState");
+      query.hadoop = (Configuration) Reflect.call(state, "newHadoopConf");
       query.triggerMs = triggerMs(Reflect.call(execution, "trigger"));
       query.active = true;
       query.adopted = adopted;
@@ -100,7 +100,7 @@ final class Binder {
   private void guess(Tracked query, Object execution) throws Exception {
     int[] found = new int[2];
     count((LogicalPlan) Reflect.call(execution, "analyzedPlan"), found);
-    int partitions = partitions(execution);
+    int partitions = partitions(query, execution);
     for (int id = 0; id < found[0]; id++) {
       Operator operator = new Operator(id, partitions);
       operator.addStore(id, "default");
@@ -126,8 +126,8 @@ final class Binder {
   }
 
   /** Partitions of the state: fixed by the checkpoint's offset log once there is one, else by the session. */
-  private int partitions(Object execution) throws Exception {
-    String offsets = newestOffsets(String.valueOf(Reflect.call(execution, "resolvedCheckpointRoot")));
+  private int partitions(Tracked query, Object execution) throws Exception {
+    String offsets = newestOffsets(query.hadoop, String.valueOf(Reflect.call(execution, "resolvedCheckpointRoot")));
     for (int i = 0; offsets != null && i < PARTITIONS.length; i++) {
       Matcher found = Pattern.compile("\"" + Pattern.quote(PARTITIONS[i]) + "\"\\s*:\\s*\"(\\d+)\"").matcher(offsets);
       if (found.find()) {
@@ -139,7 +139,7 @@ final class Binder {
     return (int) Reflect.callLong(Reflect.call(state, "conf"), "numShufflePartitions");
   }
 
-  private String newestOffsets(String root) throws Exception {
+  private static String newestOffsets(Configuration hadoop, String root) throws Exception {
     Path folder = new Path(root, "offsets");
     FileSystem files = folder.getFileSystem(hadoop);
     if (!files.exists(folder)) {

@@ -7,9 +7,9 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
@@ -40,7 +40,6 @@ public final class Probe {
   /** Builds the parts; nothing is attached to Spark yet. */
   public void open(SparkContext spark, Object session) throws Exception {
     context = spark;
-    Configuration hadoop = spark.hadoopConfiguration();
     Object manager = Reflect.call(Reflect.call(session, "sessionState"), "streamingQueryManager");
     coordinator = (StateStoreCoordinatorRef) Reflect.call(manager, "stateStoreCoordinator");
     running = (ConcurrentHashMap) Reflect.call(Reflect.call(session, "sharedState"), "activeStreamingQueries");
@@ -51,9 +50,9 @@ public final class Probe {
     removal = new Removal(spark, fleet, registrar, faults);
     plans = new Plans(registry, registrar, running);
     meter = new Meter(plans);
-    binder = new Binder(registry, registrar, running, hadoop);
+    binder = new Binder(registry, registrar, running);
     boundaries = new Boundaries();
-    sizes = new StateSizes(hadoop);
+    sizes = new StateSizes();
     Gate gate = new Gate();
     hook = new Hook(spark, registry, registrar, removal, plans, faults, gate, running);
     stopper = new Stopper(gate, running);
@@ -197,8 +196,9 @@ public final class Probe {
     return removal.remove(id);
   }
 
-  /** Lines: operator, then the bytes of partitions 0.., separated by tabs. */
-  public String stateBytes(String queryId) throws Exception {
+  /** Lines: operator, then the bytes of partitions 0.., separated by tabs; empty where it takes longer than may be. */
+  public String stateBytes(String queryId, long atMostMs) throws Exception {
+    long until = System.nanoTime() + atMostMs * 1000000L;
     StringBuilder out = new StringBuilder();
     Tracked query = registry.get(queryId);
     ArrayList operators = new ArrayList();
@@ -213,14 +213,15 @@ public final class Probe {
       HashSet done = new HashSet();
       for (int s = 0; s < operator.stores.size(); s++) {
         Long id = (Long) ((Object[]) operator.stores.get(s))[0];
-        long[] part = done.add(id) ? sizes.of(query.root, id.longValue(), operator.partitions) : new long[0];
+        long[] part = done.add(id) ? sizes.of(query.hadoop, query.root, id.longValue(), operator.partitions, until)
+            : new long[0];
         for (int p = 0; p < part.length; p++) {
-          bytes[p] += part[p];
+          bytes[p] = part[p] < 0L || bytes[p] < 0L ? -1L : bytes[p] + part[p];
         }
       }
       out.append(operator.id);
       for (int p = 0; p < bytes.length; p++) {
-        out.append('\t').append(bytes[p]);
+        out.append('\t').append(bytes[p] < 0L ? "" : String.valueOf(bytes[p]));
       }
       out.append('\n');
     }
@@ -234,17 +235,21 @@ public final class Probe {
     if (query != null && most > 0) {
       PriorityQueue largest = new PriorityQueue(64, new Traffic.BySize());
       MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) Reflect.call(context.taskScheduler(), "mapOutputTracker");
+      HashMap links; // the query's thread waits for its monitor before each batch, and a shuffle may have millions of cells
+      TreeMap operators;
       synchronized (query) {
-        Iterator links = query.links.keySet().iterator();
-        while (links.hasNext()) {
-          String link = (String) links.next();
-          int space = link.indexOf(' ');
-          Operator from = query.operator(Integer.parseInt(link.substring(0, space)));
-          Operator to = query.operator(Integer.parseInt(link.substring(space + 1)));
-          if (from != null && to != null) {
-            int shuffle = ((Integer) query.links.get(link)).intValue();
-            Traffic.collect(tracker, shuffle, from, to, least, most, largest);
-          }
+        links = new HashMap(query.links);
+        operators = new TreeMap(query.operators);
+      }
+      Iterator each = links.keySet().iterator();
+      while (each.hasNext()) {
+        String link = (String) each.next();
+        int space = link.indexOf(' ');
+        Operator from = (Operator) operators.get(Integer.valueOf(link.substring(0, space)));
+        Operator to = (Operator) operators.get(Integer.valueOf(link.substring(space + 1)));
+        if (from != null && to != null) {
+          int shuffle = ((Integer) links.get(link)).intValue();
+          Traffic.collect(tracker, shuffle, from, to, least, most, largest);
         }
       }
       Traffic.write(largest, out);

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
 
 /** What the probe knows of one streaming query, over its restarts. Guarded by its own monitor. */
 final class Tracked {
@@ -17,6 +18,7 @@ final class Tracked {
   UUID runId;
   String name;
   String root;
+  Configuration hadoop; // with the credentials of the query's own session
   long triggerMs;
   boolean active;
   boolean adopted; // it had finished batches before the probe saw this run: its groups stay where Spark has them
