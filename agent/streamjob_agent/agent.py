@@ -168,10 +168,11 @@ class Agent:
         wait_s = self._tuner.observe(usage.longest_stateful_stage_s) if self._off is None else None
         if wait_s is None:
             return
-        if self.guard.did("set_locality_wait", lambda: self._bridge.set_locality_wait(wait_s)):
-            self._locality_wait_s = wait_s
-        else:
+        taken = self.guard.call("set_locality_wait", lambda: self._bridge.set_locality_wait(wait_s), None)
+        if taken is None:
             self._tuner.forget()
+        elif taken:
+            self._locality_wait_s = wait_s
 
     def _read_slowly(self, queries: tuple[Query, ...], batches: int) -> None:
         if self._slow.due(batches) and not self._aside.busy:

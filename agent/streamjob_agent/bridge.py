@@ -157,8 +157,8 @@ class SparkBridge(Protocol):
     def wait_for_boundary(self, timeout_s: float) -> bool:
         """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has."""
 
-    def set_locality_wait(self, seconds: float) -> None:
-        """Set spark.locality.wait.process for task sets made from now on."""
+    def set_locality_wait(self, seconds: float) -> bool:
+        """How long tasks of queries with state wait for their executor from now on; False when the job says it."""
 
     def request_executors(self, total: int) -> None:
         """Ask the cluster for this number of executors."""

@@ -184,8 +184,9 @@ class PaperSpark:
             ended, self._seen = self.batches != self._seen, self.batches
         return ended
 
-    def set_locality_wait(self, seconds: float) -> None:
+    def set_locality_wait(self, seconds: float) -> bool:
         """Tasks go where they are registered anyway."""
+        return True
 
     def request_executors(self, total: int) -> None:
         with self._ended:

@@ -52,6 +52,7 @@ class FakeBridge:
         self.batch_id = 0
         self.on = True
         self.running = True
+        self.own_wait = False
         self.idle = False
         self.task_s = 0.1
         self._usage: list[Usage] = []
@@ -202,8 +203,9 @@ class FakeBridge:
             ended, self._seen = self._boundaries != self._seen, self._boundaries
         return ended
 
-    def set_locality_wait(self, seconds: float) -> None:
+    def set_locality_wait(self, seconds: float) -> bool:
         self._enter("set_locality_wait", seconds)
+        return not self.own_wait
 
     def request_executors(self, total: int) -> None:
         self._enter("request_executors", total)

@@ -268,8 +268,15 @@ def test_damaged_memory_is_no_hint(tmp_path: pathlib.Path, content: bytes) -> No
 
 def test_locality_wait_follows_the_stages() -> None:
     stage = Stage().batches(3)
-    assert stage.bridge.called("set_locality_wait") == [10.0]
-    assert stage.agent.facts().locality_wait_s == 10.0
+    assert stage.bridge.called("set_locality_wait") == [3.0]
+    assert stage.agent.facts().locality_wait_s == 3.0
+
+
+def test_a_locality_wait_of_the_jobs_own_is_not_shown_as_ours() -> None:
+    stage = Stage()
+    stage.bridge.own_wait = True
+    stage.batches(3)
+    assert stage.agent.facts().locality_wait_s is None
 
 
 def test_new_executors_are_seen_but_get_nothing_by_themselves() -> None:

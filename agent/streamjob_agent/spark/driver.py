@@ -118,9 +118,9 @@ class DriverBridge:
             if left_ms <= _WAIT_SLICE_MS:
                 return False
 
-    def set_locality_wait(self, seconds: float) -> None:
-        """Set spark.locality.wait.process for task sets made from now on."""
-        self._probe.localityWait(f"{round(seconds * 1000)}ms")
+    def set_locality_wait(self, seconds: float) -> bool:
+        """Set spark.locality.wait.process while batches of queries with state run, unless the job has set it."""
+        return bool(self._probe.localityWait(round(seconds * 1000)))
 
     def request_executors(self, total: int) -> None:
         """Ask the cluster for this number of executors; raises RuntimeError when it did not take the request."""
@@ -134,7 +134,7 @@ class DriverBridge:
 
     def self_test(self) -> Mapping[str, str]:
         """Each check's name and "ok", "ok, but ..." or what failed; leaves no trace in the job."""
-        conf = {key: self._context.getConf().get(key, "false") for key in _BOOLEANS}
+        conf = dict(self._context.getConf().getAll())
         return selftest.run_checks(
             version=self.spark_version(),
             master=str(self._context.master),
@@ -153,6 +153,3 @@ class DriverBridge:
     def close(self) -> None:
         """Detach every listener and the planning hook."""
         self._probe.close()
-
-
-_BOOLEANS = ("spark.dynamicAllocation.enabled", "spark.speculation", "spark.decommission.enabled")

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from streamjob_agent import notebook
+from streamjob_agent.spark import connect
 from streamjob_agent.wire import AgentStatus, QueryStatus
 
 pytestmark = pytest.mark.spark
@@ -167,3 +168,22 @@ def test_an_executor_that_comes_in_the_first_batch_moves_nothing(
     status = agent.until("the owners are known", lambda now: None not in owners(now, query))
     assert sizes(owners(status, query)) == [4, 4]
     assert collected.rows == file_stream.expected()
+
+
+KEY = "spark.locality.wait.process"
+
+
+def test_a_wait_that_the_job_has_set_is_its_own(spark_cluster: Any, file_stream: Any, collected: Any) -> None:
+    conf = spark_cluster.session.sparkContext._jsc.sc().conf()
+    conf.set(KEY, "1s")
+    bridge = connect(spark_cluster.session)
+    try:
+        assert bridge.self_test()["locality_wait"].startswith(f"ok, but {KEY}=1s")
+        assert not bridge.set_locality_wait(20.0)
+        file_stream.write()
+        counts(file_stream, collected).processAllAvailable()
+        assert conf.get(KEY) == "1s"
+    finally:
+        bridge.close()
+        assert conf.get(KEY) == "1s"
+        conf.remove(KEY)

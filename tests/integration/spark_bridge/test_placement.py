@@ -142,3 +142,25 @@ def test_groups_that_shared_an_executor_do_so_again_on_other_numbers_of_executor
     together = [{old[key] for key, owner in seen.items() if owner == name} for name in set(seen.values())]
     assert sum(len(homes) for homes in together) <= max(earlier, 3) + 2  # hardly anybody was parted
     assert collected.rows == file_stream.expected()
+
+
+KEY = "spark.locality.wait.process"
+
+
+def test_the_wait_for_an_executor_counts_while_a_batch_with_state_runs_and_no_longer(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    conf = watch.cluster.session.sparkContext._jsc.sc().conf()
+    assert not conf.contains(KEY)
+    waits = []
+    collected.before_collect = lambda _: waits.append(conf.get(KEY))
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    watch.run(query)
+    watch.cluster.wait_until(lambda: not conf.contains(KEY), "it is taken back")
+    assert watch.bridge.set_locality_wait(7.0)
+    assert not conf.contains(KEY)
+    file_stream.write(files=2)
+    watch.run(query)
+    assert waits == ["30000ms", "7000ms", "7000ms"]
+    watch.cluster.wait_until(lambda: not conf.contains(KEY), "it is taken back")

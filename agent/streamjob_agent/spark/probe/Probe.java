@@ -26,6 +26,7 @@ public final class Probe {
   private Fleet fleet;
   private Registrar registrar;
   private Removal removal;
+  private LocalityWait wait;
   private Plans plans;
   private Meter meter;
   private Binder binder;
@@ -47,6 +48,7 @@ public final class Probe {
     faults = new Faults();
     fleet = new Fleet(spark);
     registrar = new Registrar(fleet, registry, coordinator);
+    wait = new LocalityWait(spark);
     removal = new Removal(spark, fleet, registrar, faults);
     plans = new Plans(registry, registrar, running);
     meter = new Meter(plans);
@@ -54,10 +56,10 @@ public final class Probe {
     boundaries = new Boundaries();
     sizes = new StateSizes();
     Gate gate = new Gate();
-    hook = new Hook(spark, registry, registrar, removal, plans, faults, gate, running);
+    hook = new Hook(spark, registry, registrar, removal, plans, wait, faults, gate, running);
     stopper = new Stopper(gate, running);
     core = new CoreListener(fleet, registry, registrar, plans, meter, faults);
-    listener = new QueryListener(binder, boundaries, meter, faults);
+    listener = new QueryListener(binder, boundaries, meter, wait, faults);
     sessions = new Sessions(registry, binder, hook, listener, running);
   }
 
@@ -78,6 +80,7 @@ public final class Probe {
     registrar.on = false;
     hook.open = false;
     listener.open = false;
+    wait.close();
     context.listenerBus().removeListener(core);
     sessions.leave();
   }
@@ -184,8 +187,8 @@ public final class Probe {
     return stopper.stopAll(atMostMs);
   }
 
-  public void localityWait(String value) {
-    context.conf().set("spark.locality.wait.process", value);
+  public boolean localityWait(long millis) {
+    return wait.tune(millis);
   }
 
   public boolean requestExecutors(int total) {
@@ -201,29 +204,8 @@ public final class Probe {
     long until = System.nanoTime() + atMostMs * 1000000L;
     StringBuilder out = new StringBuilder();
     Tracked query = registry.get(queryId);
-    ArrayList operators = new ArrayList();
     if (query != null) {
-      synchronized (query) {
-        operators.addAll(query.planned ? query.operators.values() : new ArrayList());
-      }
-    }
-    for (int i = 0; i < operators.size(); i++) {
-      Operator operator = (Operator) operators.get(i);
-      long[] bytes = new long[operator.partitions];
-      HashSet done = new HashSet();
-      for (int s = 0; s < operator.stores.size(); s++) {
-        Long id = (Long) ((Object[]) operator.stores.get(s))[0];
-        long[] part = done.add(id) ? sizes.of(query.hadoop, query.root, id.longValue(), operator.partitions, until)
-            : new long[0];
-        for (int p = 0; p < part.length; p++) {
-          bytes[p] = part[p] < 0L || bytes[p] < 0L ? -1L : bytes[p] + part[p];
-        }
-      }
-      out.append(operator.id);
-      for (int p = 0; p < bytes.length; p++) {
-        out.append('\t').append(bytes[p] < 0L ? "" : String.valueOf(bytes[p]));
-      }
-      out.append('\n');
+      sizes.write(query, until, out);
     }
     return out.toString();
   }

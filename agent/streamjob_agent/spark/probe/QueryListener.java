@@ -7,13 +7,15 @@ public final class QueryListener extends StreamingQueryListener {
   private final Binder binder;
   private final Boundaries boundaries;
   private final Meter meter;
+  private final LocalityWait wait;
   private final Faults faults;
   volatile boolean open = true;
 
-  QueryListener(Binder binder, Boundaries boundaries, Meter meter, Faults faults) {
+  QueryListener(Binder binder, Boundaries boundaries, Meter meter, LocalityWait wait, Faults faults) {
     this.binder = binder;
     this.boundaries = boundaries;
     this.meter = meter;
+    this.wait = wait;
     this.faults = faults;
   }
 
@@ -33,6 +35,10 @@ public final class QueryListener extends StreamingQueryListener {
         meter.batch(System.currentTimeMillis(), event.progress().json());
         binder.progressed(event.progress().id());
         boundaries.passed();
+        if (event.progress().durationMs().containsKey("addBatch")) { // else no batch has run
+          String batch = event.progress().runId() + " " + event.progress().batchId();
+          wait.end(event.progress().id().toString(), batch);
+        }
       }
     } catch (Throwable fault) {
       faults.caught("progress", fault);
@@ -45,6 +51,7 @@ public final class QueryListener extends StreamingQueryListener {
   public void onQueryTerminated(StreamingQueryListener.QueryTerminatedEvent event) {
     try {
       binder.terminated(event.id(), event.runId());
+      wait.end(event.id().toString(), event.runId().toString());
     } catch (Throwable fault) {
       faults.caught("end", fault);
     }

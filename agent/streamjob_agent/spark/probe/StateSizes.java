@@ -1,7 +1,9 @@
 package io.streamjob.probe;
 
 import java.io.InterruptedIOException;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -35,6 +37,39 @@ final class StateSizes {
     long bytes;
     Path zip;
     long zipTime;
+  }
+
+  /** One line each: operator, then the bytes of partitions 0.., empty where they cannot be known in time. */
+  void write(Tracked query, long until, StringBuilder out) throws Exception {
+    ArrayList operators = new ArrayList();
+    synchronized (query) {
+      operators.addAll(query.planned ? query.operators.values() : new ArrayList());
+    }
+    for (int i = 0; i < operators.size(); i++) {
+      Operator operator = (Operator) operators.get(i);
+      long[] bytes = ofAll(query, operator, until);
+      out.append(operator.id);
+      for (int p = 0; p < bytes.length; p++) {
+        out.append('\t').append(bytes[p] < 0L ? "" : String.valueOf(bytes[p]));
+      }
+      out.append('\n');
+    }
+  }
+
+  /** Bytes of the stores of every operator that shares the stage. */
+  private long[] ofAll(Tracked query, Operator operator, long until) throws Exception {
+    long[] bytes = new long[operator.partitions];
+    HashSet done = new HashSet();
+    for (int s = 0; s < operator.stores.size(); s++) {
+      Long id = (Long) ((Object[]) operator.stores.get(s))[0];
+      if (done.add(id)) {
+        long[] part = of(query.hadoop, query.root, id.longValue(), operator.partitions, until);
+        for (int p = 0; p < part.length; p++) {
+          bytes[p] = part[p] < 0L || bytes[p] < 0L ? -1L : bytes[p] + part[p];
+        }
+      }
+    }
+    return bytes;
   }
 
   /**
@@ -176,7 +211,7 @@ final class StateSizes {
       while (entry != null && !"metadata".equals(entry.getName())) {
         entry = zip.getNextEntry();
       }
-      java.util.ArrayList names = new java.util.ArrayList();
+      ArrayList names = new ArrayList();
       Matcher found = SST.matcher(entry == null ? "" : Binder.read(zip));
       while (found.find()) {
         names.add(found.group(1));
