@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -12,7 +13,7 @@ from streamjob_agent.fleet import Fleet
 from streamjob_agent.guard import Guard
 from streamjob_agent.ledger import Ledger
 from streamjob_agent.memory import AssignmentMemory, hinted_owners
-from streamjob_agent.wire import Assignment
+from streamjob_agent.wire import Assignment, GroupKey
 
 ESSENTIAL = ("executors", "queries", "drain", "place", "mark")
 """Places whose repeated failure turns actuation off: without them nobody knows where a group is or goes."""
@@ -32,6 +33,8 @@ class Actuation:
         self._failed_after = failed_after
         self._marks: dict[str, frozenset[str]] = {}
         self._told_marks: frozenset[str] = frozenset()
+        self._recalled: set[str] = set()
+        self._given: dict[str, dict[GroupKey, str]] = {}  # owners that the bridge chose, not taken over yet
         self._active: frozenset[str] = frozenset()
         self._idle: set[str] = set()
         self._past_moves: Counter[str] = Counter()  # of queries that are forgotten
@@ -45,17 +48,22 @@ class Actuation:
     def recall(self) -> None:
         """Tell the bridge where groups of any query were: one may start before the agent has looked once."""
         for last in self._memory.all():
+            self._recalled.add(last.query_id)
             self._bridge.remember(last.query_id, hinted_owners(last))
 
     def meet(self, active: frozenset[str]) -> None:
-        """Start keeping new queries, with the hint of an earlier driver if there is one; ended ones' marks are void."""
+        """Start keeping new queries, and tell where an earlier driver had them; ended ones' marks are void."""
         for query_id in active - self.keepings.keys():
-            last = self._guard.call("memory", functools.partial(self._memory.load, query_id), None)
-            hint = hinted_owners(last) if last else {}
-            self.keepings[query_id] = keeping.Keeping(failed_after=self._failed_after, hint=hint)
+            self._guard.call("remember", functools.partial(self._remember, query_id), None)
+            self.keepings[query_id] = keeping.Keeping(failed_after=self._failed_after)
         self._active = active
         self._marks = {query_id: marks for query_id, marks in self._marks.items() if query_id in active}
         self.fleet.marked = frozenset().union(*self._marks.values())
+
+    def _remember(self, query_id: str) -> None:
+        last = self._guard.call("memory", functools.partial(self._memory.load, query_id), None)
+        if last is not None and query_id not in self._recalled:
+            self._bridge.remember(query_id, hinted_owners(last))
 
     def adopt(self, assignment: Assignment, ledger: Ledger) -> None:
         """Take over an accepted assignment: marks count at once, moves and removals from the next boundary."""
@@ -67,6 +75,11 @@ class Actuation:
         self._removals = assignment.remove
         self._target = assignment.executors_target
         self._guard.call("memory", lambda: self._memory.save(assignment), None)
+
+    def hear(self, given: Mapping[str, Mapping[GroupKey, str]]) -> None:
+        """Take in what the bridge chose by itself, by query id; it counts once the query is looked at."""
+        for query_id, owners in given.items():
+            self._given.setdefault(query_id, {}).update(owners)
 
     def act(self, queries: Collection[Query], ended: Collection[str], ledger: Ledger) -> None:
         """One round; `ended` names the queries that finished a batch since the last one."""
@@ -92,14 +105,16 @@ class Actuation:
             observed=ledger.owners(query.query_id),
             state_bytes=ledger.state_bytes(query.query_id),
             busy_s=ledger.recent_busy_s(query.query_id),
+            given=self._given.pop(query.query_id, {}),
             boundary=boundary,
-            adopted=query.adopted,
             idle=query.idle,
         )
-        self.keepings[query.query_id], owners = keeper.step(self.keepings[query.query_id], world)
-        if owners:
-            targets = {key: self.fleet.get(owner) for key, owner in owners.items()}
-            self._guard.call("place", lambda: self._bridge.place(query.query_id, targets), None)
+        before = self.keepings[query.query_id].told
+        kept, owners = keeper.step(self.keepings[query.query_id], world)
+        self.keepings[query.query_id] = kept
+        targets = {key: self.fleet.get(owner) for key, owner in owners.items()}
+        if targets and not self._guard.did("place", lambda: self._bridge.place(query.query_id, targets)):
+            self.keepings[query.query_id] = dataclasses.replace(kept, told={**before, **world.given})
 
     def held(self, ledger: Ledger) -> Mapping[str, int]:
         """Executor -> key groups of any active query that ran there last or are registered there.
@@ -160,6 +175,8 @@ class Actuation:
 
     def forget(self, queries: frozenset[str]) -> None:
         """Drop queries that are over; their moves stay counted."""
+        for query_id in queries:
+            self._given.pop(query_id, None)
         for query_id in queries & self.keepings.keys():
             self._past_moves.update(_moves(self.keepings.pop(query_id)))
 

@@ -11,6 +11,7 @@ from typing import Any
 import streamjob_agent
 from streamjob_agent import admit
 from streamjob_agent.actuation import ESSENTIAL, Actuation
+from streamjob_agent.aside import Aside
 from streamjob_agent.bridge import ExecutorMemory, Query, SparkBridge, Usage, passes
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Facts
@@ -25,6 +26,7 @@ from streamjob_agent.wire import AgentStatus, Assignment
 
 _FAILURES_IN_A_ROW = 5
 _STUCK_S = 60.0
+_PATIENT = ("state_bytes", "traffic")  # may take their time: nothing waits for them
 _EAGER_POLL_S = 0.2  # until a query's first task was seen: a remembered placement must come before it
 _SLOW_EVERY_BATCHES = 5
 _RECALL_S = 2.0  # the job waits no longer than this for what must be told before a query's first task
@@ -53,11 +55,13 @@ class Agent:
         self._lives = Lives()
         self._rounds = Rounds(config.overhead_ratio)
         self._slow = SlowWork(config.overhead_ratio, _SLOW_EVERY_BATCHES, clock)
+        self._aside = Aside()
         self._tuner = LocalityTuner()
         self._locality_wait_s: float | None = None
         self._memory: Mapping[str, ExecutorMemory] = {}
         self._bridge_errors: Mapping[str, int] = {}
         self._bridge_work_s = 0.0
+        self._dropped = 0  # measurements that did not fit into the probe, because nobody drained it for long
         self._lock = threading.Lock()  # guards the four below, which requests touch too
         self._inbox: list[Assignment] = []
         self._accepted: dict[str, Assignment] = {}
@@ -123,11 +127,13 @@ class Agent:
         executors = self.guard.call("executors", self._bridge.executors, None)
         queries = self.guard.call("queries", self._bridge.queries, None)
         usage = self.guard.call("drain", self._bridge.drain, _NOTHING)
+        known = self._seen.queries if queries is None else queries
+        self._live(known, usage)
         self.guard.call("ledger", lambda: self._ledger.take(usage), None)
         if executors is not None:
             self._actuation.fleet.update(executors)
-        known = self._seen.queries if queries is None else queries
-        self._live(known, usage)
+        self._actuation.hear(usage.given)
+        self._dropped += usage.dropped
         self._take_inbox()
         if self._off is None and executors is not None and queries is not None:
             ended = {batch.query_id for batch in usage.batches}
@@ -157,14 +163,17 @@ class Agent:
         wait_s = self._tuner.observe(usage.longest_stateful_stage_s) if self._off is None else None
         if wait_s is None:
             return
-        if self.guard.did("set_locality_wait", lambda: self._bridge.set_locality_wait(wait_s)):
-            self._locality_wait_s = wait_s
-        else:
+        taken = self.guard.call("set_locality_wait", lambda: self._bridge.set_locality_wait(wait_s), None)
+        if taken is None:
             self._tuner.forget()
+        elif taken:
+            self._locality_wait_s = wait_s
 
     def _read_slowly(self, queries: tuple[Query, ...], batches: int) -> None:
-        if not self._slow.due(batches):
-            return
+        if self._slow.due(batches) and not self._aside.busy:
+            self._aside.start(functools.partial(self._read_aside, queries))
+
+    def _read_aside(self, queries: tuple[Query, ...]) -> None:
         began_s = self._clock()
         for query in queries:
             self.guard.call("state_bytes", functools.partial(self._read_state, query), None)
@@ -234,7 +243,7 @@ class Agent:
     def status(self) -> AgentStatus:
         """What the agent knows now. For any thread."""
         seen, off = self._seen, self._off
-        stuck = self.guard.stuck(_STUCK_S)
+        stuck = self.guard.stuck(_STUCK_S, _PATIENT)
         if off is None and stuck is not None:
             off = ("Stuck", f"{stuck}; nothing moves meanwhile")
         newest = self.guard.newest_error()
@@ -264,9 +273,10 @@ class Agent:
             memory=self._memory,
             moves=self._seen.moves,
             errors=self._errors(),
-            overhead_s=self._rounds.spent_s + self._bridge_work_s,
+            overhead_s=self._rounds.spent_s + self._slow.spent_s + self._bridge_work_s,
             locality_wait_s=self._locality_wait_s,
         )
 
     def _errors(self) -> dict[str, int]:
-        return {**self.guard.errors(), **self._bridge_errors}
+        lost = {"dropped": self._dropped} if self._dropped else {}
+        return {**self.guard.errors(), **self._bridge_errors, **lost}

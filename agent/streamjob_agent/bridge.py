@@ -1,6 +1,7 @@
 """What the agent's brain needs from Spark. `streamjob_agent.spark` implements it; tests use a fake.
 
-The brain (keeper, exporter, server, agent) never touches py4j; the Spark side never decides where a key group goes.
+The brain (keeper, exporter, server, agent) never touches py4j. It decides where key groups go; the Spark side does so
+only where nobody can wait for the brain (a query's first batch, an executor that is gone), and reports it.
 Every method may raise any exception: the brain catches, counts and reports it, and the job goes on.
 """
 
@@ -43,9 +44,7 @@ class Query:
 
     `operators` maps operatorId to its number of partitions; empty until that is known. Stateful operators that share a
     stage run in one task and so move as one: they are one operator here, named by the one nearest to the sink, and its
-    usage, state bytes and placement cover all of them. `adopted` queries had finished batches before the bridge saw
-    them: their key groups stay where Spark has them until somebody wants them elsewhere. `idle` ones were between two
-    batches just now.
+    usage, state bytes and placement cover all of them. `idle` ones were between two batches just now.
     """
 
     query_id: str
@@ -53,7 +52,6 @@ class Query:
     name: str | None
     operators: Mapping[int, int]
     trigger_interval_s: float | None
-    adopted: bool = False
     idle: bool = False
 
 
@@ -127,6 +125,10 @@ class Usage:
     failed_tasks: int
     longest_stateful_stage_s: float | None
     stages: Mapping[str, tuple[StageUsage, ...]] = dataclasses.field(default_factory=dict)  # by query id
+    dropped: int = 0
+    """Tasks and batches that are missing here, because too much had happened since the last drain."""
+    given: Mapping[str, Mapping[GroupKey, str]] = dataclasses.field(default_factory=dict)
+    """By query id: owners that the bridge chose itself since the last drain, where it could not wait for the brain."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +201,7 @@ class SparkBridge(Protocol):
     def remember(self, query_id: str, owners: Mapping[GroupKey, str]) -> None:
         """Owners under the executor ids of an earlier driver, for a query that may start at any moment.
 
-        Before its first task, groups that shared an executor share one again. `place` replaces what this gave.
+        Before its first batch, groups that shared an executor share one again. `place` replaces what this gave.
         """
 
     def mark(self, executor_ids: Collection[str]) -> None:
@@ -214,8 +216,8 @@ class SparkBridge(Protocol):
     def wait_for_boundary(self, timeout_s: float) -> bool:
         """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has."""
 
-    def set_locality_wait(self, seconds: float) -> None:
-        """Set spark.locality.wait.process for task sets made from now on."""
+    def set_locality_wait(self, seconds: float) -> bool:
+        """How long tasks of queries with state wait for their executor from now on; False when the job says it."""
 
     def request_executors(self, total: int) -> None:
         """Ask the cluster for this number of executors."""

@@ -124,12 +124,19 @@ def fill(jconf: Any, host: Host) -> None:
     """Put recommended settings into a JVM SparkConf where nothing else set them, at the last moment before it is used.
 
     By then spark-defaults, spark-submit's arguments and the job's own builder are all in it, so the user always wins.
+    Where actuation will stay off, they would only change a job that nobody moves: none is put in.
     """
+    import pyspark
+
+    from streamjob_agent.spark.selftest import needless
     from streamjob_agent.spark.settings import merge_settings, recommended_settings
 
-    given = {key: jconf.get(key) for key in recommended_settings() if jconf.contains(key)}
+    keys = (*recommended_settings(), "spark.master")
+    given = {key: jconf.get(key) for key in keys if jconf.contains(key)}
     merged, conflicts = merge_settings(given)
-    for key, value in merged.items():
+    why_not = needless(given, pyspark.__version__)
+    for key, value in merged.items() if why_not is None else ():
         if key not in given:
             jconf.set(key, value)
-    host.note("settings", " ".join(conflict.sentence for conflict in conflicts) or "ok")
+    told = [conflict.sentence for conflict in conflicts] + ([f"Nothing was set: {why_not}."] if why_not else [])
+    host.note("settings", " ".join(told) or "ok")

@@ -17,9 +17,13 @@ _LEAVE_RATIO = 0.25  # part of an unplanned query's groups on shut executors tha
 
 
 def step(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
-    """One look at the world: the new state, and what to register now (nothing when all is as it should be)."""
-    if not world.observed:
-        return (state, {}) if world.adopted else _before_first_batch(state, world)
+    """One look at the world: the new state, and what to tell the bridge now (nothing when all is as it should be).
+
+    Before its first task is seen a query is the bridge's: only that is in time, and its choice may be loading already.
+    """
+    state = _take_over(state, world)
+    if not world.observed or _settled(state, world):
+        return state, {}
     state = _age(_confirm(state, world), world)
     state = _drop_lost_goals(state, world)
     state = _rescue(state, world)
@@ -30,20 +34,39 @@ def step(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
     again = {
         key: owner
         for key, owner in state.registered.items()
-        if owner != world.observed.get(key) and owner in world.live and owner not in world.shut
+        if owner != world.observed.get(key) or owner != state.told.get(key, owner)
+        if owner in world.live and owner not in world.shut
     }
-    return state, again
+    return dataclasses.replace(state, told={**state.told, **again}), again
 
 
-def _before_first_batch(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
-    """No state is loaded anywhere yet, so moves are free: follow the hint or spread evenly over who is there now."""
-    executors = spread.open_executors(world.live, world.shut)
-    owners = spread.even(world.operators, executors)
-    known = {key: owner for key, owner in state.hint.items() if not world.operators or key in owners}
-    owners.update(spread.reunite(known, executors))
-    owners.update({key: goal for key, goal in state.goals.items() if key in owners and goal in executors})
-    changed = {key: owner for key, owner in owners.items() if state.registered.get(key) != owner}
-    return dataclasses.replace(state, registered=owners), changed
+def _settled(state: Keeping, world: World) -> bool:
+    """Whether every group runs where it is wanted and none has to leave: nearly always, so it is found out cheaply."""
+    homes = set(world.observed.values())
+    return (
+        not state.goals
+        and not state.asked
+        and len(world.observed) == sum(world.operators.values())
+        and homes <= set(world.live)
+        and (state.planned or not homes & world.shut)
+        and state.registered == world.observed
+        and state.told.items() <= state.registered.items()
+    )
+
+
+def _take_over(state: Keeping, world: World) -> Keeping:
+    """What the bridge chose is wanted from now on: an answer of ours to the same question would load state twice."""
+    if not world.given:
+        return state
+    given = {key: owner for key, owner in world.given.items() if owner in world.live}
+    rescued = sum(1 for key in given if state.registered.get(key) not in (None, *world.live))
+    return dataclasses.replace(
+        state,
+        registered={**state.registered, **given},
+        told={**state.told, **world.given},
+        asked={key: age for key, age in state.asked.items() if key not in given},
+        guard_total=state.guard_total + rescued,
+    )
 
 
 def _confirm(state: Keeping, world: World) -> Keeping:

@@ -13,7 +13,7 @@ class World:
     """What was observed. `shut` executors (marked or leaving) receive no key group, but may still hold some.
 
     `operators` is empty until the query's first plan; `observed` is the executor of each group's newest task.
-    `adopted`: the query had run before anybody watched it; `idle`: it is between two batches.
+    `given` are owners that the bridge chose itself since the last look; `idle`: the query is between two batches.
     """
 
     operators: Mapping[int, int]
@@ -22,8 +22,8 @@ class World:
     observed: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
     state_bytes: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
     busy_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
+    given: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
     boundary: bool = True
-    adopted: bool = False
     idle: bool = False
 
 
@@ -32,8 +32,8 @@ class Keeping:
     """What the keeper remembers of one query between boundaries.
 
     Attributes:
-        hint: owners remembered from an earlier driver, under its executor ids; used until the first task is seen.
-        registered: where each group is registered, hence where it should run.
+        registered: where each group is wanted, hence registered and should run.
+        told: what the bridge wants, as far as it was told or has told; it registers that before each batch.
         goals: planned moves that are not obeyed yet, group -> target.
         asked: boundaries since a group was last registered somewhere it has not been seen.
         failing: goals that were not obeyed for `failed_after` boundaries; they are still tried.
@@ -43,8 +43,8 @@ class Keeping:
     """
 
     failed_after: int = 5
-    hint: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
     registered: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
+    told: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
     goals: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
     order: tuple[GroupKey, ...] = ()
     cost_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)

@@ -190,9 +190,10 @@ class Ledger:
             query.parts_s[part] = query.parts_s.get(part, 0.0) + seconds
 
     def set_state_bytes(self, query_id: str, state_bytes: Mapping[GroupKey, int]) -> None:
-        """Replace a query's sizes of state."""
+        """Take in a query's sizes of state; those that are not given stay."""
         with self._lock:
-            self._query(query_id).state_bytes = dict(state_bytes)
+            query = self._query(query_id)
+            query.state_bytes = {**query.state_bytes, **state_bytes}
 
     def take_traffic(self, query_id: str, reading: TrafficReading) -> None:
         """Add one batch's traffic, standing for every batch since the last reading."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-SHORTEST_S = 10.0
+SHORTEST_S = 3.0  # as long as Spark waits by default, so that other jobs of the driver are no worse off
 LONGEST_S = 60.0
 _WINDOW = 100  # stages
 _WORTH_A_CHANGE = 0.2

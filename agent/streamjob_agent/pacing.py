@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-LONGEST_GAP_S = 5.0
+LONGEST_GAP_S = 60.0
 
 
 class Rounds:
-    """The pause after each round that keeps the agent's share of the time below `ratio`, at most LONGEST_GAP_S."""
+    """The pause after each round that keeps the agent's share of the time below `ratio`.
+
+    At most LONGEST_GAP_S: a call that hung for once must not silence the agent for minutes.
+    """
 
     def __init__(self, ratio: float) -> None:
         self._ratio = ratio
@@ -29,6 +32,7 @@ class SlowWork:
         self._clock = clock
         self._batches = every  # due at the first batch
         self._not_before_s = 0.0
+        self.spent_s = 0.0
 
     def due(self, batches: int) -> bool:
         """Count batches that ended; True when it is time."""
@@ -37,5 +41,6 @@ class SlowWork:
 
     def done(self, cost_s: float) -> None:
         """Take in what the reading cost."""
+        self.spent_s += cost_s
         self._batches = 0
         self._not_before_s = self._clock() + cost_s / self._ratio

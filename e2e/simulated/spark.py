@@ -160,8 +160,9 @@ class SimulatedSpark:
     def set_actuation(self, on: bool) -> None:
         self._note("actuation", on=on)
 
-    def set_locality_wait(self, seconds: float) -> None:
+    def set_locality_wait(self, seconds: float) -> bool:
         """Nothing waits for locality here."""
+        return True
 
     def request_executors(self, total: int) -> None:
         with self._lock:

@@ -16,7 +16,7 @@ from streamjob_agent import kube
 from streamjob_agent.attach import Host
 from streamjob_agent.bridge import BatchEnd, Executor, ExecutorMemory, GroupUsage, Moments, Query, TrafficReading, Usage
 from streamjob_agent.config import AgentConfig
-from streamjob_agent.spread import even, group_keys, id_order
+from streamjob_agent.spread import group_keys, id_order
 from streamjob_agent.wire import GroupKey
 
 _NUMBERS = itertools.count(1)
@@ -77,9 +77,9 @@ class PaperSpark:
 
     def run_batch(self) -> None:
         with self._ended:
-            fallback = even(self.query.operators, sorted(self.alive, key=id_order))
-            for key in group_keys(self.query.operators):
-                self._run_task(key, fallback[key])
+            alive = sorted(self.alive, key=id_order)
+            for number, key in enumerate(group_keys(self.query.operators)):
+                self._run_task(key, alive[number % len(alive)])
             self.batches += 1
             self._usage.append(self._measured())
             self._ended.notify_all()
@@ -189,8 +189,9 @@ class PaperSpark:
             ended, self._seen = self.batches != self._seen, self.batches
         return ended
 
-    def set_locality_wait(self, seconds: float) -> None:
+    def set_locality_wait(self, seconds: float) -> bool:
         """Tasks go where they are registered anyway."""
+        return True
 
     def request_executors(self, total: int) -> None:
         with self._ended:

@@ -18,7 +18,7 @@ from streamjob_agent.bridge import (
     TrafficReading,
     Usage,
 )
-from streamjob_agent.spread import even, group_keys, id_order
+from streamjob_agent.spread import group_keys, id_order
 from streamjob_agent.wire import GroupKey
 
 QUERY = "query-1"
@@ -57,12 +57,15 @@ class FakeBridge:
         self.ran: dict[GroupKey, str] = {}
         self.disobeys: Callable[[GroupKey], bool] = lambda key: False
         self.faults: dict[str, Callable[[], None]] = {}
+        self.own_faults: dict[str, tuple[int, str]] = {}
+        self.run_id = "run-1"
         self.checks = {"version": "ok"}
         self.calls: list[tuple[str, object]] = []
         self.query_id = QUERY
         self.batch_id = 0
         self.on = True
         self.running = True
+        self.own_wait = False
         self.idle = False
         self.task_s = 0.1
         self._usage: list[Usage] = []
@@ -81,12 +84,16 @@ class FakeBridge:
     def run_batch(self) -> None:
         """Run each group's task where it is registered, else where it ran, else anywhere alive, as Spark would."""
         alive = sorted(self.alive, key=id_order)
-        fallback = even(self.operators, alive)
+        fallback = {
+            key: alive[(key.operator * self.operators[key.operator] + key.partition) % len(alive)]
+            for key in group_keys(self.operators)
+        }
         for key in group_keys(self.operators):
             wanted = self.registered.get(key)
             if wanted is None or wanted not in self.alive or (self.disobeys(key) and key in self.ran):
                 wanted = self.ran.get(key)
             self.ran[key] = wanted if wanted in self.alive else fallback[key]
+            self.registered.setdefault(key, self.ran[key])
         self.batch_id += 1
         with self._ended:
             self._usage.append(self._measured())
@@ -101,7 +108,7 @@ class FakeBridge:
     def _measured(self) -> Usage:
         batch = BatchEnd(
             query_id=self.query_id,
-            run_id="run-1",
+            run_id=self.run_id,
             batch_id=self.batch_id,
             ended_at_s=1000.0 + self.batch_id,
             duration_s=1.0,
@@ -169,7 +176,7 @@ class FakeBridge:
         self._enter("queries")
         query = Query(
             query_id=self.query_id,
-            run_id="run-1",
+            run_id=self.run_id,
             name="demo",
             operators=self.operators,
             trigger_interval_s=None,
@@ -227,8 +234,9 @@ class FakeBridge:
             ended, self._seen = self._boundaries != self._seen, self._boundaries
         return ended
 
-    def set_locality_wait(self, seconds: float) -> None:
+    def set_locality_wait(self, seconds: float) -> bool:
         self._enter("set_locality_wait", seconds)
+        return not self.own_wait
 
     def request_executors(self, total: int) -> None:
         self._enter("request_executors", total)
@@ -248,7 +256,7 @@ class FakeBridge:
 
     def diagnostics(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, int]]:
         self._enter("diagnostics")
-        return {"progress": (2, "java.lang.Exception")}, {"hook_ns": 1_000_000, "batches": 3}
+        return self.own_faults, {"hook_ns": 1_000_000, "batches": 3}
 
     def close(self) -> None:
         self._enter("close")

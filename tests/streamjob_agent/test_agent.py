@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from collections import Counter
+import threading
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from streamjob_agent import metric_names
 from streamjob_agent.agent import Agent
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
+from streamjob_agent.pacing import LONGEST_GAP_S, Rounds
 from streamjob_agent.wire import Assignment, GroupKey, Pace
 
 
@@ -30,6 +31,7 @@ class Stage:
         for _ in range(count):
             self.bridge.run_batch()
             self.agent.round()
+            self.agent._aside.wait(30.0)
         return self
 
     def assignment(self, generation: int = 1, **fields: Any) -> Assignment:
@@ -43,9 +45,23 @@ def everything_to(*names: str) -> dict[int, tuple[str, ...]]:
     return {operator: tuple(names[p % len(names)] for p in range(6)) for operator in (0, 1)}
 
 
-def test_initial_placement_is_registered_before_the_first_batch() -> None:
+def test_the_first_batch_is_the_bridges_and_an_executor_that_comes_in_it_changes_nothing() -> None:
     stage = Stage()
-    assert Counter(stage.bridge.registered.values()) == {"0": 4, "1": 4, "2": 4}
+    stage.bridge.alive["3"] = executor("3")
+    stage.agent.round()
+    assert stage.bridge.called("place") == []
+
+
+def test_a_drift_that_is_accepted_is_told_so_that_nobody_registers_the_old_wish() -> None:
+    stage = Stage().batches()
+    stray = GroupKey(operator=0, partition=0)
+    home, stage.bridge.ran[stray] = stage.bridge.ran[stray], "2"
+    stage.bridge.disobeys = lambda key: key == stray
+    stage.batches(8)
+    told = [placed[stray].executor_id for placed in stage.bridge.called("place") if stray in placed]  # type: ignore[attr-defined,operator,index]
+    assert told[0] == home
+    assert told[-1] == "2"
+    assert stage.bridge.registered[stray] == "2"
 
 
 def test_assignment_is_applied_reported_and_measured() -> None:
@@ -229,12 +245,12 @@ def test_last_assignment_is_a_hint_for_the_next_driver(tmp_path: pathlib.Path) -
     first.batches()
     next_driver = FakeBridge(executors=("5", "6", "7"))
     Stage(next_driver, state_dir=str(tmp_path))
-    names = {"0": "5", "1": "6", "2": "7"}
-    assert next_driver.registered == {
-        GroupKey(operator=operator, partition=p): names[owner]
+    hint = {
+        GroupKey(operator=operator, partition=p): owner
         for operator, row in together.items()
         for p, owner in enumerate(row)
     }
+    assert next_driver.called("remember") == [(QUERY, hint)]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"version": 99}', b"\xff\xfe", b'{"version":1,"generation":"x"}'])
@@ -246,14 +262,21 @@ def test_damaged_memory_is_no_hint(tmp_path: pathlib.Path, content: bytes) -> No
     file.write_bytes(content)
     bridge = FakeBridge()
     stage = Stage(bridge, state_dir=str(tmp_path))
-    assert Counter(bridge.registered.values()) == {"0": 4, "1": 4, "2": 4}
+    assert bridge.called("remember") == []
     assert stage.agent.status().actuation == "on"
 
 
 def test_locality_wait_follows_the_stages() -> None:
     stage = Stage().batches(3)
-    assert stage.bridge.called("set_locality_wait") == [10.0]
-    assert stage.agent.facts().locality_wait_s == 10.0
+    assert stage.bridge.called("set_locality_wait") == [3.0]
+    assert stage.agent.facts().locality_wait_s == 3.0
+
+
+def test_a_locality_wait_of_the_jobs_own_is_not_shown_as_ours() -> None:
+    stage = Stage()
+    stage.bridge.own_wait = True
+    stage.batches(3)
+    assert stage.agent.facts().locality_wait_s is None
 
 
 def test_new_executors_are_seen_but_get_nothing_by_themselves() -> None:
@@ -262,3 +285,41 @@ def test_new_executors_are_seen_but_get_nothing_by_themselves() -> None:
     stage.batches(3)
     states = {found.executor_id: (found.state, found.groups) for found in stage.agent.status().executors}
     assert states["3"] == ("ready", 0)
+
+
+def test_sizes_that_take_minutes_hold_nothing_up() -> None:
+    bridge, release, now_s = FakeBridge(), threading.Event(), [0.0]
+    bridge.faults["state_bytes"] = lambda: assert_true(release.wait(60))
+    agent = Agent(bridge, AgentConfig(), clock=lambda: now_s[0])
+    agent.prepare()
+    for _ in range(12):
+        bridge.run_batch()
+        agent.round()
+        now_s[0] += 30.0
+    status = agent.status()
+    assert (status.actuation, status.queries[0].batch_id) == ("on", 12)
+    assert len(bridge.called("state_bytes")) == 1
+    release.set()
+    agent._aside.wait(30.0)
+    assert agent.facts().pages[0].state_bytes
+
+
+def assert_true(value: bool) -> None:
+    assert value
+
+
+def test_what_was_lost_is_counted() -> None:
+    stage = Stage()
+    stage.bridge.run_batch()
+    stage.bridge._usage[-1] = dataclasses.replace(stage.bridge._usage[-1], dropped=7)
+    stage.agent.round()
+    assert stage.agent.facts().errors["dropped"] == 7
+    assert stage.agent.status().errors_total == 7
+
+
+@pytest.mark.parametrize("cost_s", [0.001, 0.05, 0.18, 1.0])
+def test_the_share_of_the_time_is_kept_however_long_a_round_takes(cost_s: float) -> None:
+    rounds = Rounds(0.02)
+    gap_s = rounds.gap_s(cost_s)
+    assert cost_s / (cost_s + gap_s) <= 0.02
+    assert Rounds(0.02).gap_s(30.0) == LONGEST_GAP_S

@@ -30,12 +30,14 @@ def parsed(page: bytes) -> dict[str, list[tuple[str, dict[str, str], float]]]:
 
 def measured(batches: int = 3) -> Agent:
     bridge = FakeBridge()
+    bridge.own_faults = {"progress": (2, "java.lang.Exception")}
     agent = Agent(bridge, AgentConfig())
     agent.prepare()
     agent.round()
     for _ in range(batches):
         bridge.run_batch()
         agent.round()
+        agent._aside.wait(30.0)
     return agent
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,9 +55,11 @@ class Paper:
     def batch(self) -> set[GroupKey]:
         """One batch; gives the groups whose tasks moved."""
         before = dict(self.ran)
-        for key in KEYS:
+        for number, key in enumerate(KEYS):
             wanted = self.state.registered.get(key)
-            if wanted in self.live and wanted is not None and not (key in self.stubborn and key in self.ran):
+            if not before:  # the bridge's own placement
+                self.ran[key] = self.live[number % len(self.live)]
+            elif wanted in self.live and wanted is not None and not (key in self.stubborn and key in self.ran):
                 self.ran[key] = wanted
             elif self.ran.get(key) not in self.live:
                 self.ran[key] = self.live[0]
@@ -70,29 +71,43 @@ class Paper:
 
 def running(live: tuple[str, ...] = ("0", "1", "2"), **fields: object) -> Paper:
     paper = Paper(live=live, **fields)  # type: ignore[arg-type]
-    paper.step()
+    assert paper.step() == {}
     paper.batch()
     paper.step()
     return paper
 
 
-def test_initial_placement_is_even_for_each_operator_and_in_total() -> None:
+def test_before_its_first_task_a_query_is_the_bridges_whoever_comes_meanwhile() -> None:
     paper = Paper(live=("0", "1", "2"))
-    owners = paper.step()
-    assert owners.keys() == set(KEYS)
-    for operator in OPERATORS:
-        counts = Counter(owner for key, owner in owners.items() if key.operator == operator)
-        assert max(counts.values()) - min(counts.values()) <= 1
-    counts = Counter(owners.values())
-    assert max(counts.values()) - min(counts.values()) <= 1
+    assert paper.step() == {}
+    paper.live = ("0", "1", "2", "3")
+    given = {key: ("0", "1", "2")[number % 3] for number, key in enumerate(KEYS)}
+    paper.state, told = keeper.step(paper.state, dataclasses.replace(paper.world(), given=given))
+    assert told == {}
+    assert paper.step() == {}
+    assert paper.state.registered == given
 
 
-def test_initial_placement_follows_executors_that_register_late() -> None:
-    paper = Paper(live=("0",))
-    assert set(paper.step().values()) == {"0"}
-    paper.live = ("0", "1", "2")
-    paper.step()
-    assert set(paper.state.registered.values()) == {"0", "1", "2"}
+def test_what_the_bridge_gave_is_taken_over_and_not_answered() -> None:
+    paper = running()
+    orphans = [key for key, owner in paper.ran.items() if owner == "0"]
+    paper.live = ("1", "2")
+    given = dict.fromkeys(orphans, "2")  # by its own lights: ours would have been another choice
+    paper.state, told = keeper.step(paper.state, dataclasses.replace(paper.world(boundary=False), given=given))
+    assert set(told.items()) == set(given.items())  # they have not run there yet
+    assert {key: paper.state.registered[key] for key in orphans} == given
+    assert paper.state.guard_total == len(orphans)
+    paper.batch()
+    assert paper.step() == {}
+
+
+def test_what_the_bridge_gave_to_somebody_dead_is_given_anew() -> None:
+    paper = running()
+    orphan = next(key for key, owner in paper.ran.items() if owner == "0")
+    paper.live = ("1", "2")
+    world = dataclasses.replace(paper.world(boundary=False), given={orphan: "0"})
+    _, told = keeper.step(paper.state, world)
+    assert told[orphan] in ("1", "2")
 
 
 def test_nothing_moves_without_an_assignment() -> None:
@@ -212,7 +227,7 @@ def test_a_query_with_a_plan_leaves_the_drain_to_it() -> None:
 
 
 def test_groups_of_a_query_that_ran_before_stay_where_they_are() -> None:
-    world = World(operators=OPERATORS, live=("0", "1"), adopted=True)
+    world = World(operators=OPERATORS, live=("0", "1"))
     state, owners = keeper.step(Keeping(), world)
     assert owners == {}
     piled = dict.fromkeys(KEYS, "0")
@@ -255,8 +270,9 @@ def test_target_that_dies_in_mid_move_fails_the_move_and_the_group_stays() -> No
     paper.adopt(plan({key: "2"}))
     assert paper.step() == {key: "2"}
     paper.live = ("0", "1")
+    assert paper.step()[key] == "0"  # the bridge wants it where it was told before, and would rescue it from there
+    paper.batch()
     assert key not in paper.step()
-    assert paper.state.registered[key] == "0"
     assert (paper.state.moves_pending, paper.state.moves_failed) == (0, 1)
 
 
@@ -305,35 +321,10 @@ def test_drift_that_nobody_planned_is_asserted_against_and_then_accepted() -> No
     paper.stubborn = frozenset([key])
     paper.ran[key] = away
     assert paper.step() == {key: home}
+    told = []
     for _ in range(10):
-        paper.step()
+        told.append(paper.step())
         paper.batch()
-    assert paper.step() == {}
+    # The bridge is told that the wish has changed, or it would go on to register the old one before each batch.
+    assert told == [{key: home}] * 3 + [{key: away}] + [{}] * 6
     assert paper.state.registered[key] == away
-
-
-@pytest.mark.parametrize("new", [("7",), ("5", "6"), ("5", "6", "7"), ("5", "6", "7", "8")])
-def test_hint_of_an_earlier_driver_unites_groups_before_the_first_batch(new: tuple[str, ...]) -> None:
-    old = {key: ("0", "2", "11")[(key.partition // 2 + key.operator) % 3] for key in KEYS}
-    paper = Paper(live=new, state=Keeping(hint=old))
-    owners = paper.step()
-    assert owners.keys() == set(KEYS)
-    counts = Counter(owners.values())
-    assert set(counts) == set(new)
-    if len(new) == 3:
-        assert owners == {key: dict(zip(("0", "2", "11"), new, strict=True))[name] for key, name in old.items()}
-
-
-def test_hint_counts_even_before_the_operators_are_known() -> None:
-    old = dict.fromkeys(KEYS[:4], "0") | dict.fromkeys(KEYS[4:], "1")
-    world = World(operators={}, live=("3", "4"))
-    state, owners = keeper.step(Keeping(hint=old), world)
-    assert owners == dict.fromkeys(KEYS[:4], "3") | dict.fromkeys(KEYS[4:], "4")
-    _, again = keeper.step(state, world)
-    assert again == {}
-
-
-def test_hint_is_ignored_once_tasks_were_seen() -> None:
-    paper = Paper(live=("0", "1"), state=Keeping(hint=dict.fromkeys(KEYS, "9")))
-    paper.ran = {key: "1" if key.partition else "0" for key in KEYS}
-    assert paper.step() == {}

@@ -28,15 +28,21 @@ _MS = 1e3
 
 
 def read_usage(text: str) -> Usage:
-    """What `Probe.drain` wrote. Lines: G key group, S stage, O other tasks, E executor, B batch, F counts."""
+    """What `Probe.drain` wrote.
+
+    Lines: G key group, S stage, O other tasks, E executor, B batch, W owner given, F counts.
+    """
     groups: dict[str, list[GroupUsage]] = {}
     stages: dict[str, list[StageUsage]] = {}
-    rows = [line.split("\t") for line in text.splitlines()]
+    given: dict[str, dict[GroupKey, str]] = {}
+    rows = _rows(text)
     for row in rows:
         if row[0] == "G":
             groups.setdefault(row[1], []).append(_group(row))
         elif row[0] == "S":
             stages.setdefault(row[1], []).append(_stage(row))
+        elif row[0] == "W":
+            given.setdefault(row[1], {})[GroupKey(operator=int(row[2]), partition=int(row[3]))] = row[4]
     counts = next(row for row in rows if row[0] == "F")
     return Usage(
         groups={query: tuple(sorted(found, key=lambda usage: usage.key)) for query, found in groups.items()},
@@ -46,7 +52,14 @@ def read_usage(text: str) -> Usage:
         failed_tasks=int(counts[1]),
         longest_stateful_stage_s=None if int(counts[2]) < 0 else int(counts[2]) / _MS,
         stages={query: tuple(found) for query, found in stages.items()},
+        dropped=int(counts[3]),
+        given=given,
     )
+
+
+def _rows(text: str) -> list[list[str]]:
+    """Lines end with a line feed alone: other characters that end lines for Python may stand in names of the job's."""
+    return [line.split("\t") for line in text.split("\n") if line]
 
 
 def _group(row: list[str]) -> GroupUsage:
@@ -148,38 +161,37 @@ def _offsets(value: Any) -> dict[tuple[str, str], int] | None:
 
 def read_executors(text: str) -> tuple[Executor, ...]:
     """The N lines of `Probe.describe`, in their order."""
-    rows = [line.split("\t") for line in text.splitlines() if line.startswith("N\t")]
+    rows = [row for row in _rows(text) if row[0] == "N"]
     return tuple(Executor(executor_id=row[1], host=row[2], cores=int(row[3])) for row in rows)
 
 
 def read_queries(text: str) -> tuple[Query, ...]:
     """The Q lines of `Probe.describe`; a query whose plan has no stateful operator is left out."""
-    rows = [line.split("\t") for line in text.splitlines() if line.startswith("Q\t")]
-    return tuple(_query(row) for row in rows if row[4] == "0" or row[7])
+    rows = [row for row in _rows(text) if row[0] == "Q"]
+    return tuple(_query(row) for row in rows if row[4] == "0" or row[6])
 
 
 def _query(row: list[str]) -> Query:
-    operators = (pair.split(":") for pair in row[7].split(",") if pair)
+    operators = (pair.split(":") for pair in row[6].split(",") if pair)
     return Query(
         query_id=row[1],
         run_id=row[2],
-        name=row[8] or None,
+        name=row[7] or None,
         operators={int(operator): int(partitions) for operator, partitions in operators},
         trigger_interval_s=int(row[3]) / _MS if int(row[3]) > 0 else None,
-        adopted=row[5] == "1",
-        idle=row[6] == "1",
+        idle=row[5] == "1",
     )
 
 
 def read_state_bytes(text: str) -> dict[GroupKey, int]:
-    """What `Probe.stateBytes` wrote: operator, then bytes of partitions 0, 1, ..."""
-    rows = [[int(cell) for cell in line.split("\t")] for line in text.splitlines()]
-    return {GroupKey(operator=row[0], partition=p): size for row in rows for p, size in enumerate(row[1:])}
+    """What `Probe.stateBytes` wrote: operator, then bytes of partitions 0, 1, ..., empty where they are not known."""
+    cells = ((int(row[0]), p, cell) for row in _rows(text) for p, cell in enumerate(row[1:]) if cell)
+    return {GroupKey(operator=operator, partition=p): int(cell) for operator, p, cell in cells}
 
 
 def read_traffic(text: str) -> TrafficReading:
     """What `Probe.traffic` wrote: lines P are pairs, lines A all that a group sends."""
-    lines = [line.split("\t") for line in text.splitlines()]
+    lines = _rows(text)
     rows = [[int(cell) for cell in line[1:]] for line in lines if line[0] == "P"]
     pairs = [
         Traffic(
@@ -227,6 +239,6 @@ def _owner_line(operator: int, row: Mapping[int, str]) -> str:
 
 def read_diagnostics(text: str) -> tuple[dict[str, tuple[int, str]], dict[str, int]]:
     """Faults caught inside the probe (place -> count, newest message), and its counters (see `Probe.diagnostics`)."""
-    rows = [line.split("\t") for line in text.splitlines()]
+    rows = _rows(text)
     faults = {row[1]: (int(row[2]), row[3]) for row in rows if row[0] == "X"}
     return faults, {row[1]: int(row[2]) for row in rows if row[0] == "T"}

@@ -14,6 +14,7 @@ from streamjob_agent.wire import GroupKey
 
 # A Java call that blocks cannot be interrupted from Python, so one wait is made of slices.
 _WAIT_SLICE_MS = 500
+_READING_MS = 120_000  # for the sizes of one query's state; what was opened by then is known at the next reading
 
 
 def connect(session: Any) -> DriverBridge:
@@ -79,7 +80,7 @@ class DriverBridge:
 
     def state_bytes(self, query_id: str) -> Mapping[GroupKey, int]:
         """Checkpoint bytes that a move of each group would load now, from one recursive listing per operator."""
-        return codec.read_state_bytes(self._probe.stateBytes(query_id))
+        return codec.read_state_bytes(self._probe.stateBytes(query_id, _READING_MS))
 
     def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> TrafficReading:
         """The heaviest pairs of chained operators, each at least min_bytes, at most max_pairs; and all that is sent.
@@ -124,9 +125,9 @@ class DriverBridge:
             if left_ms <= _WAIT_SLICE_MS:
                 return False
 
-    def set_locality_wait(self, seconds: float) -> None:
-        """Set spark.locality.wait.process for task sets made from now on."""
-        self._probe.localityWait(f"{round(seconds * 1000)}ms")
+    def set_locality_wait(self, seconds: float) -> bool:
+        """Set spark.locality.wait.process while batches of queries with state run, unless the job has set it."""
+        return bool(self._probe.localityWait(round(seconds * 1000)))
 
     def request_executors(self, total: int) -> None:
         """Ask the cluster for this number of executors; raises RuntimeError when it did not take the request."""
@@ -140,7 +141,7 @@ class DriverBridge:
 
     def self_test(self) -> Mapping[str, str]:
         """Each check's name and "ok", "ok, but ..." or what failed; leaves no trace in the job."""
-        conf = {key: self._context.getConf().get(key, "false") for key in _BOOLEANS}
+        conf = dict(self._context.getConf().getAll())
         return selftest.run_checks(
             version=self.spark_version(),
             master=str(self._context.master),
@@ -159,6 +160,3 @@ class DriverBridge:
     def close(self) -> None:
         """Detach every listener and the planning hook."""
         self._probe.close()
-
-
-_BOOLEANS = ("spark.dynamicAllocation.enabled", "spark.speculation", "spark.decommission.enabled")

@@ -42,17 +42,40 @@ def check_leaving(conf: Mapping[str, str]) -> str:
     return f"{OK}, but {key} is off: a drained executor is killed once it has no task, with true it would leave"
 
 
+def check_wait(conf: Mapping[str, str]) -> str:
+    """Whether the job has its own wait for a task's executor, which is then kept."""
+    key = "spark.locality.wait.process"
+    if key not in conf:
+        return OK
+    return f"{OK}, but {key}={conf[key]} is the job's own: a task that would wait longer takes its state away"
+
+
+def needless(conf: Mapping[str, str], version: str) -> str | None:
+    """Why actuation will stay off, as far as is known before a session exists; None when nothing speaks for it."""
+    checks = (check_version(version), check_master(conf.get("spark.master", "")), *_switches(conf))
+    return next((answer for answer in checks if answer != OK), None)
+
+
+def _switches(conf: Mapping[str, str]) -> tuple[str, str]:
+    return (
+        check_setting(
+            conf, "spark.dynamicAllocation.enabled", "Spark would add and remove executors against the controller"
+        ),
+        check_setting(
+            conf, "spark.speculation", "a second copy of a stateful task opens the state on another executor"
+        ),
+    )
+
+
 def run_checks(*, version: str, master: str, conf: Mapping[str, str], round_trip: Callable[[], Any]) -> dict[str, str]:
     """Every check by name; a check that raises says so instead of "ok"."""
+    no_allocation, no_speculation = _switches(conf)
     return {
         "spark_version": check_version(version),
         "separate_executors": check_master(master),
-        "no_dynamic_allocation": check_setting(
-            conf, "spark.dynamicAllocation.enabled", "Spark would add and remove executors against the controller"
-        ),
-        "no_speculation": check_setting(
-            conf, "spark.speculation", "a second copy of a stateful task opens the state on another executor"
-        ),
+        "no_dynamic_allocation": no_allocation,
+        "no_speculation": no_speculation,
+        "locality_wait": check_wait(conf),
         "executors_can_leave": check_leaving(conf),
         "coordinator_round_trip": attempt(round_trip),
     }

@@ -49,12 +49,6 @@ SETTINGS = (
         why="tasks without state should start at once anywhere",
     ),
     Setting(
-        key="spark.locality.wait.process",
-        value="30s",
-        required=False,
-        why="a stateful task should wait for its executor; tuned at run time",
-    ),
-    Setting(
         key="spark.decommission.enabled",
         value="true",
         required=False,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import collections
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from pyspark.sql import functions as F
 
+from streamjob_agent import notebook
+from streamjob_agent.spark import connect
 from streamjob_agent.wire import AgentStatus, QueryStatus
 
 pytestmark = pytest.mark.spark
@@ -140,3 +143,47 @@ def test_sessions_that_a_job_makes_in_each_batch_leave_nothing_behind(
     assert listeners(spark_cluster.session) == before
     assert agent.sessions() == 1
     assert collected.rows == file_stream.expected()
+
+
+def test_an_executor_that_comes_in_the_first_batch_moves_nothing(
+    spark_cluster: Any, file_stream: Any, collected: Any, install: Callable[[Any], Any]
+) -> None:
+    agent = install(spark_cluster.session)
+    leaves = max(on_three(agent.until("three", lambda now: len(on_three(now)) == 3)), key=int)
+    bridge = notebook._installed[0]._agent._bridge
+    bridge.decommission(leaves)
+    spark_cluster.wait_for_executors(2)
+
+    def another_one(_: int) -> None:
+        collected.before_collect = None
+        bridge.request_executors(3)
+        spark_cluster.wait_for_executors(3)
+        agent.until("the agent sees it", lambda now: len({*on_three(now)} - {leaves}) == 3)
+        time.sleep(1.0)  # some rounds of the agent
+
+    collected.before_collect = another_one
+    file_stream.write(files=2)
+    query = counts(file_stream, collected)
+    query.processAllAvailable()
+    status = agent.until("the owners are known", lambda now: None not in owners(now, query))
+    assert sizes(owners(status, query)) == [4, 4]
+    assert collected.rows == file_stream.expected()
+
+
+KEY = "spark.locality.wait.process"
+
+
+def test_a_wait_that_the_job_has_set_is_its_own(spark_cluster: Any, file_stream: Any, collected: Any) -> None:
+    conf = spark_cluster.session.sparkContext._jsc.sc().conf()
+    conf.set(KEY, "1s")
+    bridge = connect(spark_cluster.session)
+    try:
+        assert bridge.self_test()["locality_wait"].startswith(f"ok, but {KEY}=1s")
+        assert not bridge.set_locality_wait(20.0)
+        file_stream.write()
+        counts(file_stream, collected).processAllAvailable()
+        assert conf.get(KEY) == "1s"
+    finally:
+        bridge.close()
+        assert conf.get(KEY) == "1s"
+        conf.remove(KEY)

@@ -22,6 +22,7 @@ class Watch:
         self.failed_tasks = 0
         self.seen: dict[str, dict[GroupKey, str]] = collections.defaultdict(dict)
         self.batches: dict[str, int] = {}
+        self.given: dict[str, dict[GroupKey, str]] = collections.defaultdict(dict)
         self.first_tasks: collections.Counter[str] = collections.Counter()  # by executor
 
     def drain(self) -> None:
@@ -31,6 +32,8 @@ class Watch:
             self.seen[query].update({group.key: group.executor_id for group in groups})
             for group in groups:
                 self.first_tasks[group.executor_id] += group.first_tasks
+        for query, given in usage.given.items():
+            self.given[query].update(given)
         for batch in usage.batches:
             self.batches[batch.query_id] = batch.batch_id
 

@@ -24,6 +24,7 @@ def test_a_killed_executor_loses_its_groups_at_once(watch: Any, file_stream: Any
     file_stream.write()
     query = start_counts(file_stream, collected)
     seen = watch.run(query)
+    assert watch.given.pop(query.id) == seen
     victim = watch.executors()[0].executor_id
     guarded = watch.bridge.diagnostics()[1]["guarded"]
     watch.cluster.kill(victim)
@@ -36,6 +37,7 @@ def test_a_killed_executor_loses_its_groups_at_once(watch: Any, file_stream: Any
     assert {key: owner for key, owner in after.items() if seen[key] != victim} == {
         key: owner for key, owner in seen.items() if owner != victim
     }
+    assert watch.given[query.id] == {key: owner for key, owner in after.items() if seen[key] == victim}
     counts = collections.Counter(after.values())
     assert max(counts.values()) - min(counts.values()) <= 3
     assert collected.rows == file_stream.expected()
@@ -139,7 +141,7 @@ def test_waiting_for_a_boundary(watch: Any, file_stream: Any, collected: Any) ->
 
 def test_no_fault_of_the_probe_reaches_the_job(watch: Any, file_stream: Any, collected: Any) -> None:
     probe = watch.bridge._probe
-    parts = {"hook": ("registry",), "core": ("fleet", "keeper", "plans", "meter"), "listener": ("binder", "meter")}
+    parts = {"hook": ("registry",), "core": ("fleet", "registrar", "plans", "meter"), "listener": ("binder", "meter")}
     broken = [(_read(probe, part), name) for part, names in parts.items() for name in names]
     whole = [_swap(target, name, None) for target, name in broken]
     try:

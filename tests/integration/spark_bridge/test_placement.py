@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import collections
 import itertools
+import json
+import pathlib
+import uuid
 from typing import Any
 
 import pytest
@@ -134,3 +137,44 @@ def test_a_query_of_another_session_is_found_and_moved(watch: Any, file_stream: 
     file_stream.write()
     assert watch.run(query) == wanted
     assert collected.rows == file_stream.expected()
+
+
+@pytest.mark.parametrize(("earlier", "wanted"), [(4, [2, 3, 3]), (2, [2, 3, 3]), (1, [2, 2, 4])])
+def test_groups_that_shared_an_executor_do_so_again_on_other_numbers_of_executors(
+    watch: Any, file_stream: Any, collected: Any, earlier: int, wanted: list[int]
+) -> None:
+    query_id = str(uuid.uuid4())
+    pathlib.Path(file_stream.checkpoint).mkdir()
+    (pathlib.Path(file_stream.checkpoint) / "metadata").write_text(json.dumps({"id": query_id}))
+    old = {GroupKey(operator=0, partition=p): str(40 + p * earlier // 8) for p in range(8)}
+    watch.bridge.remember(query_id, old)
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    assert query.id == query_id
+    seen = watch.run(query)
+    assert sorted(collections.Counter(seen.values()).values()) == wanted
+    together = [{old[key] for key, owner in seen.items() if owner == name} for name in set(seen.values())]
+    assert sum(len(homes) for homes in together) <= max(earlier, 3) + 2  # hardly anybody was parted
+    assert collected.rows == file_stream.expected()
+
+
+KEY = "spark.locality.wait.process"
+
+
+def test_the_wait_for_an_executor_counts_while_a_batch_with_state_runs_and_no_longer(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    conf = watch.cluster.session.sparkContext._jsc.sc().conf()
+    assert not conf.contains(KEY)
+    waits = []
+    collected.before_collect = lambda _: waits.append(conf.get(KEY))
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    watch.run(query)
+    watch.cluster.wait_until(lambda: not conf.contains(KEY), "it is taken back")
+    assert watch.bridge.set_locality_wait(7.0)
+    assert not conf.contains(KEY)
+    file_stream.write(files=2)
+    watch.run(query)
+    assert waits == ["30000ms", "7000ms", "7000ms"]
+    watch.cluster.wait_until(lambda: not conf.contains(KEY), "it is taken back")

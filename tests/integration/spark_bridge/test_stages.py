@@ -171,3 +171,32 @@ def test_four_slots_share_a_stage(tmp_path: pathlib.Path) -> None:
     assert found["groups_s"] == pytest.approx(found["busy_s"])
     assert found["longest_s"] < found["wall_s"] < found["busy_s"], "tasks of a stage run side by side"
     assert found["squared_s2"] >= found["busy_s"] ** 2 / (8 * found["batches"])
+
+
+def test_work_of_a_batch_that_failed_is_no_work_of_the_next_one(watch: Any, file_stream: Any) -> None:
+    """The same batch runs twice: only once it counts."""
+    file_stream.lines_per_file = 40
+    file_stream.write(keys=20)
+    failing = [True]
+
+    def sink(frame: Any, _: int) -> None:
+        frame.collect()
+        if failing:
+            raise RuntimeError("the sink is down")
+
+    def start() -> Any:
+        writer = counts(file_stream.frame).writeStream.outputMode("update")
+        return writer.option("checkpointLocation", file_stream.checkpoint).foreachBatch(sink).start()
+
+    broken = start()
+    watch.cluster.wait_until(lambda: not broken.isActive, "the query's failure")
+    watch.bridge.drain()
+    failing.clear()
+    query = start()
+    query.processAllAvailable()
+    usage = watch.cluster.wait_until(lambda: with_a_batch(watch.bridge.drain()), "a batch's figures")
+    query.stop()
+    (progress,) = [one for one in query.recentProgress if "addBatch" in one["durationMs"]]
+    rows = sum(group.records for group in usage.groups[query.id])
+    assert 0 < rows <= progress["numInputRows"]
+    assert {group.moments.batches for group in usage.groups[query.id]} == {1}

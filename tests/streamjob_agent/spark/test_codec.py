@@ -102,12 +102,25 @@ def test_lag_is_told_only_by_offsets_that_count_rows(latest: Any, end: Any, lag:
     assert batch.lag_rows == lag
 
 
+def test_owners_that_the_bridge_gave() -> None:
+    given = usage_of("W\tq\t1\t3\t12\nW\tp\t0\t0\t1").given
+    assert given == {"q": {GroupKey(operator=1, partition=3): "12"}, "p": {GroupKey(operator=0, partition=0): "1"}}
+
+
+def test_any_character_may_stand_in_a_metrics_name() -> None:
+    name = "a\x1cb\x85c\u2028d\x0be"  # each ends a line for Python's splitlines, none for JSON
+    (batch,) = usage_of(
+        "B\t1\t" + json.dumps(json.loads(progress()) | {"observedMetrics": {name: 1}}, ensure_ascii=False)
+    ).batches
+    assert batch.batch_id == 7
+
+
 def test_queries_with_and_without_state() -> None:
-    text = "N\t0\thost\t2\nQ\ta\tr1\t5000\t1\t0\t1\t0:8,2:1\tname\nQ\tb\tr2\t0\t1\t0\t0\t\t\nQ\tc\tr3\t0\t0\t1\t0\t\t\n"
+    text = "N\t0\thost\t2\nQ\ta\tr1\t5000\t1\t1\t0:8,2:1\tname\nQ\tb\tr2\t0\t1\t0\t\t\nQ\tc\tr3\t0\t0\t0\t\t\n"
     first, unknown = codec.read_queries(text)
     assert (first.query_id, first.name, first.operators, first.trigger_interval_s) == ("a", "name", {0: 8, 2: 1}, 5.0)
     assert (unknown.query_id, unknown.name, unknown.operators, unknown.trigger_interval_s) == ("c", None, {}, None)
-    assert [(one.adopted, one.idle) for one in (first, unknown)] == [(False, True), (True, False)]
+    assert [one.idle for one in (first, unknown)] == [True, False]
     assert codec.read_executors(text) == (Executor(executor_id="0", host="host", cores=2),)
 
 

@@ -6,7 +6,14 @@ import pytest
 
 from streamjob_agent.bridge import OK, passes
 from streamjob_agent.spark import merge_settings, recommended_settings
-from streamjob_agent.spark.selftest import check_master, check_setting, check_version, run_checks
+from streamjob_agent.spark.selftest import (
+    check_master,
+    check_setting,
+    check_version,
+    check_wait,
+    needless,
+    run_checks,
+)
 from streamjob_agent.spark.source import probe_source
 
 
@@ -64,6 +71,27 @@ def test_a_check_that_raises_tells_the_error() -> None:
     assert checks.pop("coordinator_round_trip") == "RuntimeError: no such method"
     assert checks.pop("executors_can_leave").startswith("ok, but spark.decommission.enabled is off")
     assert set(checks.values()) == {OK}
+
+
+@pytest.mark.parametrize(
+    ("conf", "version", "why_not"),
+    [
+        ({"spark.master": "local[*]"}, "4.3.0", "master local[*] runs every task inside the driver"),
+        ({"spark.dynamicAllocation.enabled": "true"}, "4.3.0", "spark.dynamicAllocation.enabled is on"),
+        ({"spark.speculation": "true"}, "4.3.0", "spark.speculation is on"),
+        ({}, "3.0.0", "Spark 3.0.0 is untested"),
+    ],
+)
+def test_settings_are_needless_where_actuation_will_stay_off(conf: dict[str, str], version: str, why_not: str) -> None:
+    assert (needless(conf, version) or "").startswith(why_not)
+    assert needless({"spark.master": "yarn", "spark.speculation": "false"}, "4.3.0") is None
+
+
+def test_a_wait_of_the_jobs_own_is_told() -> None:
+    answer = check_wait({"spark.locality.wait.process": "1s"})
+    assert passes(answer)
+    assert answer.startswith("ok, but spark.locality.wait.process=1s is the job's own")
+    assert check_wait({}) == OK
 
 
 @pytest.mark.parametrize(("answer", "goes_on"), [("ok", True), ("ok, but slowly", True), ("okay", False), ("", False)])

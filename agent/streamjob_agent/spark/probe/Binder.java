@@ -26,15 +26,13 @@ final class Binder {
     "left-keyToNumValues", "left-keyWithIndexToValue", "right-keyToNumValues", "right-keyWithIndexToValue"
   };
   private final Registry registry;
-  private final Keeper keeper;
+  private final Registrar registrar;
   private final ConcurrentHashMap running;
-  private final Configuration hadoop;
 
-  Binder(Registry registry, Keeper keeper, ConcurrentHashMap running, Configuration hadoop) {
+  Binder(Registry registry, Registrar registrar, ConcurrentHashMap running) {
     this.registry = registry;
-    this.keeper = keeper;
+    this.registrar = registrar;
     this.running = running;
-    this.hadoop = hadoop;
   }
 
   /** Called on the query's own thread before batch 0 of a run: its groups get owners before any task exists. */
@@ -58,6 +56,8 @@ final class Binder {
     synchronized (query) {
       query.name = name;
       query.root = Reflect.call(execution, "resolvedCheckpointRoot") + "/state";
+      Object state = Reflect.call(Reflect.call(execution, "sparkSession"), "sessionState");
+      query.hadoop = (Configuration) Reflect.call(state, "newHadoopConf");
       query.triggerMs = triggerMs(Reflect.call(execution, "trigger"));
       query.active = true;
       query.adopted = adopted;
@@ -66,17 +66,17 @@ final class Binder {
       }
     }
     if (adopted) {
-      keeper.adopt(query);
+      registrar.adopt(query);
     }
-    keeper.spread(query);
-    keeper.boundary(query);
+    registrar.spread(query);
+    registrar.boundary(query);
   }
 
   /** Called some milliseconds after a batch's end: too late for the next one at times, so it only backs the hook up. */
   void progressed(UUID id) {
     Tracked query = registry.get(id.toString());
     if (query != null) {
-      keeper.boundary(query);
+      registrar.boundary(query);
     }
   }
 
@@ -100,7 +100,7 @@ final class Binder {
   private void guess(Tracked query, Object execution) throws Exception {
     int[] found = new int[2];
     count((LogicalPlan) Reflect.call(execution, "analyzedPlan"), found);
-    int partitions = partitions(execution);
+    int partitions = partitions(query, execution);
     for (int id = 0; id < found[0]; id++) {
       Operator operator = new Operator(id, partitions);
       operator.addStore(id, "default");
@@ -126,8 +126,8 @@ final class Binder {
   }
 
   /** Partitions of the state: fixed by the checkpoint's offset log once there is one, else by the session. */
-  private int partitions(Object execution) throws Exception {
-    String offsets = newestOffsets(String.valueOf(Reflect.call(execution, "resolvedCheckpointRoot")));
+  private int partitions(Tracked query, Object execution) throws Exception {
+    String offsets = newestOffsets(query.hadoop, String.valueOf(Reflect.call(execution, "resolvedCheckpointRoot")));
     for (int i = 0; offsets != null && i < PARTITIONS.length; i++) {
       Matcher found = Pattern.compile("\"" + Pattern.quote(PARTITIONS[i]) + "\"\\s*:\\s*\"(\\d+)\"").matcher(offsets);
       if (found.find()) {
@@ -139,7 +139,7 @@ final class Binder {
     return (int) Reflect.callLong(Reflect.call(state, "conf"), "numShufflePartitions");
   }
 
-  private String newestOffsets(String root) throws Exception {
+  private static String newestOffsets(Configuration hadoop, String root) throws Exception {
     Path folder = new Path(root, "offsets");
     FileSystem files = folder.getFileSystem(hadoop);
     if (!files.exists(folder)) {

@@ -18,18 +18,18 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress;
 public final class CoreListener extends SparkListener {
   private final Fleet fleet;
   private final Registry registry;
-  private final Keeper keeper;
+  private final Registrar registrar;
   private final Plans plans;
   private final Meter meter;
   private final Boundaries boundaries;
   private final Faults faults;
   final AtomicLong nanos = new AtomicLong();
 
-  CoreListener(Fleet fleet, Registry registry, Keeper keeper, Plans plans, Meter meter, Boundaries boundaries,
+  CoreListener(Fleet fleet, Registry registry, Registrar registrar, Plans plans, Meter meter, Boundaries boundaries,
       Faults faults) {
     this.fleet = fleet;
     this.registry = registry;
-    this.keeper = keeper;
+    this.registrar = registrar;
     this.plans = plans;
     this.meter = meter;
     this.boundaries = boundaries;
@@ -43,7 +43,8 @@ public final class CoreListener extends SparkListener {
       String id = properties == null ? null : properties.getProperty(Hook.QUERY);
       String batch = properties == null ? null : properties.getProperty(Hook.BATCH);
       if (id != null && batch != null) {
-        meter.jobStarted(event.jobId(), event.stageInfos(), id, Long.parseLong(batch));
+        String run = String.valueOf(properties.getProperty("spark.jobGroup.id")); // Spark groups jobs by the query's run
+        meter.jobStarted(event.jobId(), event.stageInfos(), id, run, Long.parseLong(batch));
         plans.capture(id, Long.parseLong(batch));
       }
     } catch (Throwable fault) {
@@ -113,7 +114,7 @@ public final class CoreListener extends SparkListener {
   public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
     try {
       fleet.removed(event.executorId());
-      keeper.guard(event.executorId());
+      registrar.guard(event.executorId());
     } catch (Throwable fault) {
       faults.caught("executor", fault);
     }

@@ -16,9 +16,10 @@ public final class Hook extends Rule {
   static final String BATCH = "streaming.sql.batchId";
   private final SparkContext context;
   private final Registry registry;
-  private final Keeper keeper;
+  private final Registrar registrar;
   private final Removal removal;
   private final Plans plans;
+  private final LocalityWait wait;
   private final Faults faults;
   private final Gate gate;
   private final ConcurrentHashMap running;
@@ -27,13 +28,14 @@ public final class Hook extends Rule {
   final AtomicLong batches = new AtomicLong();
   volatile boolean open = true;
 
-  Hook(SparkContext context, Registry registry, Keeper keeper, Removal removal, Plans plans, Faults faults, Gate gate,
-      ConcurrentHashMap running) {
+  Hook(SparkContext context, Registry registry, Registrar registrar, Removal removal, Plans plans, LocalityWait wait,
+      Faults faults, Gate gate, ConcurrentHashMap running) {
     this.context = context;
     this.registry = registry;
-    this.keeper = keeper;
+    this.registrar = registrar;
     this.removal = removal;
     this.plans = plans;
+    this.wait = wait;
     this.faults = faults;
     this.gate = gate;
     this.running = running;
@@ -66,9 +68,12 @@ public final class Hook extends Rule {
       return false;
     }
     plans.note(query, execution);
-    keeper.spread(query);
-    keeper.boundary(query);
+    registrar.spread(query);
+    registrar.boundary(query);
     removal.boundary();
+    if (registrar.on && !query.owners().isEmpty()) {
+      wait.begin(id, batch);
+    }
     batches.incrementAndGet();
     nanos.addAndGet(System.nanoTime() - from);
     return true;

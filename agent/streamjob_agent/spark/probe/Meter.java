@@ -18,6 +18,7 @@ import org.apache.spark.scheduler.TaskInfo;
  */
 final class Meter {
   private static final int MOST_BATCHES = 1000;
+  private static final int MOST_RUNS = 1000;
   private static final int MOST_GROUPS = 100000;
   private static final int MOST_STAGES = 512;
   private final Plans plans;
@@ -27,6 +28,7 @@ final class Meter {
   private int groupCount;
   private HashMap others = new HashMap(); // query id -> Long ms
   private HashMap executors = new HashMap(); // executor id -> Long ms
+  private final HashMap runs = new HashMap(); // query id -> run id of its newest job
   private final ArrayDeque batches = new ArrayDeque();
   private long failed;
   private long longestMs = -1L;
@@ -36,8 +38,24 @@ final class Meter {
     this.plans = plans;
   }
 
-  synchronized void jobStarted(int job, scala.collection.Seq infos, String queryId, long batch) {
+  synchronized void jobStarted(int job, scala.collection.Seq infos, String queryId, String run, long batch) {
+    if (runs.size() >= MOST_RUNS) {
+      runs.clear();
+    }
+    Object before = runs.put(queryId, run);
+    if (before != null && !before.equals(run)) {
+      abandon(queryId);
+    }
     batchStages.jobStarted(job, infos, queryId, batch);
+  }
+
+  /** A new run of a query began: what was used for a batch that never ended is no part of the next one. */
+  private void abandon(String queryId) {
+    HashMap ofQuery = (HashMap) groups.get(queryId);
+    Iterator each = (ofQuery == null ? new HashMap() : ofQuery).values().iterator();
+    while (each.hasNext()) {
+      add(others, queryId, ((Usage) each.next()).abandon());
+    }
   }
 
   synchronized void jobEnded(int job) {
@@ -151,7 +169,7 @@ final class Meter {
       if (partition < 0) {
         return -1; // a coalesced stage: its tasks hold several key groups each
       }
-      operator.saw(partition, task.executorId());
+      operator.saw(partition, task.executorId(), metrics.executorRunTime());
     }
     stage.firstTasks.put(Integer.valueOf(named.operator), Integer.valueOf(task.partitionId() - partition));
     boolean first = isFirst(stage, task, metrics);

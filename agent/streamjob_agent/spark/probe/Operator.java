@@ -11,12 +11,14 @@ import java.util.List;
  * again, because a task that was already under way can have overwritten the registration.
  */
 final class Operator {
+  private static final double RECENT = 0.8;
   final int id;
   final int partitions;
   List stores = new ArrayList();
   final String[] wanted;
   final String[] seen;
   final boolean[] settled;
+  final double[] work; // recent run time of each group's tasks, for comparison with each other only
 
   Operator(int id, int partitions) {
     this.id = id;
@@ -24,6 +26,7 @@ final class Operator {
     this.wanted = new String[partitions];
     this.seen = new String[partitions];
     this.settled = new boolean[partitions];
+    this.work = new double[partitions];
   }
 
   void want(int partition, String executor) {
@@ -33,7 +36,8 @@ final class Operator {
     }
   }
 
-  void saw(int partition, String executor) {
+  void saw(int partition, String executor, long busyMs) {
+    work[partition] = RECENT * work[partition] + busyMs;
     seen[partition] = executor;
     settled[partition] = executor.equals(wanted[partition]);
   }

@@ -21,7 +21,7 @@ final class Plans {
   private static final int BATCHES_KEPT = 4;
   private static final int QUERIES_KEPT = 64;
   private final Registry registry;
-  private final Keeper keeper;
+  private final Registrar registrar;
   private final ConcurrentHashMap running;
   private final HashMap metrics = new HashMap(); // Long accumulator id -> Metric
   private final LinkedHashMap read = new LinkedHashMap(); // query id -> ArrayList of {Long batch, List of accumulators}
@@ -33,9 +33,9 @@ final class Plans {
     boolean rows;
   }
 
-  Plans(Registry registry, Keeper keeper, ConcurrentHashMap running) {
+  Plans(Registry registry, Registrar registrar, ConcurrentHashMap running) {
     this.registry = registry;
-    this.keeper = keeper;
+    this.registrar = registrar;
     this.running = running;
   }
 
@@ -195,8 +195,8 @@ final class Plans {
       query.operators.putAll(operators);
       query.planned = true;
     }
-    if (keeper.on) {
-      keeper.spread(query);
+    if (registrar.on) {
+      registrar.spread(query);
     }
   }
 }

@@ -6,9 +6,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
@@ -23,8 +23,9 @@ public final class Probe {
   private Registry registry;
   private Faults faults;
   private Fleet fleet;
-  private Keeper keeper;
+  private Registrar registrar;
   private Removal removal;
+  private LocalityWait wait;
   private Plans plans;
   private Meter meter;
   private Binder binder;
@@ -39,25 +40,25 @@ public final class Probe {
   /** Builds the parts; nothing is attached to Spark yet. */
   public void open(SparkContext spark, Object session) throws Exception {
     context = spark;
-    Configuration hadoop = spark.hadoopConfiguration();
     Object manager = Reflect.call(Reflect.call(session, "sessionState"), "streamingQueryManager");
     coordinator = (StateStoreCoordinatorRef) Reflect.call(manager, "stateStoreCoordinator");
     running = (ConcurrentHashMap) Reflect.call(Reflect.call(session, "sharedState"), "activeStreamingQueries");
     registry = new Registry();
     faults = new Faults();
     fleet = new Fleet(spark);
-    keeper = new Keeper(fleet, registry, coordinator);
-    removal = new Removal(spark, fleet, keeper, faults);
-    plans = new Plans(registry, keeper, running);
+    registrar = new Registrar(fleet, registry, coordinator);
+    wait = new LocalityWait(spark);
+    removal = new Removal(spark, fleet, registrar, faults);
+    plans = new Plans(registry, registrar, running);
     meter = new Meter(plans);
-    binder = new Binder(registry, keeper, running, hadoop);
+    binder = new Binder(registry, registrar, running);
     boundaries = new Boundaries();
-    sizes = new StateSizes(hadoop);
+    sizes = new StateSizes();
     Gate gate = new Gate();
-    hook = new Hook(spark, registry, keeper, removal, plans, faults, gate, running);
+    hook = new Hook(spark, registry, registrar, removal, plans, wait, faults, gate, running);
     stopper = new Stopper(gate, running);
-    core = new CoreListener(fleet, registry, keeper, plans, meter, boundaries, faults);
-    listener = new QueryListener(binder, faults);
+    core = new CoreListener(fleet, registry, registrar, plans, meter, boundaries, faults);
+    listener = new QueryListener(binder, wait, faults);
     sessions = new Sessions(registry, binder, hook, listener, running);
   }
 
@@ -75,26 +76,31 @@ public final class Probe {
   }
 
   public void close() throws Exception {
-    keeper.on = false;
+    registrar.on = false;
     hook.open = false;
     listener.open = false;
+    wait.close();
     context.listenerBus().removeListener(core);
     sessions.leave();
   }
 
   public void actuate(boolean on) {
-    keeper.on = on;
+    registrar.on = on;
     List queries = registry.all();
     for (int i = 0; on && i < queries.size(); i++) {
       Tracked query = (Tracked) queries.get(i);
-      keeper.spread(query);
-      keeper.boundary(query);
+      registrar.spread(query);
+      registrar.boundary(query);
     }
   }
 
   public String drain() {
     StringBuilder out = new StringBuilder();
     meter.drain(out);
+    List queries = registry.all();
+    for (int i = 0; i < queries.size(); i++) {
+      ((Tracked) queries.get(i)).writeGiven(out);
+    }
     return out.toString();
   }
 
@@ -117,8 +123,8 @@ public final class Probe {
     StringBuilder out = new StringBuilder();
     faults.write(out);
     out.append("T\thook_ns\t").append(hook.nanos.get()).append("\nT\tlistener_ns\t").append(core.nanos.get());
-    out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(keeper.registered.get());
-    out.append("\nT\tguarded\t").append(keeper.guarded.get());
+    out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(registrar.registered.get());
+    out.append("\nT\tguarded\t").append(registrar.guarded.get());
     out.append("\nT\tsessions\t").append(sessions.count()).append('\n');
     return out.toString();
   }
@@ -126,7 +132,7 @@ public final class Probe {
   /** Lines "operator, then executor ids of partitions 0..", separated by tabs; empty means leave. */
   public void place(String queryId, String lines) {
     Tracked query = registry.get(queryId);
-    if (query == null || !keeper.on) {
+    if (query == null || !registrar.on) {
       return;
     }
     String[] rows = lines.split("\n");
@@ -137,11 +143,12 @@ public final class Probe {
         for (int p = 0; operator != null && p < operator.partitions && p + 1 < cells.length; p++) {
           if (cells[p + 1].length() > 0 && fleet.host(cells[p + 1]) != null) {
             operator.want(p, cells[p + 1]);
+            query.given.remove(operator.id + "\t" + p); // the brain's word is the newer one
           }
         }
       }
     }
-    keeper.register(query);
+    registrar.register(query);
   }
 
   /** Lines "operator, then ranks of partitions 0..": groups of one rank shared an executor of an earlier driver. */
@@ -157,6 +164,13 @@ public final class Probe {
       ranks.put(Integer.valueOf(cells[0]), row);
     }
     registry.remember(queryId, ranks);
+    Tracked query = registry.get(queryId);
+    if (query != null) {
+      synchronized (query) {
+        query.ranks = ranks;
+        query.spreadOver = null; // before its first batch it is spread anew
+      }
+    }
   }
 
   public void mark(String ids) {
@@ -172,8 +186,8 @@ public final class Probe {
     return stopper.stopAll(atMostMs);
   }
 
-  public void localityWait(String value) {
-    context.conf().set("spark.locality.wait.process", value);
+  public boolean localityWait(long millis) {
+    return wait.tune(millis);
   }
 
   public boolean requestExecutors(int total) {
@@ -184,32 +198,13 @@ public final class Probe {
     return removal.remove(id);
   }
 
-  /** Lines: operator, then the bytes of partitions 0.., separated by tabs. */
-  public String stateBytes(String queryId) throws Exception {
+  /** Lines: operator, then the bytes of partitions 0.., separated by tabs; empty where it takes longer than may be. */
+  public String stateBytes(String queryId, long atMostMs) throws Exception {
+    long until = System.nanoTime() + atMostMs * 1000000L;
     StringBuilder out = new StringBuilder();
     Tracked query = registry.get(queryId);
-    ArrayList operators = new ArrayList();
     if (query != null) {
-      synchronized (query) {
-        operators.addAll(query.planned ? query.operators.values() : new ArrayList());
-      }
-    }
-    for (int i = 0; i < operators.size(); i++) {
-      Operator operator = (Operator) operators.get(i);
-      long[] bytes = new long[operator.partitions];
-      HashSet done = new HashSet();
-      for (int s = 0; s < operator.stores.size(); s++) {
-        Long id = (Long) ((Object[]) operator.stores.get(s))[0];
-        long[] part = done.add(id) ? sizes.of(query.root, id.longValue(), operator.partitions) : new long[0];
-        for (int p = 0; p < part.length; p++) {
-          bytes[p] += part[p];
-        }
-      }
-      out.append(operator.id);
-      for (int p = 0; p < bytes.length; p++) {
-        out.append('\t').append(bytes[p]);
-      }
-      out.append('\n');
+      sizes.write(query, until, out);
     }
     return out.toString();
   }
@@ -224,17 +219,21 @@ public final class Probe {
     if (query != null && most > 0) {
       Traffic traffic = new Traffic(least, most);
       MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) Reflect.call(context.taskScheduler(), "mapOutputTracker");
+      HashMap links; // the query's thread waits for its monitor before each batch, and a shuffle may have millions of cells
+      TreeMap operators;
       synchronized (query) {
-        Iterator links = query.links.keySet().iterator();
-        while (links.hasNext()) {
-          String link = (String) links.next();
-          int space = link.indexOf(' ');
-          Operator from = query.operator(Integer.parseInt(link.substring(0, space)));
-          Operator to = query.operator(Integer.parseInt(link.substring(space + 1)));
-          if (from != null && to != null) {
-            int[] where = (int[]) query.links.get(link);
-            traffic.collect(tracker, where[0], where[1], from, to);
-          }
+        links = new HashMap(query.links);
+        operators = new TreeMap(query.operators);
+      }
+      Iterator each = links.keySet().iterator();
+      while (each.hasNext()) {
+        String link = (String) each.next();
+        int space = link.indexOf(' ');
+        Operator from = (Operator) operators.get(Integer.valueOf(link.substring(0, space)));
+        Operator to = (Operator) operators.get(Integer.valueOf(link.substring(space + 1)));
+        if (from != null && to != null) {
+          int[] where = (int[]) links.get(link);
+          traffic.collect(tracker, where[0], where[1], from, to);
         }
       }
       traffic.write(out);
@@ -254,7 +253,7 @@ public final class Probe {
     UUID run = UUID.randomUUID();
     StateStoreProviderId id = new StateStoreProviderId(new StateStoreId("streamjob-self-test", 0L, 0, "default"), run);
     try {
-      coordinator.reportActiveInstance(id, "localhost", "streamjob-self-test", Keeper.NOTHING);
+      coordinator.reportActiveInstance(id, "localhost", "streamjob-self-test", Registrar.NOTHING);
       String there = String.valueOf(Reflect.orNull(coordinator.getLocation(id)));
       if (!"executor_localhost_streamjob-self-test".equals(there)) {
         return "the state store coordinator answered " + there + " after a registration";

@@ -17,21 +17,21 @@ final class Removal {
   private static final long PATIENCE_MS = 200L;
   private final SparkContext context;
   private final Fleet fleet;
-  private final Keeper keeper;
+  private final Registrar registrar;
   private final Faults faults;
   private final HashSet busy = new HashSet(); // to be killed once they run no task
 
-  Removal(SparkContext context, Fleet fleet, Keeper keeper, Faults faults) {
+  Removal(SparkContext context, Fleet fleet, Registrar registrar, Faults faults) {
     this.context = context;
     this.fleet = fleet;
-    this.keeper = keeper;
+    this.registrar = registrar;
     this.faults = faults;
   }
 
   /** Its groups are given away first, so that nothing new starts on it. */
   boolean remove(String id) {
     fleet.leave(id);
-    keeper.guard(id);
+    registrar.guard(id);
     if (context.conf().getBoolean("spark.decommission.enabled", false)) {
       ExecutorDecommissionInfo why =
           new ExecutorDecommissionInfo("scaled in by StreamJob", (scala.Option) None$.MODULE$);

@@ -1,6 +1,9 @@
 package io.streamjob.probe;
 
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -24,12 +27,7 @@ final class StateSizes {
   private static final Pattern FILE =
       Pattern.compile("(\\d{1,18})(?:_[\\w-]+)?\\.(zip|snapshot|delta|changelog)");
   private static final Pattern SST = Pattern.compile("\"dfsSstFileName\"\\s*:\\s*\"([^\"]+)\"");
-  private final Configuration hadoop;
   private final LinkedHashMap snapshots = new LinkedHashMap(); // zip path and time -> String[] of SST names
-
-  StateSizes(Configuration hadoop) {
-    this.hadoop = hadoop;
-  }
 
   /** One state store's files. */
   static final class Store {
@@ -41,18 +39,55 @@ final class StateSizes {
     long zipTime;
   }
 
-  /** Bytes of each partition of one operator, from one recursive listing. */
-  synchronized long[] of(String root, long operator, int partitions) throws Exception {
+  /** One line each: operator, then the bytes of partitions 0.., empty where they cannot be known in time. */
+  void write(Tracked query, long until, StringBuilder out) throws Exception {
+    ArrayList operators = new ArrayList();
+    synchronized (query) {
+      operators.addAll(query.planned ? query.operators.values() : new ArrayList());
+    }
+    for (int i = 0; i < operators.size(); i++) {
+      Operator operator = (Operator) operators.get(i);
+      long[] bytes = ofAll(query, operator, until);
+      out.append(operator.id);
+      for (int p = 0; p < bytes.length; p++) {
+        out.append('\t').append(bytes[p] < 0L ? "" : String.valueOf(bytes[p]));
+      }
+      out.append('\n');
+    }
+  }
+
+  /** Bytes of the stores of every operator that shares the stage. */
+  private long[] ofAll(Tracked query, Operator operator, long until) throws Exception {
+    long[] bytes = new long[operator.partitions];
+    HashSet done = new HashSet();
+    for (int s = 0; s < operator.stores.size(); s++) {
+      Long id = (Long) ((Object[]) operator.stores.get(s))[0];
+      if (done.add(id)) {
+        long[] part = of(query.hadoop, query.root, id.longValue(), operator.partitions, until);
+        for (int p = 0; p < part.length; p++) {
+          bytes[p] = part[p] < 0L || bytes[p] < 0L ? -1L : bytes[p] + part[p];
+        }
+      }
+    }
+    return bytes;
+  }
+
+  /**
+   * Bytes of each partition of one operator, from one recursive listing; -1 where a snapshot could not be opened by `until`
+   * (System.nanoTime()): those opened by then are remembered, so that the next reading gets further.
+   */
+  synchronized long[] of(Configuration hadoop, String root, long operator, int partitions, long until) throws Exception {
     long[] sizes = new long[partitions];
     Path folder = new Path(root, String.valueOf(operator));
     FileSystem files = folder.getFileSystem(hadoop);
     if (files.exists(folder)) {
-      Iterator stores = list(files, folder).entrySet().iterator();
+      Iterator stores = list(files, folder, until).entrySet().iterator();
       while (stores.hasNext()) {
         Map.Entry entry = (Map.Entry) stores.next();
         int partition = number((String) entry.getKey());
         if (partition >= 0 && partition < partitions) {
-          sizes[partition] += size(files, (Store) entry.getValue());
+          long size = size(files, (Store) entry.getValue(), until);
+          sizes[partition] = size < 0L || sizes[partition] < 0L ? -1L : sizes[partition] + size;
         }
       }
     }
@@ -63,7 +98,7 @@ final class StateSizes {
    * Stores by their folder below the operator's: "3" or "3/left-keyToNumValues". Remote stores list a whole tree in a few
    * calls; on a local disk the same method starts a process for each file to learn its permissions, so folders are walked.
    */
-  private static Map list(FileSystem files, Path folder) throws Exception {
+  private static Map list(FileSystem files, Path folder, long until) throws Exception {
     HashMap stores = new HashMap();
     int skip = files.makeQualified(folder).toString().length() + 1;
     if ("file".equals(files.getUri().getScheme())) {
@@ -72,6 +107,9 @@ final class StateSizes {
     }
     RemoteIterator all = files.listFiles(folder, true);
     while (all.hasNext()) {
+      if (late(until)) {
+        throw new InterruptedIOException(folder + " has more files than can be listed in time");
+      }
       add(stores, (FileStatus) all.next(), skip);
     }
     return stores;
@@ -128,13 +166,21 @@ final class StateSizes {
     }
   }
 
-  private long size(FileSystem files, Store store) throws Exception {
+  private static boolean late(long until) {
+    return System.nanoTime() - until >= 0L;
+  }
+
+  /** -1 when it cannot be known in time. */
+  private long size(FileSystem files, Store store, long until) throws Exception {
     long total = store.version < 0L ? 0L : store.bytes;
     Iterator later = store.changes.tailMap(Long.valueOf(store.version + 1L)).values().iterator();
     while (later.hasNext()) {
       total += ((Long) later.next()).longValue();
     }
-    String[] tables = store.zip == null ? new String[0] : tables(files, store);
+    String[] tables = store.zip == null ? new String[0] : tables(files, store, until);
+    if (tables == null) {
+      return -1L;
+    }
     for (int i = 0; i < tables.length; i++) {
       Long bytes = (Long) store.tables.get(tables[i]);
       total += bytes == null ? 0L : bytes.longValue();
@@ -142,11 +188,11 @@ final class StateSizes {
     return total;
   }
 
-  /** SST files named by a RocksDB snapshot. A snapshot never changes, so each is opened once. */
-  private String[] tables(FileSystem files, Store store) throws Exception {
+  /** SST files named by a RocksDB snapshot; null when it is late. A snapshot never changes, so each is opened once. */
+  private String[] tables(FileSystem files, Store store, long until) throws Exception {
     String key = store.zip + " " + store.zipTime;
     String[] known = (String[]) snapshots.get(key);
-    if (known == null) {
+    if (known == null && !late(until)) {
       known = read(files, store.zip);
       snapshots.put(key, known);
       if (snapshots.size() > MOST_CACHED) {
@@ -165,7 +211,7 @@ final class StateSizes {
       while (entry != null && !"metadata".equals(entry.getName())) {
         entry = zip.getNextEntry();
       }
-      java.util.ArrayList names = new java.util.ArrayList();
+      ArrayList names = new ArrayList();
       Matcher found = SST.matcher(entry == null ? "" : Binder.read(zip));
       while (found.find()) {
         names.add(found.group(1));

@@ -6,9 +6,11 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
 
 /** What the probe knows of one streaming query, over its restarts. Guarded by its own monitor. */
 final class Tracked {
@@ -16,6 +18,7 @@ final class Tracked {
   UUID runId;
   String name;
   String root;
+  Configuration hadoop; // with the credentials of the query's own session
   long triggerMs;
   boolean active;
   boolean adopted; // it had finished batches before the probe saw this run: its groups stay where Spark has them
@@ -26,6 +29,8 @@ final class Tracked {
   final TreeMap operators = new TreeMap(); // Integer -> Operator
   final LinkedHashMap links = new LinkedHashMap(); // "from to" -> int[] {shuffle id, its map of partition 0}
   final HashMap plans = new HashMap(); // Long batch id -> IncrementalExecution, not yet read
+
+  final TreeMap given = new TreeMap(); // "operator partition" -> executor that the probe itself chose, not reported yet
 
   Tracked(String id) {
     this.id = id;
@@ -56,6 +61,25 @@ final class Tracked {
     return owners;
   }
 
+  /** Notes owners that the brain did not ask for; `groups` are {Operator, partition, ...}. */
+  synchronized void report(List groups) {
+    for (int i = 0; i < groups.size(); i++) {
+      Object[] group = (Object[]) groups.get(i);
+      int partition = ((Integer) group[1]).intValue();
+      given.put(((Operator) group[0]).id + "\t" + partition, ((Operator) group[0]).owner(partition));
+    }
+  }
+
+  /** One line each: W, query, operator, partition, executor; once. */
+  synchronized void writeGiven(StringBuilder out) {
+    Iterator each = planned ? given.entrySet().iterator() : new TreeMap().entrySet().iterator();
+    while (each.hasNext()) {
+      Map.Entry entry = (Map.Entry) each.next();
+      out.append("W\t").append(id).append('\t').append(entry.getKey()).append('\t').append(entry.getValue()).append('\n');
+      each.remove();
+    }
+  }
+
   void forgetOwners() {
     Iterator each = operators.values().iterator();
     while (each.hasNext()) {
@@ -73,10 +97,10 @@ final class Tracked {
     }
   }
 
-  /** One line: Q, id, run, trigger in ms, planned, adopted, idle, then operator:partitions,..., then the name. */
+  /** One line: Q, id, run, trigger in ms, planned, idle, then operator:partitions,..., then the name. */
   synchronized void write(StringBuilder out) {
     out.append("Q\t").append(id).append('\t').append(runId).append('\t').append(triggerMs).append('\t');
-    out.append(planned ? 1 : 0).append('\t').append(adopted ? 1 : 0).append('\t').append(idle ? 1 : 0).append('\t');
+    out.append(planned ? 1 : 0).append('\t').append(idle ? 1 : 0).append('\t');
     Iterator each = planned ? operators.values().iterator() : new TreeMap().values().iterator();
     String comma = "";
     while (each.hasNext()) {

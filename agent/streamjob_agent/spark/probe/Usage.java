@@ -54,6 +54,13 @@ final class Usage {
     Arrays.fill(open, 0L);
   }
 
+  /** Forgets the batch that runs; the milliseconds that it has taken so far. */
+  long abandon() {
+    long busyMs = open[BUSY_MS];
+    Arrays.fill(open, 0L);
+    return busyMs;
+  }
+
   boolean isFresh() {
     return fresh;
   }

@@ -1,7 +1,6 @@
 package io.streamjob.probe;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.UUID;
@@ -11,8 +10,12 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 import scala.collection.immutable.Nil$;
 
-/** Keeps key groups where they are wanted: evenly at first, then as the brain says, and never on a lost executor. */
-final class Keeper {
+/**
+ * Registers key groups where they are wanted, before each batch. Where that is, the brain says; what cannot wait for it is
+ * done here: owners for a query's first batch, and new ones at once for groups whose executor is gone. Both are reported to
+ * the brain, which takes them over, so that there is one wish.
+ */
+final class Registrar {
   static final scala.collection.immutable.List NOTHING = (scala.collection.immutable.List) (Object) Nil$.MODULE$;
   volatile boolean on;
   final AtomicLong registered = new AtomicLong();
@@ -21,13 +24,13 @@ final class Keeper {
   private final Registry registry;
   private final StateStoreCoordinatorRef coordinator;
 
-  Keeper(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator) {
+  Registrar(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator) {
     this.fleet = fleet;
     this.registry = registry;
     this.coordinator = coordinator;
   }
 
-  /** Gives every group without an owner one: as under an earlier driver, else so that each operator is spread evenly. */
+  /** Gives every group without an owner one. */
   void spread(Tracked query) {
     List ids = fleet.placeable();
     if (ids.isEmpty()) {
@@ -38,17 +41,7 @@ final class Keeper {
         query.forgetOwners(); // executors that came while the query was starting take part, too
         query.spreadOver = ids;
       }
-      int next = 0;
-      Iterator each = query.operators.values().iterator();
-      while (each.hasNext()) {
-        Operator operator = (Operator) each.next();
-        for (int p = 0; p < operator.partitions; p++, next++) {
-          if (operator.owner(p) == null) {
-            int rank = query.rank(operator, p);
-            operator.want(p, (String) ids.get((rank < 0 ? next : rank) % ids.size()));
-          }
-        }
-      }
+      query.report(new Spread(query, ids).fill());
     }
   }
 
@@ -62,6 +55,7 @@ final class Keeper {
           String owner = operator.owner(p) == null ? holder(query, operator, p) : null;
           if (owner != null && fleet.host(owner) != null) {
             operator.want(p, owner);
+            query.given.put(operator.id + "\t" + p, owner);
           }
         }
       }
@@ -111,49 +105,15 @@ final class Keeper {
 
   private int rescue(Tracked query, String executor) {
     List ids = fleet.placeable();
-    int moved = 0;
     if (ids.isEmpty()) {
       return 0;
     }
     synchronized (query) {
-      Iterator each = query.operators.values().iterator();
-      while (each.hasNext()) {
-        Operator operator = (Operator) each.next();
-        for (int p = 0; p < operator.partitions; p++) {
-          if (executor.equals(operator.owner(p))) {
-            operator.want(p, leastLoaded(query, operator, ids));
-            moved++;
-          }
-        }
-      }
+      List moved = new Rescue(query, ids).from(executor);
+      query.report(moved);
+      guarded.addAndGet(moved.size());
+      return moved.size();
     }
-    guarded.addAndGet(moved);
-    return moved;
-  }
-
-  /** The executor with the fewest groups of the operator, then of the query. */
-  private static String leastLoaded(Tracked query, Operator operator, List ids) {
-    HashMap load = new HashMap();
-    Iterator each = query.operators.values().iterator();
-    while (each.hasNext()) {
-      Operator other = (Operator) each.next();
-      int weight = other == operator ? 100000 : 1;
-      for (int p = 0; p < other.partitions; p++) {
-        Long before = (Long) load.get(other.owner(p));
-        load.put(other.owner(p), Long.valueOf((before == null ? 0L : before.longValue()) + weight));
-      }
-    }
-    String best = null;
-    long least = Long.MAX_VALUE;
-    for (int i = 0; i < ids.size(); i++) {
-      Long count = (Long) load.get(ids.get(i));
-      long value = count == null ? 0L : count.longValue();
-      if (value < least) {
-        least = value;
-        best = (String) ids.get(i);
-      }
-    }
-    return best;
   }
 
   /** Registers every unsettled group of an active query whose wanted owner is alive. */

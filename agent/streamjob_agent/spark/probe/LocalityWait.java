@@ -1,0 +1,59 @@
+package io.streamjob.probe;
+
+import java.util.HashMap;
+import org.apache.spark.SparkContext;
+
+/**
+ * How long the scheduler waits for a task's own executor. Spark reads it for each set of tasks, from one setting for the whole
+ * driver: it is set while a batch of a query with state runs, and taken back after it. The job's own value is never touched.
+ */
+final class LocalityWait {
+  private static final String KEY = "spark.locality.wait.process";
+  private static final long FIRST_MS = 30000L; // until a stage was measured
+  private final SparkContext context;
+  private final boolean own;
+  private final HashMap batches = new HashMap(); // query id -> run and batch under way
+  private long ms = FIRST_MS;
+
+  LocalityWait(SparkContext context) {
+    this.context = context;
+    this.own = context.conf().contains(KEY);
+  }
+
+  /** False when the job has a value of its own. */
+  synchronized boolean tune(long millis) {
+    ms = millis;
+    apply();
+    return !own;
+  }
+
+  synchronized void begin(String queryId, String runAndBatch) {
+    batches.put(queryId, runAndBatch);
+    apply();
+  }
+
+  /** `prefix` is the run, or run and batch: news of an older batch comes late at times. */
+  synchronized void end(String queryId, String prefix) {
+    String current = (String) batches.get(queryId);
+    if (current != null && (current + " ").startsWith(prefix + " ")) {
+      batches.remove(queryId);
+      apply();
+    }
+  }
+
+  synchronized void close() {
+    batches.clear();
+    apply();
+  }
+
+  private void apply() {
+    if (own) {
+      return;
+    }
+    if (batches.isEmpty()) {
+      context.conf().remove(KEY);
+    } else {
+      context.conf().set(KEY, ms + "ms");
+    }
+  }
+}
