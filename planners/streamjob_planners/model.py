@@ -55,7 +55,12 @@ class LoadModel:
         load: percent points of a reference node, >= 0, (n_groups,).
         migration_cost_s: expected pause of moving each group, >= 0 (the paper's mc_k), (n_groups,).
         state_bytes: bytes that a move loads, >= 0, (n_groups,).
-        traffic: bytes/s from group i to group j, sparse (n_groups, n_groups), or None when nobody measured it.
+        traffic: bytes/s from group i to group j, sparse (n_groups, n_groups), or None when nobody measured it. It may
+            hold the heaviest pairs only.
+        traffic_out: bytes/s that each group sends in all, at least its row of `traffic`, (n_groups,); None where
+            `traffic` holds every pair.
+        traffic_partners: key groups that each group may send to, those of all operators downstream of its own,
+            (n_groups,); None where `traffic` tells which operators these are.
         traffic_load_ratio: percent points of load saved at EACH end per byte/s that becomes local; 0.0 when unknown.
         pinned: groups that must stay where they are, (n_groups,).
         forbidden: True where a group may not be, sparse (n_groups, n_nodes), or None.
@@ -74,6 +79,8 @@ class LoadModel:
     migration_cost_s: FloatArray
     state_bytes: FloatArray
     traffic: sparse.csr_array | None = None
+    traffic_out: FloatArray | None = None
+    traffic_partners: IntArray | None = None
     traffic_load_ratio: float = 0.0
     pinned: BoolArray
     forbidden: sparse.csr_array | None = None
@@ -105,6 +112,9 @@ def _check_lengths(model: LoadModel) -> None:
         "state_bytes": model.state_bytes,
         "pinned": model.pinned,
     }
+    for name, wanted in (("traffic_out", model.traffic_out), ("traffic_partners", model.traffic_partners)):
+        if wanted is not None:
+            per_group[name] = wanted
     for names, length in ((per_node, model.n_nodes), (per_group, model.n_groups)):
         for name, array in names.items():
             if array.shape != (length,):

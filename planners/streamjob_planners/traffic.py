@@ -28,16 +28,16 @@ def saved_s(model: LoadModel, node_of: IntArray, within_s: float = PAYBACK_S) ->
 
 
 def worth_planning(model: LoadModel, within_s: float = PAYBACK_S) -> LoadModel:
-    """The model without its traffic when even all of it could not pay for the cheapest move within that time.
+    """The model without its traffic when no key group's traffic could pay for moving it within that time.
 
-    A planner would else spend the budget on a collocation factor that is made of next to nothing.
+    A move makes at most what its key group sends and receives local, so several moves pay no better than their key
+    groups alone. A planner would else spend the budget on a collocation factor that is made of next to nothing.
     """
     if model.traffic is None:
         return model
-    costs = model.migration_cost_s[model.migration_cost_s > 0]
-    if within_s * float(model.traffic.sum()) * remote_s_per_byte(model) >= float(np.min(costs, initial=np.inf)):
-        return model
-    return model if costs.size == 0 else dataclasses.replace(model, traffic=None)
+    own_bps = np.asarray(model.traffic.sum(axis=0) + model.traffic.sum(axis=1), dtype=np.float64).ravel()
+    pays = within_s * own_bps * remote_s_per_byte(model) >= model.migration_cost_s
+    return model if bool((pays & (own_bps > 0)).any()) else dataclasses.replace(model, traffic=None)
 
 
 def local_bps(model: LoadModel, node_of: IntArray) -> float:

@@ -268,14 +268,19 @@ def test_collocation_moves_talkers_together_when_the_load_allows_it(planner: str
 
 @pytest.mark.parametrize(
     ("bytes_in_window", "expected"),
-    # At 10 MB/s 1 kB/s cost 0.36 s of work in an hour, and a move 0.2 s. Where even all four pairs do
-    # not pay for one, the plan is made without traffic.
-    [(1e6, Reason.COLLOCATION), (3e3, Reason.GAIN_TOO_SMALL), (1e2, Reason.BALANCED), (0.0, Reason.BALANCED)],
+    # At 10 MB/s 1 kB/s cost 0.36 s of work in an hour, and a move 0.2 s. Where no pair pays for its move, the plan is
+    # made without traffic; where one does, the plan as a whole must.
+    [
+        ([1e6] * 4, Reason.COLLOCATION),
+        ([6e3, 1e3, 1e3, 1e3], Reason.GAIN_TOO_SMALL),
+        ([3e3] * 4, Reason.BALANCED),
+        ([0.0] * 4, Reason.BALANCED),
+    ],
 )
-def test_next_to_no_traffic_is_not_worth_a_move(bytes_in_window: float, expected: Reason) -> None:
+def test_next_to_no_traffic_is_not_worth_a_move(bytes_in_window: list[float], expected: Reason) -> None:
     albic = job(SCALING_OFF, ("planner: greedy", "planner: albic"))
     world = talking()
-    world.traffic = sparse.csr_array((np.full(4, bytes_in_window), (range(4), [4, 5, 6, 7])), shape=(8, 8))
+    world.traffic = sparse.csr_array((np.array(bytes_in_window), (range(4), [4, 5, 6, 7])), shape=(8, 8))
     verdict = warm(world, albic).turn(albic).verdict
     assert verdict.reason is expected
     if expected is Reason.GAIN_TOO_SMALL:

@@ -40,8 +40,9 @@ class Pairs:
 def beneficial_pairs(model: LoadModel, score_factor: float) -> Pairs:
     """Pairs with out(gi, gj) > avg(gi) * sF, heaviest first; none when nobody measured the traffic.
 
-    avg(gi) is the output of gi over the number of key groups of all operators downstream of gi's operator. An operator
-    counts as downstream when any key group of the one sends to any key group of the other.
+    avg(gi) is the output of gi over the number of key groups of all operators downstream of gi's operator. Where the
+    model does not say these, an operator counts as downstream when any key group of the one sends to any key group of
+    the other, and the output is what `traffic` holds.
     """
     if model.traffic is None or model.traffic.nnz == 0:
         nothing = np.empty(0, dtype=np.int64)
@@ -67,9 +68,16 @@ def joining(model: LoadModel, node_of: IntArray, pairs: Pairs) -> BoolArray:
 
 def _mean_output(model: LoadModel, first: IntArray, second: IntArray, value: FloatArray) -> FloatArray:
     """The paper's avg(gi) of every key group in bytes/s, (n_groups,)."""
+    partners = _partners(model, first, second) if model.traffic_partners is None else model.traffic_partners
+    known = np.bincount(first, weights=value, minlength=model.n_groups)
+    output = known if model.traffic_out is None else np.maximum(known, model.traffic_out)
+    return np.asarray(output / np.maximum(partners, 1), dtype=np.float64)
+
+
+def _partners(model: LoadModel, first: IntArray, second: IntArray) -> FloatArray:
+    """Key groups of all operators downstream of each key group's own, as far as pairs show them, (n_groups,)."""
     operators, operator_of = np.unique(columns.operators(model.group_ids), return_inverse=True)
     sizes = np.bincount(operator_of, minlength=operators.size)
     sends = np.unique(np.stack((operator_of[first], operator_of[second])), axis=1)
     downstream = np.bincount(sends[0], weights=sizes[sends[1]], minlength=operators.size)
-    output = np.bincount(first, weights=value, minlength=model.n_groups)
-    return np.asarray(output / np.maximum(downstream[operator_of], 1.0), dtype=np.float64)
+    return np.asarray(downstream[operator_of], dtype=np.float64)

@@ -74,6 +74,8 @@ def contracted(model: LoadModel, unit_of: IntArray, cost: FloatArray) -> LoadMod
         migration_cost_s=np.where(np.isfinite(price), price, _NEVER),
         state_bytes=sums(unit_of, model.state_bytes, n_units),
         traffic=None,
+        traffic_out=None,
+        traffic_partners=None,
         batch=None,
         load_series=None,
         pinned=sums(unit_of, model.pinned, n_units) > 0,

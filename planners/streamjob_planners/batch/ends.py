@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+from collections.abc import Iterable
 
 from streamjob_planners.arrays import FloatArray, IntArray
 from streamjob_planners.batch.predict import levels_s
@@ -13,11 +14,10 @@ from streamjob_planners.batch.shape import BatchShape
 class Ends:
     """A placement of one batch's tasks; a move works out its two nodes anew, in the level of its group."""
 
-    def __init__(self, shape: BatchShape, node_of: IntArray, task_s: FloatArray | None = None) -> None:
-        """`task_s`: seconds of each group's task, (n_groups,); the shape's when None."""
-        tasks = shape.task_s if task_s is None else task_s
-        self.node_s: FloatArray = levels_s(shape, node_of, tasks)
-        self._task_s: list[float] = tasks.tolist()
+    def __init__(self, shape: BatchShape, node_of: IntArray) -> None:
+        """`node_of`: where the groups are, (n_groups,)."""
+        self.node_s: FloatArray = levels_s(shape, node_of, shape.task_s)
+        self._task_s: list[float] = shape.task_s.tolist()
         self._level: list[int] = shape.level.tolist()
         self._slots, self._speed = shape.slots.tolist(), shape.speed.tolist()
         self._node_of: list[int] = node_of.tolist()
@@ -29,24 +29,41 @@ class Ends:
         """Key groups of a level on a node, in order."""
         return self._members.get((level, node), [])
 
-    def without(self, group: int) -> float:
-        """When its node ends its level if the group were not there, seconds."""
-        level, node = self._level[group], self._node_of[group]
-        return self._end_s([one for one in self.members(level, node) if one != group], node)
-
     def joined(self, group: int, node: int) -> float:
         """When another node ends the group's level if the group came to it, seconds."""
         members = list(self.members(self._level[group], node))
         bisect.insort(members, group)
         return self._end_s(members, node)
 
+    @property
+    def levels_s(self) -> float:
+        """All levels, one after another, seconds."""
+        return float(self.node_s.max(axis=1, initial=0.0).sum())
+
+    def place(self, group: int) -> tuple[int, int]:
+        """The group's level and node."""
+        return self._level[group], self._node_of[group]
+
+    def task_s(self, group: int) -> float:
+        """Seconds of the group's task on a node of speed 1."""
+        return self._task_s[group]
+
     def move(self, group: int, target: int) -> None:
         """Put the group on another node."""
-        level, source = self._level[group], self._node_of[group]
+        level, source = self.place(group)
         self._members[level, source].remove(group)
         bisect.insort(self._members.setdefault((level, target), []), group)
         self._node_of[group] = target
-        for node in (source, target):
+        self._work_out(((level, source), (level, target)))
+
+    def lengthen(self, extra_s: dict[int, float]) -> None:
+        """Let the tasks of these groups take longer by so many seconds."""
+        for group, seconds in extra_s.items():
+            self._task_s[group] += seconds
+        self._work_out({self.place(group) for group in extra_s})
+
+    def _work_out(self, places: Iterable[tuple[int, int]]) -> None:
+        for level, node in places:
             self.node_s[level, node] = self._end_s(self._members[level, node], node)
 
     def _end_s(self, groups: list[int], node: int) -> float:

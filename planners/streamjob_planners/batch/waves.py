@@ -74,5 +74,5 @@ def _one_wave(boundary: Boundary, moves: list[Move], allowance_s: float) -> list
 
 def _closed(boundary: Boundary, moves: list[Move]) -> Wave:
     extra_s = max(0.0, boundary.extra_s)
-    boundary.settle([move.group for move in moves])
+    boundary.settle()
     return Wave(moves=tuple(moves), extra_s=extra_s, batch_s=boundary.batch_s)

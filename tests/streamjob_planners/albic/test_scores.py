@@ -51,3 +51,28 @@ def test_joining_names_the_movers_that_find_a_partner(model):
     pairs = beneficial_pairs(model, 0.9)
     # Group 3 joins group 0 on node 0; group 4 stays away.
     assert joining(model, np.array([0, 0, 0, 0, 1]), pairs).tolist() == [False, False, False, True, False]
+
+
+def _shuffle(small_model, reported: int, **changes):
+    """A uniform shuffle of 20 by 20 key groups, of which so many pairs were reported, as those of equal weight fall."""
+    rng, width = np.random.default_rng(4), 20
+    pairs = [(i, width + j) for i in range(width) for j in range(width)]
+    chosen = rng.permutation(len(pairs))[:reported]
+    links = {pairs[at]: 100.0 for at in chosen.tolist()}
+    return small_model([0] * 40, [1.0] * 40, links, n_nodes=2, operators=[0] * width + [1] * width, **changes)
+
+
+def test_a_uniform_shuffle_of_which_the_heaviest_pairs_are_known_has_no_pair_worth_it(small_model):
+    sent = np.repeat([2000.0, 0.0], 20)
+    assert len(beneficial_pairs(_shuffle(small_model, 80), 1.5)) > 0
+    assert len(beneficial_pairs(_shuffle(small_model, 80, traffic_out=sent), 1.5)) == 0
+
+
+def test_the_partners_that_a_key_group_may_have_can_be_told(small_model):
+    model = _shuffle(small_model, 400, traffic_partners=np.full(40, 80))
+    assert len(beneficial_pairs(model, 1.5)) == 400  # a fourth of what each could send to, so four times the mean
+
+
+def test_a_total_below_its_pairs_does_not_make_them_heavier(small_model):
+    model = _shuffle(small_model, 400, traffic_out=np.zeros(40))
+    assert len(beneficial_pairs(model, 1.5)) == 0
