@@ -4,7 +4,7 @@
     python -m benchmarks.batches --seed 7 --each      # other batches, a line for each
     python -m benchmarks.batches --publish            # and benchmarks/limits/batches.json
 
-The exit code is 1 when a goal is missed. Moves are nearly free here, so that the length of the batch is all that counts.
+The exit code is 1 when a goal is missed. Moves are nearly free here: the length of the batch is all that counts.
 """
 
 from __future__ import annotations

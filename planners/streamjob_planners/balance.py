@@ -1,4 +1,4 @@
-"""Searching for the smallest distance, or the shortest batch: aim at a target between the bound and the best so far, again and again."""
+"""Searching for the smallest distance, or the shortest batch: aim between the bound and the best so far, and again."""
 
 from __future__ import annotations
 
