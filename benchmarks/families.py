@@ -1,4 +1,4 @@
-"""Load models of many families: heavy tails and light, even placements and drifted, costs by size, marks, capacities."""
+"""Load models of many families: heavy tails and light, even placements and drifted, costs by size, marks and more."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A planner to measure ours by, apart from it: greedy, then annealing on what is off a falling target.
 
-Plain on purpose: any group may go anywhere unmarked, at home or not, as long as the budget holds; the cost of a placement
-is the sum of what nodes are off a band, and the band gets narrower whenever it is met.
+Plain on purpose: any group may go anywhere unmarked, at home or not, as long as the budget holds. The cost of a
+placement is the sum of what nodes are off a band, and the band gets narrower whenever it is met.
 """
 
 from __future__ import annotations

@@ -19,6 +19,8 @@ from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.model import IntArray
 from streamjob_planners.tightening import tightened
 
+LEVEL_SHARE = 0.3
+"""Part of the time for the first plan."""
 TIGHTEN_SHARE = 0.5
 """Part of the time for the first passes, one after the other."""
 TIME_SHARE = 0.8
@@ -64,17 +66,18 @@ class BatchPhases:
         """The placement of the plan: short, drained, even, without what does not pay, never worse than today's."""
         today = self._problem.model.node_of
         to_drain = on_marked(self._problem, today).size > 0
-        first = levelled(self._engine, self._limits, self._time, self._floors)
+        first = levelled(self._engine, self._limits.share(LEVEL_SHARE), self._time, self._floors)
+        self._engine.sort_groups(self._limits)
         part = self._limits.share(TIGHTEN_SHARE)
         node_of = self._shorten(tightened(self._engine, part, self._time, first, self._toll))
-        node_of = send_unpaid_home(self._engine, node_of, self._limits, self._toll)
+        node_of = send_unpaid_home(self._engine, node_of, self._toll)
         if self._time.reached(node_of) > self._time.reached(today):
             node_of = today
         if to_drain and not self._limits.over():
             node_of = drained(self._engine, self._limits.share(0.5), self._time, self._schedule, node_of)
         if not self._limits.over():
             node_of = self._even_out(node_of)
-            node_of = send_unpaid_home(self._engine, node_of, self._limits, self._toll)
+        node_of = send_unpaid_home(self._engine, node_of, self._toll)
         if self._limits.over():
             self.notes = ("The deadline came before the search was done.",)
         return self._with_progress(self._not_worse(node_of))

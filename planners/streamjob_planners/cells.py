@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners.batch.shape import BatchShape
-from streamjob_planners.engine import lightest_first
 from streamjob_planners.kernel.cells import loads_of
 from streamjob_planners.kernel.state import Fixed
 from streamjob_planners.model import FloatArray, IntArray
@@ -38,7 +37,8 @@ def cells_of(problem: Problem, shape: BatchShape) -> Fixed:
         base=np.repeat(np.arange(n_levels) * n_nodes, n_nodes),
         node=nodes,
         slots=shape.slots[nodes].astype(np.int64),
-        **lightest_first(task_s, home, problem.movable, nodes.size),
+        own=np.zeros(np.count_nonzero(problem.movable), dtype=np.int64),
+        first=np.zeros(nodes.size + 1, dtype=np.int64),
     )
 
 

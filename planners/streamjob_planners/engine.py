@@ -11,13 +11,13 @@ from streamjob_planners.drain import drain_weights
 from streamjob_planners.kernel.anneal import anneal
 from streamjob_planners.kernel.compiled import AVAILABLE
 from streamjob_planners.kernel.state import N_AWAY, N_OFF, Fixed, fill, new_state, set_bands, waiting_weight
-from streamjob_planners.model import BoolArray, Clock, FloatArray, IntArray
+from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
 CHUNK = 4096 if AVAILABLE else 128
 """Most steps between two looks at the clock: one or two milliseconds where a step is cheap."""
-MOST_SORTED = 200_000
-"""Key groups up to which those of each cell are sorted by load: 20 milliseconds."""
+SORT_S_PER_GROUP = 1e-6
+"""Seconds per key group that must be left for sorting to pay: it takes a fifth of them."""
 LEAST_CHUNK = 64
 LOOK_S = 1e-3
 """Time between two looks at the clock that dear steps, those of list schedules, are cut to."""
@@ -101,6 +101,17 @@ class Engine:
         """What one key group brings to a cell on average."""
         load, capacity = self.fixed.load, self.fixed.capacity
         return float(load.mean() / capacity.mean()) if load.size else 0.0
+
+    def sort_groups(self, limits: Limits) -> None:
+        """Sort the groups of every cell by load, so that steps can search for one; left out where time is short."""
+        fixed = self.fixed
+        if limits.left_s() < SORT_S_PER_GROUP * fixed.load.size:
+            return
+        groups = np.flatnonzero(fixed.movable)
+        groups = groups[np.argsort(fixed.load[groups])]
+        cells = fixed.home[groups]
+        fixed.own[:] = groups[np.argsort(cells.astype(np.min_scalar_type(fixed.base.size)), kind="stable")]
+        fixed.first[1:] = np.cumsum(np.bincount(cells, minlength=fixed.base.size))
 
     @functools.cached_property
     def workers(self) -> tuple[Engine, Engine]:
@@ -200,15 +211,6 @@ def fixed_of(problem: Problem) -> Fixed:
         base=np.zeros_like(nodes),
         node=nodes,
         slots=np.ones_like(nodes),
-        **lightest_first(model.load, model.node_of, problem.movable, model.n_nodes),
+        own=np.zeros(np.count_nonzero(problem.movable), dtype=np.int64),
+        first=np.zeros(model.n_nodes + 1, dtype=np.int64),
     )
-
-
-def lightest_first(load: FloatArray, home: IntArray, movable: BoolArray, n_cells: int) -> dict[str, IntArray]:
-    """`own` and `first` of `Fixed`; none are own where sorting them would take too long."""
-    groups = np.flatnonzero(movable) if load.size <= MOST_SORTED else np.zeros(0, dtype=np.int64)
-    groups = groups[np.argsort(load[groups])]
-    kind = np.uint16 if n_cells <= np.iinfo(np.uint16).max else np.int64  # numbers of 16 bits are sorted in one go
-    own = groups[np.argsort(home[groups].astype(kind), kind="stable")]
-    counts = np.bincount(home[groups], minlength=n_cells)
-    return {"own": own, "first": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)}
