@@ -118,6 +118,7 @@ figures: setup
 # Every goal of the planners, in pieces of at most five minutes that are measured once; see docs/benchmarks-planners.md.
 planners-goals: setup
 	$(BIN)/python -m benchmarks.planners_goals
+	$(BIN)/python -m benchmarks.batches
 
 # Outside solvers to compare the planners with, in an environment of their own. Without Python 3.12 or newer Meta's
 # rebalancer is left out.

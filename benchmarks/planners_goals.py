@@ -59,6 +59,12 @@ def _large() -> Iterator[Goal]:
     yield Goal(piece="10,000 x 1,000,000 at 30 s", figure="memory_gib", words="memory, GiB", limit=4.0)
 
 
+def _families() -> Iterator[Goal]:
+    for piece, more in (("families at 1 s", 1.0), ("families at 0.1 s", 1.15)):
+        yield Goal(piece=piece, figure="median_ratio", words="median of d / best known", limit=round(1.02 * more, 3))
+        yield Goal(piece=piece, figure="most_ratio", words="largest d / best known", limit=round(1.2 * more, 3))
+
+
 def _deadlines() -> Iterator[Goal]:
     for piece in PIECES:
         if " at " in piece:
@@ -76,7 +82,7 @@ def _rounds() -> Iterator[Goal]:
         yield Goal(piece=piece, figure="last_moves", words="moves in the last five rounds", limit=0)
 
 
-GOALS = (*_section_51(), *_large(), *_deadlines(), *_rounds())
+GOALS = (*_section_51(), *_large(), *_families(), *_deadlines(), *_rounds())
 
 
 def main() -> int:

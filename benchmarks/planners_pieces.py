@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks import worlds
+from benchmarks.families import drawn, families
+from benchmarks.families_reference import reference, stretch
 from benchmarks.figures.figure_05 import rounds_to_empty, scaled_in
 from benchmarks.peers.compare import model_of, params_of
 from benchmarks.peers.instance import score
@@ -19,11 +21,14 @@ from benchmarks.planners_instances import instances, solve
 from benchmarks.rounds import Run, run_rounds
 
 from streamjob_planners import bound, registry
-from streamjob_planners.model import Budget, PlanParams
+from streamjob_planners.model import Budget, LoadModel, PlanParams
 
 Trial = dict[str, float]
 BEST = Path("benchmarks/limits/planners-best.json")
 """The smallest load distance of each instance of section 5.1 that was ever found, and its proven bound."""
+FAMILIES_BEST = Path("benchmarks/limits/families-best.json")
+"""The smallest load distance of each family that was ever found."""
+FAMILY_SEED, KNOWN_S = 1, 5.0
 ONE_TO_ONE = 1000.0
 """Bytes/s between partners in the worlds of section 5.3; every other link carries less."""
 QUIET_ROUNDS = 5
@@ -155,6 +160,45 @@ def _settled(run: Run, shares: list[float]) -> Trial:
     }
 
 
+def families_known() -> Iterator[Trial]:
+    """The smallest distance of each family found by anyone: ours with five seconds, and a planner apart from it."""
+    known = json.loads(FAMILIES_BEST.read_text(encoding="utf-8")) if FAMILIES_BEST.exists() else {}
+    ours = 0
+    for family in families():
+        model, budget = drawn(family, FAMILY_SEED)
+        theirs = stretch(model, reference(model, budget, KNOWN_S / 2, FAMILY_SEED))
+        mine, _ = _family(model, budget, KNOWN_S)
+        ours += mine <= theirs
+        known[family.name] = min(known.get(family.name, np.inf), mine, theirs)
+    FAMILIES_BEST.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    yield {"families": float(len(known)), "best_by_ours": float(ours)}
+
+
+def families_at(deadline_s: float) -> Iterator[Trial]:
+    """Every family, by how much its distance is above the best known one; what is better becomes the best known."""
+    known = json.loads(FAMILIES_BEST.read_text(encoding="utf-8"))
+    ratios, took = [], []
+    for family in families():
+        reached, took_s = _family(*drawn(family, FAMILY_SEED), deadline_s)
+        known[family.name] = min(known[family.name], reached)
+        ratios.append(max(reached, NOTHING) / max(known[family.name], NOTHING))
+        took.append(took_s)
+    FAMILIES_BEST.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    yield {
+        "median_ratio": float(np.median(ratios)),
+        "most_ratio": float(np.max(ratios)),
+        "overrun_s": float(np.max(took)) - deadline_s,
+    }
+
+
+def _family(model: LoadModel, budget: Budget, deadline_s: float) -> tuple[float, float]:
+    """The distance that `search` reaches, with marked nodes counted above the mean, and the seconds it takes."""
+    params = PlanParams(budget=budget, tolerance=0.0, deadline_s=deadline_s)
+    planner, began = registry.get("search"), time.perf_counter()
+    plan = planner.solve(model, params, np.random.default_rng(FAMILY_SEED), time.perf_counter)
+    return stretch(model, plan.node_of), time.perf_counter() - began
+
+
 PIECES: dict[str, Callable[[], Iterator[Trial]]] = {
     "best known": prove,
     "5.1 at 0.1 s": lambda: section_51(0.1, 5),
@@ -165,6 +209,9 @@ PIECES: dict[str, Callable[[], Iterator[Trial]]] = {
     "10,000 x 1,000,000 at 1 s": lambda: large(10_000, 1_000_000, 1.0, 5),
     "10,000 x 1,000,000 at 5 s": lambda: large(10_000, 1_000_000, 5.0, 3),
     "10,000 x 1,000,000 at 30 s": lambda: large(10_000, 1_000_000, 30.0, 3),
+    "families, best known": families_known,
+    "families at 0.1 s": lambda: families_at(0.1),
+    "families at 1 s": lambda: families_at(1.0),
     "figure 5, one overloaded": lambda: scale_in(1, 3),
     "figure 5, five overloaded": lambda: scale_in(5, 3),
     "pairs, x = 50": lambda: collocation(50.0, 75, 2, chain=False),

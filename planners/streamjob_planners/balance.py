@@ -1,4 +1,4 @@
-"""Searching for the smallest distance or the shortest batch: targets between bound and best so far, one by one."""
+"""Searching for the smallest distance, or the shortest batch: aim between the bound and the best so far, and again."""
 
 from __future__ import annotations
 

@@ -44,6 +44,10 @@ class BatchTime:
         total = float(share.sum())
         self.hold(engine, self._floors + (left * share / total if total > 0.0 else 0.0))
 
+    def set_closer(self, engine: Engine, best: IntArray, part: float) -> None:
+        """Let every level keep a part of what it is above its floor."""
+        self.hold(engine, self._floors + part * (self.levels_s(best) - self._floors))
+
     def hold(self, engine: Engine, levels_s: FloatArray) -> None:
         """Let no cell of a level end later than that, seconds, (n_levels,)."""
         high = np.repeat(levels_s, self._problem.model.n_nodes) * self._fixed.capacity

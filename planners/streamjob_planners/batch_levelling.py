@@ -1,4 +1,4 @@
-"""The first plan for a shorter batch: cells levelled in pairs as far as the budget affords, then tightened.
+"""The first plan for a shorter batch: cells levelled in pairs as far as the budget affords.
 
 Slots are taken for one that is as many times as fast: sums are levelled well in pairs, ends of list schedules are not.
 """
@@ -18,14 +18,6 @@ ROUNDS = 4
 """Times that all nodes are gone through for one target."""
 TRIALS = 8
 """Targets that are tried when the budget is too small for the shortest."""
-HEAT = 0.05
-"""First threshold of a tightening pass, as a part of what one group brings to a cell."""
-FEWEST_STEPS, STEPS_PER_CELL = 2000, 50
-"""Steps of a tightening pass: it has failed when it takes so many."""
-NOTHING = 1e-4
-"""Part of a batch that is no gain: where levels get shorter and moves dearer, this may come up again and again."""
-LAST_PART = 0.98
-"""Part of the way to the floors that is left, at which tightening ends."""
 FINE = 1e-3
 """Part of the way from today to the floors that is not worth a trial."""
 
@@ -48,26 +40,6 @@ def levelled(engine: Engine, limits: Limits, aim: BatchTime, floors: FloatArray)
             best, reached = found, aim.reached(found)
         near, far = (near, part) if met else (part, far)
         part = (near + far) / 2
-    return best
-
-
-def tightened(engine: Engine, limits: Limits, aim: BatchTime, floors: FloatArray, best: IntArray) -> IntArray:
-    """From `best`, each level half as far from its floor as before, again and again; then less than half.
-
-    A pass from a placement that is nearly good enough takes some hundred steps, so this comes first.
-    """
-    reached, part = aim.reached(best), 0.5
-    steps = FEWEST_STEPS + STEPS_PER_CELL * engine.fixed.base.size
-    while part < LAST_PART and not limits.over():
-        engine.load(best)
-        levels_s = aim.levels_s(best)
-        aim.hold(engine, floors + part * (levels_s - floors))
-        met = engine.run(limits, steps, HEAT * engine.grain, drain=0.0, price=0.0, toll=aim.toll)
-        found = engine.placement()
-        gained = reached - aim.reached(found)
-        if gained > 0.0:
-            best, reached = found, reached - gained
-        part = part if met and gained > NOTHING * reached else (1 + part) / 2
     return best
 
 

@@ -11,13 +11,18 @@ from streamjob_planners.batch.predict import free_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch_drain import drained, forced, on_marked
 from streamjob_planners.batch_goals import BatchTime, LevelSquares
-from streamjob_planners.batch_levelling import levelled, tightened
+from streamjob_planners.batch_levelling import levelled
 from streamjob_planners.batch_thin import send_unpaid_home
 from streamjob_planners.cells import floors_s
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.model import IntArray
+from streamjob_planners.tightening import tightened
 
+LEVEL_SHARE = 0.3
+"""Part of the time for the first plan."""
+TIGHTEN_SHARE = 0.5
+"""Part of the time for the first passes, one after the other."""
 TIME_SHARE = 0.8
 """Part of the time for the length of the batch; the rest is for draining, the second measure and taking back moves."""
 SQUARES_SHARE = 0.9
@@ -61,16 +66,18 @@ class BatchPhases:
         """The placement of the plan: short, drained, even, without what does not pay, never worse than today's."""
         today = self._problem.model.node_of
         to_drain = on_marked(self._problem, today).size > 0
-        first = levelled(self._engine, self._limits, self._time, self._floors)
-        node_of = self._shorten(tightened(self._engine, self._limits.share(0.5), self._time, self._floors, first))
-        node_of = send_unpaid_home(self._engine, node_of, self._limits, self._toll)
+        first = levelled(self._engine, self._limits.share(LEVEL_SHARE), self._time, self._floors)
+        self._engine.sort_groups(self._limits)
+        part = self._limits.share(TIGHTEN_SHARE)
+        node_of = self._shorten(tightened(self._engine, part, self._time, first, self._toll))
+        node_of = send_unpaid_home(self._engine, node_of, self._toll)
         if self._time.reached(node_of) > self._time.reached(today):
             node_of = today
         if to_drain and not self._limits.over():
             node_of = drained(self._engine, self._limits.share(0.5), self._time, self._schedule, node_of)
         if not self._limits.over():
             node_of = self._even_out(node_of)
-            node_of = send_unpaid_home(self._engine, node_of, self._limits, self._toll)
+        node_of = send_unpaid_home(self._engine, node_of, self._toll)
         if self._limits.over():
             self.notes = ("The deadline came before the search was done.",)
         return self._with_progress(self._not_worse(node_of))

@@ -20,6 +20,7 @@ def cells_of(problem: Problem, shape: BatchShape) -> Fixed:
     n_nodes, n_levels = model.n_nodes, max(shape.n_levels, 1)
     nodes = np.tile(np.arange(n_nodes), n_levels)
     task_s = np.array(shape.task_s, dtype=np.float64)
+    home = (shape.level * n_nodes + model.node_of).astype(np.int64)
     return Fixed(
         load=task_s,
         drag=task_s + max(LEAST_DRAG_RATIO * float(task_s.mean()), 1e-9) if task_s.size else task_s,
@@ -31,11 +32,13 @@ def cells_of(problem: Problem, shape: BatchShape) -> Fixed:
         barred=np.zeros((0, 0), dtype=np.bool_) if problem.barred is None else np.array(problem.barred),
         uses=problem.uses,
         limits=problem.limits,
-        home=(shape.level * n_nodes + model.node_of).astype(np.int64),
+        home=home,
         receivers=np.flatnonzero(problem.open_nodes).astype(np.int64),
         base=np.repeat(np.arange(n_levels) * n_nodes, n_nodes),
         node=nodes,
         slots=shape.slots[nodes].astype(np.int64),
+        own=np.zeros(np.count_nonzero(problem.movable), dtype=np.int64),
+        first=np.zeros(nodes.size + 1, dtype=np.int64),
     )
 
 

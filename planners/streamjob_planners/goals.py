@@ -28,6 +28,11 @@ class Distance:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
 
+    def set_closer(self, engine: Engine, best: IntArray, part: float) -> None:
+        """Bands between the tolerance and the distance of a placement."""
+        floor = self._problem.params.tolerance
+        engine.set_bands(*self.bands(floor + part * max(0.0, self.reached(best) - floor)))
+
     def reached(self, node_of: IntArray) -> float:
         """The stretch."""
         return drain.stretch(self._problem, node_of)

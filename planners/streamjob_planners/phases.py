@@ -11,7 +11,12 @@ from streamjob_planners.goals import Distance, RestDistance
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import IntArray
 from streamjob_planners.thin import thin_out
+from streamjob_planners.tightening import tightened
 
+LEVEL_SHARE = 0.3
+"""Part of the time for the first plan: the passes after it gain more than further trials of bands."""
+TIGHTEN_SHARE = 0.5
+"""Part of the time for the first passes, one after the other."""
 BALANCE_SHARE = 0.6
 """Part of the time for the load distance when there is something to drain or a second measure to improve."""
 ALONE_SHARE = 0.97
@@ -45,7 +50,10 @@ class Phases:
         """The placement of the plan: balanced, drained, thinned, and never worse than today's."""
         problem = self._problem
         to_drain = drain.waiting(problem, problem.model.node_of).size > 0
-        first = levelled(self._engine, self._limits, problem.params.tolerance)
+        first = levelled(self._engine, self._limits.share(LEVEL_SHARE), problem.params.tolerance)
+        if drain.stretch(problem, first) > max(problem.params.tolerance, self._schedule.close):
+            self._engine.sort_groups(self._limits)
+            first = tightened(self._engine, self._limits.share(TIGHTEN_SHARE), Distance(problem), first)
         self.lower = self._proven(first)
         node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
         node_of = thin_out(self._engine, node_of, self._limits)

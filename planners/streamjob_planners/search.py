@@ -26,6 +26,8 @@ FINISH_S = 8e-3 if AVAILABLE else 5e-2
 after five milliseconds."""
 FINISH_S_PER_MOVE = 4e-6 if AVAILABLE else 4e-5
 """Time to put one move in its place in the plan, kept back from the search."""
+THIN_S_PER_MOVE = 2e-5 if AVAILABLE else 1e-3
+"""Time to see whether a move pays, where that is batches."""
 FINISH_S_PER_GROUP = 1e-7
 """Time to look once more at every key group, for the effects of the plan, kept back as well."""
 PROOF_SLACK_RATIO = 1e-6
@@ -51,7 +53,8 @@ class SearchPlanner:
         problem, seed = compile_problem(model, params), 1 + int(rng.integers(2**31 - 3))
         shape = model.batch if params.objective_of(model) is Objective.BATCH_TIME else None
         engine = Engine(problem, seed, None if shape is None else cells_of(problem, shape))
-        reserve = Reserve(lambda: _finish_s(engine), MOST_WAITING * params.deadline_s)
+        per_move = FINISH_S_PER_MOVE + (THIN_S_PER_MOVE if shape is not None else 0.0)
+        reserve = Reserve(lambda: _finish_s(engine, per_move), MOST_WAITING * params.deadline_s)
         limits = Limits(clock, start + params.deadline_s, params.max_iterations, reserve)
         if shape is not None:
             return self._shorter(BatchPhases(engine, limits, self._schedule, shape), model, lambda: clock() - start)
@@ -74,6 +77,6 @@ class SearchPlanner:
         return dataclasses.replace(plan, batch_bound_s=phases.bound_s, proven_optimal=met)
 
 
-def _finish_s(engine: Engine) -> float:
+def _finish_s(engine: Engine, per_move: float) -> float:
     """Time to make a plan of what the engine holds."""
-    return FINISH_S + engine.moves() * FINISH_S_PER_MOVE + engine.problem.model.n_groups * FINISH_S_PER_GROUP
+    return FINISH_S + engine.moves() * per_move + engine.problem.model.n_groups * FINISH_S_PER_GROUP

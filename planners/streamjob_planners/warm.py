@@ -50,7 +50,7 @@ def warm_up() -> None:
     engine.run(limits, 1, 0.0, drain=0.0, price=0.0)
     engine.waiting()
     thin_out(engine, found, limits)
-    send_unpaid_home(engine, found, limits, 0.0)
+    send_unpaid_home(engine, found, 0.0)
     loads_of(engine.fixed, found)
     ordered_moves(model, np.array([0, 1]))
 

@@ -31,7 +31,8 @@ class Fixed(NamedTuple):
     """What does not change while searching. Shapes as in LoadModel and Problem, but (n_cells,) for those of nodes.
 
     `drag` is the drain's weights; `base` the first cell of a cell's level, `node` its node, `slots` the tasks that it
-    runs at a time where their order matters, 1 where only their sum does.
+    runs at a time where their order matters, 1 where only their sum does; `own[first[i]:first[i + 1]]` are the movable
+    groups whose home cell i is, lightest first.
     """
 
     load: FloatArray
@@ -49,6 +50,8 @@ class Fixed(NamedTuple):
     base: IntArray
     node: IntArray
     slots: IntArray
+    own: IntArray
+    first: IntArray  # (n_cells + 1,)
 
 
 class State(NamedTuple):
@@ -160,35 +163,50 @@ def refocus(fixed: Fixed, state: State, node: int) -> None:
 
 
 @compiled
+def next_group(state: State, step: tuple[int, int], here: int, last: int) -> tuple[int, bool]:
+    """The group of a cell that is started after `last`, and whether it stays there.
+
+    `step`: the cell, and the pieces of the step being tried that are taken as made; `here`: the next one that is there.
+    """
+    cell, pieces = step
+    group, stays = here, True
+    for piece in range(pieces):
+        other = state.groups[piece]
+        if other == group:
+            stays = False
+        elif state.targets[piece] == cell and last < other < group:
+            group, stays = other, True
+    return group, stays
+
+
+@compiled
+def first_free(state: State, width: int) -> int:
+    """The slot that is free first."""
+    first = 0
+    for slot in range(1, width):
+        if state.free_at[slot] < state.free_at[first]:
+            first = slot
+    return first
+
+
+@compiled
 def scheduled(fixed: Fixed, state: State, cell: int, pieces: int) -> float:
     """Slots times the end of a cell's tasks, each started by number on the slot that is free first.
 
     The first `pieces` pieces of the step being tried are taken as made.
     """
-    width, count = fixed.slots[cell], state.filled[cell]
+    width, place, last, end = fixed.slots[cell], 0, -1, 0.0
     for slot in range(width):
         state.free_at[slot] = 0.0
-    place, last, end = 0, -1, 0.0
     while True:
-        group, stays = NO_GROUP, True
-        if place < count:
-            group = state.slots[cell, place]
-        for piece in range(pieces):
-            other = state.groups[piece]
-            if other == group:
-                stays = False
-            elif state.targets[piece] == cell and last < other < group:
-                group, stays = other, True
+        here = state.slots[cell, place] if place < state.filled[cell] else NO_GROUP
+        group, stays = next_group(state, (cell, pieces), here, last)
         if group == NO_GROUP:
             return float(end * width)
         last = group
-        if place < count and state.slots[cell, place] == group:
-            place += 1
+        place += int(group == here)
         if stays:
-            first = 0
-            for slot in range(1, width):
-                if state.free_at[slot] < state.free_at[first]:
-                    first = slot
+            first = first_free(state, width)
             state.free_at[first] += fixed.load[group]
             end = max(end, state.free_at[first])
 
