@@ -95,7 +95,9 @@ class OneBatch:
             "queries": (query,),
             "drain": self.usage,
             "state_bytes": dict.fromkeys(keys, 12345678),
-            "traffic": TrafficReading(pairs=tuple(pairs), sent=dict.fromkeys(keys, Sent(size_bytes=9999, partners=50))),
+            "traffic": TrafficReading(
+                pairs=tuple(pairs), sent={key: Sent(size_bytes=9999, partners=50) for key in keys if key.operator == 1}
+            ),
             "memory": {one: ExecutorMemory(used_bytes=10**9, limit_bytes=2 * 10**9) for one in EXECUTORS},
             "diagnostics": ({}, {}),
         }

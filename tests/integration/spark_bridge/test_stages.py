@@ -25,6 +25,7 @@ class Measured:
 
     stages: tuple[StageUsage, ...]
     usage: Any
+    operators: set[int]  # that the bridge says the query has
 
     @property
     def levels(self) -> Levels:
@@ -46,8 +47,9 @@ def measure(watch: Any, file_stream: Any) -> Any:
         file_stream.write(keys=20)
         query.processAllAvailable()
         usage = watch.cluster.wait_until(lambda: with_a_batch(watch.bridge.drain()), "a batch's figures")
+        (known,) = (one for one in watch.bridge.queries() if one.query_id == query.id)
         query.stop()
-        return Measured(usage.stages[query.id], usage)
+        return Measured(usage.stages[query.id], usage, set(known.operators))
 
     file_stream.lines_per_file = 40
     file_stream.write(keys=20)
@@ -66,7 +68,7 @@ def counts(frame: Any, key: str = "k", name: str = "n") -> Any:
     return frame.groupBy(key).agg(F.count("*").alias(name))
 
 
-def groups_of(measured: Measured, query_groups: Any) -> dict[int, set[int]]:
+def groups_of(query_groups: Any) -> dict[int, set[int]]:
     found: dict[int, set[int]] = {}
     for group in query_groups:
         found.setdefault(group.key.operator, set()).add(group.key.partition)
@@ -110,13 +112,20 @@ def test_a_join_comes_after_both_its_inputs_and_before_what_reads_it(measure: An
     assert sorted(level for name, level in measured.levels.items() if name.startswith("operator")) == [1, 2]
 
 
-def test_branches_of_a_union_share_a_level(measure: Any, file_stream: Any) -> None:
+@pytest.mark.parametrize("alike", [False, True])
+def test_branches_of_a_union_share_a_level(measure: Any, file_stream: Any, alike: bool) -> None:
+    # Partitioned alike, a union is a stage whose tasks work on a partition of each input: one operator, as in a join.
+    file_stream.session.conf.set("spark.sql.unionOutputPartitioning", str(alike).lower())
     one = counts(file_stream.read()).withColumn("from", F.lit("one"))
     other = counts(file_stream.read().where("v > 3")).withColumn("from", F.lit("other"))
-    measured = measure(one.unionByName(other), collect, "update")
+    try:
+        measured = measure(one.unionByName(other), collect, "update")
+    finally:
+        file_stream.session.conf.unset("spark.sql.unionOutputPartitioning")
     operators = {name: level for name, level in measured.levels.items() if name.startswith("operator")}
-    assert sorted(operators.values()) == [1, 1]
-    found = groups_of(measured, only(measured.usage))
+    assert sorted(operators.values()) in (([1], [1, 1]) if alike else ([1, 1],))
+    found = groups_of(only(measured.usage))
+    assert set(found) == measured.operators
     assert set(found) == {int(name.removeprefix("operator-")) for name in operators}
     assert all(partitions == set(range(8)) for partitions in found.values())
 

@@ -69,7 +69,7 @@ final class Plans {
     if (plan != null) {
       ArrayList accumulators = new ArrayList();
       TreeMap operators = new TreeMap();
-      walk((SparkPlan) Reflect.call(plan, "executedPlan"), null, query, operators, accumulators);
+      walk((SparkPlan) Reflect.call(plan, "executedPlan"), new Operator[1], query, operators, accumulators);
       remember(queryId, batch, accumulators);
       adopt(query, operators);
     }
@@ -121,26 +121,32 @@ final class Plans {
     }
   }
 
-  /** `leader` is the first stateful operator met since the last exchange above: it names all that share its stage. */
-  private void walk(SparkPlan node, Operator leader, Tracked query, TreeMap operators, List accumulators)
+  /**
+   * `leader` holds the first stateful operator met since the last exchange above: it names all that share its tasks. A
+   * union's inputs have tasks of their own, unless all of them are partitioned alike (Spark 4.1 and newer): then one task
+   * works on a partition of each.
+   */
+  private void walk(SparkPlan node, Operator[] leader, Tracked query, TreeMap operators, List accumulators)
       throws Exception {
-    Operator here = node instanceof Exchange ? null : leader;
+    Operator[] here = node instanceof Exchange ? new Operator[1] : leader;
     Object state = Reflect.has(node, "stateInfo") ? Reflect.orNull(Reflect.call(node, "stateInfo")) : null;
     if (state != null) {
       int id = (int) Reflect.callLong(state, "operatorId");
-      if (here == null) {
-        here = (Operator) operators.get(Integer.valueOf(id));
+      if (here[0] == null) {
+        here[0] = (Operator) operators.get(Integer.valueOf(id));
       }
-      if (here == null) {
-        here = new Operator(id, width(node, (int) Reflect.callLong(state, "numPartitions")));
-        operators.put(Integer.valueOf(id), here);
+      if (here[0] == null) {
+        here[0] = new Operator(id, width(node, (int) Reflect.callLong(state, "numPartitions")));
+        operators.put(Integer.valueOf(id), here[0]);
       }
-      addStores(here, node, id);
-      addMetrics(node, query, here.id, accumulators);
+      addStores(here[0], node, id);
+      addMetrics(node, query, here[0].id, accumulators);
     }
+    boolean apart = "UnionExec".equals(node.getClass().getSimpleName())
+        && "UnknownPartitioning".equals(node.outputPartitioning().getClass().getSimpleName());
     scala.collection.Iterator children = node.children().iterator();
     while (children.hasNext()) {
-      walk((SparkPlan) children.next(), here, query, operators, accumulators);
+      walk((SparkPlan) children.next(), apart ? new Operator[1] : here, query, operators, accumulators);
     }
   }
 
