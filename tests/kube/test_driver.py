@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 from e2e.cluster.controlplane import ControlPlane
 from e2e.cluster.fault_proxy import FaultProxy, Rule
 from kubectl import Kubectl, eventually
+from owned_driver import POD, Operator, change, failed, running
 
 from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.driver import DriverMemory, DriverState, JobFacts, from_status, reconcile_driver, to_status
+from streamjob_operator.kube.driver import DriverMemory, reconcile_driver
 from streamjob_operator.kube.kinds import (
     CONFIG_MAPS,
     PARTITION_MAPS,
@@ -23,100 +21,9 @@ from streamjob_operator.kube.kinds import (
     ROLES,
     SERVICE_ACCOUNTS,
     SERVICES,
-    STREAM_JOBS,
     Kind,
 )
 from streamjob_operator.kube.names import KubeReason, Phase
-from streamjob_operator.kube.reading import read_job
-
-POD = "orders-driver"
-JOB: dict[str, Any] = {
-    "apiVersion": "streamjob.dev/v1alpha1",
-    "kind": "StreamJob",
-    "metadata": {"name": "orders"},
-    "spec": {
-        "application": {
-            "image": "registry.example/orders:1",
-            "mainFile": "local:///opt/app/job.py",
-            "restart": {"policy": "Always", "backoff": {"initial": "10s", "max": "1m"}},
-        },
-        "executors": {"min": 1, "max": 4},
-    },
-}
-
-
-class Operator:
-    """Reconciles one job by a clock of its own; the memory goes through the status."""
-
-    def __init__(self, api: KubeApi, namespace: str) -> None:
-        self.api = api
-        self.namespace = namespace
-        self.now_s = 1_000_000_000.0
-        self.told: dict[str, Any] = {}
-
-    def facts(self) -> JobFacts:
-        document = self.api.get(STREAM_JOBS, "orders", self.namespace)
-        assert document is not None
-        reading = read_job(document)
-        assert reading.job is not None, reading.mistakes
-        assert reading.job.spec.application is not None
-        return JobFacts(
-            name="orders",
-            namespace=self.namespace,
-            generation=reading.generation,
-            owner=document,
-            spec=reading.job.spec,
-            application=reading.job.spec.application,
-            executors=2,
-            deleted_at_s=None,
-        )
-
-    def step(self, wait_s: float = 0.0, **changes: Any) -> DriverState:
-        self.now_s += wait_s
-        state = reconcile_driver(
-            self.api, dataclasses.replace(self.facts(), **changes), from_status(self.told), self.now_s, repair=False
-        )
-        self.told = to_status(state.memory, state.pod)
-        return state
-
-    def pod(self) -> dict[str, Any] | None:
-        return self.api.get(PODS, POD, self.namespace)
-
-    def say(self, status: dict[str, Any]) -> None:
-        """What a kubelet or a scheduler would write."""
-        self.api.merge_patch(PODS, POD, self.namespace, {"status": status}, subresource="status")
-
-    def gone(self) -> bool:
-        """Without a kubelet nobody ends a pod that was bound to a node; ours never was, so it goes at once."""
-        return self.pod() is None
-
-
-def running(ready: bool) -> dict[str, Any]:
-    state = {"running": {"startedAt": "2001-09-09T01:46:40Z"}}
-    return {
-        "phase": "Running",
-        "conditions": [{"type": "Ready", "status": "True" if ready else "False"}],
-        "containerStatuses": [{**container("driver", state), "ready": ready}],
-    }
-
-
-def failed(exit_code: int) -> dict[str, Any]:
-    state = {"exitCode": exit_code, "startedAt": "2001-09-09T01:46:40Z", "finishedAt": "2001-09-09T01:46:45Z"}
-    return {"phase": "Failed", "containerStatuses": [container("driver", {"terminated": state})]}
-
-
-def container(name: str, state: dict[str, Any]) -> dict[str, Any]:
-    return {"name": name, "image": "i", "imageID": "", "ready": False, "restartCount": 0, "state": state}
-
-
-@pytest.fixture
-def operator(api_server: Path, namespace: str, kubectl: Kubectl) -> Operator:
-    kubectl.apply(JOB)
-    return Operator(KubeApi.from_kubeconfig(api_server), namespace)
-
-
-def change(kubectl: Kubectl, patch: dict[str, Any]) -> None:
-    kubectl("patch", "streamjob", "orders", "--type=merge", "-p", json.dumps({"spec": patch}))
 
 
 def test_the_api_server_takes_everything_and_gives_it_all_back_when_the_job_goes(
@@ -280,57 +187,6 @@ def test_what_stands_around_a_running_driver_is_mended_and_others_fields_stay(
     reconcile_driver(operator.api, operator.facts(), DriverMemory(), operator.now_s, repair=True)
     assert operator.api.get(ROLES, POD, operator.namespace) is not None
     assert kubectl.get("service", POD)["metadata"]["labels"]["team"] == "a"
-
-
-def test_a_mistake_in_the_executors_template_is_told_before_a_driver_is_made(
-    operator: Operator, kubectl: Kubectl
-) -> None:
-    change(kubectl, {"application": {"executor": {"podTemplate": {"spec": {"volumes": [{"emptyDir": {}}]}}}}})
-    state = operator.step()
-    assert (state.reason, state.stalled) == (KubeReason.INVALID_SPEC, True)
-    assert "application.executor: its pod is refused" in state.sentence
-    assert "volumes[0].name" in state.sentence
-    assert operator.pod() is None
-    change(kubectl, {"application": {"executor": {"podTemplate": {"spec": {"volumes": None}}}}})
-    assert operator.step().phase is Phase.SUBMITTING
-
-
-def test_a_running_driver_is_not_stopped_for_one_that_cannot_be_made(operator: Operator, kubectl: Kubectl) -> None:
-    operator.step()
-    operator.say(running(ready=True))
-    change(kubectl, {"application": {"driver": {"podTemplate": {"spec": {"tolerations": [{"operator": "Never"}]}}}}})
-    state = operator.step()
-    assert (state.reason, state.stalled) == (KubeReason.INVALID_SPEC, True)
-    assert "application.driver: its pod is refused" in state.sentence
-    pod = operator.pod()
-    assert pod is not None
-    assert "deletionTimestamp" not in pod["metadata"]
-
-
-def test_an_account_of_the_users_gets_the_rights(operator: Operator, kubectl: Kubectl) -> None:
-    kubectl("create", "serviceaccount", "s3-writer")
-    change(kubectl, {"application": {"driver": {"podTemplate": {"spec": {"serviceAccountName": "s3-writer"}}}}})
-    assert operator.step().phase is Phase.SUBMITTING
-    pod = operator.pod()
-    assert pod is not None
-    assert pod["spec"]["serviceAccountName"] == "s3-writer"
-    account = f"--as=system:serviceaccount:{operator.namespace}:s3-writer"
-    eventually(lambda: kubectl.run("auth", "can-i", "create", "pods", account).stdout.strip() == "yes")
-    assert kubectl.run("auth", "can-i", "get", "secrets", account).stdout.strip() == "no"
-
-
-def test_a_driver_that_ended_beside_a_sidecar_is_started_again(operator: Operator) -> None:
-    operator.step()
-    ended = {"exitCode": 137, "reason": "OOMKilled", "message": "last line", "startedAt": "2001-09-09T01:46:40Z"}
-    ended["finishedAt"] = "2001-09-09T01:46:45Z"
-    beside = [container("driver", {"terminated": ended}), container("mesh", {"running": {}})]
-    operator.say({"phase": "Running", "containerStatuses": beside})
-    state = operator.step()
-    assert state.reason is KubeReason.DRIVER_BACKOFF
-    assert "OOMKilled" in state.sentence
-    assert "last line" in state.sentence
-    operator.step(wait_s=11.0)
-    assert operator.gone()
 
 
 def test_a_pod_monitor_is_made_where_the_kind_is_known(operator: Operator, kubectl: Kubectl, pod_monitors: Any) -> None:
