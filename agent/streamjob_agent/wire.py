@@ -194,16 +194,11 @@ def status_to_json(status: AgentStatus) -> str:
 
 
 def status_from_json(text: str | bytes) -> AgentStatus:
-    """Read what :func:`status_to_json` wrote; raises WireError with a sentence on anything else.
-
-    Fields of a newer agent are left out.
-    """
+    """Read what :func:`status_to_json` wrote, without what only a newer agent knows; raises WireError otherwise."""
     fields = _known(AgentStatus, _load(text, AgentStatus))
     expect(fields, _STATUS_KINDS)
-    fields["executors"] = tuple(
-        _build(ExecutorStatus, _known(ExecutorStatus, _object(executor, "executors")))
-        for executor in fields.get("executors", ())
-    )
+    executors = (_object(one, "executors") for one in fields.get("executors", ()))
+    fields["executors"] = tuple(_build(ExecutorStatus, _known(ExecutorStatus, one)) for one in executors)
     fields["queries"] = tuple(_queries(fields.get("queries", ())))
     return _build(AgentStatus, fields)
 

@@ -17,6 +17,7 @@ from e2e.cluster import binary  # noqa: E402
 from e2e.cluster.controlplane import ControlPlane  # noqa: E402
 from e2e.cluster.left_out import NeedsProgram  # noqa: E402
 from kubectl import Kubectl, eventually, program  # noqa: E402 - needs the path above
+from owned_driver import operator  # noqa: E402, F401 - a fixture
 from prometheus_fixture import prometheus  # noqa: E402, F401 - a fixture
 from stage import stage  # noqa: E402, F401 - a fixture
 

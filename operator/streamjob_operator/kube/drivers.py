@@ -14,7 +14,8 @@ from streamjob_operator.kube.driver.naming import executor_selector
 from streamjob_operator.kube.grants import grant_map
 from streamjob_operator.kube.maps import MapView
 from streamjob_operator.kube.marks import keep_marks, mark_pods
-from streamjob_operator.kube.models.status import DriverStatus, Status
+from streamjob_operator.kube.models.driver import DriverStatus
+from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.pods import executor_pods, selector
 from streamjob_operator.kube.reading import Reading

@@ -77,10 +77,10 @@ def find_target(connection: Connection, application_id: str, horizon_s: float, n
 
     A target in another namespace is not asked: any pod that is scraped could say that it is this application.
     """
-    matchers = f"application={quoted(application_id)},{NAMESPACE}=~{quoted(re.escape(namespace) + '|')}"
-    found = connection.query(f"{names.AGENT_INFO}{{{matchers}}}[{horizon_s:.0f}s]")
+    ours = f"{NAMESPACE}=~{quoted(re.escape(namespace) + '|')}"
+    found = connection.query(f"{names.AGENT_INFO}{{application={quoted(application_id)},{ours}}}[{horizon_s:.0f}s]")
     if not found:
-        raise _nobody(connection, application_id, horizon_s)
+        raise _nobody(connection, application_id, horizon_s, ours)
     newest = max(found, key=lambda one: (float(one["values"][-1][0]), sorted(one["metric"].items())))
     return Target(
         application_id=application_id,
@@ -89,8 +89,8 @@ def find_target(connection: Connection, application_id: str, horizon_s: float, n
     )
 
 
-def _nobody(connection: Connection, application_id: str, horizon_s: float) -> Unavailable:
-    others = connection.query(f"count by (application) ({names.AGENT_INFO})")
+def _nobody(connection: Connection, application_id: str, horizon_s: float, ours: str) -> Unavailable:
+    others = connection.query(f"count by (application) ({names.AGENT_INFO}{{{ours}}})")
     known = sorted(one["metric"].get("application", "?") for one in others)
     also = f"it knows {', '.join(known[:_SHOWN])}{' ...' if len(known) > _SHOWN else ''}" if known else "nor any other"
     return Unavailable(
