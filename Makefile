@@ -109,9 +109,11 @@ test-spark-%: .venv-spark-%/.ready
 	  --editable '.[dev]' 'pyspark==$*' $(ARROW_$*)
 	touch $@
 
-# The figures of the papers, ours beside the paper's statement, into out/figures/; QUICK=--quick runs a part.
+# The papers' figures, ours beside the paper's statement, into out/figures/; QUICK=--quick runs a part.
 FIGURES := figure_02_04 figure_05 section_5_2 figure_10_11 figure_12_14
 FIGURES += elb_02_04 elb_05_06 blocking_05_08 blocking_09_13 blocking_12
+FIGURES += cor_small rod_bounds rod_feasible rod_network rod_latency cor_global cor_rise cor_pairs cor_sensitivity cor_bursts
+FIGURES += components_3_5 components_table_1
 figures: setup
 	for figure in $(FIGURES); do $(BIN)/python -m benchmarks.figures.$$figure $(QUICK) || exit 1; done
 

@@ -18,7 +18,10 @@ Change = Callable[[Mapping], None]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Table 6.2, and what it leaves out: lengths of run and warm-up."""
+    """Table 6.2, and what it leaves out: lengths of run and warm-up.
+
+    From `later_s` on the load level is `later_load`, if there is one: all rates grow alike, or are drawn anew.
+    """
 
     n_nodes: int = 20
     per_node: int = 10
@@ -34,6 +37,7 @@ class Setting:
     load: float = 0.8
     later_load: float | None = None
     later_s: int = 60
+    redrawn: bool = False
     bursty: bool = False
     connected: bool = False
     seed: int = 1
@@ -68,9 +72,9 @@ def selectivities(setting: Setting) -> np.ndarray:
     return rng.uniform(0.8, 1.2, setting.n_chains * setting.length)
 
 
-def mean_rates(setting: Setting, selectivity: np.ndarray, load: float) -> np.ndarray:
+def mean_rates(setting: Setting, selectivity: np.ndarray, load: float, draw: int = 2) -> np.ndarray:
     """Drawn from U(0.8, 1.2) and scaled to the system load level, tuples/s, (n_chains,)."""
-    rates = np.random.default_rng([setting.seed, 2]).uniform(0.8, 1.2, setting.n_chains)
+    rates = np.random.default_rng([setting.seed, draw]).uniform(0.8, 1.2, setting.n_chains)
     per_tuple = np.cumprod(selectivity.reshape(setting.n_chains, -1), axis=1)
     work = 1.0 + per_tuple[:, :-1].sum(axis=1)
     busy = (rates * work).sum() * setting.service_s / setting.n_nodes
@@ -81,12 +85,14 @@ def arrivals(setting: Setting, selectivity: np.ndarray) -> tuple[np.ndarray, np.
     """Times of all tuples, ascending, and the chain of each."""
     rng = np.random.default_rng([setting.seed, 3])
     calm = mean_rates(setting, selectivity, setting.load)
-    factor = 1.0 if setting.later_load is None else setting.later_load / setting.load
+    later = calm
+    if setting.later_load is not None:
+        later = mean_rates(setting, selectivity, setting.later_load, 6 if setting.redrawn else 2)
     levels = _bursts(setting, rng) if setting.bursty else _waves(setting, rng)
     times, chains = [], []
     for chain, level in enumerate(levels):
         edges = np.arange(level.size) * BIN_S
-        rate = calm[chain] * level * np.where(edges >= setting.later_s, factor, 1.0)
+        rate = level * np.where(edges >= setting.later_s, later[chain], calm[chain])
         found = _regular(rate) if setting.bursty else _poisson(rate, rng)
         times.append(found)
         chains.append(np.full(found.size, chain))

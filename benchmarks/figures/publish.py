@@ -42,13 +42,14 @@ def main() -> None:
         said = FOLDER / f"{name}.json"
         if said.exists():
             picture = shrunk(name)
-            rows = "\n".join(_row(one) for one in json.loads(said.read_text(encoding="utf-8")))
+            rows = "\n".join(row(one) for one in json.loads(said.read_text(encoding="utf-8")))
             header = "| where | the paper | ours | holds |\n|---|---|---|---|"
             parts.append(f"## {title}\n\n![{title}](pictures/{picture.name})\n\n{header}\n{rows}\n")
     PAGE.write_text("\n".join(parts), encoding="utf-8")
 
 
-def _row(one: dict[str, object]) -> str:
+def row(one: dict[str, object]) -> str:
+    """One statement as a line of a table."""
     return f"| {one['where']} | {one['paper']} | {one['ours']} | {'yes' if one['holds'] else '**no**'} |"
 
 
