@@ -18,7 +18,10 @@ FOLDER = Path("out/figures")
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One set of axes: several lines over the same x values (or over 1, 2, 3 ... where x is None), or a heat map."""
+    """One set of axes: several lines over the same x values (or over 1, 2, 3 ... where x is None), or a heat map.
+
+    Lines of one value each are drawn as bars.
+    """
 
     title: str
     x_label: str
@@ -88,16 +91,22 @@ class Page:
 
 
 def _draw_panel(axis: plt.Axes, panel: Panel) -> None:
-    for number, (label, values) in enumerate(panel.lines.items()):
-        x = range(1, len(values) + 1) if panel.x is None else panel.x
-        marker = "os^Dvx*"[number % 7] if len(values) <= 15 else None
-        axis.plot(x, values, label=label, marker=marker, markersize=4, linewidth=1.4)
     axis.set_title(panel.title, fontsize=10)
     axis.set_xlabel(panel.x_label)
     axis.set_ylabel(panel.y_label)
     if panel.heat is not None:
         axis.imshow(panel.heat, aspect="auto", interpolation="nearest", cmap="tab20")
-        return
+    elif all(len(values) == 1 for values in panel.lines.values()):
+        axis.bar(list(panel.lines), [values[0] for values in panel.lines.values()])
+    else:
+        _draw_lines(axis, panel)
+
+
+def _draw_lines(axis: plt.Axes, panel: Panel) -> None:
+    for number, (label, values) in enumerate(panel.lines.items()):
+        x = range(1, len(values) + 1) if panel.x is None else panel.x
+        marker = "os^Dvx*"[number % 7] if len(values) <= 15 else None
+        axis.plot(x, values, label=label, marker=marker, markersize=4, linewidth=1.4)
     if panel.log_y:
         axis.set_yscale("log")
     else:
