@@ -61,6 +61,7 @@ def _table_2(everything: dict[str, Waits]) -> list[Claim]:
         name: (1 - mean[name] / max(mean[old] for old in OLD), 1 - mean[name] / min(mean[old] for old in OLD))
         for name in NEW
     }
+    told = ", ".join(f"{name} {value:.2f} ms" for name, value in mean.items())
     return [
         Claim(
             paper="Most tuples have a latency below 1.89 ms (95 %), the largest up to 1.5 s.",
@@ -68,9 +69,9 @@ def _table_2(everything: dict[str, Waits]) -> list[Claim]:
             holds=p95 < 1.89 and longest <= 1.6,
         ),
         Claim(
-            paper="Mean latency below the existing solutions': from 17 % (CLB) to 50 % (ELB).",
-            ours="; ".join(f"{n} {100 * low:.0f} to {100 * high:.0f} %" for n, (high, low) in cut.items())
-            + f" below PKG and UHLB ({', '.join(f'{n} {value:.2f} ms' for n, value in mean.items())}).",
+            paper="Mean latency below the existing solutions', CLB's the least (17 %), ELB's the most (50 %).",
+            ours="; ".join(f"{n} {100 * worse:.0f} and {100 * better:.0f} %" for n, (worse, better) in cut.items())
+            + f" below the worse and the better of PKG and UHLB ({told}).",
             holds=all(value > 0 for both in cut.values() for value in both),
         ),
     ]
@@ -90,9 +91,14 @@ def _speedups(speedup: dict[str, list[float]]) -> list[Claim]:
     told = ", ".join(f"{name} {value:.1f}" for name, value in last.items())
     return [
         Claim(
-            paper="ELB and CLB are approximately linear, PKG and UHLB rise in steps and stay below.",
+            paper="ELB and CLB are approximately linear.",
             ours=f"At n = 15: {told}.",
-            holds=min(last[name] for name in NEW) > max(last[name] for name in OLD) and last["ELB"] > 7.5,
+            holds=min(last[name] for name in NEW) > 7.5,
+        ),
+        Claim(
+            paper="PKG and UHLB rise in steps and stay below ELB and CLB (but for CLB at the end).",
+            ours=f"Sums over n: {', '.join(f'{name} {sum(values):.0f}' for name, values in speedup.items())}.",
+            holds=max(sum(speedup[name]) for name in OLD) < min(sum(speedup[name]) for name in NEW),
         ),
         Claim(
             paper="At n = 15 ELB, PKG and UHLB outperform CLB.",

@@ -20,7 +20,7 @@ FOLDER = Path("out/figures")
 class Panel:
     """One set of axes: several lines over the same x values (or over 1, 2, 3 ... where x is None), or a heat map.
 
-    Those named in `dots` are drawn as points without a line.
+    Those named in `dots` are drawn as points without a line; lines of one value each are drawn as bars.
     """
 
     title: str
@@ -92,6 +92,18 @@ class Page:
 
 
 def _draw_panel(axis: plt.Axes, panel: Panel) -> None:
+    axis.set_title(panel.title, fontsize=10)
+    axis.set_xlabel(panel.x_label)
+    axis.set_ylabel(panel.y_label)
+    if panel.heat is not None:
+        axis.imshow(panel.heat, aspect="auto", interpolation="nearest", cmap="tab20")
+    elif all(len(values) == 1 for values in panel.lines.values()):
+        axis.bar(list(panel.lines), [values[0] for values in panel.lines.values()])
+    else:
+        _draw_lines(axis, panel)
+
+
+def _draw_lines(axis: plt.Axes, panel: Panel) -> None:
     for number, (label, values) in enumerate(panel.lines.items()):
         x = range(1, len(values) + 1) if panel.x is None else panel.x
         marker = "os^Dvx*"[number % 7] if len(values) <= 15 else None
@@ -99,12 +111,6 @@ def _draw_panel(axis: plt.Axes, panel: Panel) -> None:
             axis.plot(x, values, ".", label=label, markersize=2, alpha=0.5)
         else:
             axis.plot(x, values, label=label, marker=marker, markersize=4, linewidth=1.4)
-    axis.set_title(panel.title, fontsize=10)
-    axis.set_xlabel(panel.x_label)
-    axis.set_ylabel(panel.y_label)
-    if panel.heat is not None:
-        axis.imshow(panel.heat, aspect="auto", interpolation="nearest", cmap="tab20")
-        return
     if panel.log_y:
         axis.set_yscale("log")
     else:

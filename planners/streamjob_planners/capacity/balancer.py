@@ -13,6 +13,9 @@ from streamjob_planners.capacity.minimax import allocate
 
 MOST_CHANGE = 100
 """What a weight may change at a time, thousandths (the paper bounds it and gives no value: ten points)."""
+EXPLORED_EVERY = 10
+"""Steps between two decays. The paper's "iteration" has no length; with a decay a second, memory is gone before 64
+connections, of which one blocks at a time, have been heard of once."""
 CLUSTERED_FROM = 32
 """Connections from which on functions are clustered."""
 
@@ -26,12 +29,14 @@ class Balancer:
         rates: raw points of each connection.
         adaptive: LB-adaptive explores by letting points above the current weights decay; LB-static does not.
         cluster_of: clusters of the last step, (n,); None below CLUSTERED_FROM connections.
+        steps: how many there were.
     """
 
     weights: IntArray
     rates: tuple[BlockingRates, ...]
     adaptive: bool = True
     cluster_of: IntArray | None = None
+    steps: int = 0
 
     def observed(self, blocking: FloatArray) -> Balancer:
         """After one period in which the splitter was blocked for these parts of the time, 0 to 1, (n,)."""
@@ -39,7 +44,7 @@ class Balancer:
             one.observed(weight, rate)
             for one, weight, rate in zip(self.rates, self.weights.tolist(), blocking.tolist(), strict=True)
         )
-        if self.adaptive:
+        if self.adaptive and (self.steps + 1) % EXPLORED_EVERY == 0:
             rates = tuple(one.explored(weight) for one, weight in zip(rates, self.weights.tolist(), strict=True))
         functions = np.stack([one.function() for one in rates])
         cluster_of = None
@@ -49,7 +54,7 @@ class Balancer:
         low = np.maximum(self.weights - MOST_CHANGE, 0)
         high = np.minimum(self.weights + MOST_CHANGE, STEPS)
         weights = allocate(functions, low, high, STEPS)
-        return dataclasses.replace(self, weights=weights, rates=rates, cluster_of=cluster_of)
+        return dataclasses.replace(self, weights=weights, rates=rates, cluster_of=cluster_of, steps=self.steps + 1)
 
 
 def even(n: int) -> IntArray:
