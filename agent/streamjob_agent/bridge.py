@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
+from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.wire import GroupKey
 
 
@@ -123,6 +124,9 @@ class SparkBridge(Protocol):
 
     def traffic(self, query_id: str, min_bytes: int, max_pairs: int) -> tuple[Traffic, ...]:
         """Shuffle bytes between key groups of chained operators in the newest batch that can still be read."""
+
+    def plan(self, query: Query) -> QueryPlan | None:
+        """The query's operators and shuffles, with means of its newest batches; None before its first has ended."""
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         """Register owners from now on: asserted at once and at each batch boundary until replaced.

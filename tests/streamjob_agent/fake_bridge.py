@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 
 from streamjob_agent.bridge import BatchEnd, Executor, GroupUsage, Query, Traffic, Usage
+from streamjob_agent.plan_form import KeyColumn, PlanOperator, QueryPlan
 from streamjob_agent.spread import even, group_keys, id_order
 from streamjob_agent.wire import GroupKey
 
@@ -16,6 +17,7 @@ METHODS = [
     *(
         "state_bytes",
         "traffic",
+        "plan",
         "diagnostics",
         "place",
         "remember",
@@ -159,6 +161,17 @@ class FakeBridge:
             from_key=GroupKey(operator=1, partition=0), to_key=GroupKey(operator=0, partition=2), size_bytes=5000
         )
         return (pair,)[:max_pairs]
+
+    def plan(self, query: Query) -> QueryPlan | None:
+        self._enter("plan", query.query_id)
+        key = (KeyColumn(number=0, name="user"),)
+        operators = tuple(
+            PlanOperator(operator=number, kind="StateStoreSaveExec", partitions=width, key=key)
+            for number, width in self.operators.items()
+        )
+        return QueryPlan(
+            query_id=query.query_id, name=query.name, batches=1, operators=operators, shuffles=(), links=()
+        )
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         self._enter("place", dict(owners))

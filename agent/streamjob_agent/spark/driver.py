@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from streamjob_agent.bridge import Executor, Query, Traffic, Usage
-from streamjob_agent.spark import codec, selftest
+from streamjob_agent.plan_form import QueryPlan
+from streamjob_agent.spark import codec, selftest, shape
 from streamjob_agent.spark.source import compile_probe
 from streamjob_agent.wire import GroupKey
 
@@ -73,6 +74,10 @@ class DriverBridge:
         Sizes are Spark's compressed ones (within some 5 %; above 2000 partitions averages).
         """
         return codec.read_traffic(self._probe.traffic(query_id, min_bytes, max_pairs))
+
+    def plan(self, query: Query) -> QueryPlan | None:
+        """Operators and shuffles, read when asked for: nothing is done for it while nobody asks but to keep figures."""
+        return shape.read_plan(self._probe.shape(query.query_id), query.query_id, query.name)
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         """Register owners from now on; see :meth:`streamjob_agent.bridge.SparkBridge.place`."""

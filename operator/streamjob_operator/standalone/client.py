@@ -1,4 +1,4 @@
-"""HTTP to the agent: three requests, every failure an `Unavailable` with a sentence."""
+"""HTTP to the agent: four requests, every failure an `Unavailable` with a sentence."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+from streamjob_agent.plan_form import QueryPlan, plans_from_json
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_to_json, status_from_json
 from streamjob_operator.ports import Unavailable
 
@@ -61,6 +62,13 @@ class AgentClient:
             return status_from_json(self._ask("/v1/status"))
         except WireError as error:
             raise Unavailable(f"The agent's status cannot be read: {error}.") from error
+
+    def plans(self) -> tuple[QueryPlan, ...]:
+        """The plans of the queries that run; raises Unavailable."""
+        try:
+            return plans_from_json(self._ask("/v1/plans"))
+        except WireError as error:
+            raise Unavailable(f"The agent's plans cannot be read: {error}.") from error
 
     def assign(self, assignment: Assignment) -> None:
         """Hand the assignment over; raises Refused with the agent's sentence, or Unavailable."""

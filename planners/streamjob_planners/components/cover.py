@@ -28,7 +28,8 @@ def chosen_exactly(
 ) -> tuple[list[Members], bool]:
     """Candidates of the least weight that hold each operator once (`disjoint`) or at least once, and whether proven.
 
-    `hint` is a choice to begin with, all of it candidates; `effort` is CP-SAT's deterministic time, about seconds.
+    `hint` is a right choice to begin with, all of it candidates: the answer where the effort is too small for another.
+    `effort` is CP-SAT's deterministic time, about seconds.
     """
     model = cp_model.CpModel()
     picked = [model.new_bool_var(str(number)) for number in range(len(candidates))]
@@ -47,6 +48,8 @@ def chosen_exactly(
     scaled, _ = whole_numbers(weights)
     model.minimize(sum(weight * variable for weight, variable in zip(scaled, picked, strict=True)))
     solver = solved(model, effort, seed)
+    if solver is None:
+        return list(hint), False
     proven = solver.best_objective_bound >= solver.objective_value - 0.5
     return [one for one, variable in zip(candidates, picked, strict=True) if solver.boolean_value(variable)], proven
 

@@ -37,6 +37,8 @@ def least_communication(graph: OperatorGraph, effort: float, seed: int = 0) -> t
             saved.append(load * both)
     model.maximize(sum(saved))
     solver = solved(model, effort, seed)
+    if solver is None:
+        return [frozenset({one}) for one in range(graph.n_operators)], 0.0
     classes: dict[str, list[int]] = defaultdict(list)
     for operator, row in enumerate(chosen):
         classes[next(name for name, variable in row.items() if solver.boolean_value(variable))].append(operator)

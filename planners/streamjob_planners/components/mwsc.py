@@ -6,7 +6,7 @@ import dataclasses
 import enum
 
 from streamjob_planners.components.candidates import enumerated, grown
-from streamjob_planners.components.cost import Adaptation
+from streamjob_planners.components.cost import Adaptation, faults, plan_cost
 from streamjob_planners.components.cover import chosen_exactly, chosen_greedily, without_redundant
 from streamjob_planners.components.graph import Members, OperatorGraph
 from streamjob_planners.components.greedy import greedy_plan
@@ -39,7 +39,7 @@ class MwscParams:
     largest: int = 6
     most: int = 5_000
     exact_up_to: int = 50_000
-    effort: float = 5.0
+    effort: float = 10.0
     beta: float = float("inf")
     seed: int = 0
 
@@ -57,8 +57,9 @@ class MwscPlan:
 def mwsc_plan(graph: OperatorGraph, adaptation: Adaptation, params: MwscParams | None = None) -> MwscPlan:
     """A CBP plan. In the form PARTITION never dearer than Greedy's, whose components are among the candidates."""
     params = params or MwscParams()
-    begin = greedy_plan(graph, adaptation, params.beta)
-    candidates, size = _candidates(graph, begin, params)
+    begins = [greedy_plan(graph, adaptation, params.beta), least_communication(graph, params.effort, params.seed)[0]]
+    small, size = enumerated(graph, params.largest, params.most)
+    candidates = list(dict.fromkeys([*small, *grown(graph), *begins[0], *begins[1]]))
     costs = [adaptation(one) for one in candidates]
     kept = [place for place, one in enumerate(candidates) if len(one) == 1 or costs[place] <= params.beta]
     candidates, costs = [candidates[place] for place in kept], [costs[place] for place in kept]
@@ -72,7 +73,7 @@ def mwsc_plan(graph: OperatorGraph, adaptation: Adaptation, params: MwscParams |
             graph.n_operators,
             candidates,
             weights,
-            begin,
+            _cheapest(graph, begins, adaptation, params.beta),
             disjoint=form is Form.PARTITION,
             effort=params.effort,
             seed=params.seed,
@@ -81,7 +82,7 @@ def mwsc_plan(graph: OperatorGraph, adaptation: Adaptation, params: MwscParams |
     return MwscPlan(components=components, n_candidates=len(candidates), size=size, proven=proven)
 
 
-def _candidates(graph: OperatorGraph, begin: list[Members], params: MwscParams) -> tuple[list[Members], int]:
-    small, size = enumerated(graph, params.largest, params.most)
-    quiet, _ = least_communication(graph, params.effort, params.seed)
-    return list(dict.fromkeys([*small, *grown(graph), *begin, *quiet])), size
+def _cheapest(graph: OperatorGraph, plans: list[list[Members]], adaptation: Adaptation, beta: float) -> list[Members]:
+    """The first is one that keeps beta."""
+    kept = [plan for plan in plans if plan is plans[0] or not faults(graph, plan, adaptation, beta)]
+    return min(kept, key=lambda plan: plan_cost(graph, plan, adaptation).total)

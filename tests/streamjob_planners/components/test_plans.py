@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from streamjob_planners.components.candidates import enumerated, grown
-from streamjob_planners.components.cost import faults, plan_cost
+from streamjob_planners.components.cost import Adaptation, faults, plan_cost
 from streamjob_planners.components.cover import chosen_greedily, without_redundant
 from streamjob_planners.components.graph import OperatorGraph, Stream
 from streamjob_planners.components.greedy import depth_first, greedy_plan
@@ -115,6 +115,20 @@ def test_too_many_candidates_are_chosen_greedily(graphs) -> None:
     found = mwsc_plan(graph, adaptation, MwscParams(largest=7, most=10_000, exact_up_to=3))
     assert not found.proven
     assert faults(graph, found.components, adaptation) == []
+
+
+def test_an_effort_too_small_for_the_solver_gives_greedys_plan(graphs) -> None:
+    for graph, adaptation in graphs:
+        found = mwsc_plan(graph, adaptation, MwscParams(largest=6, most=10_000, effort=1e-9))
+        assert plan_cost(graph, found.components, adaptation).total <= greedy_cost(graph, adaptation) + 1e-6
+        assert faults(graph, found.components, adaptation) == []
+        plan, bound = least_communication(graph, 1e-9)
+        assert faults(graph, plan, adaptation) == []
+        assert bound <= plan_cost(graph, plan, adaptation).communication + 1e-6
+
+
+def greedy_cost(graph: OperatorGraph, adaptation: Adaptation) -> float:
+    return plan_cost(graph, greedy_plan(graph, adaptation), adaptation).total
 
 
 def test_the_greedy_cover_takes_the_least_weight_for_each_new_operator() -> None:

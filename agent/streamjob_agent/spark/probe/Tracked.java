@@ -25,6 +25,7 @@ final class Tracked {
   HashMap ranks; // Integer operator -> int[]: groups of one rank were together under an earlier driver; may be null
   final TreeMap operators = new TreeMap(); // Integer -> Operator
   final LinkedHashMap links = new LinkedHashMap(); // "from to" -> Integer shuffle id
+  final Shapes shapes = new Shapes();
   final HashMap plans = new HashMap(); // Long batch id -> IncrementalExecution, not yet read
 
   Tracked(String id) {
