@@ -44,7 +44,7 @@ class Adapter:
     def __init__(self, topology: Topology, stream: SourceStream, period_minutes: int) -> None:
         self._topology = topology
         self._stream = stream
-        self._minutes = period_minutes
+        self.period_minutes = self._minutes = period_minutes
         self._lives: dict[tuple[frozenset[str], int], Life] = {}
         self._costs: dict[Members, float] = {}
 

@@ -35,22 +35,27 @@ def of_components(topology: Topology, adapter: Adapter, plan: list[Members]) -> 
 
 
 def of_sparse_cut(topology: Topology, adapter: Adapter, seed: int) -> Outcome:
-    """Operators adapt alone; instances stay on the node the plan gave them, further ones go to any."""
+    """Operators adapt alone; their instances are where the sparse cut put them."""
+    n_nodes = max(2, int(np.ceil(topology.input_rps.sum() / (0.7 * NODE_RPS))))
+    crossed = crossing_parts(topology, adapter, n_nodes, seed)
+    sent = sum(one.load * part for one, part in zip(topology.graph.streams, crossed, strict=True))
+    alone = (frozenset({one}) for one in range(topology.graph.n_operators))
+    return _outcome(topology, adapter, sent, sum(adapter.cost(one) for one in alone))
+
+
+def crossing_parts(topology: Topology, adapter: Adapter, n_nodes: int, seed: int) -> list[float]:
+    """The part of each stream that goes to another node; instances beyond those planned are on any."""
     graph = topology.graph
     instances = np.array([needed(rate) for rate in topology.input_rps])
     operator_of, traffic = instance_graph(graph, instances)
-    n_nodes = max(2, int(np.ceil(topology.input_rps.sum() / (0.7 * NODE_RPS))))
     node_of = sparse_cut(traffic, (topology.input_rps / instances)[operator_of], n_nodes, seed)
     rng = np.random.default_rng(seed)
     on_node = [
         _on_nodes(adapter.life(frozenset({one})).shares, node_of[operator_of == one], n_nodes, rng)
         for one in range(graph.n_operators)
     ]
-    sent = 0.0
-    for one in graph.streams:
-        together = (on_node[one.source] * on_node[one.target]).sum(axis=1)
-        sent += one.load * float((1.0 - together).mean())
-    return _outcome(topology, adapter, sent, sum(adapter.cost(frozenset({one})) for one in range(graph.n_operators)))
+    together = ((on_node[one.source] * on_node[one.target]).sum(axis=1) for one in graph.streams)
+    return [1.0 - float(part.mean()) for part in together]
 
 
 def _on_nodes(shares: FloatArray, planned: IntArray, n_nodes: int, rng: np.random.Generator) -> FloatArray:

@@ -1,4 +1,4 @@
-"""`streamjob advise` on a real query: two chained aggregations, what the rewrite that it names saves, and the result."""
+"""`streamjob advise` on a real query: two chained aggregations, what the rewrite it names saves, and the result."""
 
 from __future__ import annotations
 
