@@ -109,8 +109,8 @@ test-spark-%: .venv-spark-%/.ready
 	  --editable '.[dev]' 'pyspark==$*' $(ARROW_$*)
 	touch $@
 
-# The figures of the ALBIC paper, ours beside the paper's statement, into out/figures/; QUICK=--quick runs a part.
-FIGURES := figure_02_04 figure_05 section_5_2 figure_10_11 figure_12_14
+# The figures of the papers, ours beside the paper's statement, into out/figures/; QUICK=--quick runs a part.
+FIGURES := figure_02_04 figure_05 section_5_2 figure_10_11 figure_12_14 components_3_5 components_table_1
 figures: setup
 	for figure in $(FIGURES); do $(BIN)/python -m benchmarks.figures.$$figure $(QUICK) || exit 1; done
 

@@ -2,9 +2,9 @@
 
 A tuple takes one unit of work at each operator and, wherever it goes to another node, half a unit to pack it and half
 to unpack it. The cluster is as large as the baseline needs for 70 % utilisation. An instance whose share of its
-component is above the mean is busier by as much; a tuple waits there as in a queue with one server, which is taken to be
-at most 98 % busy and never to keep one longer than 3 s. An adaptation holds the partitions that it moves for as long as
-their state takes to ship; their tuples wait until then.
+component is above the mean is busier by as much; a tuple waits there as in a queue with one server, which is taken to
+be at most 98 % busy and never to keep one longer than 3 s. An adaptation holds the partitions that it moves for as long
+as their state takes to ship; their tuples wait until then.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The extended Linear Road of the CBP paper (section 6.3): 30 expressways of six operators, joined by a road network.
 
 The drawing of the gadget is lost; its operators are those of figure 1 and of the benchmark: filter, speed of vehicles,
-cars in a segment, toll, the account of a vehicle, and the traffic between places (the paper's o_6), which hands on to the
-expressways that begin where this one ends. Attributes are the synthetic stream's: vehicle a1, direction a2, segment a3,
-position a4.
+cars in a segment, toll, the account of a vehicle, and the traffic between places (the paper's o_6), which hands on to
+the expressways that begin where this one ends. Attributes are the synthetic stream's: vehicle a1, direction a2, segment
+a3, position a4.
 """
 
 from __future__ import annotations

@@ -64,8 +64,9 @@ def main() -> None:
             found[name].append(statistics_ms(sampled(topology, adapter, plan, capacity, SEED)))
             crossed = sum(s.load * c for s, c in zip(topology.graph.streams, plan.crossed, strict=True))
             print(
-                f"1/f = {period} min, {name}: {len(plan.plan)} components, {crossed / topology.graph.total:.1%} crosses, "
-                f"{sum(adapter.cost(one) for one in plan.plan):,.0f} state tuples moved in 2 h"
+                f"1/f = {period} min, {name}: {len(plan.plan)} components, "
+                f"{crossed / topology.graph.total:.1%} crosses, {sum(adapter.cost(one) for one in plan.plan):,.0f} "
+                "state tuples moved in 2 h"
             )
     for column, title in enumerate(COLUMNS):
         print(f"\n{title}, ms: ours, then the paper's, at 1/f = {', '.join(map(str, periods))} min")

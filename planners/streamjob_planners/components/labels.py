@@ -30,7 +30,7 @@ def least_communication(graph: OperatorGraph, effort: float, seed: int = 0) -> t
     scaled, scale = whole_numbers([load for _, _, load in pairs])
     saved = []
     for (one, other, _), load in zip(pairs, scaled, strict=True):
-        for name in graph.keys[one] & graph.keys[other]:
+        for name in sorted(graph.keys[one] & graph.keys[other]):
             both = model.new_bool_var("")
             model.add_implication(both, chosen[one][name])
             model.add_implication(both, chosen[other][name])
