@@ -21,6 +21,7 @@ from streamjob_agent.lives import Lives
 from streamjob_agent.locality import LocalityTuner
 from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.pacing import Rounds, SlowWork
+from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.seen import Seen, look
 from streamjob_agent.wire import AgentStatus, Assignment
 
@@ -262,6 +263,13 @@ class Agent:
             self_test=self._self_test,
             errors_total=sum(self._errors().values()),
         )
+
+    def plans(self) -> tuple[QueryPlan, ...]:
+        """The plans of the queries that run, read now. For any thread."""
+        plans = [
+            self.guard.call("plan", functools.partial(self._bridge.plan, query), None) for query in self._seen.queries
+        ]
+        return tuple(plan for plan in plans if plan is not None)
 
     def facts(self) -> Facts:
         """What one metrics page shows. For any thread."""

@@ -18,6 +18,7 @@ from streamjob_agent.bridge import SparkBridge
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter, Facts
 from streamjob_agent.guard import Guard, describe, log
+from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.server import AgentServer
 from streamjob_agent.wire import AgentStatus, Assignment
 
@@ -189,6 +190,11 @@ class Host:
         """Pass an assignment to the agent; why it is refused, None when it is taken."""
         agent = self._agent
         return agent.submit(assignment) if agent else f"ActuationOff: {self._why_not[1]}"
+
+    def plans(self) -> tuple[QueryPlan, ...]:
+        """The plans of the queries that run; none without a session."""
+        agent = self._agent
+        return agent.plans() if agent else ()
 
     def stop_queries(self, timeout_s: float) -> None:
         """Stop every query between two batches; nothing to do without a session. May raise."""

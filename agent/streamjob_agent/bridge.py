@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
+from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.wire import GroupKey
 
 OK = "ok"
@@ -191,6 +192,9 @@ class SparkBridge(Protocol):
 
     def memory(self) -> Mapping[str, ExecutorMemory]:
         """By id of a live executor, those that have told."""
+
+    def plan(self, query: Query) -> QueryPlan | None:
+        """The query's operators and shuffles, with means of its newest batches; None before its first has ended."""
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         """Register owners from now on: asserted at once and at each batch boundary until replaced.

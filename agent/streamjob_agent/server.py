@@ -11,6 +11,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
+from streamjob_agent.plan_form import QueryPlan, plans_to_json
 from streamjob_agent.textformat import CONTENT_TYPE
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_from_json, status_to_json
 
@@ -34,6 +35,9 @@ class Desk(Protocol):
 
     def status(self) -> AgentStatus:
         """The agent's status now."""
+
+    def plans(self) -> tuple[QueryPlan, ...]:
+        """The plans of the queries that run."""
 
     def submit(self, assignment: Assignment) -> str | None:
         """Take an assignment; why it is refused, None when it is taken."""
@@ -115,8 +119,13 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_GET(self) -> None:
-        """Metrics, status, health."""
-        routes = {"/metrics": self._metrics, "/v1/status": self._status, "/healthz": self._health}
+        """Metrics, status, plans, health."""
+        routes = {
+            "/metrics": self._metrics,
+            "/v1/status": self._status,
+            "/v1/plans": self._plans,
+            "/healthz": self._health,
+        }
         route = routes.get(self.path.partition("?")[0])
         self._answer(route if route else self._not_found)
 
@@ -142,12 +151,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _status(self) -> Answer:
         return 200, _JSON, status_to_json(self.desk.status()).encode()
 
+    def _plans(self) -> Answer:
+        return 200, _JSON, plans_to_json(self.desk.plans()).encode()
+
     @staticmethod
     def _health() -> Answer:
         return 200, _TEXT, b"ok\n"
 
     def _not_found(self) -> Answer:
-        sentence = "not found; GET /metrics, GET /v1/status, GET /healthz and PUT /v1/assignment are known.\n"
+        sentence = (
+            "not found; GET /metrics, GET /v1/status, GET /v1/plans, GET /healthz and PUT /v1/assignment are known.\n"
+        )
         return 404, _TEXT, sentence.encode()
 
     def _assign(self) -> Answer:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from streamjob_operator.advising.command import advise_command
 from streamjob_operator.drawing import lacking
 from streamjob_operator.kube.command import operator_command
 from streamjob_operator.kube.crd.command import crds_command
@@ -99,6 +100,7 @@ def kube(arguments: tuple[str, ...]) -> None:
     on_cluster(list(arguments), prog_name="streamjob kube")
 
 
+main.add_command(advise_command)
 main.add_command(crds_command)
 main.add_command(operator_command)
 main.add_command(plan_command)

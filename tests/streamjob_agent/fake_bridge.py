@@ -18,6 +18,7 @@ from streamjob_agent.bridge import (
     TrafficReading,
     Usage,
 )
+from streamjob_agent.plan_form import KeyColumn, PlanOperator, QueryPlan
 from streamjob_agent.spread import group_keys, id_order
 from streamjob_agent.wire import GroupKey
 
@@ -29,6 +30,7 @@ METHODS = [
         "state_bytes",
         "traffic",
         "memory",
+        "plan",
         "diagnostics",
         "place",
         "remember",
@@ -211,6 +213,17 @@ class FakeBridge:
     def memory(self) -> Mapping[str, ExecutorMemory]:
         self._enter("memory")
         return {name: ExecutorMemory(used_bytes=1000 + int(name), limit_bytes=2000) for name in self.alive}
+
+    def plan(self, query: Query) -> QueryPlan | None:
+        self._enter("plan", query.query_id)
+        key = (KeyColumn(number=0, name="user"),)
+        operators = tuple(
+            PlanOperator(operator=number, kind="StateStoreSaveExec", partitions=width, key=key)
+            for number, width in self.operators.items()
+        )
+        return QueryPlan(
+            query_id=query.query_id, name=query.name, batches=1, operators=operators, shuffles=(), links=()
+        )
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         self._enter("place", dict(owners))

@@ -69,6 +69,8 @@ def run_job(bridge: FakeBridge, agent: Agent) -> None:
     for batch in range(BATCHES):
         bridge.run_batch()
         time.sleep(0.01)
+        if batch == 3:  # a request for plans has a thread of its own
+            threading.Thread(target=agent.plans, daemon=True).start()
         if batch >= 3:
             agent.submit(dataclasses.replace(drain, generation=2, remove=("2",)) if batch >= 10 else drain)
 

@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from streamjob_agent import metric_names, tokens
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
+from streamjob_agent.plan_form import plans_from_json
 from streamjob_agent.server import MOST_BODY_BYTES, AgentServer
 from streamjob_agent.wire import Assignment, assignment_to_json, status_from_json
 
@@ -245,3 +246,21 @@ def test_a_new_session_after_a_stop_gets_a_new_agent(bridge: FakeBridge) -> None
     host.close()
     assert host._server is not None
     host._server.close()
+
+
+def test_plans_of_the_queries_that_run_are_told(host: Host, bridge: FakeBridge) -> None:
+    code, kind, body = call(host, "GET", "/v1/plans")
+    assert (code, kind) == (200, "application/json")
+    (plan,) = plans_from_json(body)
+    assert (plan.query_id, plan.name) == (QUERY, "demo")
+    assert [(one.operator, one.partitions) for one in plan.operators] == [(0, 6), (1, 6)]
+
+
+def test_a_plan_that_cannot_be_read_is_left_out_and_counted(host: Host, bridge: FakeBridge) -> None:
+    def fault() -> None:
+        raise ValueError("made to fail")
+
+    bridge.faults["plan"] = fault
+    assert plans_from_json(call(host, "GET", "/v1/plans")[2]) == ()
+    assert host._agent is not None
+    assert host._agent.guard.errors()["plan"] == 1

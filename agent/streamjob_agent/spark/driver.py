@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from streamjob_agent.bridge import Executor, ExecutorMemory, Query, TrafficReading, Usage, passes
-from streamjob_agent.spark import codec, selftest
+from streamjob_agent.plan_form import QueryPlan
+from streamjob_agent.spark import codec, selftest, shape
 from streamjob_agent.spark.memory_limit import container_bytes
 from streamjob_agent.spark.source import compile_probe
 from streamjob_agent.wire import GroupKey
@@ -94,6 +95,10 @@ class DriverBridge:
         limit = container_bytes(str(self._context.master), dict(self._context.getConf().getAll()))
         used = codec.read_memory(self._probe.memory())
         return {one: ExecutorMemory(used_bytes=size, limit_bytes=limit) for one, size in used.items()}
+
+    def plan(self, query: Query) -> QueryPlan | None:
+        """Operators and shuffles, read when asked for: nothing is done for it while nobody asks but to keep figures."""
+        return shape.read_plan(self._probe.shape(query.query_id), query.query_id, query.name)
 
     def place(self, query_id: str, owners: Mapping[GroupKey, Executor]) -> None:
         """Register owners from now on; see :meth:`streamjob_agent.bridge.SparkBridge.place`."""

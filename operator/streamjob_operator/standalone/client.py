@@ -1,4 +1,4 @@
-"""HTTP to the agent: three requests, every failure an `Unavailable` with a sentence of ours."""
+"""HTTP to the agent: four requests, every failure an `Unavailable` with a sentence of ours."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
 
+from streamjob_agent.plan_form import QueryPlan, plans_from_json
 from streamjob_agent.tokens import find
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_to_json, status_from_json
 from streamjob_operator.ports import Unavailable
@@ -75,6 +76,13 @@ class AgentClient:
         except WireError as error:
             # The error quotes what was read, the condition must not.
             raise Unavailable("The agent's status cannot be read: it is not in the form of this version.") from error
+
+    def plans(self) -> tuple[QueryPlan, ...]:
+        """The plans of the queries that run; raises Unavailable."""
+        try:
+            return plans_from_json(self._ask("/v1/plans"))
+        except WireError as error:
+            raise Unavailable("The agent's plans cannot be read: they are not in the form of this version.") from error
 
     def assign(self, assignment: Assignment) -> None:
         """Hand the assignment over; raises Refused with the agent's sentence, or Unavailable."""

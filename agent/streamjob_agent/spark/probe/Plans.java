@@ -72,6 +72,7 @@ final class Plans {
       walk((SparkPlan) Reflect.call(plan, "executedPlan"), new Operator[1], query, operators, accumulators);
       remember(queryId, batch, accumulators);
       adopt(query, operators);
+      query.shapes.began(Shape.of((SparkPlan) Reflect.call(plan, "executedPlan")));
     }
   }
 

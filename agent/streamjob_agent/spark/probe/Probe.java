@@ -248,6 +248,17 @@ public final class Probe {
     return out.toString();
   }
 
+  /** The plan of a query's batches and what they measured: see Shape and Shapes. */
+  public String shape(String queryId) throws Exception {
+    Tracked query = registry.get(queryId);
+    Shape newest = query == null ? null : query.shapes.newest();
+    sessions.look();
+    if (query != null && query.idle) {
+      query.shapes.rests(newest);
+    }
+    return query == null ? "" : query.shapes.write();
+  }
+
   /** Registers a store that no query has, asks for it, and takes it away again. */
   public String roundTrip() {
     UUID run = UUID.randomUUID();

@@ -28,6 +28,7 @@ final class Tracked {
   HashMap ranks; // Integer operator -> int[]: groups of one rank were together under an earlier driver; may be null
   final TreeMap operators = new TreeMap(); // Integer -> Operator
   final LinkedHashMap links = new LinkedHashMap(); // "from to" -> int[] {shuffle id, its map of partition 0}
+  final Shapes shapes = new Shapes();
   final HashMap plans = new HashMap(); // Long batch id -> IncrementalExecution, not yet read
 
   final TreeMap given = new TreeMap(); // "operator partition" -> executor that the probe itself chose, not reported yet

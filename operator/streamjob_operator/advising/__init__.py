@@ -1,0 +1,1 @@
+"""`streamjob advise`: a running query's plan, read from its agent, and what to change in it."""

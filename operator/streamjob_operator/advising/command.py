@@ -1,0 +1,61 @@
+"""The command `streamjob advise`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from streamjob_agent.plan_form import QueryPlan
+
+FAILED, BAD_INPUT = 1, 2
+
+
+@click.command(name="advise")
+@click.argument("query", required=False)
+@click.option("--attach", metavar="ADDRESS", required=True, help="Address of the running agent, HOST:PORT.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for another program.")
+def advise_command(query: str | None, attach: str, as_json: bool) -> None:
+    """Say what a running query's shuffles cost, and which of its operators to key alike; nothing is changed.
+
+    QUERY is the query's name, or the beginning of its id; every query of the agent without it.
+    """
+    # Imported here: the other commands need no solver.
+    from streamjob_operator.advising.reading import job_plan
+    from streamjob_operator.advising.show import document, render
+    from streamjob_operator.terminal import console
+    from streamjob_planners.advice.advise import advise
+
+    chosen = _chosen(_plans(attach), query)
+    found = [(one, plan, advise(plan)) for one, plan in ((one, job_plan(one)) for one in chosen)]
+    if as_json:
+        click.echo(json.dumps([document(*one) for one in found], indent=1))
+        return
+    out = console()
+    for one in found:
+        out.print(render(*one), highlight=False)
+
+
+def _plans(address: str) -> tuple[QueryPlan, ...]:
+    from streamjob_operator.ports import Unavailable
+    from streamjob_operator.standalone.client import AgentClient, fixed_address
+
+    try:
+        return AgentClient(fixed_address(address)).plans()
+    except Unavailable as error:
+        click.echo(str(error), err=True)
+        raise SystemExit(FAILED) from error
+
+
+def _chosen(plans: tuple[QueryPlan, ...], query: str | None) -> tuple[QueryPlan, ...]:
+    if not plans:
+        click.echo("The agent knows no plan yet: no query with state has ended a batch, or none runs.", err=True)
+        raise SystemExit(FAILED)
+    fits = tuple(one for one in plans if query is None or one.name == query or one.query_id.startswith(query))
+    if not fits:
+        known = ", ".join(one.name or one.query_id for one in plans)
+        click.echo(f"QUERY: '{query}' given; the queries of this agent are {known}.", err=True)
+        raise SystemExit(BAD_INPUT)
+    return fits

@@ -1,0 +1,87 @@
+"""Advice in sentences for the person who wrote the query."""
+
+from __future__ import annotations
+
+from streamjob_planners.advice.values import Need, Rewrite, ShuffleNote
+
+STRICT = "spark.sql.streaming.statefulOperator.useStrictDistribution"
+WHY = {
+    Need.FIRST: "Needed: rows come from the source and have to be brought to their keys once.",
+    Need.SINK: "Asked for by the query after its last stateful operator.",
+    Need.TWICE: "Of no use to an operator: rows are shuffled again before one sees them.",
+    Need.NO_KEY: "Needed: an operator without a key takes all rows in one place.",
+    Need.APART: "Needed: the keys on both sides share no column.",
+    Need.ELSEWHERE: "Could be spared, but then other shuffles that carry more could not.",
+    Need.ORDER: "Not needed: both sides have the same key columns, in another order.",
+    Need.SHARED: "Not needed: both sides can be spread by the columns that their keys share.",
+}
+
+
+def amount(size_bytes: float | None) -> str:
+    """Bytes for a person: 3 digits and a unit."""
+    if size_bytes is None:
+        return "unknown"
+    value, unit = size_bytes, "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024.0:
+            break
+        value, unit = value / 1024.0, larger
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.3g} {unit}"
+
+
+def why(note: ShuffleNote) -> str:
+    """Why this shuffle is there, or why it need not be."""
+    return WHY[note.need]
+
+
+def headline(rewrite: Rewrite, partitions: int) -> str:
+    """What to change in the query; `partitions` is the number of partitions of its operators."""
+    names = ", ".join(rewrite.columns)
+    operators = _listed(rewrite.operators)
+    if rewrite.need is Need.TWICE:
+        return f"Leave out the repartition that makes shuffle {rewrite.shuffles[0]}, unless work before needs it."
+    if rewrite.need is Need.ORDER:
+        return f"Group operators {operators} by the same columns in the same order: {names}."
+    place = f" before operators {_listed(rewrite.before)}" if len(rewrite.before) > 1 else ""
+    place = f" before operator {rewrite.before[0]}" if len(rewrite.before) == 1 else place
+    columns = ", ".join(f'"{column}"' for column in rewrite.columns)
+    spread = f"Put .repartition({partitions}, {columns}){place} and set" if rewrite.before else "Set"
+    return f"Key operators {operators} alike, by {names}. {spread} {STRICT} to false before the first start."
+
+
+def effect(rewrite: Rewrite) -> str:
+    """What it saves and costs."""
+    shuffles = "1 shuffle" if len(rewrite.shuffles) == 1 else f"{len(rewrite.shuffles)} shuffles"
+    said = f"{shuffles} less a batch"
+    if rewrite.saved_bytes is not None:
+        said += f", which carries {amount(rewrite.saved_bytes)}"
+        said += "" if rewrite.saved_s is None else f" and takes {rewrite.saved_s:.3g} s of tasks"
+    if rewrite.added_bytes > 0.0:
+        said += "; rows are no longer summed up before the first one, which then carries "
+        said += f"{amount(rewrite.added_bytes)} more"
+    if not rewrite.worth_it:
+        said += ": not worth it"
+    return said + "."
+
+
+def cautions(rewrite: Rewrite) -> tuple[str, ...]:
+    """What to know before doing it."""
+    if rewrite.need is Need.TWICE:
+        return ()
+    said = ["It changes where state is kept: start the changed query with a new checkpoint."]
+    if rewrite.need is Need.SHARED:
+        said.append(f"All rows of one value of {', '.join(rewrite.columns)} go to one task: look at its skew first.")
+        said.append(
+            "Spark then trusts the query to spread its rows alike for ever: never take the repartition out, nor change "
+            "its columns or number, while the checkpoint is used."
+            if rewrite.before
+            else "Spark then trusts the query to spread its rows alike for ever: keep its operators as they are."
+        )
+    if rewrite.state_bytes is not None:
+        said.append(f"Their {amount(rewrite.state_bytes)} of state in memory move together, partition by partition.")
+    return tuple(said)
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    words = [str(one) for one in numbers]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
