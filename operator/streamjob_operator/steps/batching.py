@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,8 +14,9 @@ from streamjob_planners.batch.shape import BatchShape, FreeStage
 from streamjob_planners.model import FloatArray, IntArray
 
 LIVE_STATES = ("ready", "draining")
-MOST_WARMUP = 0.05
-"""Part of the busy time that moves and cold starts may make up in a window that teaches anything."""
+MOST_WARMUP = 0.25
+"""Part of the busy time that warm-up may make up in a window that teaches anything. The first tasks on slots are among
+it in every batch, and of short tasks they are a large part."""
 
 
 def live(snapshot: Snapshot) -> tuple[ExecutorView, ...]:
@@ -105,8 +107,19 @@ def _with_moves(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Kno
         return knowledge
     if knowledge.at_s is not None and knowledge.at_s > acted_s:
         return knowledge  # a window of overlap: the plan's moves were taken in
-    moved, moves = frozenset(memory.moved), knowledge.moves
-    for at, group in enumerate(snapshot.group_ids):
-        if f"{group.operator}/{group.partition}" in moved and snapshot.warmup_s[at] > 0:
-            moves = moves.with_move(float(snapshot.state_bytes[at]), float(snapshot.warmup_s[at]))
+    moves = knowledge.moves
+    for state_bytes, seconds in _loading(snapshot, snapshot.warmup_s, frozenset(memory.moved)):
+        moves = moves.with_move(state_bytes, seconds)
     return dataclasses.replace(knowledge, at_s=snapshot.taken_at_s, moves=moves)
+
+
+def _loading(snapshot: Snapshot, warmup_s: FloatArray, moved: frozenset[str]) -> Iterator[tuple[float, float]]:
+    """State bytes and seconds of groups that moved: their warm-up beyond what others of their operator have anyway."""
+    names = [f"{group.operator}/{group.partition}" for group in snapshot.group_ids]
+    gone = np.array([name in moved for name in names], dtype=np.bool_)
+    operator = np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)
+    for one in np.unique(operator[gone]).tolist():
+        stayed = warmup_s[(operator == one) & ~gone]
+        usual_s = float(np.median(stayed)) if stayed.size else 0.0
+        for at in np.flatnonzero((operator == one) & gone & (warmup_s > usual_s)).tolist():
+            yield float(snapshot.state_bytes[at]), float(warmup_s[at]) - usual_s

@@ -194,7 +194,7 @@ def test_work_of_a_batch_that_failed_is_no_work_of_the_next_one(watch: Any, file
             raise RuntimeError("the sink is down")
 
     def start() -> Any:
-        writer = counts(file_stream.frame).writeStream.outputMode("update")
+        writer = counts(file_stream.read()).writeStream.outputMode("update")
         return writer.option("checkpointLocation", file_stream.checkpoint).foreachBatch(sink).start()
 
     broken = start()

@@ -12,6 +12,7 @@ from streamjob_operator.steps.batching import learn_batches, shape_of
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import TRUSTED_ERROR, Knowledge
+from streamjob_planners.batch.learned import MoveEvidence
 from streamjob_planners.model import GroupId
 
 
@@ -119,11 +120,12 @@ def test_windows_in_which_groups_moved_or_were_cold_teach_nothing(change: dict[s
 def test_moves_teach_what_moves_cost() -> None:
     world = even(2, 2, 20.0)
     memory = Memory(acted_at_s=995.0, moved=("0/0", "0/1"))
-    seen = dataclasses.replace(snapshot(world), warmup_s=np.array([0.6, 0.6, 0.0, 0.0]))
+    seen = dataclasses.replace(snapshot(world), warmup_s=np.array([0.7, 0.7, 0.1, 0.1]))
     before_s = memory.batches.moves.line[0]
     after = learn_batches(memory, seen).batches.moves
     assert after.told == pytest.approx(1.98)
     assert after.line[0] > before_s
+    assert after.y - MoveEvidence.prior().y * 0.98**2 == pytest.approx(0.6 * 1.98)  # without what starts cost all
 
 
 def test_a_plan_that_moved_long_ago_teaches_nothing_more() -> None:
