@@ -74,8 +74,22 @@ def batch_facts(model: LoadModel, node_of: IntArray) -> dict[str, float | None]:
     staying = len(model.node_ids) - int(np.count_nonzero(model.marked))
     return {
         "batch_s": math.fsum([shape.fixed_s, *free, *(max(level) for level in ends)]),
-        "level_rms_s": math.fsum(math.sqrt(math.fsum(end * end for end in level) / staying) for level in ends),
+        "level_rms_s": math.fsum(
+            math.sqrt(math.fsum(busy * busy for busy in level_work(model, node_of, level)) / staying)
+            for level in range(shape.n_levels)
+        ),
     }
+
+
+def level_work(model: LoadModel, node_of: IntArray, level: int) -> list[float]:
+    """Seconds of a level's work on each slot of a node, if it could be shared out evenly among its slots."""
+    shape, work = model.batch, [0.0] * len(model.node_ids)
+    if shape is None:
+        return work
+    for group, node in enumerate(node_of.tolist()):
+        if shape.level[group] == level:
+            work[node] += float(shape.task_s[group])
+    return [total / float(shape.slots[node] * shape.speed[node]) for node, total in enumerate(work)]
 
 
 def level_ends(model: LoadModel, node_of: IntArray, level: int) -> list[float]:

@@ -10,7 +10,8 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners.batch.predict import Predicted, predict
+from streamjob_planners.batch.predict import predict
+from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import Effect, FloatArray, IntArray, LoadModel
 
 
@@ -82,9 +83,15 @@ def marked_groups(model: LoadModel, node_of: IntArray) -> int:
     return int(np.count_nonzero(model.marked[node_of]))
 
 
-def level_rms_s(model: LoadModel, predicted: Predicted) -> float:
-    """Sum over levels of the root mean square of the nodes' seconds; marked nodes have a share, but do not share."""
-    squares = (predicted.node_s**2).sum(axis=1) / np.count_nonzero(~model.marked)
+def level_rms_s(model: LoadModel, shape: BatchShape, node_of: IntArray) -> float:
+    """Sum over levels of the root mean square of the nodes' seconds of work per slot.
+
+    Marked nodes have a share, but do not share. Work per slot and not the end of the last task: on several slots one
+    of six equal tasks less would end no sooner, and empty nodes would stay so.
+    """
+    cells = np.bincount(shape.level * model.n_nodes + node_of, shape.task_s, shape.n_levels * model.n_nodes)
+    work_s = cells.reshape(shape.n_levels, model.n_nodes) / (shape.slots * shape.speed)
+    squares = (work_s**2).sum(axis=1) / np.count_nonzero(~model.marked)
     return float(np.sqrt(squares).sum())
 
 
@@ -100,7 +107,7 @@ def effect(model: LoadModel, node_of: IntArray) -> Effect:
         collocation_factor=collocation_factor(model, node_of),
         batch_s=None if predicted is None else predicted.batch_s,
         noise_s=None if predicted is None else predicted.noise_s,
-        level_rms_s=None if predicted is None else level_rms_s(model, predicted),
+        level_rms_s=None if model.batch is None else level_rms_s(model, model.batch, node_of),
     )
 
 
