@@ -1,9 +1,9 @@
 """Hot keys in two halves: partial key grouping (Nasir et al., ICDE 2015) for a user's stateful aggregation.
 
 A key that is heavier than an executor's share cannot be balanced: no placement can split one key group's key. What can
-is the query. `two_choices` chains two stateful operators: the first keeps a partial result of each hot key on two
-key groups, each with half of its rows; the second merges the two. The result is exact, batch by batch: partial results
-are running totals, and the second operator keeps the newest of each.
+is the query. `two_choices` chains two stateful operators: the first adds up the rows of each batch, those of a hot key
+on two key groups with half of them each; the second adds what comes from there to its running totals. The result is
+exact, whatever keys are hot in which run: each row is added up once, and each partial result once.
 
 Unlike the paper's sender, which gives a tuple to the candidate that it has sent less, rows go by a hash of their own
 values: a task that Spark runs again must send every row where it sent it before. Rows that are equal in all of
@@ -14,65 +14,64 @@ For a script of the user's; nothing in the agent calls it. pyspark and pandas ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 CANDIDATE = "streamjob_candidate"
+MERGES = ("sum", "min", "max")
+"""How values of the same column are put together: what does not depend on who is first."""
 _MOST_SALTS = 64
 """Numbers tried for a second candidate in another partition than the first: all fail once in p**64."""
 
-Update = Callable[[Any, "tuple[Any, ...] | None"], "tuple[Any, ...]"]
-Merge = Callable[["tuple[Any, ...]", "tuple[Any, ...]"], "tuple[Any, ...]"]
+Part = Callable[[Any], "tuple[Any, ...]"]
 
 
 def two_choices(
     frame: Any,
     key: str,
-    update: Update,
-    merge: Merge,
+    part: Part,
     *,
-    state: str,
+    columns: str,
+    merge: Mapping[str, str],
     hot: Collection[Any],
     spread_by: Sequence[str] | None = None,
 ) -> Any:
-    """A streaming DataFrame of `key` and the columns of `state`, the newest values of each key that changed.
+    """A streaming DataFrame of `key` and `columns`, the running totals of each key; to be written in update mode.
 
-    To be written in append mode: Spark chains two of these operators in no other, and here it means that every row is
-    the newest of its key, to be written over the one before. Hot keys may change from one run of the query to the
-    next: what was added up before stays where it is and is merged all the same, as long as a key has no more than two
-    candidates in its life.
+    Hot keys may change from one run of the query to the next. Sums of floating-point columns depend on the order of
+    rows in their last digits, as they do without it.
 
     Args:
         frame: streaming DataFrame with the column `key`.
         key: name of the key's column; null is a key like others.
-        update: `(rows, held) -> values`: rows of one key as a pandas DataFrame, what is held for them, None at first.
-        merge: `(values, values) -> values`: of two parts of a key's rows; must not depend on their order.
-        state: columns of the values as Spark writes a schema, for example "n long, total long".
+        part: `rows -> values`, one for each of `columns`: some rows of one key, as a pandas DataFrame, added up.
+        columns: names and types of the values as Spark writes a schema, for example "n long, total long".
+        merge: for each of them how two values are put together: sum, min or max.
         hot: keys that get two candidates; others are not split.
         spread_by: columns whose values decide which of the two a row goes to; every column when None.
 
-    Raises ValueError for an unknown column or a name that is taken. A query without any hot key needs none of this.
+    Raises ValueError for an unknown column, a name that is taken, and a merge that is missing or not one of the three.
     """
     _check(frame, key, spread_by)
-    fields = _fields(frame, state)
+    fields = _fields(frame, columns, merge)
+    names = [name for name, _ in fields]
     key_type = frame.schema[key].dataType.simpleString()
-    names = ", ".join(f"`{name}` {kind}" for name, kind in fields)
-    halves = ", ".join(f"`{side}_{name}` {kind}" for side in ("first", "second") for name, kind in fields)
+    values = ", ".join(f"`{name}` {kind}" for name, kind in fields)
     split = frame.withColumn(CANDIDATE, _candidate(frame, key, hot, list(spread_by or frame.columns)))
     parts = split.groupBy(key, CANDIDATE).applyInPandasWithState(
-        _part(key, [name for name, _ in fields], update),
-        f"`{key}` {key_type}, {CANDIDATE} int, {names}",
-        names,
+        _added_up(key, names, part),
+        f"`{key}` {key_type}, {CANDIDATE} int, {values}",
+        "nothing boolean",
         "append",
         "NoTimeout",
     )
-    return parts.groupBy(key).applyInPandasWithState(
-        _whole(key, [name for name, _ in fields], merge),
-        f"`{key}` {key_type}, {names}",
-        f"has_first boolean, has_second boolean, {halves}",
-        "append",
-        "NoTimeout",
-    )
+    return _merged(parts, key, [(name, merge[name]) for name in names])
+
+
+def _merged(parts: Any, key: str, merge: list[tuple[str, str]]) -> Any:
+    from pyspark.sql import functions as F
+
+    return parts.groupBy(key).agg(*(getattr(F, how)(name).alias(name) for name, how in merge))
 
 
 def _check(frame: Any, key: str, spread_by: Sequence[str] | None) -> None:
@@ -83,18 +82,18 @@ def _check(frame: Any, key: str, spread_by: Sequence[str] | None) -> None:
         raise ValueError(f"two_choices: the column '{CANDIDATE}' is taken, it holds the candidate")
 
 
-def _fields(frame: Any, state: str) -> list[tuple[str, str]]:
-    """Names and types of a schema in words."""
-    from pyspark.sql.types import StructType
-
-    schema = frame.sparkSession.createDataFrame([], state).schema
-    if not isinstance(schema, StructType) or not schema.fields:
-        raise ValueError(f"two_choices: state '{state}' names no column; for example \"n long, total long\"")
-    return [(field.name, field.dataType.simpleString()) for field in schema.fields]
+def _fields(frame: Any, columns: str, merge: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Names and types of the values."""
+    fields = frame.sparkSession.createDataFrame([], columns).schema.fields
+    for field in fields:
+        if merge.get(field.name) not in MERGES:
+            told = f"'{merge[field.name]}' given" if field.name in merge else "none given"
+            raise ValueError(f"two_choices: merge of '{field.name}': {told}, one of {', '.join(MERGES)} is needed")
+    return [(field.name, field.dataType.simpleString()) for field in fields]
 
 
 def _candidate(frame: Any, key: str, hot: Collection[Any], spread_by: list[str]) -> Any:
-    """A column that is 0, or for half of a hot key's rows the number that puts them into another partition."""
+    """As a column, 0, or for half of a hot key's rows the number that puts them into another partition."""
     from pyspark.sql import functions as F
 
     column = F.lit(0)
@@ -122,39 +121,14 @@ def _salts(frame: Any, key: str, hot: Collection[Any]) -> dict[Any, int]:
     return found
 
 
-def _part(key: str, names: list[str], update: Update) -> Any:
+def _added_up(key: str, names: list[str], part: Part) -> Any:
     """The first operator's function; it must not use this module's names, which executors may not have."""
     candidate = CANDIDATE
 
-    def part(group: Any, frames: Any, state: Any) -> Any:
+    def added_up(group: Any, frames: Any, state: Any) -> Any:
         import pandas as pd
 
         rows = pd.concat(list(frames), ignore_index=True).drop(columns=[candidate])
-        values = tuple(update(rows, tuple(state.get) if state.exists else None))
-        state.update(values)
-        yield pd.DataFrame([(*group, *values)], columns=[key, candidate, *names])
+        yield pd.DataFrame([(*group, *part(rows))], columns=[key, candidate, *names])
 
-    return part
-
-
-def _whole(key: str, names: list[str], merge: Merge) -> Any:
-    """The second operator's function: the newest partial result of each candidate, merged."""
-    candidate = CANDIDATE
-    width = len(names)
-
-    def whole(group: Any, frames: Any, state: Any) -> Any:
-        import pandas as pd
-
-        held = list(state.get) if state.exists else [False, False, *[None] * (2 * width)]
-        for row in (
-            pd.concat(list(frames), ignore_index=True)[[candidate, *names]].astype(object).itertuples(index=False)
-        ):
-            side = 0 if row[0] == 0 else 1
-            held[side] = True
-            held[2 + side * width : 2 + (side + 1) * width] = list(row[1:])
-        state.update(tuple(held))
-        parts = [tuple(held[2 + side * width : 2 + (side + 1) * width]) for side in (0, 1) if held[side]]
-        values = parts[0] if len(parts) == 1 else merge(*parts)
-        yield pd.DataFrame([(*group, *values)], columns=[key, *names])
-
-    return whole
+    return added_up

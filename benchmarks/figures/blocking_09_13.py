@@ -125,7 +125,6 @@ def _dynamic_9(sizes: tuple[int, ...], sweep: Sweep) -> list[Claim]:
     adaptive = sweep.time["LB-adaptive"]
     few = [at for at, n in enumerate(sizes) if n <= 4]
     gain = [sweep.final["LB-adaptive"][at] / sweep.final["LB-static"][at] for at in few]
-    top = sweep.final["LB-adaptive"]
     return [
         Claim(
             paper="LB-adaptive outperforms Oracle*, which changes over too early.",
@@ -133,11 +132,24 @@ def _dynamic_9(sizes: tuple[int, ...], sweep: Sweep) -> list[Claim]:
             holds=max(adaptive) < 1,
         ),
         Claim(
-            paper="At 2 and 4 workers the benefit shows in time and final throughput; nothing scales beyond 8.",
-            ours=f"Final throughput {_range(gain)} times LB-static's; at {sizes[-1]} workers {top[-1]:.1f}, "
-            f"at 8 {top[sizes.index(8)]:.1f} million/s.",
-            holds=min(gain) > 1.2 and top[-1] < 1.1 * top[sizes.index(8)],
+            paper="At 2 and 4 workers the benefit shows in time and in final throughput.",
+            ours=f"Final throughput {_range(gain)} times LB-static's.",
+            holds=min(gain) > 1.2,
         ),
+        *_scaling(sizes, sweep.final["LB-adaptive"]),
+    ]
+
+
+def _scaling(sizes: tuple[int, ...], final: list[float]) -> list[Claim]:
+    """Nothing to say of a sweep that ends at 8."""
+    if max(sizes) <= 8:
+        return []
+    return [
+        Claim(
+            paper="Beyond 8 workers nothing scales any more.",
+            ours=f"At 8 {final[sizes.index(8)]:.1f}, at {sizes[-1]} {final[-1]:.1f} million/s.",
+            holds=final[-1] < 1.15 * final[sizes.index(8)],
+        )
     ]
 
 
@@ -168,7 +180,7 @@ def _dynamic_13(sizes: tuple[int, ...], sweep: Sweep) -> list[Claim]:
         Claim(
             paper="At 32 and 64 workers both LBs are close to 9 times better than RR.",
             ours=f"{_range(better)} times.",
-            holds=min(better) >= 5,
+            holds=min(better) >= 7,
         ),
         Claim(
             paper="LB-adaptive ends with a higher throughput than LB-static.",

@@ -11,7 +11,7 @@ from streamjob_agent.pkg import two_choices
 
 pytestmark = pytest.mark.spark
 
-STATE = "n long, total long"
+VALUES = {"columns": "n long, total long", "merge": {"n": "sum", "total": "sum"}}
 HOT_ROWS, OTHER_ROWS, OTHER_KEYS = 400, 100, 25
 
 
@@ -25,17 +25,13 @@ def _as_users_have_it(spark_cluster: Any) -> Iterator[None]:
     spark_cluster.session.conf.set(check, before)
 
 
-def count_and_sum() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Made in a function, so that executors get them by value: the tests' modules are not theirs."""
+def count_and_sum() -> Callable[[Any], tuple[int, int]]:
+    """Made in a function, so that executors get it by value: the tests' modules are not theirs."""
 
-    def update(rows: Any, held: tuple[int, int] | None) -> tuple[int, int]:
-        n, total = held or (0, 0)
-        return n + len(rows), total + int(rows["v"].sum())
+    def part(rows: Any) -> tuple[int, int]:
+        return len(rows), int(rows["v"].sum())
 
-    def merge(first: tuple[int, int], second: tuple[int, int]) -> tuple[int, int]:
-        return first[0] + second[0], first[1] + second[1]
-
-    return update, merge
+    return part
 
 
 def write_skewed(stream: Any, files: int) -> None:
@@ -66,11 +62,11 @@ def most_records(watch: Any, start: Callable[[], Any], write: Callable[[], None]
 
 
 def test_a_hot_key_is_split_and_its_result_is_exact(watch: Any, two_streams: Any) -> None:
-    update, merge = count_and_sum()
+    part = count_and_sum()
     busiest = []
     for (stream, sink), hot in zip(two_streams, ([], ["hot"]), strict=True):
-        frame = two_choices(stream.read(), "k", update, merge, state=STATE, hot=hot)
-        writer = frame.writeStream.outputMode("append").foreachBatch(sink)
+        frame = two_choices(stream.read(), "k", part, **VALUES, hot=hot)
+        writer = frame.writeStream.outputMode("update").foreachBatch(sink)
         writer = writer.option("checkpointLocation", stream.checkpoint)
         busiest.append(most_records(watch, writer.start, lambda stream=stream: write_skewed(stream, 2)))
         assert sink.rows == stream.expected()
@@ -79,12 +75,16 @@ def test_a_hot_key_is_split_and_its_result_is_exact(watch: Any, two_streams: Any
     assert 0.4 * whole <= split <= 0.65 * whole
 
 
-def test_a_key_that_turns_hot_later_stays_exact(watch: Any, file_stream: Any, collected: Any) -> None:
-    update, merge = count_and_sum()
-    for hot in ([], ["hot", "k3"], ["k3"]):
+def test_hot_keys_and_partitions_may_change_between_runs(watch: Any, file_stream: Any, collected: Any) -> None:
+    part = count_and_sum()
+    session = file_stream.session
+    before = session.conf.get("spark.sql.shuffle.partitions")
+    for hot, partitions in (([], before), (["hot", "k3"], before), (["hot"], "1"), (["k3"], before)):
         write_skewed(file_stream, 1)
-        frame = two_choices(file_stream.read(), "k", update, merge, state=STATE, hot=hot, spread_by=["v"])
-        writer = frame.writeStream.outputMode("append").foreachBatch(collected)
+        session.conf.set("spark.sql.shuffle.partitions", partitions)
+        frame = two_choices(file_stream.read(), "k", part, **VALUES, hot=hot, spread_by=["v"])
+        session.conf.set("spark.sql.shuffle.partitions", before)
+        writer = frame.writeStream.outputMode("update").foreachBatch(collected)
         query = writer.option("checkpointLocation", file_stream.checkpoint).start()
         query.processAllAvailable()
         query.stop()
@@ -92,9 +92,12 @@ def test_a_key_that_turns_hot_later_stays_exact(watch: Any, file_stream: Any, co
 
 
 def test_what_cannot_be_split_is_refused_with_a_sentence(file_stream: Any) -> None:
-    update, merge = count_and_sum()
-    frame = file_stream.read()
+    part, frame = count_and_sum(), file_stream.read()
     with pytest.raises(ValueError, match="there is no column 'w'; there are k, v"):
-        two_choices(frame, "w", update, merge, state=STATE, hot=[])
+        two_choices(frame, "w", part, **VALUES, hot=[])
     with pytest.raises(ValueError, match="streamjob_candidate"):
-        two_choices(frame.withColumnRenamed("v", "streamjob_candidate"), "k", update, merge, state=STATE, hot=[])
+        two_choices(frame.withColumnRenamed("v", "streamjob_candidate"), "k", part, **VALUES, hot=[])
+    with pytest.raises(ValueError, match="merge of 'n': 'avg' given, one of sum, min, max is needed"):
+        two_choices(frame, "k", part, columns="n long", merge={"n": "avg"}, hot=[])
+    with pytest.raises(ValueError, match="merge of 'n': none given"):
+        two_choices(frame, "k", part, columns="n long", merge={}, hot=[])
