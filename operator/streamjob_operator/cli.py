@@ -11,6 +11,7 @@ from streamjob_operator.drawing import lacking
 from streamjob_operator.kube.command import operator_command
 from streamjob_operator.kube.crd.command import crds_command
 from streamjob_operator.offline.command import plan_command
+from streamjob_operator.offline.planners_command import planners_command
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 from streamjob_operator.spec.quantities import parse_duration
 from streamjob_sim.command import simulate_command
@@ -104,4 +105,5 @@ main.add_command(advise_command)
 main.add_command(crds_command)
 main.add_command(operator_command)
 main.add_command(plan_command)
+main.add_command(planners_command)
 main.add_command(simulate_command)

@@ -1,4 +1,7 @@
-"""Planners by name. A new planner is one module (or package) and one line here; the contract suite then runs it."""
+"""Planners by name. A new planner is one module (or package), one line here, and its words in `catalogue`.
+
+The contract suite then runs it.
+"""
 
 from __future__ import annotations
 
