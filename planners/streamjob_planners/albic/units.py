@@ -72,6 +72,7 @@ def contracted(model: LoadModel, unit_of: IntArray, cost: FloatArray) -> LoadMod
         migration_cost_s=np.where(np.isfinite(price), price, _NEVER),
         state_bytes=sums(unit_of, model.state_bytes, n_units),
         traffic=None,
+        load_series=None,
         pinned=sums(unit_of, model.pinned, n_units) > 0,
         forbidden=_forbidden_units(model, unit_of, n_units),
         resources=tuple(
