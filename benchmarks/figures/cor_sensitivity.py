@@ -21,14 +21,15 @@ GRIDS: dict[str, tuple] = {
 """The dissertation's grids are lost with its pictures."""
 
 
-def by_parameter(name: str, values: tuple, seeds: int) -> dict[str, list[float]]:
+def by_parameter(name: str, values: tuple, seeds: int, duration_s: int) -> dict[str, list[float]]:
     """Latency ratios of the four algorithms over one parameter; all of them start from random places."""
     lines: dict[str, list[float]] = {n: [] for n in (*STATIC, *DYNAMIC)}
     for value in values:
+        setting = {"load": LOAD, "duration_s": duration_s, name: value}
         for n in STATIC:
-            lines[n].append(latency(repeated(seeds, n, None, load=LOAD, **{name: value})))
+            lines[n].append(latency(repeated(seeds, n, None, **setting)))
         for n in DYNAMIC:
-            lines[n].append(latency(repeated(seeds, None, n, load=LOAD, **{name: value})))
+            lines[n].append(latency(repeated(seeds, None, n, **setting)))
     return lines
 
 
@@ -40,7 +41,7 @@ def main() -> None:
     found: dict[str, dict[str, list[float]]] = {}
     for name, grid in GRIDS.items():
         values = grid[::2] if quick else grid
-        found[name] = by_parameter(name, values, seeds)
+        found[name] = by_parameter(name, values, seeds, 120 if quick else 240)
         print(f"\nFigure 6.21: latency ratio over {name}")
         table((name, *found[name]), [[v, *(found[name][n][i] for n in found[name])] for i, v in enumerate(values)])
         x = [float(v) for v in values]

@@ -12,7 +12,7 @@ from benchmarks.figures.report import FOLDER
 from PIL import Image
 
 PAGE, PICTURES = Path("docs/figures.md"), Path("docs/pictures")
-WIDEST_PX, COLOURS = 1300, 32
+WIDEST_PX, COLOURS = 1300, 128
 TITLES = {
     "figure_02_04": "Figures 2 to 4: load distance over fluctuation, by size and budget",
     "figure_05": "Figure 5: scaling in, integrated or not",

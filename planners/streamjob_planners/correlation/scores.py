@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from streamjob_planners.correlation.mapping import Mapping, unit_rows
+from streamjob_planners.correlation.mapping import NOWHERE, Mapping, unit_rows
 from streamjob_planners.model import FloatArray, IntArray
 
 Score = Callable[[Mapping, IntArray, IntArray, int], FloatArray]
@@ -22,8 +22,9 @@ DIGITS = 12
 def correlation(mapping: Mapping, operators: IntArray, nodes: IntArray) -> FloatArray:
     """The dissertation's rho(o, N): with the node's load, without the operator's own share; (n_operators, n_nodes)."""
     table: FloatArray = mapping.unit[operators] @ unit_rows(mapping.total[nodes]).T
+    where = mapping.node_of[operators]
     for column, node in enumerate(nodes.tolist()):
-        mine = np.flatnonzero(mapping.node_of[operators] == node)
+        mine = np.flatnonzero(where == node)
         if mine.size:
             others = unit_rows(mapping.total[node] - mapping.series[operators[mine]])
             table[mine, column] = (mapping.unit[operators[mine]] * others).sum(axis=1)
@@ -31,10 +32,18 @@ def correlation(mapping: Mapping, operators: IntArray, nodes: IntArray) -> Float
 
 
 def by_correlation(mapping: Mapping, operators: IntArray, nodes: IntArray, receiver: int) -> FloatArray:
-    """Sections 5.2.1, 5.2.2: the mean of rho over the nodes less rho with the receiver, (n_operators,)."""
+    """Sections 5.2.1, 5.2.2: the mean of rho over the nodes less rho with the receiver, (n_operators,).
+
+    Of operators that are nowhere it is one product: the mean of products is the product with the mean. The number of
+    nodes then does not count, where section 5.4.2 has it as a factor.
+    """
+    at = int(np.flatnonzero(nodes == receiver)[0])
+    if (mapping.node_of[operators] == NOWHERE).all():
+        units = unit_rows(mapping.total[nodes])
+        score: FloatArray = mapping.unit[operators] @ (units.mean(axis=0) - units[at])
+        return score
     table = correlation(mapping, operators, nodes)
-    here = table[:, np.flatnonzero(nodes == receiver)[0]]
-    score: FloatArray = table.mean(axis=1) - here
+    score = table.mean(axis=1) - table[:, at]
     return score
 
 
