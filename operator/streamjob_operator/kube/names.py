@@ -150,11 +150,13 @@ class KubeReason(enum.StrEnum):
     """The driver ended in order, and `restart.policy` does not start it again."""
 
     DRIVER_FAILED = "DriverFailed"
-    """The driver failed, and `restart.policy` does not start it again. To do: look at the driver's log, then
-    change `spec.application`, or suspend and resume the job."""
+    """The driver failed, and `restart.policy` does not start it again. To do: read what it said last, in the message
+    and in `status.driver`, or the log of its pod, which is kept; then change `spec.application`, or suspend and
+    resume."""
 
     DRIVER_BACKOFF = "DriverBackoff"
-    """The driver ended; it is started again after a wait that doubles each time. To do: look at the driver's log."""
+    """The driver ended; it is started again after a wait that doubles each time. To do: read what ended it and what it
+    said last, in the message and in `status.driver`; its pod is kept until the next start."""
 
     DRIVER_STOPPING = "DriverStopping"
     """The driver was asked to stop between two batches: suspended, deleted, or to be started with a new spec."""

@@ -141,3 +141,12 @@ def test_a_watch_that_is_cut_off(world: World) -> None:
 def test_a_kubeconfig_that_is_not_there(tmp_path: object) -> None:
     with pytest.raises(Unavailable, match="No way to the API server"):
         configuration(f"{tmp_path}/none")
+
+
+def test_a_dry_run_is_asked_for_as_one(world: World) -> None:
+    """Or a trial would make the pod."""
+    api, script = world.api(Answer(body={"kind": "Pod"}))
+    document = {"metadata": {"name": "a", "namespace": "n"}}
+    api.create(PODS, document, dry_run=True)
+    api.create(PODS, document)
+    assert ["dryRun=All" in asked.path for asked in script.asked] == [True, False]

@@ -183,7 +183,7 @@ def _over(memory: DriverMemory, pod: DriverPod | None) -> Decision:
     if memory.exit_code == 0:
         sentence = "The driver ended in order, and restart.policy does not start it again."
         return _rest(Phase.FAILED, KubeReason.DRIVER_ENDED, sentence, memory, stalled=True)
-    more = "" if pod is None else f" Pod {pod.name} is kept; its pod's log says more."
+    more = "" if pod is None else f" Pod {pod.name} is kept, and its log says more."
     sentence = f"{_how(memory)}, and restart.policy does not start it again.{more}{_said(memory)}"
     return _rest(Phase.FAILED, KubeReason.DRIVER_FAILED, sentence, memory, stalled=True)
 

@@ -194,10 +194,10 @@ def test_what_a_driver_said_last_is_told_and_outlives_its_pod() -> None:
     decision = decided(ended(1, why="Error", last_words="ValueError: no such topic"), job=job)
     assert "exit code 1 (Error)" in decision.sentence
     assert "ValueError: no such topic" in decision.sentence
-    assert "its pod's log" in decision.sentence
+    assert "Pod orders-driver is kept, and its log says more" in decision.sentence
     later = decided(None, decision.memory, job=job)
     assert "ValueError: no such topic" in later.sentence
-    assert "its pod's log" not in later.sentence  # nobody has it any more
+    assert "log says more" not in later.sentence  # nobody has it any more
 
 
 def test_a_driver_that_was_killed_for_its_memory_is_told_what_to_do() -> None:
