@@ -18,6 +18,7 @@ from streamjob_agent.wire import Assignment, GroupKey
 ESSENTIAL = ("executors", "queries", "drain", "place", "mark")
 """Places whose repeated failure turns actuation off: without them nobody knows where a group is or goes."""
 
+_MOST_UNREST = 20
 _LONGEST_PAUSE = 64  # rounds between two requests for the same number of executors that failed
 
 
@@ -39,6 +40,7 @@ class Actuation:
         self._idle: set[str] = set()
         self._past_moves: Counter[str] = Counter()  # of queries that are forgotten
         self._removals: tuple[str, ...] = ()
+        self._unrest = 0  # boundaries since a removal was asked for at which another query was in mid-batch
         self._target: int | None = None
         self._asked_target: int | None = None
         self._failed_target: int | None = None
@@ -88,9 +90,18 @@ class Actuation:
         for query in queries:
             keep = functools.partial(self._keep, query, query.query_id in ended, ledger)
             self._guard.call("keeper", keep, None)
-        if ended or all(query.idle for query in queries):  # between batches, or nothing runs at all
+        if self._calm(queries, ended):
             self._remove(ledger)
         self._scale()
+
+    def _calm(self, queries: Collection[Query], ended: Collection[str]) -> bool:
+        """Whether no query is in the middle of a batch, which may need what its first stages left on the executor.
+
+        Queries that never rest at the same time are not waited for, for ever.
+        """
+        calm = all(query.idle or query.query_id in ended for query in queries)
+        self._unrest = 0 if calm or not self._removals else self._unrest + bool(ended)
+        return calm or self._unrest > _MOST_UNREST
 
     def _tell_marks(self) -> None:
         shut = self.fleet.shut

@@ -67,6 +67,7 @@ class FakeBridge:
         self.batch_id = 0
         self.on = True
         self.running = True
+        self.others: tuple[Query, ...] = ()
         self.own_wait = False
         self.idle = False
         self.task_s = 0.1
@@ -184,7 +185,7 @@ class FakeBridge:
             trigger_interval_s=None,
             idle=self.idle,
         )
-        return (query,) if self.running else ()
+        return (query, *self.others) if self.running else ()
 
     def drain(self) -> Usage:
         self._enter("drain")

@@ -12,6 +12,7 @@ from fake_bridge import APPLICATION, QUERY, FakeBridge, executor
 
 from streamjob_agent import metric_names
 from streamjob_agent.agent import Agent
+from streamjob_agent.bridge import Query
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
 from streamjob_agent.pacing import LONGEST_GAP_S, Rounds
@@ -113,6 +114,21 @@ def test_removal_waits_for_an_executor_that_got_a_group_in_the_meantime() -> Non
     stage.agent.round()
     assert stage.bridge.called("decommission") == []
     stage.batches(2)
+    assert stage.bridge.called("decommission") == ["2"]
+
+
+@pytest.mark.parametrize(("rests", "batches"), [(True, 1), (False, 21)])
+def test_removal_waits_for_another_query_in_mid_batch_but_not_for_ever(rests: bool, batches: int) -> None:
+    stage = Stage().batches()
+    drained = {"owners": everything_to("0", "1"), "marked_for_removal": ("2",)}
+    assert stage.submit(**drained) is None
+    stage.batches(3)
+    other = Query(query_id="other", run_id="run", name=None, operators={0: 1}, trigger_interval_s=None, idle=rests)
+    stage.bridge.others = (other,)
+    assert stage.submit(generation=2, remove=("2",), **drained) is None
+    stage.batches(batches - 1)
+    assert stage.bridge.called("decommission") == []
+    stage.batches()
     assert stage.bridge.called("decommission") == ["2"]
 
 

@@ -19,6 +19,8 @@ from streamjob_agent.config import AgentConfig
 from streamjob_agent.plan_form import plans_from_json
 from streamjob_agent.server import MOST_BODY_BYTES, AgentServer
 from streamjob_agent.wire import Assignment, assignment_to_json, status_from_json
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.standalone.client import AgentClient, fixed_address
 
 
 class Context:
@@ -147,6 +149,15 @@ def test_without_its_token_nobody_steers(host: Host, given: str | None) -> None:
     connection.request("PUT", "/v1/assignment", plan(), {} if given is None else {"Authorization": given})
     assert connection.getresponse().status == 401
     connection.close()
+
+
+def test_the_controller_of_the_same_user_finds_the_token_by_itself(host: Host) -> None:
+    client = AgentClient(fixed_address(f"http://{host.address}"))
+    client.assign(Assignment(generation=1, application_id=APPLICATION, query_id=QUERY))
+    with pytest.raises(Unavailable, match="answered 401: Authorization: the agent's token is needed"):
+        AgentClient(fixed_address(f"http://{host.address}"), token="old").assign(
+            Assignment(generation=2, application_id=APPLICATION, query_id=QUERY)
+        )
 
 
 def test_where_no_token_can_be_kept_nobody_steers(bridge: FakeBridge, monkeypatch: pytest.MonkeyPatch) -> None:
