@@ -52,6 +52,42 @@ DESCRIPTIONS = {
         cost="One pair a round: slow to gather traffic.",
         source="ALBIC paper, section 4.3.2, algorithm 2.",
     ),
+    "elb": Description(
+        what="Relieves hot nodes of their largest key groups, first fit, largest first.",
+        choose_when="Loads change slowly, and few moves matter more than the last point of balance.",
+        cost="One pass over the hot nodes.",
+        source="Stateful load balancing (ELB, CLB), section 3, algorithm 1.",
+    ),
+    "clb": Description(
+        what="Puts key groups together that swing against each other, so that nodes vary less from window to window.",
+        choose_when="Loads swing, and a series of windows is there; without one it changes nothing.",
+        cost="Covariances of all key groups, then a greedy cut.",
+        source="Stateful load balancing (ELB, CLB), section 4, algorithm 2.",
+    ),
+    "cor-glb": Description(
+        what="Places all key groups anew, each where its load goes least along with what is there already.",
+        choose_when="Loads swing, moves are cheap, and a series of windows is there; without one it changes nothing.",
+        cost="Correlations of each key group with each node; many moves.",
+        source="Dissertation on load distribution, section 5.2.2.",
+    ),
+    "cor-bal": Description(
+        what="Nodes in pairs: the fuller one gives what swings along with it to the emptier one.",
+        choose_when="You want to compare with the one-way form of correlation-based balancing.",
+        cost="One pass over pairs of nodes.",
+        source="Dissertation on load distribution, section 5.2.1, figure 5.2.",
+    ),
+    "cor-re": Description(
+        what="Nodes in pairs, each pair shared out anew by correlation, with the improvement for pairs that diverge.",
+        choose_when="Loads swing, and moves are cheap.",
+        cost="Pairs of nodes placed from empty; more moves than cor-se.",
+        source="Dissertation on load distribution, section 5.2.1, figures 5.3 and 5.5.",
+    ),
+    "cor-se": Description(
+        what="Nodes in pairs exchange only key groups whose place matters, with the improvement for pairs that diverge.",
+        choose_when="Loads swing, and moves are dear.",
+        cost="Pairs of nodes; the fewest moves of the correlation-based ones.",
+        source="Dissertation on load distribution, section 5.2.1, figures 5.4 and 5.5.",
+    ),
     "flux": Description(
         what="The most loaded node gives to the least loaded, the second to the last but one.",
         choose_when="You want a baseline to compare with.",
