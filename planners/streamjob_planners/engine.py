@@ -10,7 +10,8 @@ import numpy as np
 from streamjob_planners.drain import drain_weights
 from streamjob_planners.kernel.anneal import anneal
 from streamjob_planners.kernel.compiled import AVAILABLE
-from streamjob_planners.kernel.state import N_AWAY, N_OFF, Fixed, fill, new_state, set_bands, waiting_weight
+from streamjob_planners.kernel.fill import fill, new_state
+from streamjob_planners.kernel.state import N_AWAY, N_OFF, Fixed, set_bands, waiting_weight
 from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
