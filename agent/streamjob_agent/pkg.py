@@ -42,7 +42,7 @@ def two_choices(
     rows in their last digits, as they do without it.
 
     Args:
-        frame: streaming DataFrame with the column `key`.
+        frame: streaming DataFrame with the column `key`; Spark allows no aggregation and no other pandas state before.
         key: name of the key's column; null is a key like others.
         part: `rows -> values`, one for each of `columns`: some rows of one key, as a pandas DataFrame, added up.
         columns: names and types of the values as Spark writes a schema, for example "n long, total long".
