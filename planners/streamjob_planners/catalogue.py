@@ -83,7 +83,7 @@ DESCRIPTIONS = {
         source="Dissertation on load distribution, section 5.2.1, figures 5.3 and 5.5.",
     ),
     "cor-se": Description(
-        what="Nodes in pairs exchange only key groups whose place matters, with the improvement for pairs that diverge.",
+        what="Nodes in pairs exchange only key groups whose place matters, improved for pairs that diverge.",
         choose_when="Loads swing, and moves are dear.",
         cost="Pairs of nodes; the fewest moves of the correlation-based ones.",
         source="Dissertation on load distribution, section 5.2.1, figures 5.4 and 5.5.",
