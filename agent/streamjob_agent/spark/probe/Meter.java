@@ -51,6 +51,7 @@ final class Meter {
 
   /** A new run of a query began: what was used for a batch that never ended is no part of the next one. */
   private void abandon(String queryId) {
+    plans.forgetQuery(queryId);
     HashMap ofQuery = (HashMap) groups.get(queryId);
     Iterator each = (ofQuery == null ? new HashMap() : ofQuery).values().iterator();
     while (each.hasNext()) {

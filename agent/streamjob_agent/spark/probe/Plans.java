@@ -109,7 +109,8 @@ final class Plans {
     }
   }
 
-  private void forgetQuery(String queryId) {
+  /** Its next batch is read anew, also one of a number that was read before: a new run begins with the old number. */
+  void forgetQuery(String queryId) {
     ArrayList known = (ArrayList) read.remove(queryId);
     for (int i = 0; known != null && i < known.size(); i++) {
       forget((List) ((Object[]) known.get(i))[1]);
