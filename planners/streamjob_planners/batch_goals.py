@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners.cells import ends_s
+from streamjob_planners.cells import busy_s, ends_s
 from streamjob_planners.engine import Engine
 from streamjob_planners.kernel.state import Fixed
 from streamjob_planners.model import FloatArray, IntArray
@@ -55,7 +55,8 @@ class BatchTime:
 
 
 class LevelSquares:
-    """The second measure: root mean squares of the nodes' seconds, summed over levels, while no batch gets longer."""
+    """The second measure: root mean squares of the nodes' work per slot, summed over levels, while no batch gets
+    longer."""
 
     def __init__(self, problem: Problem, time: BatchTime, fixed: Fixed, start: IntArray) -> None:
         """`start`: the placement whose batch must not get longer, (n_groups,)."""
@@ -95,5 +96,5 @@ class LevelSquares:
         return bend
 
     def _squares(self, node_of: IntArray) -> FloatArray:
-        squares: FloatArray = (ends_s(self._fixed, node_of) ** 2).sum(axis=1) / self._staying
+        squares: FloatArray = (busy_s(self._fixed, node_of) ** 2).sum(axis=1) / self._staying
         return squares

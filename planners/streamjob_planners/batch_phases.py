@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamjob_planners import balance, measures
+from streamjob_planners.batch.bound import bound_of
 from streamjob_planners.batch.predict import free_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch_drain import drained, forced, on_marked
@@ -33,6 +34,8 @@ PATIENCE = 100
 """Meetings without a gain after which a batch counts as short as it gets, with the price of its moves."""
 LITTLE_PATIENCE = 8
 """Meetings without a gain after which the second measure counts as small as it gets."""
+MOST_PROVEN = 2_000
+"""Key groups up to which the bound takes the budget and whole tasks into account: some ten milliseconds."""
 LEAST_GRAIN = 1e-3
 """Part of an ordinary group's seconds that is too little to be won."""
 
@@ -60,6 +63,8 @@ class BatchPhases:
         self._toll = toll
         self._schedule = in_seconds(schedule, engine.grain)
         self.bound_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum())) + float(self._floors.sum())
+        if problem.model.n_groups <= MOST_PROVEN:
+            self.bound_s = max(self.bound_s, bound_of(problem, shape))
         self.notes: tuple[str, ...] = ()
 
     def solve(self) -> IntArray:

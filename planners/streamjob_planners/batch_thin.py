@@ -26,6 +26,7 @@ def send_unpaid_home(engine: Engine, node_of: IntArray, toll: float) -> IntArray
     knobs = (toll, NOTHING * engine.grain, int(np.count_nonzero(~model.marked)))
     engine.load(node_of)
     for _ in range(ROUNDS):
-        if send_home_unpaid(fixed, state, moved, (0, moved.size), knobs) == 0:
+        work = np.bincount(state.at, fixed.load, fixed.capacity.size).astype(np.float64)
+        if send_home_unpaid(fixed, state, work, moved, knobs) == 0:
             break
     return engine.placement()

@@ -47,6 +47,13 @@ def ends_s(fixed: Fixed, node_of: IntArray) -> FloatArray:
     return (loads_of(fixed, node_of) / fixed.capacity).reshape(-1, fixed.limits.shape[1])
 
 
+def busy_s(fixed: Fixed, node_of: IntArray) -> FloatArray:
+    """Work per slot of each node in each level under a placement, seconds, (n_levels, n_nodes)."""
+    cells = fixed.base[fixed.home] + node_of
+    work = np.bincount(cells, fixed.load, fixed.capacity.size)
+    return (work / fixed.capacity).reshape(-1, fixed.limits.shape[1])
+
+
 def floors_s(problem: Problem, shape: BatchShape) -> FloatArray:
     """Seconds below which no placement brings each level, (n_levels,): its longest task, or all its work shared out."""
     floors = np.zeros(max(shape.n_levels, 1))

@@ -89,7 +89,9 @@ def level_rms_s(model: LoadModel, shape: BatchShape, node_of: IntArray) -> float
     Marked nodes have a share, but do not share. Work per slot and not the end of the last task: on several slots one
     of six equal tasks less would end no sooner, and empty nodes would stay so.
     """
-    cells = np.bincount(shape.level * model.n_nodes + node_of, shape.task_s, shape.n_levels * model.n_nodes)
+    cells = np.bincount(
+        (shape.level * model.n_nodes + node_of).astype(np.int64), shape.task_s, shape.n_levels * model.n_nodes
+    )
     work_s = cells.reshape(shape.n_levels, model.n_nodes) / (shape.slots * shape.speed)
     squares = (work_s**2).sum(axis=1) / np.count_nonzero(~model.marked)
     return float(np.sqrt(squares).sum())

@@ -37,34 +37,35 @@ def loads_of(fixed: Fixed, node_of: IntArray) -> FloatArray:
 
 
 @compiled
-def level_of(fixed: Fixed, state: State, cell: int, staying: int) -> tuple[float, float]:
-    """End of the level of a cell, and its nodes' root mean square over `staying` nodes."""
+def level_of(fixed: Fixed, state: State, work: FloatArray, cell: int, staying: int) -> tuple[float, float]:
+    """End of the level of a cell, and the root mean square of its nodes' work per slot over `staying` nodes."""
     base, n_nodes = fixed.base[cell], fixed.limits.shape[1]
     end, squares = 0.0, 0.0
     for one in range(base, base + n_nodes):
-        now = state.loads[one] / fixed.capacity[one]
-        end = max(end, now)
-        squares += now * now
+        end = max(end, state.loads[one] / fixed.capacity[one])
+        busy = work[one] / fixed.capacity[one]
+        squares += busy * busy
     return end, float((squares / staying) ** 0.5)
 
 
 @compiled
-def go(fixed: Fixed, state: State, group: int, cell: int) -> None:
+def go(fixed: Fixed, state: State, work: FloatArray, group: int, cell: int) -> None:
     """Move a group, whatever that is worth; drain weights and bands are not kept up to date."""
     here = state.at[group]
     shift_load(fixed, state, group, cell, 1)
     take(fixed, state, group)
     put(fixed, state, group, cell)
     for node, change in ((here, -fixed.load[group]), (cell, fixed.load[group])):
+        work[node] += change
         many = fixed.slots[node] > 1
         state.loads[node] = scheduled(fixed, state, node, 0) if many else state.loads[node] + change
 
 
 @compiled
 def send_home_unpaid(
-    fixed: Fixed, state: State, groups: IntArray, span: tuple[int, int], knobs: tuple[float, float, int]
+    fixed: Fixed, state: State, work: FloatArray, groups: IntArray, knobs: tuple[float, float, int]
 ) -> int:
-    """Send home those of groups[span[0]:span[1]] whose move gains less than its price; how many.
+    """Send home those groups whose move gains less than its price; how many. `work`: of each cell, kept up to date.
 
     A move gains what its level ends the sooner for it, or the smaller root mean square, if that is more. `knobs`: price
     of a second of pause, least gain of any move (seconds), and how many nodes stay. Groups and their homes must be on
@@ -72,16 +73,16 @@ def send_home_unpaid(
     """
     toll, least, staying = knobs
     sent = 0
-    for place in range(span[0], span[1]):
+    for place in range(groups.size):
         group = groups[place]
         here, home = state.at[group], fixed.home[group]
         if here == home or not room_at_home(fixed, state, group):
             continue
-        end, rms = level_of(fixed, state, here, staying)
-        go(fixed, state, group, home)
-        end_without, rms_without = level_of(fixed, state, here, staying)
+        end, rms = level_of(fixed, state, work, here, staying)
+        go(fixed, state, work, group, home)
+        end_without, rms_without = level_of(fixed, state, work, here, staying)
         if max(end_without - end, rms_without - rms) <= max(toll * fixed.prices[group, 0], least):
             sent += 1
         else:
-            go(fixed, state, group, here)
+            go(fixed, state, work, group, here)
     return sent
