@@ -141,7 +141,7 @@ def test_waiting_for_a_boundary(watch: Any, file_stream: Any, collected: Any) ->
 
 def test_no_fault_of_the_probe_reaches_the_job(watch: Any, file_stream: Any, collected: Any) -> None:
     probe = watch.bridge._probe
-    parts = {"hook": ("registry",), "core": ("fleet", "registrar", "plans", "meter"), "listener": ("binder", "meter")}
+    parts = {"hook": ("registry",), "core": ("fleet", "registrar", "plans", "meter"), "listener": ("binder", "wait")}
     broken = [(_read(probe, part), name) for part, names in parts.items() for name in names]
     whole = [_swap(target, name, None) for target, name in broken]
     try:
