@@ -50,8 +50,16 @@ class ClbPlanner:
             node_of = settled(problem, model.load_series, self._theta, stop)
         node_of = drain.ensure_progress(problem, node_of)
         lower = bound.bound_in_time(model, params, lambda: start + params.deadline_s - clock())
-        elapsed = clock() - start
-        return plans.make_plan(model, node_of, planner=self.name, elapsed_s=elapsed, lower_bound=lower, notes=notes)
+        batch_lower = plans.batch_bound_in_time(model, params, lambda: start + params.deadline_s - clock())
+        return plans.make_plan(
+            model,
+            node_of,
+            planner=self.name,
+            elapsed_s=clock() - start,
+            lower_bound=lower,
+            notes=notes,
+            batch_bound_s=batch_lower,
+        )
 
 
 def _at(clock: Clock, until_s: float) -> Callable[[], bool]:

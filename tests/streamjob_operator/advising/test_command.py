@@ -104,6 +104,9 @@ def test_no_plan_yet_and_no_agent_are_said(advise: Advise) -> None:
     result = advise([])
     assert (result.exit_code, "The agent knows no plan yet" in result.output) == (1, True)
     result = advise("nonsense")
-    assert (result.exit_code, "The agent's plans cannot be read: plans: not JSON" in result.output) == (1, True)
+    assert (result.exit_code, "The agent's plans cannot be read: they are not in the form" in result.output) == (
+        1,
+        True,
+    )
     result = CliRunner().invoke(main, ["advise", "--attach", "127.0.0.1:1"])
     assert (result.exit_code, "does not answer" in result.output) == (1, True)

@@ -118,7 +118,18 @@ EXCEPTIONS = {
     ("cola", "balances"): "splits until the load distance is max_load_distance, and no further",
     **{
         (name, "batch time"): "levels the load over all stages, as its paper does"
-        for name in ("albic-paper", "cola", "flux", "non-integrated")
+        for name in (
+            "albic-paper",
+            "clb",
+            "cola",
+            "cor-bal",
+            "cor-glb",
+            "cor-re",
+            "cor-se",
+            "elb",
+            "flux",
+            "non-integrated",
+        )
     },
     ("hold", "batch time"): "changes nothing",
     ("cola", "order of inputs"): "METIS breaks ties by the order of its vertices",
