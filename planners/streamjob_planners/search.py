@@ -11,14 +11,17 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners import balance, plans
+from streamjob_planners import balance, objective, plans
+from streamjob_planners.acceptance import pays
+from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch_phases import BatchPhases
 from streamjob_planners.cells import cells_of
 from streamjob_planners.engine import Engine, Limits, Reserve
+from streamjob_planners.greedy_levels import greedy_levels
 from streamjob_planners.kernel.compiled import AVAILABLE
-from streamjob_planners.model import Clock, LoadModel, Objective, Plan, PlanParams
+from streamjob_planners.model import Clock, IntArray, LoadModel, Objective, Plan, PlanParams
 from streamjob_planners.phases import Phases
-from streamjob_planners.problem import compile_problem
+from streamjob_planners.problem import Problem, compile_problem
 from streamjob_planners.warm import warm_up
 
 FINISH_S = 8e-3 if AVAILABLE else 5e-2
@@ -33,6 +36,8 @@ FINISH_S_PER_GROUP = 1e-7
 PROOF_SLACK_RATIO = 1e-6
 """Part of a batch by which a plan may miss its bound and still count as proven optimal."""
 
+MOST_FILLED = 300
+"""Key groups up to which a greedy pass is tried beside the search: it takes some milliseconds."""
 MOST_WAITING = 0.5
 """Part of the time that is kept back at most because threads have had to wait for a core."""
 
@@ -57,7 +62,9 @@ class SearchPlanner:
         reserve = Reserve(lambda: _finish_s(engine, per_move), MOST_WAITING * params.deadline_s)
         limits = Limits(clock, start + params.deadline_s, params.max_iterations, reserve)
         if shape is not None:
-            return self._shorter(BatchPhases(engine, limits, self._schedule, shape), model, lambda: clock() - start)
+            shorter = BatchPhases(engine, limits, self._schedule, shape)
+            node_of = _filled(problem, shape, shorter.solve(), clock)
+            return self._shorter(shorter, node_of, model, clock() - start)
         phases = Phases(engine, limits, self._schedule)
         node_of = phases.solve()
         return plans.make_plan(
@@ -69,12 +76,25 @@ class SearchPlanner:
             notes=phases.notes,
         )
 
-    def _shorter(self, phases: BatchPhases, model: LoadModel, elapsed_s: Clock) -> Plan:
+    def _shorter(self, phases: BatchPhases, node_of: IntArray, model: LoadModel, elapsed_s: float) -> Plan:
         """The plan for a shorter batch, with what is proven of it."""
-        node_of = phases.solve()
-        plan = plans.make_plan(model, node_of, planner=self.name, elapsed_s=elapsed_s(), notes=phases.notes)
+        plan = plans.make_plan(model, node_of, planner=self.name, elapsed_s=elapsed_s, notes=phases.notes)
         met = plan.after.batch_s is not None and plan.after.batch_s <= phases.bound_s * (1 + PROOF_SLACK_RATIO)
         return dataclasses.replace(plan, batch_bound_s=phases.bound_s, proven_optimal=met)
+
+
+def _filled(problem: Problem, shape: BatchShape, node_of: IntArray, clock: Clock) -> IntArray:
+    """`node_of`, or what one greedy pass makes of today's placement where that is better.
+
+    On several slots the end of a node's tasks does not change with every task, so the search sees no use in single
+    moves to a node that has none; the pass counts work per slot.
+    """
+    model = problem.model
+    if (shape.slots == 1).all() or model.n_groups > MOST_FILLED or model.marked.any():
+        return node_of
+    other = greedy_levels(problem, shape, clock, np.inf)
+    better = objective.cost(problem, other) < objective.cost(problem, node_of)
+    return other if better and pays(model, other, problem.params) else node_of
 
 
 def _finish_s(engine: Engine, per_move: float) -> float:
