@@ -33,7 +33,8 @@ class Rule:
     """What happens to requests that fit; the first rule that fits counts.
 
     Attributes:
-        method, path: regular expressions over the whole verb (GET, PATCH, ...) and the path without its query.
+        method, path: regular expressions over the whole verb (GET, PATCH, ..., DRY-POST for a dry run) and the path
+            without its query.
         watch: only watches (True), only other requests (False), or both (None).
         times: how often it applies; None for ever.
         status: answer this in the server's place.
@@ -142,9 +143,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pass(self) -> None:
         split = urlsplit(self.path)
-        watch = parse_qs(split.query).get("watch", [""])[0] in ("1", "true", "True")
+        query = parse_qs(split.query)
+        watch = query.get("watch", [""])[0] in ("1", "true", "True")
+        method = f"DRY-{self.command}" if "dryRun" in query else self.command
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        rule = self.proxy.judge(self.command, split.path, watch=watch)
+        rule = self.proxy.judge(method, split.path, watch=watch)
         if rule is not None and rule.hang_s is not None:
             self.proxy.stopping.wait(rule.hang_s)
             self.close_connection = True

@@ -150,9 +150,10 @@ def test_a_pod_of_somebody_else_that_comes_in_between_is_told(
     spec = {"containers": [{"name": "c", "image": "i"}]}
 
     class Late(KubeApi):
-        def create(self, kind: Kind, document: Mapping[str, Any]) -> dict[str, Any]:
-            kubectl.apply({"apiVersion": "v1", "kind": "Pod", "metadata": theirs, "spec": spec})
-            return super().create(kind, document)
+        def create(self, kind: Kind, document: Mapping[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
+            if not dry_run:
+                kubectl.apply({"apiVersion": "v1", "kind": "Pod", "metadata": theirs, "spec": spec})
+            return super().create(kind, document, dry_run=dry_run)
 
     operator.api = Late.from_kubeconfig(control_plane.kubeconfig)
     assert operator.step().reason is KubeReason.DRIVER_STARTING

@@ -23,7 +23,7 @@ def test_100000_key_groups_on_1000_executors_fit_in_one_object(kubectl: Kubectl)
     written = json.dumps({**place, "status": status})
     kubectl("apply", "--server-side", "--field-manager=agent", "--subresource=status", "-f", "-", text=written)
     stored = kubectl("get", "pm", "large", "-o", "json", "--show-managed-fields")
-    assert json.loads(stored)["status"] == status
+    assert json.loads(stored)["status"] == {**status, "ignored": []}
     assert assignment_from_spec(json.loads(stored)["spec"]).owners == assignment_from_spec(spec).owners
     assert len(json.dumps(json.loads(stored), separators=(",", ":"))) < 1.2 * MIB
 
