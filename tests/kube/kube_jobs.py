@@ -34,6 +34,7 @@ def stream_job(name: str = JOB, **changes: dict[str, Any]) -> dict[str, Any]:
             "balancing": {
                 "mode": "Auto",
                 "planner": "greedy",
+                "objective": "loadDistance",  # the paper job's batches are too short to be predicted
                 "statisticsPeriod": "1s",
                 "maxLoadDistance": 5,
                 "planDeadline": "500ms",

@@ -54,14 +54,14 @@ def operators(*specs: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def run(changes: Mapping[str, Any] | None = None, planner: str = "search", seed: int = 1) -> Score:
     """The score of a planner in the changed base world."""
-    # Steps limit every planner but milp, so that a busy machine changes nothing: the others have all the time they want.
+    # Steps limit every planner but milp, so that a busy machine changes nothing: the others have time.
     patient = {} if planner == "milp" else {"policy": {"balancing": {"planDeadline": "20s"}}}
     given = world(merged(patient, changes or {}))
     return simulate(given, job_of(given), planner, seed)
 
 
 def near_bound(score: Score, within: float = 1.1) -> bool:
-    """Whether batches are about as short as they can be made: within a tenth of what is proven, at the last plan."""
+    """Whether batches are about as short as can be, at the last plan: within a tenth of what is proven."""
     plans = [turn.record.verdict.plan for turn in score.turns if turn.record is not None]
     last = next(plan for plan in reversed(plans) if plan is not None)
     assert last.before.batch_s is not None

@@ -134,9 +134,9 @@ def test_spikes_are_ridden_out_without_leaving_a_backlog() -> None:
 
 
 def test_the_end_of_a_backlog_does_not_ask_for_more_executors_than_the_load() -> None:
-    # 4000/s of two operators (1000/s and 3000/s of each slot) are 267 points: 4 executors at 70 percent by load, and one
-    # more for what moves and noise cost. The backlog, worked off in batches of up to 160 s, is worth a sixth, which is
-    # given back once, when it is gone.
+    # 4000/s of two operators (1000/s and 3000/s of each slot) are 267 points: 4 executors at 70 percent by load, and
+    # one more for what moves and noise cost. The backlog, worked off in batches of up to 160 s, is worth a sixth, which
+    # is given back once, when it is gone.
     score = run(
         {
             "duration": "60m",

@@ -73,7 +73,9 @@ def test_traffic_between_operators_is_measured_planned_with_and_becomes_local(
         letters.write()
         query.processAllAvailable()
 
-    controller = brain(agent, "{mode: Auto, planner: albic, statisticsPeriod: 2s, maxLoadDistance: 200}")
+    controller = brain(
+        agent, "{mode: Auto, planner: albic, objective: loadDistance, statisticsPeriod: 2s, maxLoadDistance: 200}"
+    )
     record = controller.until("key groups move for the sake of traffic", acted_for_traffic, batch)
     before = collocation(record)
     assert record.snapshot is not None
