@@ -96,7 +96,9 @@ def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
     spec["owners"] = _pack_map(assignment.owners)
     spec["moveOrder"] = _zip(_order_text(order))
     spec["moveCostSeconds"] = _zip(_costs_text(order, assignment.move_cost_s)) if assignment.move_cost_s else ""
-    spec["pace"] = _given(assignment.pace, _PACE_NAMES)
+    # Left out and not empty: where it had fields before, server-side apply would make null of an empty object.
+    if pace := _given(assignment.pace, _PACE_NAMES):
+        spec["pace"] = pace
     return spec
 
 

@@ -119,7 +119,6 @@ def test_the_text_is_as_documented() -> None:
         "owners": {"0": "0*2,-"},
         "moveOrder": "0:3,7;1:4",
         "moveCostSeconds": "0.03*2,-",
-        "pace": {},
     }
 
 

@@ -11,6 +11,7 @@ from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
 from streamjob_operator.steps.windows import denying
 from streamjob_operator.steps.worth import Worth, drains_only, worth
+from streamjob_operator.steps.worth_time import newly_used
 from streamjob_operator.values import Memory, PendingPlan, Reason, Snapshot, Verdict
 from streamjob_planners import plans
 from streamjob_planners.model import LoadModel, Objective, Plan
@@ -136,9 +137,11 @@ def _only_finishing(model: LoadModel, plan: Plan, case: Case) -> tuple[Plan, Wor
 
 
 def _must_wait(case: Case) -> bool:
-    """Moves of the last generation are under way, and nothing is so urgent that they should be replaced."""
-    plan = case.resized.plan
-    return case.snapshot.moves_pending > 0 and not case.resizes and plan.before.max_load < OVERLOAD
+    """Moves of the last generation are under way, and nothing is so urgent that they should be replaced: an executor
+    that cannot do its work, or one that has come and has none."""
+    plan, model = case.resized.plan, case.resized.model
+    urgent = plan.before.max_load >= OVERLOAD or bool(newly_used(model, plan))
+    return case.snapshot.moves_pending > 0 and not case.resizes and not urgent
 
 
 def _waiting_plan(case: Case) -> Plan | None:
