@@ -47,8 +47,8 @@ def _levels(stages: tuple[StageView, ...], operator: IntArray) -> IntArray:
     end."""
     told = {stage.operator: stage.level for stage in stages if stage.operator is not None}
     present = np.unique(operator).tolist()
-    depth = {one: told.get(one, -one) for one in present} if set(present) <= told.keys() else {o: -o for o in present}
-    rank = {level: at for at, level in enumerate(sorted(set(depth.values())))}
+    depth = told if set(present) <= told.keys() else {one: -one for one in present}
+    rank = {level: at for at, level in enumerate(sorted({depth[one] for one in present}))}
     return np.array([rank[depth[one]] for one in operator.tolist()], dtype=np.int64)
 
 

@@ -10,6 +10,7 @@ from streamjob_operator.spec import Balancing
 from streamjob_operator.steps.boundary import moves_cost_s
 from streamjob_operator.steps.worth_distance import affordable
 from streamjob_operator.values import Reason
+from streamjob_planners.acceptance import empty_nodes
 from streamjob_planners.batch.chance import measured_error_s
 from streamjob_planners.batch.predict import Binding, Part, predict
 from streamjob_planners.model import LoadModel, Objective, Plan
@@ -79,8 +80,8 @@ def least_gain_s(model: LoadModel, plan: Plan, batches: int) -> float:
 
 def newly_used(model: LoadModel, plan: Plan) -> list[str]:
     """Executors without a key group today that the plan gives some."""
-    today, after = (np.bincount(node_of, minlength=model.n_nodes) for node_of in (model.node_of, plan.node_of))
-    return [model.node_ids[node] for node in np.flatnonzero((today == 0) & (after > 0) & ~model.marked).tolist()]
+    used = np.bincount(plan.node_of, minlength=model.n_nodes) > 0
+    return [model.node_ids[node] for node in np.flatnonzero(empty_nodes(model) & used).tolist()]
 
 
 def what_binds(model: LoadModel, node_of: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
