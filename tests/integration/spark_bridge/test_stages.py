@@ -184,15 +184,18 @@ def test_four_slots_share_a_stage(tmp_path: pathlib.Path) -> None:
 
 
 def test_work_of_a_batch_that_never_ended_is_no_work_of_the_next_one(watch: Any, file_stream: Any) -> None:
-    """The same batch runs twice, the first time it is stopped: only once it counts."""
+    """The same batch runs twice, the first time it is stopped and fails: only once it counts."""
     file_stream.lines_per_file = 40
     file_stream.write(keys=20)
     worked, stopped = threading.Event(), threading.Event()
 
     def sink(frame: Any, _: int) -> None:
         frame.collect()
+        first = not worked.is_set()
         worked.set()
         stopped.wait(60)
+        if first:
+            raise RuntimeError("stopped")  # else Spark may commit the batch before it sees that it was stopped
 
     def start() -> Any:
         writer = counts(file_stream.read()).writeStream.outputMode("update")
