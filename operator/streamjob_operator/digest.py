@@ -6,6 +6,7 @@ import dataclasses
 from collections import Counter
 
 import numpy as np
+from scipy import sparse
 
 from streamjob_operator.steps.worth_time import what_binds
 from streamjob_operator.values import CycleRecord, ExecutorView, QueryRates, Snapshot
@@ -161,10 +162,17 @@ def _collocation(snapshot: Snapshot | None, plan: Plan | None) -> float | None:
     if snapshot is None or snapshot.traffic_bytes is None:
         return None
     pairs = snapshot.traffic_bytes.tocoo()
-    total = float(pairs.data.sum())
     rows, columns = pairs.coords
     owners = np.array([owner or "" for owner in snapshot.owners])
+    total = _sent_bytes(snapshot, snapshot.traffic_bytes)
     return 100.0 * float(pairs.data[owners[rows] == owners[columns]].sum()) / total if total > 0 else None
+
+
+def _sent_bytes(snapshot: Snapshot, pairs: sparse.csr_array) -> float:
+    """All that key groups sent to each other within the window: their pairs, or their totals where these are more."""
+    known = np.asarray(pairs.sum(axis=1), dtype=np.float64).ravel()
+    told = snapshot.traffic_sent_bytes
+    return float((known if told is None else np.maximum(known, told)).sum())
 
 
 def _target(record: CycleRecord) -> int | None:

@@ -121,6 +121,7 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
         traffic=None
         if snapshot.traffic_bytes is None
         else sparse.csr_array(snapshot.traffic_bytes / snapshot.window_s),
+        traffic_out=None if snapshot.traffic_sent_bytes is None else snapshot.traffic_sent_bytes / snapshot.window_s,
         pinned=np.zeros(len(snapshot.group_ids), dtype=np.bool_),
         batch=shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None,
     )

@@ -53,7 +53,7 @@ class Target:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Ground:
-    """What every candidate is made from; graph and traffic are undirected, in bytes/s."""
+    """What every candidate is made from; the graphs are undirected, `total` is all that is sent; bytes/s."""
 
     model: LoadModel
     graph: sparse.csr_array
@@ -73,7 +73,7 @@ def choose_target(
         graph=graph,
         piece_graph=contract(graph, piece_of, pieces.load.size),
         pieces=pieces,
-        total=float(graph.sum()) / 2.0,
+        total=float(measures.sent_bps(model).sum()),
     )
     candidates = enumerate(_candidates(task, ground))
     return best_of([_judged(ground, node_of, gathers=number == 0) for number, node_of in candidates], settings)
