@@ -136,7 +136,9 @@ class _Round:
         if self._graph is None:
             return True
         lost = local_traffic(self._graph, node_of) - local_traffic(self._graph, better)
-        return lost <= _BALANCE_LOSS * self._settings.least_gain_ratio * float(measures.sent_bps(self._task.model).sum())
+        return lost <= _BALANCE_LOSS * self._settings.least_gain_ratio * float(
+            measures.sent_bps(self._task.model).sum()
+        )
 
     def levelled(self, node_of: IntArray) -> IntArray:
         """The worst nodes mended one by one, sets whole, where no plan of one round lowers the load distance."""
