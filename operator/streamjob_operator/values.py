@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from scipy import sparse
 
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
-from streamjob_planners.albic.remote_cost import Evidence
 from streamjob_planners.batch.knowledge import Knowledge
+from streamjob_planners.collocation.remote_cost import Evidence
 from streamjob_planners.model import Effect, FloatArray, GroupId, LoadModel, Plan
 
 

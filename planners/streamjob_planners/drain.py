@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from streamjob_planners import measures
-from streamjob_planners.bookkeeping import Bookkeeping
+from streamjob_planners.ledger.nodes import Bookkeeping
 from streamjob_planners.model import FloatArray, IntArray
 from streamjob_planners.problem import Problem
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from streamjob_planners import drain, measures, plans
 from streamjob_planners.acceptance import no_worse, pays
-from streamjob_planners.bookkeeping import Bookkeeping
 from streamjob_planners.greedy_levels import greedy_levels
+from streamjob_planners.ledger.nodes import Bookkeeping
 from streamjob_planners.model import Clock, IntArray, LoadModel, Objective, Plan, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
 

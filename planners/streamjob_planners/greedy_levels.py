@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from streamjob_planners.batch.ends import Ends
 from streamjob_planners.batch.shape import BatchShape
-from streamjob_planners.bookkeeping import Bookkeeping
+from streamjob_planners.ledger.batch import Ends
+from streamjob_planners.ledger.nodes import Bookkeeping
 from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from streamjob_operator.steps.batching import live, shape_of
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners import traffic
-from streamjob_planners.albic.remote_cost import Evidence, seconds_per_byte
+from streamjob_planners.collocation.remote_cost import Evidence, seconds_per_byte
 from streamjob_planners.model import BoolArray, FloatArray, LoadModel
 
 LOST = "lost"

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners.albic.arrays import sums
+from streamjob_planners.arrays import sums
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel
 from streamjob_planners.problem import ROUNDING
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from streamjob_planners import plans
 from streamjob_planners.acceptance import no_worse
-from streamjob_planners.albic.arrays import sums
 from streamjob_planners.albic.hosting import Hosting, hosting_of
-from streamjob_planners.albic.units import Prices, prices
+from streamjob_planners.arrays import sums
 from streamjob_planners.model import BoolArray, Clock, FloatArray, IntArray, LoadModel, Plan, PlanParams
 from streamjob_planners.problem import check_params
+from streamjob_planners.units import Prices, prices
 
 
 class FluxPlanner:

@@ -9,9 +9,9 @@ import numpy as np
 from streamjob_planners import plans, registry
 from streamjob_planners.albic.hosting import hosting_of
 from streamjob_planners.albic.settings import INNER
-from streamjob_planners.albic.units import Prices, prices
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
 from streamjob_planners.problem import check_params
+from streamjob_planners.units import Prices, prices
 
 
 class NonIntegratedPlanner:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners.batch.ends import Ends
 from streamjob_planners.batch.predict import free_s
 from streamjob_planners.batch.shape import BatchShape
+from streamjob_planners.ledger.batch import Ends
 from streamjob_planners.model import LoadModel
 
 CLOSE = 1e-9

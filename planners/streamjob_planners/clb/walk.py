@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners.bookkeeping import Bookkeeping
+from streamjob_planners.ledger.nodes import Bookkeeping
 from streamjob_planners.model import BoolArray, FloatArray
 from streamjob_planners.problem import Problem
 from streamjob_planners.spread import windows

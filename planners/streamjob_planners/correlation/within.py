@@ -11,10 +11,10 @@ from collections.abc import Callable
 import numpy as np
 
 from streamjob_planners import drain, measures
-from streamjob_planners.albic.units import Prices, prices
 from streamjob_planners.correlation.mapping import Mapping, mapping_within
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, Objective, PlanParams
 from streamjob_planners.problem import Problem
+from streamjob_planners.units import Prices, prices
 
 ROUNDING = 1e-9
 """Percent points that sums of the same loads may differ by."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from streamjob_planners import drain, objective, plans
-from streamjob_planners.bookkeeping import Bookkeeping
 from streamjob_planners.elb.eager import LoadRange, hot_spots
+from streamjob_planners.ledger.nodes import Bookkeeping
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
 

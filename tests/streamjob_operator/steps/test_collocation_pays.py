@@ -13,7 +13,7 @@ from streamjob_operator.offline.snapshot_file import read_moment
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import Memory, Snapshot
 from streamjob_planners import registry
-from streamjob_planners.albic.planner import AlbicPlanner
+from streamjob_planners.albic.improved.planner import AlbicPlanner
 from streamjob_planners.albic.settings import INNER
 from streamjob_planners.model import Clock, LoadModel, MoveReason, Objective, Plan, PlanParams
 

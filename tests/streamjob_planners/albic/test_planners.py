@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from streamjob_planners import measures, registry
-from streamjob_planners.albic.improve import pull_for, pulled
-from streamjob_planners.albic.level import levelled
 from streamjob_planners.albic.settings import AlbicSettings
-from streamjob_planners.albic.units import contracted, prices
+from streamjob_planners.albic.step_3_improve import pull_for, pulled
+from streamjob_planners.mending import levelled
 from streamjob_planners.model import Budget, MoveReason, PlanParams
+from streamjob_planners.units import contracted, prices
 from streamjob_planners.verify import verify
 
 PARAMS = PlanParams(budget=Budget(max_migrations=6), deadline_s=30.0, max_iterations=20_000)

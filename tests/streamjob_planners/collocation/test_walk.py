@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from streamjob_planners import measures
-from streamjob_planners.albic.graph import contract, local_traffic, undirected
-from streamjob_planners.albic.scores import beneficial_pairs
-from streamjob_planners.albic.sets import components
-from streamjob_planners.albic.settle import relabel, settle, start_settling
-from streamjob_planners.albic.target import nearest_target, pieces_of
-from streamjob_planners.albic.units import Prices
-from streamjob_planners.albic.walk import start_walk, walk_towards
+from streamjob_planners.albic.improved.settle import relabel, settle, start_settling
+from streamjob_planners.albic.improved.target import nearest_target, pieces_of
+from streamjob_planners.albic.step_1_scores import beneficial_pairs
+from streamjob_planners.albic.step_2_maintain import components
+from streamjob_planners.collocation.graph import contract, local_traffic, undirected
+from streamjob_planners.collocation.walk import start_walk, walk_towards
 from streamjob_planners.model import Resource
+from streamjob_planners.units import Prices
 
 
 def _never():

@@ -8,15 +8,15 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_planners import measures
-from streamjob_planners.albic.graph import contract, local_traffic
 from streamjob_planners.albic.hosting import permitted
-from streamjob_planners.albic.partition import balanced_parts, metis_installed
-from streamjob_planners.albic.scores import Pairs
-from streamjob_planners.albic.sets import SetLimits, components, split_sets
+from streamjob_planners.albic.improved.settle import relabel, settle, start_settling
+from streamjob_planners.albic.improved.target import Pieces, nearest_target, pieces_of
 from streamjob_planners.albic.settings import AlbicSettings
-from streamjob_planners.albic.settle import relabel, settle, start_settling
-from streamjob_planners.albic.target import Pieces, nearest_target, pieces_of
+from streamjob_planners.albic.step_1_scores import Pairs
+from streamjob_planners.albic.step_2_maintain import SetLimits, components, split_sets
 from streamjob_planners.albic.task import Task
+from streamjob_planners.collocation.graph import contract, local_traffic
+from streamjob_planners.collocation.partition import balanced_parts, metis_installed
 from streamjob_planners.model import IntArray, LoadModel
 
 _SETTLE_CELLS = 4_000_000

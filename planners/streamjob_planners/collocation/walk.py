@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners.albic.arrays import edges_of, neighbours, sums
-from streamjob_planners.albic.graph import contract
 from streamjob_planners.albic.hosting import Hosting, hosting_of
-from streamjob_planners.albic.units import Prices, contracted
+from streamjob_planners.arrays import edges_of, neighbours, sums
+from streamjob_planners.collocation.graph import contract
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel
+from streamjob_planners.units import Prices, contracted
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)

@@ -7,13 +7,12 @@ import itertools
 
 import numpy as np
 
-from streamjob_planners import plans, registry
-from streamjob_planners.albic.descent import descend, unit_loads
-from streamjob_planners.albic.improve import heaviest_pairs, pull_for, pulled
-from streamjob_planners.albic.saving import moved_model
-from streamjob_planners.albic.scores import Pairs, beneficial_pairs, joining
-from streamjob_planners.albic.sets import SetLimits, components, split_sets
+from streamjob_planners import plans, registry, what_if
 from streamjob_planners.albic.settings import INNER, AlbicSettings
+from streamjob_planners.albic.step_1_scores import Pairs, beneficial_pairs, joining
+from streamjob_planners.albic.step_2_maintain import SetLimits, components, split_sets
+from streamjob_planners.albic.step_3_improve import heaviest_pairs, pull_for, pulled
+from streamjob_planners.albic.step_4_solve import descend, unit_loads
 from streamjob_planners.albic.task import Task, start_task
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
 
@@ -76,7 +75,7 @@ def _round(task: Task, pairs: Pairs, apart: Pairs, max_load: float) -> IntArray:
         node_of = pulled(model, unit_of, pull, task.prices)
         if node_of is not None:
             held = np.isin(unit_of, (pull.first, pull.second))
-            moved = moved_model(model, node_of)
+            moved = what_if.with_owners(model, node_of)
             moved = dataclasses.replace(moved, pinned=moved.pinned | held)
             return task.balance(moved, unit_of, task.left(node_of))
     return task.balance(model, unit_of, task.prices)

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from streamjob_planners.albic.arrays import neighbours, sums
-from streamjob_planners.albic.graph import affinity
+from streamjob_planners.arrays import neighbours, sums
+from streamjob_planners.collocation.graph import affinity
 from streamjob_planners.model import FloatArray, IntArray
 
 

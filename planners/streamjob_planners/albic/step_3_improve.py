@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners.albic.arrays import sums
 from streamjob_planners.albic.hosting import Hosting, hosting_of
-from streamjob_planners.albic.scores import Pairs
-from streamjob_planners.albic.units import Prices
+from streamjob_planners.albic.step_1_scores import Pairs
+from streamjob_planners.arrays import sums
 from streamjob_planners.model import IntArray, LoadModel
+from streamjob_planners.units import Prices
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,18 +13,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from streamjob_planners import measures, plans, registry, traffic
-from streamjob_planners.albic.by_time import plan_by_time
-from streamjob_planners.albic.choice import Target, choose_target
-from streamjob_planners.albic.descent import descend, unit_loads
-from streamjob_planners.albic.graph import local_traffic, undirected
-from streamjob_planners.albic.level import levelled
-from streamjob_planners.albic.scores import Pairs, beneficial_pairs, joining
-from streamjob_planners.albic.sets import SetLimits, components, split_sets
+from streamjob_planners.albic.improved.by_time import plan_by_time
+from streamjob_planners.albic.improved.choice import Target, choose_target
 from streamjob_planners.albic.settings import INNER, AlbicSettings
+from streamjob_planners.albic.step_1_scores import Pairs, beneficial_pairs, joining
+from streamjob_planners.albic.step_2_maintain import SetLimits, components, split_sets
+from streamjob_planners.albic.step_4_solve import descend, unit_loads
 from streamjob_planners.albic.task import Task, start_task
-from streamjob_planners.albic.units import Prices, contracted
-from streamjob_planners.albic.walk import start_walk, walk_towards
+from streamjob_planners.collocation.graph import local_traffic, undirected
+from streamjob_planners.collocation.walk import start_walk, walk_towards
+from streamjob_planners.mending import levelled
 from streamjob_planners.model import Clock, IntArray, LoadModel, Objective, Plan, Planner, PlanParams
+from streamjob_planners.units import Prices, contracted
 
 _BALANCE_LOSS = 0.2
 """What balancing may cost, of the gain that starts a walk: else the two would undo each other for ever."""

@@ -11,7 +11,7 @@ import dataclasses
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners.albic.arrays import sums
+from streamjob_planners.arrays import sums
 from streamjob_planners.columns import GroupIds
 from streamjob_planners.model import Budget, FloatArray, IntArray, LoadModel, Resource
 
