@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from streamjob_planners import measures
 from streamjob_planners.batch.predict import predict
@@ -75,3 +76,12 @@ def empty_nodes(model: LoadModel) -> BoolArray:
     """Open nodes without a key group, (n_nodes,): new ones, most likely."""
     empty: BoolArray = ~model.marked & (np.bincount(model.node_of, minlength=model.n_nodes) == 0)
     return empty
+
+
+def permitted(model: LoadModel, node_of: IntArray) -> IntArray:
+    """The placement with key groups left where they are that may not go: pinned ones, marked and forbidden nodes."""
+    stays = model.pinned | model.marked[node_of]
+    if model.forbidden is not None and model.n_groups:
+        table = sparse.csr_array(model.forbidden)
+        stays = stays | np.asarray(table[np.arange(node_of.size), node_of], dtype=np.bool_).ravel()
+    return np.where(stays, model.node_of, node_of)

@@ -73,9 +73,7 @@ def _better(problem: Problem, books: Ledger) -> bool:
 class _Run:
     """One pass over the nodes; stops at the deadline or after max_iterations candidates."""
 
-    def __init__(
-        self, books: Ledger, margin: float, clock: Clock, deadline: float, max_iterations: int | None
-    ) -> None:
+    def __init__(self, books: Ledger, margin: float, clock: Clock, deadline: float, max_iterations: int | None) -> None:
         self._books = books
         self._margin = margin
         self._clock = clock

@@ -117,9 +117,7 @@ class LevelGreedy:
         if away.size == 0:
             return task_s
         emptiest = away[int(full[away].argmin())]
-        fuller: FloatArray = np.maximum(
-            full[node] - task_s / power[node], full[emptiest] + task_s / power[emptiest]
-        )
+        fuller: FloatArray = np.maximum(full[node] - task_s / power[node], full[emptiest] + task_s / power[emptiest])
         return fuller
 
     def _best_target(self, group: int) -> int | None:

@@ -16,8 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_planners import plans
-from streamjob_planners.acceptance import no_worse
-from streamjob_planners.albic.hosting import permitted
+from streamjob_planners.acceptance import no_worse, permitted
 from streamjob_planners.collocation.graph import undirected
 from streamjob_planners.collocation.partition import balanced_parts
 from streamjob_planners.collocation.walk import start_walk, walk_towards

@@ -63,7 +63,9 @@ class Ledger:
 
     def payable(self, groups: IntArray) -> BoolArray:
         """True where the budget still pays for moving a group that is at home, (n,)."""
-        able: BoolArray = (self.spent + self.problem.prices[groups] <= self.problem.allowances).all(axis=1)
+        able = np.ones(groups.size, dtype=np.bool_)
+        for one in np.flatnonzero(np.isfinite(self.problem.allowances)):
+            able &= self.spent[one] + self.problem.prices[groups, one] <= self.problem.allowances[one]
         return able
 
     def fitting(self, group: int) -> IntArray:

@@ -87,8 +87,8 @@ def test_saved_load_makes_room_during_the_walk(small_model):
     walk = start_walk(model, undirected(model.traffic), np.arange(4), np.array([1, 0, 1, 0]), start)
     owners = walk_towards(walk, (10.0,), _never)
     assert owners.tolist() == [1, 0, 1, 0]
-    assert walk.node_load.tolist() == pytest.approx([2.0, 2.0])
-    assert walk.load.tolist() == pytest.approx(measures.planned_load(model, owners).tolist())
+    assert walk.ledger.loads.tolist() == pytest.approx([2.0, 2.0])
+    assert walk.ledger.load.tolist() == pytest.approx(measures.planned_load(model, owners).tolist())
 
 
 def test_labels_and_swaps_bring_a_partition_home(one_to_one):

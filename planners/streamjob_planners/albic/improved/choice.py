@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_planners import measures
-from streamjob_planners.albic.hosting import permitted
+from streamjob_planners.acceptance import permitted
 from streamjob_planners.albic.improved.settle import relabel, settle, start_settling
 from streamjob_planners.albic.improved.target import Pieces, nearest_target, pieces_of
 from streamjob_planners.albic.settings import AlbicSettings

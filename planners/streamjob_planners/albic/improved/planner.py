@@ -22,7 +22,7 @@ from streamjob_planners.albic.step_4_solve import descend, unit_loads
 from streamjob_planners.albic.task import Task, start_task
 from streamjob_planners.collocation.graph import local_traffic, undirected
 from streamjob_planners.collocation.walk import start_walk, walk_towards
-from streamjob_planners.mending import levelled
+from streamjob_planners.mending import mended
 from streamjob_planners.model import Clock, IntArray, LoadModel, Objective, Plan, Planner, PlanParams
 from streamjob_planners.units import Prices, contracted
 
@@ -126,7 +126,7 @@ class _Round:
             return node_of
         better = self.balance(node_of)
         if np.array_equal(better, node_of):
-            better = self.levelled(node_of)
+            better = self.mended(node_of)
         if self._graph is None or distance > self._task.params.max_load_distance:
             return better
         return better if self._keeps_traffic(node_of, better) else node_of
@@ -140,14 +140,14 @@ class _Round:
             measures.sent_bps(self._task.model).sum()
         )
 
-    def levelled(self, node_of: IntArray) -> IntArray:
+    def mended(self, node_of: IntArray) -> IntArray:
         """The worst nodes mended one by one, sets whole, where no plan of one round lowers the load distance."""
         model = self._task.moved(node_of)
         unit_of = self._units(model, float("inf"))
         units = contracted(model, unit_of, self._task.prices.cost)
         params = self._task.params
         allowance = self._task.left(node_of)
-        return levelled(units, allowance.limit, params.tolerance, params.price_per_move)[unit_of]
+        return mended(units, allowance.limit, params.tolerance, params.price_per_move)[unit_of]
 
     def balance(self, node_of: IntArray, share: float = 1.0, time_share: float | None = None) -> IntArray:
         """The inner solver with sets whole, with split sets while the load distance stays too large.
