@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from streamjob_planners import measures
-from streamjob_planners.albic.improved.settle import relabel, settle, start_settling
+from streamjob_planners.albic.improved.candidates import relabel
+from streamjob_planners.albic.improved.settle import settle, start_settling
 from streamjob_planners.albic.improved.target import nearest_target, pieces_of
 from streamjob_planners.albic.step_1_scores import beneficial_pairs
 from streamjob_planners.albic.step_2_maintain import components
