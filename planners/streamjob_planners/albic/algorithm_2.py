@@ -14,7 +14,7 @@ import numpy as np
 from streamjob_planners import plans, registry, what_if
 from streamjob_planners.albic.settings import INNER, AlbicSettings
 from streamjob_planners.albic.step_1_scores import Pairs, beneficial_pairs, joining
-from streamjob_planners.albic.step_2_maintain import SetLimits, components, split_sets
+from streamjob_planners.albic.step_2_maintain import SetLimits, maintained
 from streamjob_planners.albic.step_3_improve import heaviest_pairs, pull_for, pulled
 from streamjob_planners.albic.step_4_solve import descend, unit_loads
 from streamjob_planners.albic.task import Task, start_task
@@ -67,8 +67,8 @@ class AlbicPaperPlanner:
 
 def _round(task: Task, pairs: Pairs, apart: Pairs, max_load: float) -> IntArray:
     """Steps 2 to 4 with one largest unit; at 0 points no pair is pulled."""
-    unit_of = _maintained(task, pairs, max_load)
-    model = task.model
+    model, limits = task.model, SetLimits(max_load=max_load, max_cost=task.prices.limit)
+    unit_of = maintained(model, pairs, task.prices.cost, limits)
     if max_load <= 0.0:
         return task.balance(model, unit_of, task.prices)
     for pair in itertools.islice(zip(apart.first.tolist(), apart.second.tolist(), strict=True), _PAIRS_TRIED):
@@ -80,11 +80,3 @@ def _round(task: Task, pairs: Pairs, apart: Pairs, max_load: float) -> IntArray:
             moved = dataclasses.replace(moved, pinned=moved.pinned | held)
             return task.balance(moved, unit_of, task.left(node_of))
     return task.balance(model, unit_of, task.prices)
-
-
-def _maintained(task: Task, pairs: Pairs, max_load: float) -> IntArray:
-    """Step 2: units of what is together today, none heavier or dearer than it may be, (n_groups,)."""
-    together = pairs.where(pairs.collocated(task.model.node_of))
-    sets = components(together, task.model.n_groups)
-    limits = SetLimits(max_load=max_load, max_cost=task.prices.limit)
-    return split_sets(task.model, sets, together, task.prices.cost, limits)

@@ -25,6 +25,12 @@ class SetLimits:
     max_cost: float
 
 
+def maintained(model: LoadModel, pairs: Pairs, cost: FloatArray, limits: SetLimits) -> IntArray:
+    """Units of what is together today, none heavier or dearer than it may be, (n_groups,)."""
+    together = pairs.where(pairs.collocated(model.node_of))
+    return split_sets(model, components(together, model.n_groups), together, cost, limits)
+
+
 def components(pairs: Pairs, n_groups: int) -> IntArray:
     """The paper's calcSets: key groups linked by a chain of pairs share a number, from 0 without gaps, (n_groups,)."""
     _, labels = connected_components(_pair_graph(pairs, n_groups), directed=False)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.albic.step_1_scores import Pairs
-from streamjob_planners.albic.step_2_maintain import SetLimits, components, split_sets
+from streamjob_planners.albic.step_2_maintain import SetLimits, maintained
 from streamjob_planners.albic.step_4_solve import descend, unit_loads
 from streamjob_planners.albic.task import Task
 from streamjob_planners.mending import mended
@@ -57,7 +57,5 @@ class Balance:
             yield from unit_loads(self._settings)
 
     def _units(self, model: LoadModel, max_load: float) -> IntArray:
-        together = self._pairs.where(self._pairs.collocated(model.node_of))
         limits = SetLimits(max_load=max_load, max_cost=self._task.prices.limit)
-        sets = components(together, model.n_groups)
-        return split_sets(model, sets, together, self._task.prices.cost, limits)
+        return maintained(model, self._pairs, self._task.prices.cost, limits)
