@@ -36,7 +36,7 @@ def pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
 
 
 def unpack_map(packed: Mapping[str, str], left: int = MOST_GROUPS) -> dict[int, tuple[str | None, ...]]:
-    """Inverse of :func:`pack_map`; raises WireError on text that it could not have written, and beyond `left` groups."""
+    """Inverse of :func:`pack_map`; raises WireError on text it could not have written, and beyond `left` groups."""
     unpacked: dict[int, tuple[str | None, ...]] = {}
     for operator, row in packed.items():
         if not (operator.isdecimal() and len(operator) < 19 and isinstance(row, str)):
