@@ -212,7 +212,7 @@ def _adaptation(mean: _Means, degrees: tuple[int, ...]) -> list[Claim]:
 
 def _over_periods(mean: _Means, degrees: tuple[int, ...]) -> list[Claim]:
     """Figure 5."""
-    s2 = STREAMS[1]
+    _, s2 = STREAMS
     degree = FIGURE_5_DEGREE if FIGURE_5_DEGREE in degrees else degrees[0]
     totals = {n: [mean(n, _tuples, degree=degree, stream=s2, period=p) for p in (1, 10)] for n in ALGORITHMS}
     return [

@@ -34,6 +34,7 @@ class Ledger:
         self._held: FloatArray = np.array(
             [np.bincount(self.node_of, use, model.n_nodes) for use in problem.uses]
         ).reshape(len(problem.uses), model.n_nodes)
+        self._limited = np.flatnonzero(np.isfinite(problem.allowances)).tolist()
 
     def utilisation(self) -> FloatArray:
         """Load over capacity, (n_nodes,)."""
@@ -64,7 +65,7 @@ class Ledger:
     def payable(self, groups: IntArray) -> BoolArray:
         """True where the budget still pays for moving a group that is at home, (n,)."""
         able = np.ones(groups.size, dtype=np.bool_)
-        for one in np.flatnonzero(np.isfinite(self.problem.allowances)):
+        for one in self._limited:
             able &= self.spent[one] + self.problem.prices[groups, one] <= self.problem.allowances[one]
         return able
 
@@ -107,8 +108,9 @@ class Ledger:
         self.spent += self._change(group, target) * self.problem.prices[group]
         self.loads[source] -= self.load[group]
         self.loads[target] += self.load[group]
-        self._held[:, source] -= self.problem.uses[:, group]
-        self._held[:, target] += self.problem.uses[:, group]
+        if len(self._held):
+            self._held[:, source] -= self.problem.uses[:, group]
+            self._held[:, target] += self.problem.uses[:, group]
         self.node_of[group] = target
         return True
 
