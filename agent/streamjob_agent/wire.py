@@ -7,7 +7,6 @@ library is used, because this module runs in the user's Spark driver.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -17,7 +16,6 @@ from streamjob_agent.kinds import (
     EXECUTOR_IDS,
     EXECUTORS,
     LIST,
-    MOST_GROUPS,
     OBJECT,
     SECONDS,
     TEXT,
@@ -27,6 +25,7 @@ from streamjob_agent.kinds import (
     expect,
     shown,
 )
+from streamjob_agent.packed import pack_map, unpack_map
 
 WIRE_VERSION = 1
 NOT_YET = ("NotAttached", "Attaching", "Starting")
@@ -138,33 +137,11 @@ class AgentStatus:
     errors_total: int = 0
 
 
-def pack_owners(owners: Iterable[str | None]) -> str:
-    """Owners of partitions 0.. as short text: equal neighbours are counted, ``-`` is None: ``0*3,2,-*2``.
-
-    100,000 key groups over 1,000 executors stay under half a MiB in the worst case, below etcd's object limit.
-    """
-    runs = ((owner or "-", sum(1 for _ in run)) for owner, run in itertools.groupby(owners))
-    return ",".join(owner if count == 1 else f"{owner}*{count}" for owner, count in runs)
-
-
-def unpack_owners(text: str, most: int = MOST_GROUPS) -> tuple[str | None, ...]:
-    """Inverse of :func:`pack_owners`; raises WireError on text that it could not have written, and beyond `most`."""
-    owners: list[str | None] = []
-    for run in text.split(",") if text else ():
-        owner, _, count = run.partition("*")
-        if not owner or len(owner) > TEXT.most or (count and not count.isdecimal()):
-            raise WireError(f"owners: {run[:80]!r} is not an executor id, '-' or one of these with '*COUNT'")
-        if len(count) > 7 or len(owners) + int(count or 1) > most:
-            raise WireError(f"owners: more than {MOST_GROUPS} key groups given at {run[:40]!r}")
-        owners.extend([None if owner == "-" else owner] * int(count or 1))
-    return tuple(owners)
-
-
 def assignment_to_json(assignment: Assignment) -> str:
     """One line of JSON."""
     return _dump(
         assignment,
-        owners=_pack_map(assignment.owners),
+        owners=pack_map(assignment.owners),
         move_order=[str(key) for key in assignment.move_order],
         move_cost_s={str(key): cost for key, cost in assignment.move_cost_s.items()},
     )
@@ -175,7 +152,7 @@ def assignment_from_json(text: str | bytes) -> Assignment:
     bound(text)
     fields = _load(text, Assignment)
     expect(fields, _ASSIGNMENT_KINDS)
-    fields["owners"] = _unpack_map(fields.get("owners", {}))
+    fields["owners"] = unpack_map(fields.get("owners", {}))
     fields["move_order"] = tuple(_group_key(key) for key in fields.get("move_order", ()))
     costs = fields.get("move_cost_s", {})
     expect(costs, dict.fromkeys(costs, SECONDS), "move_cost_s, ")
@@ -189,7 +166,7 @@ def assignment_from_json(text: str | bytes) -> Assignment:
 
 def status_to_json(status: AgentStatus) -> str:
     """One line of JSON."""
-    queries = [{**_plain(query), "owners": _pack_map(query.owners)} for query in status.queries]
+    queries = [{**_plain(query), "owners": pack_map(query.owners)} for query in status.queries]
     return _dump(status, queries=queries)
 
 
@@ -206,7 +183,7 @@ def status_from_json(text: str | bytes) -> AgentStatus:
 def _queries(given: Iterable[Any]) -> Iterator[QueryStatus]:
     left = MOST_REPORTED
     for query in given:
-        owners = _unpack_map(_object(query, "queries").get("owners", {}), left)
+        owners = unpack_map(_object(query, "queries").get("owners", {}), left)
         left -= sum(map(len, owners.values()))
         yield _build(QueryStatus, {**_known(QueryStatus, query), "owners": owners})
 
@@ -285,17 +262,3 @@ def _group_key(text: Any) -> GroupKey:
     if not (operator.isdecimal() and partition.isdecimal()) or len(text) > 40:
         raise WireError(f"key group: {shown(text)} is not OPERATOR/PARTITION, two whole numbers")
     return GroupKey(operator=int(operator), partition=int(partition))
-
-
-def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
-    return {str(operator): pack_owners(row) for operator, row in owners.items()}
-
-
-def _unpack_map(packed: Mapping[str, str], left: int = MOST_GROUPS) -> dict[int, tuple[str | None, ...]]:
-    unpacked: dict[int, tuple[str | None, ...]] = {}
-    for operator, row in packed.items():
-        if not (operator.isdecimal() and len(operator) < 19 and isinstance(row, str)):
-            raise WireError(f"owners: {operator[:80]!r}: {shown(row)} given, an operator's number and text are needed")
-        unpacked[int(operator)] = unpack_owners(row, left)
-        left -= len(unpacked[int(operator)])
-    return unpacked

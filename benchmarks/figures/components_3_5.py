@@ -145,51 +145,56 @@ def _by_period(mean: _Means, degree: int, periods: tuple[int, ...]) -> list[Pane
 
 
 def _claims(page: Page, mean: _Means, degrees: tuple[int, ...]) -> None:
-    s1, s2 = STREAMS
+    page.claims(_savings(mean, degrees), "figure 3")
+    page.claims(_between_streams(mean), "figure 3")
+    page.claims(_adaptation(mean, degrees), "figure 4")
+    page.claims(_over_periods(mean, degrees), "figure 5")
+
+
+def _savings(mean: _Means, degrees: tuple[int, ...]) -> list[Claim]:
+    """Figure 3: communication saved."""
     saved = {n: [mean(n, _saved, degree=d, period=1) for d in degrees] for n in ALGORITHMS}
     said = {n: ", ".join(f"{one:.1f}" for one in row) for n, row in saved.items()}
     of_d = f"at d = {', '.join(map(str, degrees))}"
-    page.claims(
-        [
-            Claim(
-                paper="The baseline can save the communication cost by at most 20 %.",
-                ours=f"Baseline saves {said['Baseline']} % {of_d}.",
-                holds=max(saved["Baseline"]) <= 20.0,
-            ),
-            Claim(
-                paper="CBP reduces it by at least 20 %.",
-                ours=f"Greedy {said['Greedy']} %, MWSC {said['MWSC']} % {of_d}.",
-                holds=min(saved["Greedy"] + saved["MWSC"]) >= 20.0,
-            ),
-            Claim(
-                paper="MWSC outperforms the greedy algorithm.",
-                ours=f"MWSC {said['MWSC']} % against {said['Greedy']} %.",
-                holds=all(m >= g for m, g in zip(saved["MWSC"], saved["Greedy"], strict=True)),
-            ),
-            Claim(
-                paper="Savings grow with d: Greedy from 20 to 40 %, MWSC from 27.8 to nearly 60 %.",
-                ours=f"Greedy {said['Greedy']} %, MWSC {said['MWSC']} % {of_d}.",
-                holds=all(saved[n][-1] > saved[n][0] for n in ("Greedy", "MWSC")),
-            ),
-        ],
-        "figure 3",
-    )
+    return [
+        Claim(
+            paper="The baseline can save the communication cost by at most 20 %.",
+            ours=f"Baseline saves {said['Baseline']} % {of_d}.",
+            holds=max(saved["Baseline"]) <= 20.0,
+        ),
+        Claim(
+            paper="CBP reduces it by at least 20 %.",
+            ours=f"Greedy {said['Greedy']} %, MWSC {said['MWSC']} % {of_d}.",
+            holds=min(saved["Greedy"] + saved["MWSC"]) >= 20.0,
+        ),
+        Claim(
+            paper="MWSC outperforms the greedy algorithm.",
+            ours=f"MWSC {said['MWSC']} % against {said['Greedy']} %.",
+            holds=all(m >= g for m, g in zip(saved["MWSC"], saved["Greedy"], strict=True)),
+        ),
+        Claim(
+            paper="Savings grow with d: Greedy from 20 to 40 %, MWSC from 27.8 to nearly 60 %.",
+            ours=f"Greedy {said['Greedy']} %, MWSC {said['MWSC']} % {of_d}.",
+            holds=all(saved[n][-1] > saved[n][0] for n in ("Greedy", "MWSC")),
+        ),
+    ]
+
+
+def _between_streams(mean: _Means) -> list[Claim]:
+    """Figure 3: one stream against the other."""
+    s1, s2 = STREAMS
     apart = [mean(n, _sent, stream=s2, period=1) - mean(n, _sent, stream=s1, period=1) for n in ALGORITHMS]
-    page.claims(
-        [
-            Claim(
-                paper="Over s2 the baseline's communication is about 3 % higher than over s1; CBP's is the same.",
-                ours="s2 minus s1, points: "
-                + ", ".join(f"{n} {x:+.2f}" for n, x in zip(ALGORITHMS, apart, strict=True)),
-                holds=2.0 <= apart[2] <= 4.0 and max(abs(apart[0]), abs(apart[1])) < 1.0,
-            )
-        ],
-        "figure 3",
-    )
-    _adaptation_claims(page, mean, degrees)
+    return [
+        Claim(
+            paper="Over s2 the baseline's communication is about 3 % higher than over s1; CBP's is the same.",
+            ours="s2 minus s1, points: " + ", ".join(f"{n} {x:+.2f}" for n, x in zip(ALGORITHMS, apart, strict=True)),
+            holds=2.0 <= apart[2] <= 4.0 and max(abs(apart[0]), abs(apart[1])) < 1.0,
+        )
+    ]
 
 
-def _adaptation_claims(page: Page, mean: _Means, degrees: tuple[int, ...]) -> None:
+def _adaptation(mean: _Means, degrees: tuple[int, ...]) -> list[Claim]:
+    """Figure 4."""
     s1, s2 = STREAMS
     moved = {
         (n, s): [mean(n, _moved, degree=d, stream=s, period=1) for d in degrees] for n in ALGORITHMS for s in STREAMS
@@ -199,26 +204,24 @@ def _adaptation_claims(page: Page, mean: _Means, degrees: tuple[int, ...]) -> No
         x > y for s in STREAMS for n in ALGORITHMS[:2] for x, y in zip(moved[n, s], moved["Baseline", s], strict=True)
     )
     skewed = all(x > y for n in ALGORITHMS for x, y in zip(moved[n, s2], moved[n, s1], strict=True))
-    page.claims(
-        [
-            Claim(paper="CBP has larger adaptation costs than the baseline.", ours=f"Percent: {rows}.", holds=above),
-            Claim(paper="Adaptation over s2 costs more than over s1.", ours="The same figures.", holds=skewed),
-        ],
-        "figure 4",
-    )
+    return [
+        Claim(paper="CBP has larger adaptation costs than the baseline.", ours=f"Percent: {rows}.", holds=above),
+        Claim(paper="Adaptation over s2 costs more than over s1.", ours="The same figures.", holds=skewed),
+    ]
+
+
+def _over_periods(mean: _Means, degrees: tuple[int, ...]) -> list[Claim]:
+    """Figure 5."""
+    _, s2 = STREAMS
     degree = FIGURE_5_DEGREE if FIGURE_5_DEGREE in degrees else degrees[0]
     totals = {n: [mean(n, _tuples, degree=degree, stream=s2, period=p) for p in (1, 10)] for n in ALGORITHMS}
-    page.claims(
-        [
-            Claim(
-                paper="The cost drops greatly at first as 1/f grows, then gently.",
-                ours="; ".join(f"{n}: {a:,.0f} at 1 min, {b:,.0f} at 10 min" for n, (a, b) in totals.items())
-                + " (s2).",
-                holds=all(b < a for a, b in totals.values()),
-            )
-        ],
-        "figure 5",
-    )
+    return [
+        Claim(
+            paper="The cost drops greatly at first as 1/f grows, then gently.",
+            ours="; ".join(f"{n}: {a:,.0f} at 1 min, {b:,.0f} at 10 min" for n, (a, b) in totals.items()) + " (s2).",
+            holds=all(b < a for a, b in totals.values()),
+        )
+    ]
 
 
 if __name__ == "__main__":

@@ -54,55 +54,63 @@ def _mean(outcomes: list, name: str) -> float:
 
 
 def _claims(page: Page, loads: tuple, ratio: dict, spread: dict, together: dict, later: dict) -> None:
+    page.claims(_latencies(loads, ratio), "figure 6.14")
+    page.claims(_spreads(spread), "figure 6.15")
+    page.claims(_correlations(together), "table 6.3")
+    page.claims(_after_a_rise(later), "figures 6.16, 6.17")
+
+
+def _latencies(loads: tuple, ratio: dict) -> list[Claim]:
+    """Figure 6.14."""
     at = [i for i, load in enumerate(loads) if load >= 0.6]
     lead = [min(ratio["RAND-GLB"][i], ratio["LLF-GLB"][i]) / ratio["COR-GLB"][i] for i in at]
-    page.claims(
-        [
-            Claim(
-                paper="COR-GLB performs much better; below a load level of 0.5 it does not seem to matter which.",
-                ours=f"The better of the others over COR-GLB from 0.6 up: {', '.join(f'{x:.1f}' for x in lead)}; at "
-                f"{loads[0]}: {min(ratio['RAND-GLB'][0], ratio['LLF-GLB'][0]) / ratio['COR-GLB'][0]:.2f}.",
-                holds=min(lead) > 1.15 and max(lead) > 2.0,
-            )
-        ],
-        "figure 6.14",
-    )
+    return [
+        Claim(
+            paper="COR-GLB performs much better; below a load level of 0.5 it does not seem to matter which.",
+            ours=f"The better of the others over COR-GLB from 0.6 up: {', '.join(f'{x:.1f}' for x in lead)}; at "
+            f"{loads[0]}: {min(ratio['RAND-GLB'][0], ratio['LLF-GLB'][0]) / ratio['COR-GLB'][0]:.2f}.",
+            holds=min(lead) > 1.15 and max(lead) > 2.0,
+        )
+    ]
+
+
+def _spreads(spread: dict) -> list[Claim]:
+    """Figure 6.15."""
     least = spread["MINIMUM"]
     above = [a / b for a, b in zip(spread["COR-GLB"], least, strict=True)]
     others = [min(a, b) / c for a, b, c in zip(spread["RAND-GLB"], spread["LLF-GLB"], least, strict=True)]
-    page.claims(
-        [
-            Claim(
-                paper="COR-GLB's load variance is much smaller than the others' and very close to the minimum.",
-                ours="Standard deviation over the minimum, by load level: COR-GLB "
-                f"{', '.join(f'{x:.2f}' for x in above)}; the better of the others "
-                f"{', '.join(f'{x:.2f}' for x in others)} (close: not half as far above it as the others).",
-                holds=all(a - 1 < 0.5 * (b - 1) for a, b in zip(above, others, strict=True)),
-            )
-        ],
-        "figure 6.15",
-    )
-    page.claims(
-        [
-            Claim(
-                paper="Correlations of RAND-GLB and LLF-GLB are around zero, that of COR-GLB is large (values lost).",
-                ours="; ".join(f"{n} {v:.2f}" for n, v in together.items()) + ".",
-                holds=together["COR-GLB"] > 0.4 and max(abs(together[n]) for n in ("RAND-GLB", "LLF-GLB")) < 0.25,
-            )
-        ],
-        "table 6.3",
-    )
+    return [
+        Claim(
+            paper="COR-GLB's load variance is much smaller than the others' and very close to the minimum.",
+            ours="Standard deviation over the minimum, by load level: COR-GLB "
+            f"{', '.join(f'{x:.2f}' for x in above)}; the better of the others "
+            f"{', '.join(f'{x:.2f}' for x in others)} (close: not half as far above it as the others).",
+            holds=all(a - 1 < 0.5 * (b - 1) for a, b in zip(above, others, strict=True)),
+        )
+    ]
+
+
+def _correlations(together: dict) -> list[Claim]:
+    """Table 6.3."""
+    return [
+        Claim(
+            paper="Correlations of RAND-GLB and LLF-GLB are around zero, that of COR-GLB is large (values lost).",
+            ours="; ".join(f"{n} {v:.2f}" for n, v in together.items()) + ".",
+            holds=together["COR-GLB"] > 0.4 and max(abs(together[n]) for n in ("RAND-GLB", "LLF-GLB")) < 0.25,
+        )
+    ]
+
+
+def _after_a_rise(later: dict) -> list[Claim]:
+    """Figures 6.16 and 6.17."""
     best = later["COR-GLB"]
-    page.claims(
-        [
-            Claim(
-                paper="After a rise of the load COR-GLB has the lowest latency ratio, and the least load is moved.",
-                ours="; ".join(f"{n}: {v[0]:.1f}, {v[1]:.2f} nodes moved" for n, v in later.items()) + ".",
-                holds=all(best[i] < later[n][i] for n in ("RAND-GLB", "LLF-GLB") for i in (0, 1)),
-            )
-        ],
-        "figures 6.16, 6.17",
-    )
+    return [
+        Claim(
+            paper="After a rise of the load COR-GLB has the lowest latency ratio, and the least load is moved.",
+            ours="; ".join(f"{n}: {v[0]:.1f}, {v[1]:.2f} nodes moved" for n, v in later.items()) + ".",
+            holds=all(best[i] < later[n][i] for n in ("RAND-GLB", "LLF-GLB") for i in (0, 1)),
+        )
+    ]
 
 
 if __name__ == "__main__":

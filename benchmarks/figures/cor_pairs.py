@@ -48,73 +48,78 @@ def _ends(series: list[np.ndarray]) -> list[float]:
 
 
 def _claims(page: Page, ratio: dict, time: dict, found: dict) -> None:
+    page.claims(_one_way(ratio, found), "figure 6.18")
+    page.claims(_two_way(ratio), "figure 6.19")
+    page.claims(_at_the_top(ratio, time), "figure 6.20")
+
+
+def _one_way(ratio: dict, found: dict) -> list[Claim]:
+    """Figure 6.18."""
     high = range(len(ratio["COR-BAL"]))
     best = [min(ONE_WAY, key=lambda n, i=i: ratio[n][i]) for i in high]
     moved = {n: float(np.mean([o.moved.sum() for level in found[n] for o in level])) for n in ONE_WAY}
-    page.claims(
-        [
-            Claim(
-                paper="COR-BAL is the best of the one-way algorithms.",
-                ours=f"Best by load level: {', '.join(best)}.",
-                holds=set(best) == {"COR-BAL"},
-            ),
-            Claim(
-                paper="The amount of load that the three move is almost the same.",
-                ours="Mean load moved, nodes: " + "; ".join(f"{n} {v:.2f}" for n, v in moved.items()) + ".",
-                holds=max(moved.values()) <= 1.5 * min(moved.values()),
-            ),
-            Claim(
-                paper="All three are much worse than COR-GLB.",
-                ours="COR-BAL over COR-GLB: "
-                + ", ".join(f"{a / b:.1f}" for a, b in zip(ratio["COR-BAL"], ratio["COR-GLB"], strict=True))
-                + ".",
-                holds=all(a > 1.3 * b for a, b in zip(ratio["COR-BAL"], ratio["COR-GLB"], strict=True)),
-            ),
-        ],
-        "figure 6.18",
-    )
+    return [
+        Claim(
+            paper="COR-BAL is the best of the one-way algorithms.",
+            ours=f"Best by load level: {', '.join(best)}.",
+            holds=set(best) == {"COR-BAL"},
+        ),
+        Claim(
+            paper="The amount of load that the three move is almost the same.",
+            ours="Mean load moved, nodes: " + "; ".join(f"{n} {v:.2f}" for n, v in moved.items()) + ".",
+            holds=max(moved.values()) <= 1.5 * min(moved.values()),
+        ),
+        Claim(
+            paper="All three are much worse than COR-GLB.",
+            ours="COR-BAL over COR-GLB: "
+            + ", ".join(f"{a / b:.1f}" for a, b in zip(ratio["COR-BAL"], ratio["COR-GLB"], strict=True))
+            + ".",
+            holds=all(a > 1.3 * b for a, b in zip(ratio["COR-BAL"], ratio["COR-GLB"], strict=True)),
+        ),
+    ]
+
+
+def _two_way(ratio: dict) -> list[Claim]:
+    """Figure 6.19."""
     parts = {n: [a / b for a, b in zip(ratio[n], ratio["COR-BAL"], strict=True)] for n in TWO_WAY}
-    page.claims(
-        [
-            Claim(
-                paper="COR-RE-IMP and COR-SE-IMP have much smaller latency ratios than COR-BAL.",
-                ours="Parts of COR-BAL's: "
-                + "; ".join(f"{n} {', '.join(f'{x:.2f}' for x in v)}" for n, v in parts.items())
-                + ".",
-                holds=all(x < 0.8 for v in parts.values() for x in v),
-            )
-        ],
-        "figure 6.19",
-    )
+    return [
+        Claim(
+            paper="COR-RE-IMP and COR-SE-IMP have much smaller latency ratios than COR-BAL.",
+            ours="Parts of COR-BAL's: "
+            + "; ".join(f"{n} {', '.join(f'{x:.2f}' for x in v)}" for n, v in parts.items())
+            + ".",
+            holds=all(x < 0.8 for v in parts.values() for x in v),
+        )
+    ]
+
+
+def _at_the_top(ratio: dict, time: dict) -> list[Claim]:
+    """Figure 6.20."""
     ends = {n: _ends(v) for n, v in time.items()}
     mean = {n: ratio[n][-1] for n in time}
-    page.claims(
-        [
-            Claim(
-                paper="COR-RE-IMP moves much more load than COR-SE-IMP.",
-                ours="; ".join(f"{n} {ends[n][0]:.1f} nodes" for n in ends) + ".",
-                holds=ends["COR-RE-IMP"][0] > 1.5 * ends["COR-SE-IMP"][0],
-            ),
-            Claim(
-                paper="COR-RE-IMP is worse on average than COR-SE-IMP.",
-                ours="; ".join(f"{n} {mean[n]:.0f}" for n in mean) + " (latency ratio).",
-                holds=mean["COR-RE-IMP"] > mean["COR-SE-IMP"],
-            ),
-            Claim(
-                paper="COR-RE-IMP's final plan is closer to that of the global algorithm.",
-                ours="; ".join(f"{n} sd {ends[n][1]:.3f}, correlation {ends[n][2]:.2f}" for n in ends) + ".",
-                holds=abs(ends["COR-RE-IMP"][1] - ends["COR-GLB"][1])
-                <= abs(ends["COR-SE-IMP"][1] - ends["COR-GLB"][1]),
-            ),
-            Claim(
-                paper="COR-GLB moves less load than COR-RE-IMP but performs better.",
-                ours=f"{ends['COR-GLB'][0]:.1f} against {ends['COR-RE-IMP'][0]:.1f} nodes; latency ratio "
-                f"{mean['COR-GLB']:.0f} against {mean['COR-RE-IMP']:.0f}.",
-                holds=ends["COR-GLB"][0] < ends["COR-RE-IMP"][0] and mean["COR-GLB"] < mean["COR-RE-IMP"],
-            ),
-        ],
-        "figure 6.20",
-    )
+    return [
+        Claim(
+            paper="COR-RE-IMP moves much more load than COR-SE-IMP.",
+            ours="; ".join(f"{n} {ends[n][0]:.1f} nodes" for n in ends) + ".",
+            holds=ends["COR-RE-IMP"][0] > 1.5 * ends["COR-SE-IMP"][0],
+        ),
+        Claim(
+            paper="COR-RE-IMP is worse on average than COR-SE-IMP.",
+            ours="; ".join(f"{n} {mean[n]:.0f}" for n in mean) + " (latency ratio).",
+            holds=mean["COR-RE-IMP"] > mean["COR-SE-IMP"],
+        ),
+        Claim(
+            paper="COR-RE-IMP's final plan is closer to that of the global algorithm.",
+            ours="; ".join(f"{n} sd {ends[n][1]:.3f}, correlation {ends[n][2]:.2f}" for n in ends) + ".",
+            holds=abs(ends["COR-RE-IMP"][1] - ends["COR-GLB"][1]) <= abs(ends["COR-SE-IMP"][1] - ends["COR-GLB"][1]),
+        ),
+        Claim(
+            paper="COR-GLB moves less load than COR-RE-IMP but performs better.",
+            ours=f"{ends['COR-GLB'][0]:.1f} against {ends['COR-RE-IMP'][0]:.1f} nodes; latency ratio "
+            f"{mean['COR-GLB']:.0f} against {mean['COR-RE-IMP']:.0f}.",
+            holds=ends["COR-GLB"][0] < ends["COR-RE-IMP"][0] and mean["COR-GLB"] < mean["COR-RE-IMP"],
+        ),
+    ]
 
 
 def _panels(loads: tuple, ratio: dict, time: dict) -> list[Panel]:

@@ -95,45 +95,49 @@ def main() -> None:
 
 
 def _claims(page: Page, g: np.ndarray, r: np.ndarray, kept: np.ndarray, found: dict, means: dict) -> None:
+    page.claims(_bounds(g, r, kept), "figures 4.5, 4.7")
+    page.claims(_penalties(found), "figures 6.6, 6.7")
+    page.claims([_penalty_claim(name, means) for name in PAPER], "table 6.1")
+
+
+def _bounds(g: np.ndarray, r: np.ndarray, kept: np.ndarray) -> list[Claim]:
+    """Figures 4.5 and 4.7."""
     rising = [envelope(x, kept, top) for x in (g, r) for top in (True, False)]
     under = float((kept < g - 0.02).mean()), float((kept < hypersphere(r) - 0.02).mean())
-    page.claims(
-        [
-            Claim(
-                paper="Both the upper and the lower bound of the feasible set rise with g, and with r / r*.",
-                ours=f"Lower envelope by tenths of g {rising[1][0]:.2f} to {rising[1][-1]:.2f}, of r/r* "
-                f"{rising[3][0]:.2f} to {rising[3][-1]:.2f}; upper {rising[0][0]:.2f} to {rising[0][-1]:.2f}, "
-                f"{rising[2][0]:.2f} to {rising[2][-1]:.2f}.",
-                holds=all((np.diff(one) > -0.03).all() and one[-1] > one[0] for one in rising),
-            ),
-            Claim(
-                paper="The lower bound is linear in g, and close to r to the power d.",
-                ours=f"Below g: {under[0]:.2%} of the matrices, below the part of the ball: {under[1]:.2%}; the "
-                f"nearest are {float((kept - g).min()):+.3f} and {float((kept - hypersphere(r)).min()):+.3f} away.",
-                holds=max(under) == 0.0,
-            ),
-        ],
-        "figures 4.5, 4.7",
-    )
+    return [
+        Claim(
+            paper="Both the upper and the lower bound of the feasible set rise with g, and with r / r*.",
+            ours=f"Lower envelope by tenths of g {rising[1][0]:.2f} to {rising[1][-1]:.2f}, of r/r* "
+            f"{rising[3][0]:.2f} to {rising[3][-1]:.2f}; upper {rising[0][0]:.2f} to {rising[0][-1]:.2f}, "
+            f"{rising[2][0]:.2f} to {rising[2][-1]:.2f}.",
+            holds=all((np.diff(one) > -0.03).all() and one[-1] > one[0] for one in rising),
+        ),
+        Claim(
+            paper="The lower bound is linear in g, and close to r to the power d.",
+            ours=f"Below g: {under[0]:.2%} of the matrices, below the part of the ball: {under[1]:.2%}; the "
+            f"nearest are {float((kept - g).min()):+.3f} and {float((kept - hypersphere(r)).min()):+.3f} away.",
+            holds=max(under) == 0.0,
+        ),
+    ]
+
+
+def _penalties(found: dict) -> list[Claim]:
+    """Figures 6.6 and 6.7."""
     fifty = found[50]
     near = [_halves(fifty[x], fifty[y]) for x, y in (("left", "origin"), ("apart", "wrong Z"))]
-    page.claims(
-        [
-            Claim(
-                paper="The penalty of assuming the origin is large near the ideal plane and falls towards the origin.",
-                ours=f"Mean penalty of the nearer half {near[0][0]:.2f}, of the farther half {near[0][1]:.2f}.",
-                holds=near[0][0] > near[0][1] + 0.1,
-            ),
-            Claim(
-                paper="The penalty of a wrong bound grows with its distance, until about 4.",
-                ours=f"Mean penalty of the nearer half {near[1][0]:.2f}, of the farther half {near[1][1]:.2f}; the "
-                f"greatest distance here is {fifty['apart'].max():.2f}: in the normalised set it cannot pass 1.41.",
-                holds=near[1][1] > near[1][0],
-            ),
-        ],
-        "figures 6.6, 6.7",
-    )
-    page.claims([_penalty_claim(name, means) for name in PAPER], "table 6.1")
+    return [
+        Claim(
+            paper="The penalty of assuming the origin is large near the ideal plane and falls towards the origin.",
+            ours=f"Mean penalty of the nearer half {near[0][0]:.2f}, of the farther half {near[0][1]:.2f}.",
+            holds=near[0][0] > near[0][1] + 0.1,
+        ),
+        Claim(
+            paper="The penalty of a wrong bound grows with its distance, until about 4.",
+            ours=f"Mean penalty of the nearer half {near[1][0]:.2f}, of the farther half {near[1][1]:.2f}; the "
+            f"greatest distance here is {fifty['apart'].max():.2f}: in the normalised set it cannot pass 1.41.",
+            holds=near[1][1] > near[1][0],
+        ),
+    ]
 
 
 def _penalty_claim(name: str, means: dict) -> Claim:

@@ -106,72 +106,80 @@ def main() -> None:
 
 
 def _claims(page: Page, lines: dict, every: dict, inputs: dict) -> None:
+    page.claims(_means(lines), "figures 6.1 to 6.3")
+    page.claims(_with_free_series(lines), "figure 6.3, further")
+    page.claims(_extremes(every), "figure 6.4")
+    page.claims(_over_inputs(inputs), "figure 6.5")
+
+
+def _means(lines: dict) -> list[Claim]:
+    """Figures 6.1 to 6.3."""
     gap = [min(a - max(b) for a, b in zip(lines["ROD"], zip(*(lines[n] for n in OTHERS), strict=True), strict=True))]
     order = [sorted(OTHERS, key=lambda n, i=i: -lines[n][i]) for i in range(len(OPERATORS))]
+    return [
+        Claim(
+            paper="ROD is significantly better than the average of all other algorithms.",
+            ours=f"ROD {', '.join(f'{v:.2f}' for v in lines['ROD'])} of the ideal set; least lead over the best "
+            f"other mean {min(gap):.2f}.",
+            holds=min(gap) > 0,
+        ),
+        Claim(
+            paper="Connected fares the worst; Correlation does fairly well; LLF and Random lie between.",
+            ours="; ".join(f"{m}: {' > '.join(one)}" for m, one in zip(OPERATORS, order, strict=True)) + ".",
+            holds=all(one[0] == "Correlation" and one[-1] == "Connected" for one in order),
+        ),
+        Claim(
+            paper="As the number of operators increases, ROD approaches the ideal case and most others improve.",
+            ours="; ".join(f"{n} {lines[n][0]:.2f} to {lines[n][-1]:.2f}" for n in lines) + ".",
+            holds=lines["ROD"][-1] == max(lines["ROD"]) and sum(lines[n][-1] > lines[n][0] for n in OTHERS) >= 3,
+        ),
+    ]
+
+
+def _with_free_series(lines: dict) -> list[Claim]:
+    """Beyond figure 6.3."""
+    free = ", ".join(f"{a / b:.2f}" for a, b in zip(lines[FREE], lines["ROD"], strict=True))
+    return [
+        Claim(
+            paper="(not in the dissertation) Correlation that has seen every input alone stays behind ROD.",
+            ours=f"With free series COR-GLB reaches {free} of ROD's set.",
+            holds=all(a < b for a, b in zip(lines[FREE], lines["ROD"], strict=True)),
+        )
+    ]
+
+
+def _extremes(every: dict) -> list[Claim]:
+    """Figure 6.4."""
     above = {m: max(float((every[m][n] > 1.0).mean()) for n in OTHERS) for m in OPERATORS}
     spread = {n: [float(every[m][n].max() - every[m][n].min()) for m in OPERATORS] for n in OTHERS}
+    return [
+        Claim(
+            paper="Each other algorithm varies significantly over random rates or seeds.",
+            ours="Greatest less least ratio to ROD: "
+            + "; ".join(f"{n} {min(v):.2f} to {max(v):.2f}" for n, v in spread.items())
+            + ".",
+            holds=all(max(v) > 0.2 for v in spread.values()),
+        ),
+        Claim(
+            paper="The best cases of the others are worse than ROD in most cases.",
+            ours="Greatest part of runs above ROD: " + "; ".join(f"{m}: {v:.1%}" for m, v in above.items()) + ".",
+            holds=max(above.values()) < 0.05,
+        ),
+    ]
+
+
+def _over_inputs(inputs: dict) -> list[Claim]:
+    """Figure 6.5."""
     falls = {n: np.diff(inputs[n]) for n in OTHERS}
-    page.claims(
-        [
-            Claim(
-                paper="ROD is significantly better than the average of all other algorithms.",
-                ours=f"ROD {', '.join(f'{v:.2f}' for v in lines['ROD'])} of the ideal set; least lead over the best "
-                f"other mean {min(gap):.2f}.",
-                holds=min(gap) > 0,
-            ),
-            Claim(
-                paper="Connected fares the worst; Correlation does fairly well; LLF and Random lie between.",
-                ours="; ".join(f"{m}: {' > '.join(one)}" for m, one in zip(OPERATORS, order, strict=True)) + ".",
-                holds=all(one[0] == "Correlation" and one[-1] == "Connected" for one in order),
-            ),
-            Claim(
-                paper="As the number of operators increases, ROD approaches the ideal case and most others improve.",
-                ours="; ".join(f"{n} {lines[n][0]:.2f} to {lines[n][-1]:.2f}" for n in lines) + ".",
-                holds=lines["ROD"][-1] == max(lines["ROD"]) and sum(lines[n][-1] > lines[n][0] for n in OTHERS) >= 3,
-            ),
-        ],
-        "figures 6.1 to 6.3",
-    )
-    free = ", ".join(f"{a / b:.2f}" for a, b in zip(lines[FREE], lines["ROD"], strict=True))
-    page.claims(
-        [
-            Claim(
-                paper="(not in the dissertation) Correlation that has seen every input alone stays behind ROD.",
-                ours=f"With free series COR-GLB reaches {free} of ROD's set.",
-                holds=all(a < b for a, b in zip(lines[FREE], lines["ROD"], strict=True)),
-            )
-        ],
-        "figure 6.3, further",
-    )
-    page.claims(
-        [
-            Claim(
-                paper="Each other algorithm varies significantly over random rates or seeds.",
-                ours="Greatest less least ratio to ROD: "
-                + "; ".join(f"{n} {min(v):.2f} to {max(v):.2f}" for n, v in spread.items())
-                + ".",
-                holds=all(max(v) > 0.2 for v in spread.values()),
-            ),
-            Claim(
-                paper="The best cases of the others are worse than ROD in most cases.",
-                ours="Greatest part of runs above ROD: " + "; ".join(f"{m}: {v:.1%}" for m, v in above.items()) + ".",
-                holds=max(above.values()) < 0.05,
-            ),
-        ],
-        "figure 6.4",
-    )
-    page.claims(
-        [
-            Claim(
-                paper="As inputs are added ROD's lead grows, by a constant relative part for each (linear tails).",
-                ours="Fall per input: "
-                + "; ".join(f"{n} {', '.join(f'{-x:.2f}' for x in f)}" for n, f in falls.items())
-                + ".",
-                holds=all((f < 0).all() for f in falls.values()),
-            ),
-        ],
-        "figure 6.5",
-    )
+    return [
+        Claim(
+            paper="As inputs are added ROD's lead grows, by a constant relative part for each (linear tails).",
+            ours="Fall per input: "
+            + "; ".join(f"{n} {', '.join(f'{-x:.2f}' for x in f)}" for n, f in falls.items())
+            + ".",
+            holds=all((f < 0).all() for f in falls.values()),
+        ),
+    ]
 
 
 def _draw(page: Page, lines: dict, every: dict, inputs: dict) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from e2e.faults.stage import MAX, MIN, Stage, until
-from streamjob_agent.wire import unpack_owners
+from streamjob_agent.packed import unpack_owners
 
 APPLIED_S = 15.0
 """A balanced job may be given one more plan while it is judged: time for the agent to apply it."""

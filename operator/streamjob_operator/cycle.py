@@ -20,6 +20,7 @@ from streamjob_operator.steps.resize import keep, resize
 from streamjob_operator.steps.scale import decide, fleet
 from streamjob_operator.steps.solve import Solver, make_solver
 from streamjob_operator.steps.timing import Stopwatch
+from streamjob_operator.steps.worth_time import what_binds
 from streamjob_operator.values import CycleRecord, Hold, Memory, ScalingDecision, Snapshot, Verdict
 from streamjob_planners.model import Clock, Effect, LoadModel
 from streamjob_planners.verify import verify
@@ -35,6 +36,7 @@ class Thought:
     model: LoadModel | None = None
     scaling: ScalingDecision | None = None
     outlook: Effect | None = None
+    binds: str | None = None
 
 
 def run_cycle(
@@ -65,6 +67,7 @@ def run_cycle(
         model=thought.model,
         outlook=thought.outlook,
         memory=memory,
+        binds=thought.binds,
     )
     return timed("report", report, ports.reporters, record, memory), record
 
@@ -93,7 +96,13 @@ def think(
         now_s=now_s,
     )
     verdict = timed("gate", gate, case)
-    return Thought(model=resized.model, scaling=resized.decision, outlook=resized.outlook, verdict=verdict)
+    return Thought(
+        model=resized.model,
+        scaling=resized.decision,
+        outlook=resized.outlook,
+        binds=None if resized.model.batch is None else what_binds(resized.model, resized.model.node_of),
+        verdict=verdict,
+    )
 
 
 def turn(ports: Ports, job: StreamJob, now_s: float, rng: np.random.Generator, clock: Clock) -> CycleRecord:

@@ -6,13 +6,11 @@ import dataclasses
 from collections import Counter
 
 import numpy as np
+from scipy import sparse
 
-from streamjob_operator.steps.worth_time import what_binds
-from streamjob_operator.values import CycleRecord, ExecutorView, QueryRates, Snapshot
+from streamjob_operator.values import LIVE_STATES, CycleRecord, ExecutorView, QueryRates, Snapshot
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.model import Plan
-
-LIVE = ("ready", "draining")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +107,7 @@ def digest(record: CycleRecord) -> CycleDigest:
 
 
 def _batch(record: CycleRecord) -> BatchDigest | None:
-    snapshot, plan, model = record.snapshot, record.verdict.plan, record.model
+    snapshot, plan = record.snapshot, record.verdict.plan
     if snapshot is None or not snapshot.rates.batches:
         return None
     known = Knowledge() if record.memory is None else record.memory.batches
@@ -120,7 +118,7 @@ def _batch(record: CycleRecord) -> BatchDigest | None:
         error_pct=None if error is None else 100.0 * error.mean,
         planned_s=None if plan is None else plan.after.expected_s,
         bound_s=None if plan is None else plan.batch_bound_s,
-        binds=None if model is None or model.batch is None else what_binds(model, model.node_of),
+        binds=record.binds,
     )
 
 
@@ -134,7 +132,7 @@ def _executors(snapshot: Snapshot) -> tuple[ExecutorDigest, ...]:
             groups=groups[executor.executor_id],
         )
         for executor in snapshot.executors
-        if executor.state in LIVE
+        if executor.state in LIVE_STATES
     )
 
 
@@ -161,10 +159,17 @@ def _collocation(snapshot: Snapshot | None, plan: Plan | None) -> float | None:
     if snapshot is None or snapshot.traffic_bytes is None:
         return None
     pairs = snapshot.traffic_bytes.tocoo()
-    total = float(pairs.data.sum())
     rows, columns = pairs.coords
     owners = np.array([owner or "" for owner in snapshot.owners])
+    total = _sent_bytes(snapshot, snapshot.traffic_bytes)
     return 100.0 * float(pairs.data[owners[rows] == owners[columns]].sum()) / total if total > 0 else None
+
+
+def _sent_bytes(snapshot: Snapshot, pairs: sparse.csr_array) -> float:
+    """All that key groups sent to each other within the window: their pairs, or their totals where these are more."""
+    known = np.asarray(pairs.sum(axis=1), dtype=np.float64).ravel()
+    told = snapshot.traffic_sent_bytes
+    return float((known if told is None else np.maximum(known, told)).sum())
 
 
 def _target(record: CycleRecord) -> int | None:

@@ -12,9 +12,12 @@ from collections.abc import Mapping
 from scipy import sparse
 
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
-from streamjob_planners.albic.remote_cost import Evidence
 from streamjob_planners.batch.knowledge import Knowledge
+from streamjob_planners.collocation.remote_cost import Evidence
 from streamjob_planners.model import Effect, FloatArray, GroupId, LoadModel, Plan
+
+LIVE_STATES = ("ready", "draining")
+"""States of executors that own key groups, or may."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,6 +260,7 @@ class CycleRecord:
 
     `model` is what was measured, and the verdict's plan speaks of it; `marked` of the model includes new marks.
     `outlook` is the effect expected once executors that were asked for have come; None when none were asked for.
+    `binds` says what most of a batch is spent on, None where batches are not predicted.
     """
 
     at_s: float
@@ -268,3 +272,4 @@ class CycleRecord:
     model: LoadModel | None = None
     outlook: Effect | None = None
     memory: Memory | None = None
+    binds: str | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from streamjob_planners import measures
 from streamjob_planners.batch.predict import predict
@@ -11,12 +12,17 @@ from streamjob_planners.model import BoolArray, Effect, IntArray, LoadModel, Obj
 CLEAR = 2e-6
 """Seconds, and part of a batch, from which a difference is more than what adding up floats in another order makes."""
 
+ROUNDING = 1e-9
+"""Seconds and percent points that sums of the same floats may differ by."""
 
-def no_worse(model: LoadModel, node_of: IntArray, params: PlanParams, *, saves: bool = True) -> bool:
+
+def no_worse(
+    model: LoadModel, node_of: IntArray, params: PlanParams, *, collocates: bool = True, saves: bool = True
+) -> bool:
     """Whether a placement is no worse than today's by the objective that holds; anything goes that drains.
 
-    The load distance may rise, within max_load_distance, to make traffic local as well. `saves`: with the loads that
-    are left after what collocation saves too, not only with the measured ones.
+    `collocates`: the load distance may rise, within max_load_distance, to make traffic local. `saves`: it is kept with
+    the loads that are left after what collocation saves too, not only with the measured ones.
     """
     if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
         return True
@@ -24,10 +30,9 @@ def no_worse(model: LoadModel, node_of: IntArray, params: PlanParams, *, saves: 
     if params.objective_of(model) is Objective.BATCH_TIME:
         return no_longer(before, after)
     distance = max(after.load_distance, planned_distance(model, node_of)) if saves else after.load_distance
-    if distance <= before.load_distance + 1e-9:
-        return True
     local, today = after.collocation_factor or 0.0, before.collocation_factor or 0.0
-    return local > today and distance <= params.max_load_distance
+    joins = collocates and local > today and distance <= params.max_load_distance
+    return joins or distance <= before.load_distance + ROUNDING
 
 
 def planned_distance(model: LoadModel, node_of: IntArray) -> float:
@@ -44,7 +49,7 @@ def no_longer(before: Effect, after: Effect) -> bool:
     if before.batch_s - after.batch_s > CLEAR * max(1.0, before.batch_s):
         return True
     rose = (after.level_rms_s or 0.0) - (before.level_rms_s or 0.0)
-    return after.batch_s <= before.batch_s + 1e-9 and rose <= 1e-9
+    return after.batch_s <= before.batch_s + ROUNDING and rose <= ROUNDING
 
 
 def pays(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
@@ -75,3 +80,12 @@ def empty_nodes(model: LoadModel) -> BoolArray:
     """Open nodes without a key group, (n_nodes,): new ones, most likely."""
     empty: BoolArray = ~model.marked & (np.bincount(model.node_of, minlength=model.n_nodes) == 0)
     return empty
+
+
+def permitted(model: LoadModel, node_of: IntArray) -> IntArray:
+    """The placement with key groups left where they are that may not go: pinned ones, marked and forbidden nodes."""
+    stays = model.pinned | model.marked[node_of]
+    if model.forbidden is not None and model.n_groups:
+        table = sparse.csr_array(model.forbidden)
+        stays = stays | np.asarray(table[np.arange(node_of.size), node_of], dtype=np.bool_).ravel()
+    return np.where(stays, model.node_of, node_of)

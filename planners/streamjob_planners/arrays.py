@@ -1,10 +1,41 @@
-"""Names for the arrays that every room of the planners uses."""
+"""Names for the arrays that every room of the planners uses, and small helpers with exact types."""
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+
+
+def sums(index: IntArray, values: npt.NDArray[np.generic], size: int) -> FloatArray:
+    """Sum of the values of each index, (size,)."""
+    return np.bincount(index, weights=np.asarray(values, dtype=np.float64), minlength=size).astype(np.float64)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Edges:
+    """Non-zero entries of a sparse matrix, (n_edges,) each."""
+
+    row: IntArray
+    col: IntArray
+    value: FloatArray
+
+
+def edges_of(matrix: sparse.csr_array) -> Edges:
+    """The matrix as three arrays."""
+    entries = sparse.coo_array(matrix)
+    return Edges(
+        row=entries.row.astype(np.int64), col=entries.col.astype(np.int64), value=entries.data.astype(np.float64)
+    )
+
+
+def neighbours(graph: sparse.csr_array, vertex: int) -> tuple[IntArray, FloatArray]:
+    """The other ends of a vertex' edges and the edges' weights."""
+    begin, end = graph.indptr[vertex], graph.indptr[vertex + 1]
+    return graph.indices[begin:end].astype(np.int64), graph.data[begin:end]

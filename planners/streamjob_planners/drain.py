@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from streamjob_planners import measures
-from streamjob_planners.bookkeeping import Bookkeeping
+from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
@@ -59,7 +59,7 @@ def drain_within(
     problem: Problem, node_of: IntArray, limit: float, stop: Callable[[], bool] = lambda: False
 ) -> IntArray:
     """Drain what fits without lifting any node above `limit` over the mean; heaviest groups first, until `stop`."""
-    books = Bookkeeping(problem, node_of)
+    books = Ledger(problem, node_of)
     for group in books.heaviest_first(waiting(problem, node_of)):
         if stop():
             break
@@ -84,7 +84,7 @@ def ensure_progress(problem: Problem, node_of: IntArray) -> IntArray:
 
 
 def _drain_one(problem: Problem, node_of: IntArray) -> IntArray:
-    books = Bookkeeping(problem, node_of)
+    books = Ledger(problem, node_of)
     for group in reversed(books.heaviest_first(waiting(problem, node_of))):
         if books.move(group, books.least_used_target(group)):
             break

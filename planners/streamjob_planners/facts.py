@@ -48,9 +48,18 @@ def local_traffic(model: LoadModel, node_of: IntArray) -> float:
     return math.fsum(rate for i, j, rate in _pairs(model) if node_of[i] == node_of[j])
 
 
+def all_traffic(model: LoadModel) -> float:
+    """Bytes/s that groups send in all: of each group its pairs, or what it is known to send if that is more."""
+    sent = [0.0] * len(model.group_ids)
+    for i, _, rate in _pairs(model):
+        sent[i] += rate
+    told = sent if model.traffic is None or model.traffic_out is None else model.traffic_out.tolist()
+    return math.fsum(max(one, other) for one, other in zip(sent, told, strict=True))
+
+
 def recomputed(model: LoadModel, node_of: IntArray) -> dict[str, float | None]:
     """Every field of an Effect."""
-    total = math.fsum(rate for _, _, rate in _pairs(model))
+    total = all_traffic(model)
     today = math.fsum(model.load)
     return {
         "load_distance": distance(model, node_of),

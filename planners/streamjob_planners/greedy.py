@@ -12,8 +12,8 @@ import numpy as np
 
 from streamjob_planners import drain, measures, plans
 from streamjob_planners.acceptance import no_worse, pays
-from streamjob_planners.bookkeeping import Bookkeeping
 from streamjob_planners.greedy_levels import greedy_levels
+from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import Clock, IntArray, LoadModel, Objective, Plan, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
 
@@ -42,7 +42,7 @@ class GreedyPlanner:
         return plans.bounded_plan(model, node_of, params, planner=self.name, start_s=start, clock=clock)
 
     def _by_load(self, problem: Problem, clock: Clock, start: float) -> IntArray:
-        model, params, books = problem.model, problem.params, Bookkeeping(problem)
+        model, params, books = problem.model, problem.params, Ledger(problem)
         margin = max(problem.params.tolerance, self._margin_ratio * problem.mean)
         run = _Run(books, margin, clock, start + params.deadline_s, params.max_iterations)
         run.drain()
@@ -60,7 +60,7 @@ def _by_batch_time(problem: Problem, clock: Clock, start: float) -> IntArray:
     return node_of if kept else model.node_of
 
 
-def _better(problem: Problem, books: Bookkeeping) -> bool:
+def _better(problem: Problem, books: Ledger) -> bool:
     model, params = problem.model, problem.params
     before = measures.effect(model, model.node_of)
     after = measures.effect(model, books.node_of)
@@ -73,9 +73,7 @@ def _better(problem: Problem, books: Bookkeeping) -> bool:
 class _Run:
     """One pass over the nodes; stops at the deadline or after max_iterations candidates."""
 
-    def __init__(
-        self, books: Bookkeeping, margin: float, clock: Clock, deadline: float, max_iterations: int | None
-    ) -> None:
+    def __init__(self, books: Ledger, margin: float, clock: Clock, deadline: float, max_iterations: int | None) -> None:
         self._books = books
         self._margin = margin
         self._clock = clock
@@ -107,7 +105,7 @@ class _Run:
         for node in np.argsort(books.utilisation(), kind="stable"):
             if books.problem.model.marked[node]:
                 continue
-            for group in books.from_most_used(int(node)):
+            for group in _from_most_used(books, int(node)):
                 if self._over() or books.utilisation()[node] >= low:
                     break
                 if books.after_leaving(group) >= low and books.after_joining(group, int(node)) <= high:
@@ -116,3 +114,10 @@ class _Run:
     def _over(self) -> bool:
         self._left -= 1
         return self._left < 0 or self._clock() >= self._deadline
+
+
+def _from_most_used(books: Ledger, node: int) -> list[int]:
+    """Movable groups of other nodes, by the use of their node, then by load."""
+    groups = np.flatnonzero((books.node_of != node) & books.problem.movable)
+    order = np.lexsort((-books.load[groups], -books.utilisation()[books.node_of[groups]]))
+    return [int(k) for k in groups[order]]

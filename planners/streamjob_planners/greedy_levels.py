@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from streamjob_planners.batch.ends import Ends
 from streamjob_planners.batch.shape import BatchShape
-from streamjob_planners.bookkeeping import Bookkeeping
+from streamjob_planners.ledger.batch import BatchLedger
+from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
@@ -39,15 +39,12 @@ class LevelGreedy:
 
     def __init__(self, problem: Problem, shape: BatchShape, over: Callable[[], bool]) -> None:
         """Starts at today's placement."""
-        self._books = Bookkeeping(problem)
-        self._ends = Ends(shape, problem.model.node_of)
+        self._books = Ledger(problem)
+        self._batch = BatchLedger(shape, problem.model.node_of)
         self._shape = shape
         self._over = over
-        self._power: FloatArray = (shape.slots * shape.speed).astype(np.float64)
         self._staying = problem.open_nodes
-        self._full = np.zeros((shape.n_levels, shape.slots.size))  # work per slot, seconds
-        np.add.at(self._full, (shape.level, problem.model.node_of), shape.task_s / self._power[problem.model.node_of])
-        self._done = np.zeros(self._full.shape, dtype=np.bool_)
+        self._done = np.zeros(self._batch.full_s.shape, dtype=np.bool_)
 
     @property
     def node_of(self) -> IntArray:
@@ -84,45 +81,43 @@ class LevelGreedy:
             self._move(group, source)
 
     def _worth(self) -> tuple[float, float]:
-        """Sum of the levels, then of their root mean squares, rounded so that a difference is one; seconds."""
-        node_s = self._ends.node_s
-        rms_s = np.sqrt((node_s**2).sum(axis=1)).sum() / np.sqrt(np.count_nonzero(self._staying))
-        return round(float(node_s.max(axis=1, initial=0.0).sum()), DIGITS), round(float(rms_s), DIGITS)
+        """What the objective makes small: all levels, then the second measure; rounded so that a difference is one."""
+        second_s = self._batch.rms_s(int(np.count_nonzero(self._staying)))
+        return round(self._batch.levels_s, DIGITS), round(second_s, DIGITS)
 
     def _fullest(self) -> tuple[int, int] | None:
         """Level and node to relieve next."""
-        if self._full.size == 0:
+        batch = self._batch
+        if batch.full_s.size == 0:
             return None
-        node_s = self._ends.node_s
-        excess = node_s - (self._full @ self._power / self._power[self._staying].sum())[:, None]
+        excess = batch.node_s - (batch.full_s @ batch.power / batch.power[self._staying].sum())[:, None]
         excess[self._done | ~self._staying] = -np.inf
         level, node = np.unravel_index(int(excess.argmax()), excess.shape)
         return (int(level), int(node)) if excess[level, node] > CLEAR_S else None
 
     def _relieved(self, level: int, node: int) -> int | None:
         """The key group that has gone; None where none could."""
-        full, longest_s = self._full[level], float(self._ends.node_s[level].max())
-        groups = np.array(self._ends.members(level, node), dtype=np.int64)
+        batch = self._batch
+        full_s, longest_s = float(batch.full_s[level, node]), float(batch.node_s[level].max())
+        groups = np.array(batch.members(level, node), dtype=np.int64)
         groups = groups[self._books.problem.movable[groups] & (self._shape.task_s[groups] > 0)]
         for group in groups[np.argsort(self._fuller(groups, level, node), kind="stable")].tolist():
             target = self._best_target(group)
-            if target is None or full[target] + self._shape.task_s[group] / self._power[target] >= full[node] - CLEAR_S:
+            if target is None or batch.full_with_s(group, np.array([target]))[0] >= full_s - CLEAR_S:
                 continue
-            if self._ends.joined(group, target) <= longest_s + CLEAR_S:
+            if batch.joined_s(group, target) <= longest_s + CLEAR_S:
                 self._move(group, target)
                 return int(group)
         return None
 
     def _fuller(self, groups: IntArray, level: int, node: int) -> FloatArray:
         """How full the fuller of two nodes is once a group has gone to the emptiest other one, (n_groups,)."""
-        task_s, full = self._shape.task_s[groups], self._full[level]
+        task_s, full, power = self._shape.task_s[groups], self._batch.full_s[level], self._batch.power
         away = np.flatnonzero(self._staying & (np.arange(full.size) != node))
         if away.size == 0:
             return task_s
         emptiest = away[int(full[away].argmin())]
-        fuller: FloatArray = np.maximum(
-            full[node] - task_s / self._power[node], full[emptiest] + task_s / self._power[emptiest]
-        )
+        fuller: FloatArray = np.maximum(full[node] - task_s / power[node], full[emptiest] + task_s / power[emptiest])
         return fuller
 
     def _best_target(self, group: int) -> int | None:
@@ -131,14 +126,11 @@ class LevelGreedy:
         nodes = nodes[[self._books.affordable(group, int(node)) for node in nodes]] if nodes.size else nodes
         if nodes.size == 0:
             return None
-        task_s, full = self._shape.task_s[group], self._full[int(self._shape.level[group])]
-        after = np.maximum(full[nodes] + task_s / self._power[nodes], task_s / self._shape.speed[nodes])
+        after = np.maximum(self._batch.full_with_s(group, nodes), self._shape.task_s[group] / self._shape.speed[nodes])
         return int(nodes[int(after.argmin())])
 
     def _move(self, group: int, target: int) -> None:
-        level, source = int(self._shape.level[group]), int(self._books.node_of[group])
+        level, source = self._batch.place(group)
         if self._books.move(group, target):
-            self._ends.move(group, target)
-            self._full[level, source] -= self._shape.task_s[group] / self._power[source]
-            self._full[level, target] += self._shape.task_s[group] / self._power[target]
+            self._batch.move(group, target)
             self._done[level, [source, target]] = False

@@ -45,12 +45,23 @@ def load_distance(model: LoadModel, node_of: IntArray) -> float:
     return float(apart[~model.marked].max())
 
 
+def sent_bps(model: LoadModel) -> FloatArray:
+    """Bytes/s that each group sends in all, pairs that nobody reported included where that is known, (n_groups,)."""
+    if model.traffic is None:
+        return np.zeros(model.n_groups)
+    known = np.asarray(model.traffic.sum(axis=1), dtype=np.float64).ravel()
+    return known if model.traffic_out is None else np.maximum(known, model.traffic_out)
+
+
 def collocation_factor(model: LoadModel, node_of: IntArray) -> float | None:
-    """Percent of the traffic whose two ends share a node; None without traffic."""
+    """Percent of all that is sent whose two ends share a node; None without traffic.
+
+    Pairs that nobody reported count as remote: with the heaviest pairs alone it is so much at least.
+    """
     if model.traffic is None:
         return None
     pairs = model.traffic.tocoo()
-    total = float(pairs.data.sum())
+    total = float(sent_bps(model).sum())
     if total <= 0:
         return None
     local = node_of[pairs.row] == node_of[pairs.col]

@@ -1,4 +1,4 @@
-"""What a placement costs by the objective that holds for its model: for planners that must not make that worse."""
+"""What a placement costs by the objective that holds for its model: to compare placements on the way to a plan."""
 
 from __future__ import annotations
 
@@ -19,11 +19,3 @@ def cost(problem: Problem, node_of: IntArray) -> Cost:
         return (round(drain.stretch(problem, node_of), 9),)
     effect = measures.effect(problem.model, node_of)
     return (round(effect.batch_s or 0.0, 9), round(effect.level_rms_s or 0.0, 9))
-
-
-def no_worse(problem: Problem, node_of: IntArray) -> bool:
-    """Whether a placement drains marked nodes, or costs no more than today's."""
-    model = problem.model
-    if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
-        return True
-    return cost(problem, node_of) <= cost(problem, model.node_of)

@@ -1,4 +1,4 @@
-"""The same world with other nodes: the questions that a scaling rule asks planners. Pure functions."""
+"""The same world with other nodes or other owners: what a scaling rule and steps of a plan ask for. Pure functions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy import sparse
 
+from streamjob_planners import measures
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, Resource
 
@@ -41,6 +42,16 @@ def with_marks(model: LoadModel, node_indices: Iterable[int]) -> LoadModel:
     marked = model.marked.copy()
     marked[list(node_indices)] = True
     return dataclasses.replace(model, marked=marked)
+
+
+def with_owners(model: LoadModel, node_of: IntArray) -> LoadModel:
+    """The load model as it would be measured once the key groups are at `node_of`, (n_groups,).
+
+    Serialising and reading remote data costs both ends (ALBIC paper, sections 1 and 4.3.2); local traffic saves it.
+    """
+    if np.array_equal(node_of, model.node_of):
+        return model
+    return dataclasses.replace(model, node_of=node_of, load=measures.planned_load(model, node_of))
 
 
 def choose_marks(model: LoadModel, count: int) -> tuple[int, ...]:

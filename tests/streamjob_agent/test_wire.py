@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamjob_agent.packed import pack_owners, unpack_owners
 from streamjob_agent.wire import (
     AgentStatus,
     Assignment,
@@ -19,10 +20,8 @@ from streamjob_agent.wire import (
     WireError,
     assignment_from_json,
     assignment_to_json,
-    pack_owners,
     status_from_json,
     status_to_json,
-    unpack_owners,
 )
 
 ids = st.integers(0, 2000).map(str)

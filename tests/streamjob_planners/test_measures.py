@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from streamjob_planners import measures
+from streamjob_planners import facts, measures
 
 
 def test_mean_counts_all_load_and_only_the_capacity_that_stays(small_model):
@@ -27,6 +27,14 @@ def test_collocation_factor_is_the_local_part_of_the_traffic(small_model):
     model = small_model([0, 0, 1], [1.0, 1.0, 1.0], {(0, 1): 30.0, (0, 2): 10.0}, n_nodes=2)
     assert measures.collocation_factor(model, model.node_of) == 75.0
     assert measures.collocation_factor(dataclasses.replace(model, traffic=None), model.node_of) is None
+
+
+def test_collocation_factor_counts_what_is_sent_in_pairs_that_nobody_reported(small_model):
+    links = {(0, 1): 30.0, (0, 2): 10.0, (1, 2): 5.0}
+    model = small_model([0, 0, 1], [1.0, 1.0, 1.0], links, n_nodes=2, traffic_out=np.array([55.0, 0.0, 0.0]))
+    assert measures.sent_bps(model).tolist() == [55.0, 5.0, 0.0]  # a total below its pairs is the pairs
+    assert measures.collocation_factor(model, model.node_of) == 50.0
+    assert facts.recomputed(model, model.node_of)["collocation_factor"] == 50.0
 
 
 def test_collocation_saves_load_at_both_ends(small_model):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from streamjob_planners import objective, registry
+from streamjob_planners.acceptance import no_worse
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import Objective, PlanParams
 from streamjob_planners.problem import compile_problem
@@ -46,4 +47,12 @@ def test_the_cost_is_seconds_or_points(small_model):
     seconds = objective.cost(compile_problem(model, PlanParams()), model.node_of)
     points = objective.cost(compile_problem(model, PlanParams(objective=Objective.LOAD_DISTANCE)), model.node_of)
     assert (len(seconds), len(points)) == (2, 1)
-    assert objective.no_worse(compile_problem(model, PlanParams()), model.node_of)
+    assert no_worse(model, model.node_of, PlanParams())
+
+
+def test_only_a_planner_that_collocates_may_raise_the_load_distance_for_local_traffic(small_model):
+    model = small_model([0, 1], [5.0, 5.0], {(0, 1): 1e6}, n_nodes=2)
+    together = np.array([0, 0])
+    assert no_worse(model, together, PlanParams(max_load_distance=10.0))
+    assert not no_worse(model, together, PlanParams(max_load_distance=4.0))
+    assert not no_worse(model, together, PlanParams(max_load_distance=10.0), collocates=False)

@@ -11,6 +11,7 @@ from streamjob_operator.kube.names import DRAINING_DELETION_COST, POD_DELETION_C
 from streamjob_operator.kube.pods import MARK, ExecutorPod, ExecutorPods
 from streamjob_operator.kube.refusals import NotFound
 from streamjob_operator.kube.report.events import Events, Telling
+from streamjob_operator.values import LIVE_STATES
 
 
 def keep_marks(found: ExecutorPods, agent: AgentStatus, remove: Collection[str]) -> tuple[str, ...]:
@@ -19,7 +20,7 @@ def keep_marks(found: ExecutorPods, agent: AgentStatus, remove: Collection[str])
     Spark forgets an executor seconds before its pod ends. A mark that was taken off in between would say that the
     executor stays.
     """
-    here = {one.executor_id for one in agent.executors if one.state in ("ready", "draining")} - set(remove)
+    here = {one.executor_id for one in agent.executors if one.state in LIVE_STATES} - set(remove)
     return tuple(pod.executor_id for pod in found.pods if pod.marked and pod.executor_id not in here)
 
 

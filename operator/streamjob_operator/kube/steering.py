@@ -12,6 +12,7 @@ from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.reading import Reading
 from streamjob_operator.kube.refusals import Conflict
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.values import LIVE_STATES
 
 ATTEMPTS = 5
 
@@ -48,7 +49,7 @@ def halted(seen: MapView) -> Assignment | None:
     newest = seen.assignment()
     if newest is None or not (newest.owners or newest.marked_for_removal):
         return None
-    live = 0 if seen.agent is None else sum(one.state in ("ready", "draining") for one in seen.agent.executors)
+    live = 0 if seen.agent is None else sum(one.state in LIVE_STATES for one in seen.agent.executors)
     return Assignment(
         generation=newest.generation + 1,
         application_id=newest.application_id,

@@ -19,7 +19,7 @@ from streamjob_operator.codec import decode, encode
 from streamjob_operator.history import HistoryError, read_history
 from streamjob_operator.steps.batching import live
 from streamjob_operator.values import CycleRecord, Memory, Snapshot
-from streamjob_planners.albic.remote_cost import Evidence
+from streamjob_planners.collocation.remote_cost import Evidence
 
 KIND, VERSION = "snapshot", 1
 HISTORY_SUFFIX = ".jsonl"

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamjob_operator.values import ExecutorView, Memory, Snapshot, StageView
+from streamjob_operator.values import LIVE_STATES, ExecutorView, Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.batch.predict import predict
 from streamjob_planners.batch.shape import BatchShape, FreeStage
 from streamjob_planners.model import FloatArray, IntArray
 
-LIVE_STATES = ("ready", "draining")
 MOST_WARMUP = 0.25
 """Part of the busy time that warm-up may make up in a window that teaches anything. The first tasks on slots are among
 it in every batch, and of short tasks they are a large part."""

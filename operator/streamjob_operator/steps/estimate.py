@@ -12,7 +12,7 @@ from scipy import sparse
 from streamjob_operator.steps.batching import live, shape_of
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners import traffic
-from streamjob_planners.albic.remote_cost import Evidence, seconds_per_byte
+from streamjob_planners.collocation.remote_cost import Evidence, seconds_per_byte
 from streamjob_planners.model import BoolArray, FloatArray, LoadModel
 
 LOST = "lost"
@@ -121,6 +121,7 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
         traffic=None
         if snapshot.traffic_bytes is None
         else sparse.csr_array(snapshot.traffic_bytes / snapshot.window_s),
+        traffic_out=None if snapshot.traffic_sent_bytes is None else snapshot.traffic_sent_bytes / snapshot.window_s,
         pinned=np.zeros(len(snapshot.group_ids), dtype=np.bool_),
         batch=shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None,
     )

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_operator.values import Memory, Snapshot
-from streamjob_planners.albic.remote_cost import Evidence, Reading, learned
+from streamjob_planners.collocation.remote_cost import Evidence, Reading, learned
 from streamjob_planners.model import BoolArray
 
 MOST_MOVED = 2000

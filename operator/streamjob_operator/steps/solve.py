@@ -12,8 +12,8 @@ from streamjob_operator.spec import Collocation, StreamJob
 from streamjob_operator.steps import worth_distance
 from streamjob_operator.values import Hold, Reason
 from streamjob_planners import registry
-from streamjob_planners.albic.planner import AlbicPlanner
-from streamjob_planners.albic.published import AlbicPaperPlanner
+from streamjob_planners.albic.algorithm_2 import AlbicPaperPlanner
+from streamjob_planners.albic.improved.planner import AlbicPlanner
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import Budget, Clock, LoadModel, Plan, Planner, PlanParams
 

@@ -6,12 +6,11 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners import bound
+from streamjob_planners import bound, what_if
 from streamjob_planners.acceptance import no_worse
-from streamjob_planners.albic.saving import moved_model
-from streamjob_planners.albic.units import Prices, contracted, prices
 from streamjob_planners.model import Budget, Clock, IntArray, LoadModel, Planner, PlanParams
 from streamjob_planners.problem import check_params
+from streamjob_planners.units import Prices, contracted, prices
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +65,7 @@ class Task:
 
     def moved(self, node_of: IntArray) -> LoadModel:
         """Today's model after key groups went to `node_of`."""
-        return moved_model(self.model, node_of)
+        return what_if.with_owners(self.model, node_of)
 
 
 def start_task(model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock, inner: Planner) -> Task:

@@ -16,14 +16,13 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_planners import plans
-from streamjob_planners.acceptance import no_worse
-from streamjob_planners.albic.graph import undirected
-from streamjob_planners.albic.hosting import permitted
-from streamjob_planners.albic.partition import balanced_parts
-from streamjob_planners.albic.units import prices
-from streamjob_planners.albic.walk import start_walk, walk_towards
+from streamjob_planners.acceptance import no_worse, permitted
+from streamjob_planners.collocation.graph import undirected
+from streamjob_planners.collocation.partition import balanced_parts
+from streamjob_planners.collocation.walk import start_walk, walk_towards
 from streamjob_planners.model import Clock, FloatArray, IntArray, LoadModel, Plan, PlanParams
 from streamjob_planners.problem import check_params
+from streamjob_planners.units import prices
 
 
 class ColaPlanner:

@@ -7,11 +7,11 @@ import dataclasses
 import numpy as np
 
 from streamjob_planners import plans, registry
-from streamjob_planners.albic.hosting import hosting_of
 from streamjob_planners.albic.settings import INNER
-from streamjob_planners.albic.units import Prices, prices
+from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
 from streamjob_planners.problem import check_params
+from streamjob_planners.units import Prices, one_price, prices
 
 
 class NonIntegratedPlanner:
@@ -35,18 +35,10 @@ class NonIntegratedPlanner:
 
 def drained_evenly(model: LoadModel, allowance: Prices) -> IntArray:
     """Key groups of marked nodes go to the node that has received the fewest and may take it, (n_groups,)."""
-    node_of, left = model.node_of.copy(), allowance.limit
-    hosting = hosting_of(model)
-    received = np.zeros(model.n_nodes, dtype=np.int64)
-    nodes = np.flatnonzero(~model.marked)
-    for group in np.flatnonzero(model.marked[model.node_of] & ~model.pinned):
-        price = float(allowance.cost[group])
-        takers = nodes[hosting.takes(np.full(nodes.size, group), nodes)]
-        if price > left or takers.size == 0:
-            continue
-        node = int(takers[np.argmin(received[takers])])
-        hosting.move(int(group), int(node_of[group]), node)
-        node_of[group] = node
-        received[node] += 1
-        left -= price
-    return node_of
+    ledger, received = Ledger(one_price(model, allowance)), np.zeros(model.n_nodes, dtype=np.int64)
+    for group in np.flatnonzero(model.marked[model.node_of] & ~model.pinned).tolist():
+        takers = ledger.fitting(group)
+        target = int(takers[np.argmin(received[takers])]) if takers.size else None
+        if ledger.move(group, target):
+            received[target] += 1
+    return ledger.node_of

@@ -11,7 +11,7 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners.albic.arrays import sums
+from streamjob_planners.arrays import sums
 from streamjob_planners.model import FloatArray, IntArray
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners.batch.ends import Ends
 from streamjob_planners.batch.predict import free_s
 from streamjob_planners.batch.shape import BatchShape
+from streamjob_planners.ledger.batch import BatchLedger
 from streamjob_planners.model import LoadModel
 
 CLOSE = 1e-9
@@ -18,10 +18,9 @@ class Boundary:
 
     def __init__(self, model: LoadModel, shape: BatchShape) -> None:
         """`shape`: the model's batch."""
-        self._still = Ends(shape, model.node_of)
-        self._loading = Ends(shape, model.node_of)
+        self._still = BatchLedger(shape, model.node_of)
+        self._loading = BatchLedger(shape, model.node_of)
         self._cost_s: list[float] = model.migration_cost_s.tolist()
-        self._power: list[float] = (shape.slots * shape.speed).tolist()
         self._fixed_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum()))
         self._made: dict[int, float] = {}
 
@@ -53,9 +52,8 @@ class Boundary:
     def _surely_longer(self, group: int, target: int) -> bool:
         """Whether the target's work alone, spread over all its slots, takes longer than the level now."""
         loading, level = self._loading, self._loading.place(group)[0]
-        work_s = sum(loading.task_s(one) for one in loading.members(level, target))
-        work_s += loading.task_s(group) + self._cost_s[group]
-        return bool(work_s / self._power[target] > loading.node_s[level].max() + CLOSE)
+        work_s = loading.full_s[level, target] + (loading.task_s(group) + self._cost_s[group]) / loading.power[target]
+        return bool(work_s > loading.node_s[level].max() + CLOSE)
 
     def _try(self, group: int, target: int, most_extra_s: float, most_levels_s: float) -> bool:
         source, loads = self._still.place(group)[1], {group: self._cost_s[group]}

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from streamjob_planners import bound, drain, objective, plans
+from streamjob_planners import bound, drain, plans
+from streamjob_planners.acceptance import no_worse
 from streamjob_planners.clb.split import split_by_covariance
 from streamjob_planners.clb.walk import Walk
 from streamjob_planners.model import BoolArray, Clock, FloatArray, IntArray, LoadModel, Plan, PlanParams
@@ -83,9 +84,9 @@ def settled(problem: Problem, series: FloatArray, theta: float, stop: Callable[[
     towards = np.arange(problem.model.n_nodes) == target[:, None]
     least = MIN_GAIN_RATIO * walk.imbalance()
     anywhere = np.broadcast_to(problem.movable[:, None], towards.shape)
-    kept = problem.model.node_of
+    model, kept = problem.model, problem.model.node_of
     while not stop() and least > 0 and _step(walk, towards & anywhere, anywhere, least):
-        if objective.no_worse(problem, walk.books.node_of):
+        if no_worse(model, walk.books.node_of, problem.params, collocates=False, saves=False):
             kept = walk.books.node_of.copy()
     return kept
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners.bookkeeping import Bookkeeping
+from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import BoolArray, FloatArray
 from streamjob_planners.problem import Problem
 from streamjob_planners.spread import windows
@@ -23,7 +23,7 @@ class Walk:
 
     def __init__(self, problem: Problem, series: FloatArray) -> None:
         """`series`: load of each group in each window, (n_windows, n_groups)."""
-        self.books = Bookkeeping(problem)
+        self.books = Ledger(problem)
         self._series = series
         self._gram = series.T @ series
         self._refresh()

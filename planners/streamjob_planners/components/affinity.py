@@ -1,6 +1,6 @@
 """Affinity groups for the balancer: partition i of every operator of a component moves as one (section 3.1).
 
-The units are those that ALBIC's step 2 makes from collocated key groups: `albic.units.contracted` turns a load model
+The units are those that ALBIC's step 2 makes from collocated key groups: `units.contracted` turns a load model
 into one of units, and any planner's answer for it is one for the key groups, so a load model needs nothing new.
 """
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners.albic.partition import balanced_parts
 from streamjob_planners.arrays import FloatArray, IntArray
+from streamjob_planners.collocation.partition import balanced_parts
 from streamjob_planners.components.graph import OperatorGraph
 
 

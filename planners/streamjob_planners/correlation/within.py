@@ -10,14 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from streamjob_planners import drain, measures
-from streamjob_planners.albic.units import Prices, prices
+from streamjob_planners import drain
+from streamjob_planners.acceptance import ROUNDING, no_worse
 from streamjob_planners.correlation.mapping import Mapping, mapping_within
-from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, Objective, PlanParams
+from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, PlanParams
 from streamjob_planners.problem import Problem
-
-ROUNDING = 1e-9
-"""Percent points that sums of the same loads may differ by."""
+from streamjob_planners.units import Prices, prices
 
 
 def reached(problem: Problem, series: FloatArray, target: IntArray, stop: Callable[[], bool]) -> IntArray:
@@ -30,14 +28,7 @@ def reached(problem: Problem, series: FloatArray, target: IntArray, stop: Callab
 
 def acceptable(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
     """Whether a placement drains marked nodes, or at least does not make worse what the objective counts."""
-    if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
-        return True
-    if params.objective_of(model) is Objective.LOAD_DISTANCE:
-        return measures.load_distance(model, node_of) <= measures.load_distance(model, model.node_of) + ROUNDING
-    before, after = measures.effect(model, model.node_of), measures.effect(model, node_of)
-    return (after.batch_s or 0.0) <= (before.batch_s or 0.0) and (after.level_rms_s or 0.0) <= (
-        before.level_rms_s or 0.0
-    )
+    return no_worse(model, node_of, params, collocates=False, saves=False)
 
 
 def _walk(problem: Problem, mapping: Mapping, target: IntArray, stop: Callable[[], bool]) -> IntArray:

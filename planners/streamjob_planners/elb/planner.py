@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from streamjob_planners import drain, objective, plans
-from streamjob_planners.bookkeeping import Bookkeeping
 from streamjob_planners.elb.eager import LoadRange, hot_spots
+from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
 
@@ -66,7 +66,7 @@ def best_moves(problem: Problem, wanted: LoadRange, stop: Callable[[], bool]) ->
     queue = hot_spots(
         model.load, model.node_of, problem.mean * capacity, wanted.half_width * capacity, np.array(model.marked)
     )
-    books = Bookkeeping(problem)
+    books = Ledger(problem)
     best, least = model.node_of, objective.cost(problem, model.node_of)
     for moves, group in enumerate(queue[problem.movable[queue]].tolist(), 1):
         if stop():
@@ -83,7 +83,7 @@ def _priced(cost: objective.Cost, moves: int, params: PlanParams) -> objective.C
     return (cost[0] + params.price_per_move * moves,) if len(cost) == 1 else cost
 
 
-def _target(books: Bookkeeping, group: int, high: float) -> int | None:
+def _target(books: Ledger, group: int, high: float) -> int | None:
     """The least used node below the mean that can hold the group; any that may, for a group that must leave."""
     problem = books.problem
     nodes = books.fitting(group)

@@ -6,6 +6,7 @@ import dataclasses
 import io
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -75,6 +76,15 @@ def test_digest_measures_what_ran(make_record: Callable[..., CycleRecord]) -> No
     assert now.distance_pct == pytest.approx(max(abs(load - 100 * 5.5 / 18) for load in loads.values()))
     assert now.moves == 3
     assert now.collocation_pct == pytest.approx(75.0)
+
+
+def test_digest_counts_traffic_of_pairs_that_nobody_reported(make_record: Callable[..., CycleRecord]) -> None:
+    record = make_record("00120012", act=False)
+    assert record.snapshot is not None
+    sent = np.array([0.0, 0.0, 0.0, 0.0, 30.0, 30.0, 0.0, 0.0])
+    seen = dataclasses.replace(record.snapshot, traffic_sent_bytes=sent)
+    held = dataclasses.replace(record, snapshot=seen, verdict=dataclasses.replace(record.verdict, plan=None))
+    assert digest(held).collocation_pct == pytest.approx(50.0)
 
 
 def _by_hand() -> dict[str, float]:

@@ -2,6 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy import sparse
 from worlds import World, even
 
 from streamjob_operator.steps.estimate import LOST, MAX_PRESSURE, estimate, growth_ratio, node_names
@@ -85,3 +86,15 @@ def test_views_of_executors_are_not_needed_for_owners_only() -> None:
     extra = ExecutorView(executor_id="5", host="h", cores=1, state="ready", busy_s=0.0)
     seen = dataclasses.replace(seen, executors=(*seen.executors, extra))
     assert estimate(seen, Memory()).model.n_nodes == 2
+
+
+def test_planners_are_told_all_that_each_group_sends() -> None:
+    """Pairs are the heaviest only: without the totals each of them looks far above its sender's mean."""
+    world = even(2, 2, 20.0)
+    world.traffic = sparse.csr_array(([2e9], ([0], [1])), shape=(4, 4))
+    seen = dataclasses.replace(snapshot(world), traffic_sent_bytes=np.array([8e9, 0.0, 0.0, 0.0]))
+    model = estimate(seen, Memory()).model
+    assert model.traffic is not None
+    assert model.traffic_out is not None
+    assert model.traffic_out.tolist() == [8e8, 0.0, 0.0, 0.0]
+    assert estimate(snapshot(world), Memory()).model.traffic_out is None

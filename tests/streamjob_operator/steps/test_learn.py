@@ -9,7 +9,7 @@ from streamjob_operator.memory import from_json, to_json
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.learn import MOST_MOVED, learn, moved_rows
 from streamjob_operator.values import Memory, Snapshot
-from streamjob_planners.albic.remote_cost import seconds_per_byte
+from streamjob_planners.collocation.remote_cost import seconds_per_byte
 from streamjob_planners.model import GroupId
 
 COST = 1e-7

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streamjob_planners.albic.choice import Target, best_of
+from streamjob_planners.albic.improved.choice import Target, best_of
 from streamjob_planners.albic.settings import AlbicSettings
 
 SETTINGS = AlbicSettings(least_gain_ratio=0.01, move_price_ratio=0.05)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from streamjob_planners import measures, registry
-from streamjob_planners.albic.improve import pull_for, pulled
-from streamjob_planners.albic.level import levelled
 from streamjob_planners.albic.settings import AlbicSettings
-from streamjob_planners.albic.units import contracted, prices
+from streamjob_planners.albic.step_3_improve import pull_for, pulled
+from streamjob_planners.mending import mended
 from streamjob_planners.model import Budget, MoveReason, PlanParams
+from streamjob_planners.units import contracted, prices
 from streamjob_planners.verify import verify
 
 PARAMS = PlanParams(budget=Budget(max_migrations=6), deadline_s=30.0, max_iterations=20_000)
@@ -142,15 +142,15 @@ def test_bad_settings_say_their_name(field):
         AlbicSettings(**{field: -1.0})
 
 
-def test_levelling_mends_the_worst_nodes_and_never_makes_a_new_worst(one_to_one):
+def test_mending_takes_the_worst_nodes_and_never_makes_a_new_worst(one_to_one):
     model = one_to_one(20, 20, 2, seed=4)
     before = measures.load_distance(model, model.node_of)
-    owners = levelled(model, 6.0, 0.1, 0.0)
+    owners = mended(model, 6.0, 0.1, 0.0)
     assert 0 < (owners != model.node_of).sum() <= 6
     assert measures.load_distance(model, owners) < before
     assert measures.utilisation(model, owners).var() < measures.utilisation(model, model.node_of).var()
-    assert (levelled(model, 6.0, before, 0.0) == model.node_of).all()
-    assert (levelled(model, 6.0, 0.1, 100.0) == model.node_of).all()
+    assert (mended(model, 6.0, before, 0.0) == model.node_of).all()
+    assert (mended(model, 6.0, 0.1, 100.0) == model.node_of).all()
 
 
 def test_up_to_the_limit_balance_does_not_undo_collocation(small_model):

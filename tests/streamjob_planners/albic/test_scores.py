@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streamjob_planners.albic.scores import beneficial_pairs, joining
+from streamjob_planners.albic.step_1_scores import beneficial_pairs, joining
 
 
 def _pairs(model, factor):

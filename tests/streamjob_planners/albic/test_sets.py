@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from streamjob_planners.albic.scores import beneficial_pairs
-from streamjob_planners.albic.sets import SetLimits, components, split_sets
+from streamjob_planners.albic.step_1_scores import beneficial_pairs
+from streamjob_planners.albic.step_2_maintain import SetLimits, components, split_sets
 
 WHOLE = SetLimits(max_load=float("inf"), max_cost=float("inf"))
 

@@ -7,13 +7,13 @@ import pytest
 from scipy import sparse
 
 from streamjob_planners import measures
-from streamjob_planners.albic.graph import undirected
-from streamjob_planners.albic.units import Prices
 from streamjob_planners.baselines.cola import ColaPlanner, cola_owners
 from streamjob_planners.baselines.flux import FluxPlanner, flux_owners
 from streamjob_planners.baselines.non_integrated import NonIntegratedPlanner, drained_evenly
 from streamjob_planners.baselines.potc import draw_choices, routed_load
+from streamjob_planners.collocation.graph import undirected
 from streamjob_planners.model import Budget, PlanParams
+from streamjob_planners.units import Prices
 
 
 def _never():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from streamjob_planners import registry
-from streamjob_planners.albic.units import contracted
 from streamjob_planners.components.affinity import affinity_units, gathered
 from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
+from streamjob_planners.units import contracted
 
 
 def ids(widths: dict[int, int]) -> tuple[GroupId, ...]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from streamjob_planners import facts
-from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
+from streamjob_planners.model import Budget, GroupId, LoadModel, MoveReason, PlanParams
 from streamjob_planners.verify import verify
 
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
@@ -148,4 +148,35 @@ def _shuffled(model: LoadModel, rng: np.random.Generator) -> LoadModel:
             dataclasses.replace(one, use=one.use[groups], limit=one.limit[nodes]) for one in model.resources
         ),
         load_series=None if model.load_series is None else model.load_series[:, groups],
+    )
+
+
+def test_a_uniform_shuffle_of_which_the_heaviest_pairs_are_known_gives_no_reason_to_collocate(planner, stepping_clock):
+    """100 by 100 key groups; of 10,000 equal pairs some 800 were reported, which look heavy beside each other."""
+    model = _shuffle(np.random.default_rng(5))
+    plan = _solve(planner, model, PlanParams(max_iterations=2_000), stepping_clock())
+    assert MoveReason.COLLOCATE not in {move.reason for move in plan.moves}
+    alone = _solve(
+        planner, dataclasses.replace(model, traffic=None), PlanParams(max_iterations=2_000), stepping_clock()
+    )
+    if planner.name != "cola":  # cuts all traffic from scratch, worth it or not
+        assert plan.node_of.tolist() == alone.node_of.tolist()
+
+
+def _shuffle(rng: np.random.Generator) -> LoadModel:
+    width, n_nodes = 100, 8
+    rows, cols = np.divmod(rng.choice(width * width, 800, replace=False), width)
+    pairs = sparse.coo_array((np.full(800, 1e5), (rows, width + cols)), shape=(2 * width, 2 * width))
+    return LoadModel(
+        node_ids=tuple(f"n{i}" for i in range(n_nodes)),
+        capacity=np.ones(n_nodes),
+        marked=np.zeros(n_nodes, dtype=np.bool_),
+        group_ids=tuple(GroupId(operator=at // width, partition=at % width) for at in range(2 * width)),
+        node_of=rng.integers(0, n_nodes, 2 * width),
+        load=rng.uniform(0.5, 1.5, 2 * width),
+        migration_cost_s=np.full(2 * width, 0.1),
+        state_bytes=np.full(2 * width, 1000.0),
+        traffic=sparse.csr_array(pairs),
+        traffic_out=np.repeat([width * 1e5, 0.0], width),
+        pinned=np.zeros(2 * width, dtype=np.bool_),
     )

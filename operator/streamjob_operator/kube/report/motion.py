@@ -7,9 +7,7 @@ import dataclasses
 from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus, WireError
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.report.facts import Facts
-from streamjob_operator.values import Reason
-
-LIVE = ("ready", "draining")
+from streamjob_operator.values import LIVE_STATES, Reason
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +46,7 @@ def motion_of(facts: Facts) -> Motion:
     assignment = _assignment(facts)
     marked = () if facts.memory is None else facts.memory.marked
     query = _query(agent, assignment)
-    live = [one for one in agent.executors if one.state in LIVE]
+    live = [one for one in agent.executors if one.state in LIVE_STATES]
     motion = Motion(
         wanted=wanted,
         live=len(live),

@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners.albic.arrays import sums
-from streamjob_planners.albic.hosting import Hosting, hosting_of
-from streamjob_planners.albic.scores import Pairs
-from streamjob_planners.albic.units import Prices
+from streamjob_planners.albic.step_1_scores import Pairs
+from streamjob_planners.arrays import sums
+from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import IntArray, LoadModel
+from streamjob_planners.units import Prices, one_price
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +46,10 @@ def pull_for(model: LoadModel, unit_of: IntArray, pair: tuple[int, int]) -> Pull
 
 def pulled(model: LoadModel, unit_of: IntArray, pull: Pull, prices: Prices) -> IntArray | None:
     """The placement after the pull, (n_groups,); None when the budget, a pin or the node does not allow it."""
-    node_of, hosting, spent = model.node_of.copy(), hosting_of(model), 0.0
+    ledger = Ledger(one_price(model, prices))
     for unit in (pull.first, pull.second):
-        members = np.flatnonzero((unit_of == unit) & (node_of != pull.node))
-        for group in members.tolist():
-            if model.pinned[group] or not _takes(hosting, group, pull.node):
+        for group in np.flatnonzero((unit_of == unit) & (ledger.node_of != pull.node)).tolist():
+            allowed = not model.pinned[group] and ledger.fits(group, pull.node)
+            if not (allowed and ledger.move(group, pull.node)):
                 return None
-            hosting.move(group, int(node_of[group]), pull.node)
-            node_of[group] = pull.node
-            spent += float(prices.cost[group])
-    return node_of if spent <= prices.limit else None
-
-
-def _takes(hosting: Hosting, group: int, node: int) -> bool:
-    return bool(hosting.takes(np.array([group]), np.array([node]))[0])
+    return ledger.node_of

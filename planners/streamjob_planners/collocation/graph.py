@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners.albic.scores import Pairs
 from streamjob_planners.model import FloatArray, IntArray
 
 
@@ -14,12 +13,6 @@ def undirected(traffic: sparse.csr_array) -> sparse.csr_array:
     both = sparse.coo_array(traffic + traffic.T)
     away = both.row != both.col
     return sparse.csr_array((both.data[away], (both.row[away], both.col[away])), shape=both.shape)
-
-
-def pair_graph(pairs: Pairs, n_groups: int) -> sparse.csr_array:
-    """The same graph of the given pairs alone."""
-    one_way = sparse.coo_array((pairs.value, (pairs.first, pairs.second)), shape=(n_groups, n_groups))
-    return undirected(sparse.csr_array(one_way))
 
 
 def affinity(graph: sparse.csr_array, node_of: IntArray, n_nodes: int) -> FloatArray:

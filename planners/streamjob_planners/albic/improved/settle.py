@@ -1,4 +1,4 @@
-"""A graph partition given to nodes so that the fewest key groups move: labels first, then swaps.
+"""A graph partition on nodes brought nearer to today by swaps, so that fewer key groups move.
 
 A partitioner's labels mean nothing, and many partitions cut the same traffic. Among them the nearest to today's owners
 is wanted: it costs least, and planning again next round finds the same one instead of a new one.
@@ -11,23 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
-from streamjob_planners.albic.arrays import neighbours, sums
-from streamjob_planners.albic.graph import affinity
+from streamjob_planners.arrays import neighbours, sums
+from streamjob_planners.collocation.graph import affinity
 from streamjob_planners.model import FloatArray, IntArray
-
-
-def relabel(parts: IntArray, overlap: sparse.csr_array, nodes: IntArray) -> IntArray:
-    """The node of each piece: parts mapped one to one on `nodes` so that the most stays where it is.
-
-    `parts` (n_pieces,) holds 0 to nodes.size - 1; `overlap` is sparse (n_pieces, n_nodes).
-    """
-    of_part = sparse.csr_array((np.ones(parts.size), (parts, np.arange(parts.size))), shape=(nodes.size, parts.size))
-    rows, cols = linear_sum_assignment(-(of_part @ overlap).toarray()[:, nodes])
-    node_of_part = np.empty(nodes.size, dtype=np.int64)
-    node_of_part[rows] = nodes[cols]
-    return np.asarray(node_of_part[parts])
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)

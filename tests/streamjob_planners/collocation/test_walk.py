@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from streamjob_planners import measures
-from streamjob_planners.albic.graph import contract, local_traffic, undirected
-from streamjob_planners.albic.scores import beneficial_pairs
-from streamjob_planners.albic.sets import components
-from streamjob_planners.albic.settle import relabel, settle, start_settling
-from streamjob_planners.albic.target import nearest_target, pieces_of
-from streamjob_planners.albic.units import Prices
-from streamjob_planners.albic.walk import start_walk, walk_towards
+from streamjob_planners.albic.improved.candidates import relabel
+from streamjob_planners.albic.improved.settle import settle, start_settling
+from streamjob_planners.albic.improved.target import nearest_target, pieces_of
+from streamjob_planners.albic.step_1_scores import beneficial_pairs
+from streamjob_planners.albic.step_2_maintain import components
+from streamjob_planners.collocation.graph import contract, local_traffic, undirected
+from streamjob_planners.collocation.walk import start_walk, walk_towards
 from streamjob_planners.model import Resource
+from streamjob_planners.units import Prices
 
 
 def _never():
@@ -87,8 +88,8 @@ def test_saved_load_makes_room_during_the_walk(small_model):
     walk = start_walk(model, undirected(model.traffic), np.arange(4), np.array([1, 0, 1, 0]), start)
     owners = walk_towards(walk, (10.0,), _never)
     assert owners.tolist() == [1, 0, 1, 0]
-    assert walk.node_load.tolist() == pytest.approx([2.0, 2.0])
-    assert walk.load.tolist() == pytest.approx(measures.planned_load(model, owners).tolist())
+    assert walk.ledger.loads.tolist() == pytest.approx([2.0, 2.0])
+    assert walk.ledger.load.tolist() == pytest.approx(measures.planned_load(model, owners).tolist())
 
 
 def test_labels_and_swaps_bring_a_partition_home(one_to_one):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from streamjob_planners.albic.partition import balanced_parts, metis_installed
+from streamjob_planners.collocation.partition import balanced_parts, metis_installed
 
 PARTITIONERS = [
     False,

@@ -11,32 +11,25 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners.albic.arrays import edges_of, neighbours, sums
-from streamjob_planners.albic.graph import contract
-from streamjob_planners.albic.hosting import Hosting, hosting_of
-from streamjob_planners.albic.units import Prices, contracted
+from streamjob_planners.arrays import edges_of, neighbours, sums
+from streamjob_planners.collocation.graph import contract
+from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel
+from streamjob_planners.units import Prices, contracted, one_price
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Walk:
-    """The state of one walk. Units are numbered from 0; arrays are (n_units,) or (n_nodes,).
+    """The state of one walk. Units are numbered from 0; arrays are (n_units,).
 
     Loads follow the traffic: what becomes local saves `saving` points at each end per byte/s.
     """
 
     graph: sparse.csr_array
-    node_of: IntArray
     target: IntArray
-    load: FloatArray
-    cost: FloatArray
     gain: FloatArray
-    node_load: FloatArray
-    capacity: FloatArray
     saving: float
-    kept: BoolArray
-    hosting: Hosting
-    budget: float
+    ledger: Ledger
 
 
 def start_walk(model: LoadModel, graph: sparse.csr_array, unit_of: IntArray, target: IntArray, prices: Prices) -> Walk:
@@ -45,26 +38,20 @@ def start_walk(model: LoadModel, graph: sparse.csr_array, unit_of: IntArray, tar
     n_units = units.n_groups
     walk = Walk(
         graph=contract(graph, unit_of, n_units),
-        node_of=units.node_of.copy(),
         target=target[np.unique(unit_of, return_index=True)[1]],
-        load=units.load,
-        cost=units.migration_cost_s,
         gain=np.zeros(n_units),
-        node_load=sums(model.node_of, model.load, model.n_nodes),
-        capacity=model.capacity,
         saving=model.traffic_load_ratio,
-        kept=~model.marked,
-        hosting=hosting_of(units),
-        budget=prices.limit,
+        ledger=Ledger(one_price(units, Prices(cost=units.migration_cost_s, limit=prices.limit))),
     )
     edges = edges_of(walk.graph)
-    walk.gain = sums(edges.row, _pull(walk, edges.row, walk.node_of[edges.col]) * edges.value, n_units)
+    pull = _pull(walk, edges.row, walk.ledger.node_of[edges.col])
+    walk.gain = sums(edges.row, pull * edges.value, n_units)
     return walk
 
 
 def _pull(walk: Walk, units: IntArray, where: IntArray) -> FloatArray:
     """+1 where a neighbour at `where` is at the unit's target, -1 where it is at the unit's node of today."""
-    here = walk.node_of[units] == where
+    here = walk.ledger.node_of[units] == where
     there = walk.target[units] == where
     return np.asarray(there, dtype=np.float64) - np.asarray(here, dtype=np.float64)
 
@@ -75,7 +62,7 @@ def walk_towards(walk: Walk, bands: tuple[float, ...], expired: Callable[[], boo
     Units on marked nodes go first. Returns the node of each unit, (n_units,). A node already outside the band may only
     come nearer to it.
     """
-    pending = walk.node_of != walk.target
+    pending = walk.ledger.node_of != walk.target
     for band in bands:
         while not expired():
             chosen = _next_unit(walk, pending, band)
@@ -83,44 +70,43 @@ def walk_towards(walk: Walk, bands: tuple[float, ...], expired: Callable[[], boo
                 break
             _move(walk, chosen)
             pending[chosen] = False
-    return walk.node_of
+    return walk.ledger.node_of
 
 
 def _next_unit(walk: Walk, pending: BoolArray, band: float) -> int | None:
-    units = np.flatnonzero(pending & (walk.cost <= walk.budget * (1.0 + 1e-12)))
+    ledger, model = walk.ledger, walk.ledger.problem.model
+    units = np.flatnonzero(pending)
+    units = units[ledger.payable(units)]
     units = units[_within(walk, units, band)]
-    units = units[walk.hosting.takes(units, walk.target[units])]
+    units = units[ledger.takes(units, walk.target[units])]
     if units.size == 0:
         return None
-    drained = units[~walk.kept[walk.node_of[units]]]
+    drained = units[model.marked[ledger.node_of[units]]]
     units = drained if drained.size else units
-    worth = walk.gain[units] / np.maximum(walk.cost[units], 1e-9)
-    use = walk.node_load / walk.capacity
-    relief = use[walk.node_of[units]] - use[walk.target[units]]
+    worth = walk.gain[units] / np.maximum(model.migration_cost_s[units], 1e-9)
+    use = ledger.utilisation()
+    relief = use[ledger.node_of[units]] - use[walk.target[units]]
     best = np.flatnonzero(worth == worth.max())
     return int(units[best[np.argmax(relief[best])]])
 
 
 def _within(walk: Walk, units: IntArray, band: float) -> BoolArray:
     """True where moving the unit keeps both nodes within the band of the mean, or nearer to it than before."""
-    source, target, load = walk.node_of[units], walk.target[units], walk.load[units]
-    mean = float(walk.node_load.sum()) / float(walk.capacity[walk.kept].sum())
-    low_after = mean - (walk.node_load[source] - load) / walk.capacity[source]
-    high_after = (walk.node_load[target] + load) / walk.capacity[target] - mean
-    source_fits = (low_after <= band) | ~walk.kept[source]
+    loads, load, model = walk.ledger.loads, walk.ledger.load[units], walk.ledger.problem.model
+    source, target, capacity = walk.ledger.node_of[units], walk.target[units], model.capacity
+    mean = float(loads.sum()) / float(capacity[~model.marked].sum())
+    low_after = mean - (loads[source] - load) / capacity[source]
+    high_after = (loads[target] + load) / capacity[target] - mean
+    source_fits = (low_after <= band) | model.marked[source]
     return np.asarray(source_fits & (high_after <= band), dtype=np.bool_)
 
 
 def _move(walk: Walk, unit: int) -> None:
-    source, target = int(walk.node_of[unit]), int(walk.target[unit])
+    source, target = int(walk.ledger.node_of[unit]), int(walk.target[unit])
     others, weight = neighbours(walk.graph, unit)
     arrived, left = np.full(others.size, target), np.full(others.size, source)
     walk.gain[others] += weight * (_pull(walk, others, arrived) - _pull(walk, others, left))
-    walk.hosting.move(unit, source, target)
-    walk.node_of[unit] = target
-    walk.node_load[source] -= walk.load[unit]
-    walk.node_load[target] += walk.load[unit]
-    walk.budget -= float(walk.cost[unit])
+    walk.ledger.move(unit, target)
     if walk.saving > 0.0:
         _save(walk, unit, source, target)
 
@@ -128,9 +114,7 @@ def _move(walk: Walk, unit: int) -> None:
 def _save(walk: Walk, unit: int, source: int, target: int) -> None:
     """Loads of the unit and its neighbours after it went from source to target."""
     others, weight = neighbours(walk.graph, unit)
-    there, here = walk.node_of[others] == target, walk.node_of[others] == source
+    there, here = walk.ledger.node_of[others] == target, walk.ledger.node_of[others] == source
     saved = walk.saving * weight * (there.astype(np.float64) - here.astype(np.float64))
-    walk.load[others] -= saved
-    walk.load[unit] -= float(saved.sum())
-    walk.node_load[target] -= float(saved.sum()) + float(saved[there].sum())
-    walk.node_load[source] -= float(saved[here].sum())
+    walk.ledger.lighten(others, saved)
+    walk.ledger.lighten(np.array([unit]), saved.sum(keepdims=True))

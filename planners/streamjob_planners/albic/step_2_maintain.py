@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from streamjob_planners.albic.graph import pair_graph
-from streamjob_planners.albic.partition import balanced_parts
-from streamjob_planners.albic.scores import Pairs
+from streamjob_planners.albic.step_1_scores import Pairs
+from streamjob_planners.collocation.graph import undirected
+from streamjob_planners.collocation.partition import balanced_parts
 from streamjob_planners.model import FloatArray, IntArray, LoadModel
 
 
@@ -25,9 +25,15 @@ class SetLimits:
     max_cost: float
 
 
+def maintained(model: LoadModel, pairs: Pairs, cost: FloatArray, limits: SetLimits) -> IntArray:
+    """Units of what is together today, none heavier or dearer than it may be, (n_groups,)."""
+    together = pairs.where(pairs.collocated(model.node_of))
+    return split_sets(model, components(together, model.n_groups), together, cost, limits)
+
+
 def components(pairs: Pairs, n_groups: int) -> IntArray:
     """The paper's calcSets: key groups linked by a chain of pairs share a number, from 0 without gaps, (n_groups,)."""
-    _, labels = connected_components(pair_graph(pairs, n_groups), directed=False)
+    _, labels = connected_components(_pair_graph(pairs, n_groups), directed=False)
     return np.asarray(labels, dtype=np.int64)
 
 
@@ -41,7 +47,7 @@ def split_sets(model: LoadModel, sets: IntArray, pairs: Pairs, cost: FloatArray,
     cost_of_set = np.bincount(sets, weights=cost)
     heavy = (load_of_set > limits.max_load) | (cost_of_set > limits.max_cost)
     units = sets.copy()
-    graph = pair_graph(pairs, model.n_groups)
+    graph = _pair_graph(pairs, model.n_groups)
     next_unit = int(sets.max(initial=-1)) + 1
     for number in np.flatnonzero(heavy & (np.bincount(sets) > 1)):
         members = np.flatnonzero(sets == number)
@@ -49,6 +55,12 @@ def split_sets(model: LoadModel, sets: IntArray, pairs: Pairs, cost: FloatArray,
             units[part] = next_unit
             next_unit += 1
     return np.unique(units, return_inverse=True)[1].astype(np.int64)
+
+
+def _pair_graph(pairs: Pairs, n_groups: int) -> sparse.csr_array:
+    """The traffic of the given pairs as an undirected graph, bytes/s, (n_groups, n_groups)."""
+    one_way = sparse.coo_array((pairs.value, (pairs.first, pairs.second)), shape=(n_groups, n_groups))
+    return undirected(sparse.csr_array(one_way))
 
 
 def _parts_within(

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from streamjob_planners.albic.arrays import neighbours, sums
+from streamjob_planners.arrays import neighbours, sums
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel
 
 _LARGE_SHARE = 0.5

@@ -10,7 +10,7 @@ import importlib.util
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners.albic.bisect import recursive_parts
+from streamjob_planners.collocation.bisect import recursive_parts
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 _LARGEST_EDGE = 1_000_000

@@ -1,4 +1,4 @@
-"""Key groups that move together, seen as one: the smaller load model that ALBIC's inner solver gets.
+"""Key groups that move together, seen as one, and one price for a budget of several limits.
 
 A budget counts key groups, seconds and bytes; a unit of ten key groups is not one move. So each key group has one
 price, the greatest share that it takes of any limit, and the inner solver gets that price as its cost.
@@ -11,9 +11,10 @@ import dataclasses
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners.albic.arrays import sums
+from streamjob_planners.arrays import sums
 from streamjob_planners.columns import GroupIds
-from streamjob_planners.model import Budget, FloatArray, IntArray, LoadModel, Resource
+from streamjob_planners.model import Budget, FloatArray, IntArray, LoadModel, PlanParams, Resource
+from streamjob_planners.problem import Problem, compile_problem
 
 _NEVER = 1e300
 """A finite price that no budget pays."""
@@ -47,6 +48,17 @@ def prices(model: LoadModel, budget: Budget) -> Prices:
     return Prices(cost=shares.max(axis=0), limit=1.0)
 
 
+def one_price(model: LoadModel, allowance: Prices) -> Problem:
+    """The problem of a model whose key groups have this one price in place of seconds, moves and bytes."""
+    priced = dataclasses.replace(model, migration_cost_s=_finite(allowance.cost))
+    limit = None if np.isinf(allowance.limit) else allowance.limit
+    return compile_problem(priced, PlanParams(budget=Budget(max_cost_s=limit)))
+
+
+def _finite(cost: FloatArray) -> FloatArray:
+    return np.where(np.isfinite(cost), cost, _NEVER)
+
+
 def _share(amount: FloatArray, limit: float) -> FloatArray:
     """Amount over limit; a limit of 0 lets only free moves through."""
     if limit > 0.0:
@@ -65,13 +77,12 @@ def contracted(model: LoadModel, unit_of: IntArray, cost: FloatArray) -> LoadMod
     """
     n_units = int(unit_of.max(initial=-1)) + 1
     first = np.unique(unit_of, return_index=True)[1]
-    price = sums(unit_of, cost, n_units)
     return dataclasses.replace(
         model,
         group_ids=GroupIds(operator=np.zeros(n_units, dtype=np.int64), partition=np.arange(n_units)),
         node_of=model.node_of[first],
         load=sums(unit_of, model.load, n_units),
-        migration_cost_s=np.where(np.isfinite(price), price, _NEVER),
+        migration_cost_s=_finite(sums(unit_of, cost, n_units)),
         state_bytes=sums(unit_of, model.state_bytes, n_units),
         traffic=None,
         traffic_out=None,

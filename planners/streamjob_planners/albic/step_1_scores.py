@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 from scipy import sparse
 
-from streamjob_planners import columns
+from streamjob_planners import columns, measures
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel
 
 
@@ -50,7 +50,7 @@ def beneficial_pairs(model: LoadModel, score_factor: float) -> Pairs:
     edges = sparse.coo_array(model.traffic)
     first, second = edges.row.astype(np.int64), edges.col.astype(np.int64)
     value = edges.data.astype(np.float64)
-    average = _mean_output(model, first, second, value)
+    average = _mean_output(model, first, second)
     chosen = (value > average[first] * score_factor) & (first != second)
     pairs = Pairs(first=first, second=second, value=value).where(chosen)
     order = np.lexsort((pairs.second, pairs.first, -pairs.value))
@@ -66,12 +66,10 @@ def joining(model: LoadModel, node_of: IntArray, pairs: Pairs) -> BoolArray:
     return np.asarray(joins & (node_of != model.node_of), dtype=np.bool_)
 
 
-def _mean_output(model: LoadModel, first: IntArray, second: IntArray, value: FloatArray) -> FloatArray:
+def _mean_output(model: LoadModel, first: IntArray, second: IntArray) -> FloatArray:
     """The paper's avg(gi) of every key group in bytes/s, (n_groups,)."""
     partners = _partners(model, first, second) if model.traffic_partners is None else model.traffic_partners
-    known = np.bincount(first, weights=value, minlength=model.n_groups)
-    output = known if model.traffic_out is None else np.maximum(known, model.traffic_out)
-    return np.asarray(output / np.maximum(partners, 1), dtype=np.float64)
+    return np.asarray(measures.sent_bps(model) / np.maximum(partners, 1), dtype=np.float64)
 
 
 def _partners(model: LoadModel, first: IntArray, second: IntArray) -> FloatArray:

@@ -11,9 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from streamjob_planners import acceptance, measures, traffic
-from streamjob_planners.albic.saving import moved_model
-from streamjob_planners.albic.scores import Pairs
+from streamjob_planners import acceptance, measures, traffic, what_if
+from streamjob_planners.albic.step_1_scores import Pairs
 from streamjob_planners.albic.task import Task
 from streamjob_planners.model import Budget, IntArray, LoadModel, PlanParams
 
@@ -56,7 +55,7 @@ def _levelled(task: Task, node_of: IntArray, stays: IntArray, time_share: float)
 
     Key groups on marked nodes may always go.
     """
-    model = moved_model(task.model, node_of)
+    model = what_if.with_owners(task.model, node_of)
     held = task.model.node_of != node_of
     held[stays] = True
     held &= ~model.marked[node_of]

@@ -1,4 +1,8 @@
-"""ALBIC as published: one pair a round, then the inner solver with all sets whole (algorithm 2)."""
+"""ALBIC as published (section 4.3.2, algorithm 2): one pair a round, then the inner solver with all sets whole.
+
+Step 1 (lines 1 to 14) scores pairs, step 2 (15 to 23) keeps together what is together, step 3 (24 to 37) pulls one pair
+more to one node, step 4 (38 to 43) solves, with lighter units while the load distance is too large. Each is a module.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,12 @@ import itertools
 
 import numpy as np
 
-from streamjob_planners import plans, registry
-from streamjob_planners.albic.descent import descend, unit_loads
-from streamjob_planners.albic.improve import heaviest_pairs, pull_for, pulled
-from streamjob_planners.albic.saving import moved_model
-from streamjob_planners.albic.scores import Pairs, beneficial_pairs, joining
-from streamjob_planners.albic.sets import SetLimits, components, split_sets
+from streamjob_planners import plans, registry, what_if
 from streamjob_planners.albic.settings import INNER, AlbicSettings
+from streamjob_planners.albic.step_1_scores import Pairs, beneficial_pairs, joining
+from streamjob_planners.albic.step_2_maintain import SetLimits, maintained
+from streamjob_planners.albic.step_3_improve import heaviest_pairs, pull_for, pulled
+from streamjob_planners.albic.step_4_solve import descend, unit_loads
 from streamjob_planners.albic.task import Task, start_task
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
 
@@ -34,7 +37,7 @@ class AlbicPaperPlanner:
     def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock) -> Plan:
         """Plans one round. Raises ValueError on bad parameters."""
         task = start_task(model, params, rng, clock, self._inner)
-        pairs = beneficial_pairs(model, self._settings.score_factor)
+        pairs = beneficial_pairs(model, self._settings.score_factor)  # step 1
         apart = heaviest_pairs(pairs, model.node_of, rng)
         found = descend(
             model,
@@ -64,11 +67,8 @@ class AlbicPaperPlanner:
 
 def _round(task: Task, pairs: Pairs, apart: Pairs, max_load: float) -> IntArray:
     """Steps 2 to 4 with one largest unit; at 0 points no pair is pulled."""
-    model = task.model
-    together = pairs.where(pairs.collocated(model.node_of))
-    sets = components(together, model.n_groups)
-    limits = SetLimits(max_load=max_load, max_cost=task.prices.limit)
-    unit_of = split_sets(model, sets, together, task.prices.cost, limits)
+    model, limits = task.model, SetLimits(max_load=max_load, max_cost=task.prices.limit)
+    unit_of = maintained(model, pairs, task.prices.cost, limits)
     if max_load <= 0.0:
         return task.balance(model, unit_of, task.prices)
     for pair in itertools.islice(zip(apart.first.tolist(), apart.second.tolist(), strict=True), _PAIRS_TRIED):
@@ -76,7 +76,7 @@ def _round(task: Task, pairs: Pairs, apart: Pairs, max_load: float) -> IntArray:
         node_of = pulled(model, unit_of, pull, task.prices)
         if node_of is not None:
             held = np.isin(unit_of, (pull.first, pull.second))
-            moved = moved_model(model, node_of)
+            moved = what_if.with_owners(model, node_of)
             moved = dataclasses.replace(moved, pinned=moved.pinned | held)
             return task.balance(moved, unit_of, task.left(node_of))
     return task.balance(model, unit_of, task.prices)

@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from streamjob_planners.albic.remote_cost import Evidence, Reading, learned, seconds_per_byte
+from streamjob_planners.collocation.remote_cost import Evidence, Reading, learned, seconds_per_byte
 
 COST = 2e-7
 

@@ -1,0 +1,46 @@
+"""Owners of key groups as short text, for messages and Kubernetes objects that must stay small."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+
+from streamjob_agent.kinds import MOST_GROUPS, TEXT, WireError, shown
+
+
+def pack_owners(owners: Iterable[str | None]) -> str:
+    """Owners of partitions 0.. as short text: equal neighbours are counted, ``-`` is None: ``0*3,2,-*2``.
+
+    100,000 key groups over 1,000 executors stay under half a MiB in the worst case, below etcd's object limit.
+    """
+    runs = ((owner or "-", sum(1 for _ in run)) for owner, run in itertools.groupby(owners))
+    return ",".join(owner if count == 1 else f"{owner}*{count}" for owner, count in runs)
+
+
+def unpack_owners(text: str, most: int = MOST_GROUPS) -> tuple[str | None, ...]:
+    """Inverse of :func:`pack_owners`; raises WireError on text that it could not have written, and beyond `most`."""
+    owners: list[str | None] = []
+    for run in text.split(",") if text else ():
+        owner, _, count = run.partition("*")
+        if not owner or len(owner) > TEXT.most or (count and not count.isdecimal()):
+            raise WireError(f"owners: {run[:80]!r} is not an executor id, '-' or one of these with '*COUNT'")
+        if len(count) > 7 or len(owners) + int(count or 1) > most:
+            raise WireError(f"owners: more than {MOST_GROUPS} key groups given at {run[:40]!r}")
+        owners.extend([None if owner == "-" else owner] * int(count or 1))
+    return tuple(owners)
+
+
+def pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
+    """Owners of each operator's partitions as short text, by the operator's number."""
+    return {str(operator): pack_owners(row) for operator, row in owners.items()}
+
+
+def unpack_map(packed: Mapping[str, str], left: int = MOST_GROUPS) -> dict[int, tuple[str | None, ...]]:
+    """Inverse of :func:`pack_map`; raises WireError on text it could not have written, and beyond `left` groups."""
+    unpacked: dict[int, tuple[str | None, ...]] = {}
+    for operator, row in packed.items():
+        if not (operator.isdecimal() and len(operator) < 19 and isinstance(row, str)):
+            raise WireError(f"owners: {operator[:80]!r}: {shown(row)} given, an operator's number and text are needed")
+        unpacked[int(operator)] = unpack_owners(row, left)
+        left -= len(unpacked[int(operator)])
+    return unpacked
