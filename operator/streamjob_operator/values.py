@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from scipy import sparse
 
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
+from streamjob_operator.series import BatchSeries
 from streamjob_planners.albic.remote_cost import Evidence
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.model import Effect, FloatArray, GroupId, LoadModel, Plan
@@ -101,6 +102,7 @@ class Snapshot:
     traffic_sent_bytes: FloatArray | None = None  # (n_groups,), bytes to other key groups within the window, all pairs
     stages: tuple[StageView, ...] = ()  # empty while the agent does not tell
     warmup_s: FloatArray | None = None  # (n_groups,), seconds within the window that only moves and starts cost
+    series: BatchSeries | None = None  # the window batch by batch; None where pages were read too seldom
 
 
 class Hold(Exception):

@@ -1,4 +1,4 @@
-"""MetricsSource that reads a Prometheus: five small queries a cycle, however many key groups the job has.
+"""MetricsSource that reads a Prometheus: six queries a cycle, however many key groups the job has.
 
 Prometheus's clock says now, its target labels say which series belong to the driver, its samples' times say when it
 scraped. A window runs from one scrape that saw a batch end to another; the pages of these two scrapes are read back
@@ -15,6 +15,7 @@ from streamjob_agent.wire import AgentStatus, QueryStatus
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.prometheus_http import Connection, Settings
 from streamjob_operator.kube.prometheus_pages import COUNTERS, GAUGES, check_same_groups, check_size, read_page
+from streamjob_operator.kube.prometheus_series import read_series
 from streamjob_operator.kube.prometheus_target import Mark, find_scrapes, find_target
 from streamjob_operator.measure.deltas import snapshot_between
 from streamjob_operator.measure.page import Page
@@ -88,11 +89,15 @@ class PrometheusMetrics:
         target = find_target(connection, status.application_id, horizon_s, self._namespace)
         scrapes = find_scrapes(connection, target, query.query_id, now_s, horizon_s)
         check_size(target, scrapes.samples)
-        first, last = _window(scrapes.marks, now_s, window_s, horizon_s)
+        marks = _window(scrapes.marks, now_s, window_s, horizon_s)
+        first, last = marks[0], marks[-1]
         start = read_page(connection, target, first, COUNTERS, expected, self.skew_s)
         end = read_page(connection, target, last, (*COUNTERS, *GAUGES), expected, self.skew_s)
         check_same_groups(start, end, expected, target)
-        return snapshot_between(start, end, _as_in(status, query, end), status, self._traffic.newest(start, end))
+        passed = sum(first.at_s <= mark.at_s <= last.at_s for mark in scrapes.marks)
+        series = read_series(connection, target, marks, passed, end)
+        traffic = self._traffic.newest(start, end)
+        return snapshot_between(start, end, _as_in(status, query, end), status, traffic, series)
 
     def _connect(self) -> Connection:
         settings = self._settings()
@@ -126,11 +131,12 @@ def _busiest(status: AgentStatus) -> tuple[QueryStatus, int]:
     return query, seen[query.query_id]
 
 
-def _window(marks: tuple[Mark, ...], now_s: float, window_s: float, horizon_s: float) -> tuple[Mark, Mark]:
+def _window(marks: tuple[Mark, ...], now_s: float, window_s: float, horizon_s: float) -> tuple[Mark, ...]:
+    """The scrapes of the window that saw batches end, its first and last among them."""
     ring: Ring[Mark] = Ring(horizon_s, MOST_MARKS)
     for mark in marks:
         ring.add(mark)
-    return ring.window(now_s, window_s)
+    return ring.between(*ring.window(now_s, window_s))
 
 
 def _as_in(status: AgentStatus, query: QueryStatus, end: Page) -> Page:

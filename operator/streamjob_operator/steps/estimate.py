@@ -123,7 +123,13 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
         else sparse.csr_array(snapshot.traffic_bytes / snapshot.window_s),
         pinned=np.zeros(len(snapshot.group_ids), dtype=np.bool_),
         batch=shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None,
+        load_series=_load_series(snapshot, cores),
     )
+
+
+def _load_series(snapshot: Snapshot, cores: int) -> FloatArray | None:
+    series = snapshot.series
+    return None if series is None else 100.0 * series.busy_s / (series.row_s[:, None] * cores)
 
 
 def _migration_cost_s(snapshot: Snapshot, memory: Memory, alive: BoolArray) -> FloatArray:
