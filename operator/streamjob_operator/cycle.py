@@ -35,6 +35,7 @@ class Thought:
     model: LoadModel | None = None
     scaling: ScalingDecision | None = None
     outlook: Effect | None = None
+    changed_at_s: float | None = None
 
 
 def run_cycle(
@@ -65,6 +66,7 @@ def run_cycle(
         model=thought.model,
         outlook=thought.outlook,
         memory=memory,
+        changed_at_s=thought.changed_at_s,
     )
     return timed("report", report, ports.reporters, record, memory), record
 
@@ -93,7 +95,13 @@ def think(
         now_s=now_s,
     )
     verdict = timed("gate", gate, case)
-    return Thought(model=resized.model, scaling=resized.decision, outlook=resized.outlook, verdict=verdict)
+    return Thought(
+        model=resized.model,
+        scaling=resized.decision,
+        outlook=resized.outlook,
+        verdict=verdict,
+        changed_at_s=seen.changed_at_s,
+    )
 
 
 def turn(ports: Ports, job: StreamJob, now_s: float, rng: np.random.Generator, clock: Clock) -> CycleRecord:

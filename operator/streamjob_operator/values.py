@@ -102,7 +102,7 @@ class Snapshot:
     traffic_sent_bytes: FloatArray | None = None  # (n_groups,), bytes to other key groups within the window, all pairs
     stages: tuple[StageView, ...] = ()  # empty while the agent does not tell
     warmup_s: FloatArray | None = None  # (n_groups,), seconds within the window that only moves and starts cost
-    series: BatchSeries | None = None  # the window batch by batch; None where pages were read too seldom
+    series: BatchSeries | None = None  # the window and what came before it, batch by batch; None if read too seldom
 
 
 class Hold(Exception):
@@ -259,6 +259,7 @@ class CycleRecord:
 
     `model` is what was measured, and the verdict's plan speaks of it; `marked` of the model includes new marks.
     `outlook` is the effect expected once executors that were asked for have come; None when none were asked for.
+    `changed_at_s` is since when key groups share the work as the model says, None where it speaks of the whole window.
     """
 
     at_s: float
@@ -270,3 +271,4 @@ class CycleRecord:
     model: LoadModel | None = None
     outlook: Effect | None = None
     memory: Memory | None = None
+    changed_at_s: float | None = None

@@ -22,6 +22,7 @@ from streamjob_sim.stage_views import stage_views
 
 START_S = 1_767_225_600.0
 """The world begins at 2026-01-01 00:00 UTC, so that windows with cron fields mean something."""
+SERIES_WINDOWS = 3.0
 APPLICATION, QUERY, RUN = "simulated-app", "simulated-query", "simulated-run"
 
 
@@ -80,12 +81,13 @@ def truth(job: SimulatedJob, window_s: float) -> Snapshot:
         traffic_sent_bytes=None if traffic is None else np.asarray(traffic.sum(axis=1), dtype=np.float64),
         stages=stage_views(job, batches),
         warmup_s=warmup_s,
-        series=series_of(list(_totals(job, batches, covered_s))),
+        series=series_of(list(_totals(job, window_s))),
     )
 
 
-def _totals(job: SimulatedJob, batches: list[Batch], covered_s: float) -> Iterator[Totals]:
-    """Readings at the window's beginning and at each batch's end; counters begin with the window."""
+def _totals(job: SimulatedJob, window_s: float) -> Iterator[Totals]:
+    """Readings at the ends of the newest batches, of the window and of two more before it."""
+    batches, covered_s = newest_batches(job, SERIES_WINDOWS * window_s)
     busy_s = np.zeros(len(job.stages.group_ids))
     loading_s, batch_s = np.zeros(busy_s.size), 0.0
     begun_s = START_S + (batches[-1].end_s if batches else job.now_s) - covered_s

@@ -26,6 +26,7 @@ from streamjob_operator.values import Snapshot
 
 MOST_MARKS = 20_000
 HORIZON_WINDOWS, HORIZON_MORE_S = 3.0, 600.0
+SERIES_WINDOWS = 3.0
 """How far back scrapes are looked at: room for long batches before the window begins."""
 
 
@@ -89,13 +90,15 @@ class PrometheusMetrics:
         target = find_target(connection, status.application_id, horizon_s, self._namespace)
         scrapes = find_scrapes(connection, target, query.query_id, now_s, horizon_s)
         check_size(target, scrapes.samples)
-        marks = _window(scrapes.marks, now_s, window_s, horizon_s)
-        first, last = marks[0], marks[-1]
+        ring: Ring[Mark] = Ring(horizon_s, MOST_MARKS)
+        for mark in scrapes.marks:
+            ring.add(mark)
+        first, last = ring.window(now_s, window_s)
         start = read_page(connection, target, first, COUNTERS, expected, self.skew_s)
         end = read_page(connection, target, last, (*COUNTERS, *GAUGES), expected, self.skew_s)
         check_same_groups(start, end, expected, target)
-        passed = sum(first.at_s <= mark.at_s <= last.at_s for mark in scrapes.marks)
-        series = read_series(connection, target, marks, passed, end)
+        marks = [mark for mark in ring.until(last) if last.at_s - mark.at_s <= SERIES_WINDOWS * window_s]
+        series = read_series(connection, target, marks, scrapes.since(marks[0].at_s), end)
         traffic = self._traffic.newest(start, end)
         return snapshot_between(start, end, _as_in(status, query, end), status, traffic, series)
 
@@ -129,14 +132,6 @@ def _busiest(status: AgentStatus) -> tuple[QueryStatus, int]:
         raise Unavailable("No streaming query with key groups runs yet.", code=KubeReason.SERIES_MISSING)
     query = max(sorted(status.queries, key=lambda one: one.query_id), key=lambda one: seen[one.query_id])
     return query, seen[query.query_id]
-
-
-def _window(marks: tuple[Mark, ...], now_s: float, window_s: float, horizon_s: float) -> tuple[Mark, ...]:
-    """The scrapes of the window that saw batches end, its first and last among them."""
-    ring: Ring[Mark] = Ring(horizon_s, MOST_MARKS)
-    for mark in marks:
-        ring.add(mark)
-    return ring.between(*ring.window(now_s, window_s))
 
 
 def _as_in(status: AgentStatus, query: QueryStatus, end: Page) -> Page:

@@ -23,10 +23,10 @@ _WANTED = (names.GROUP_BUSY_SECONDS, names.GROUP_WARMUP_SECONDS, names.QUERY_BAT
 def read_series(
     connection: Connection, target: Target, marks: Sequence[Mark], scrapes: int, end: Page
 ) -> BatchSeries | None:
-    """Rows between scrapes that saw batches end, `marks`, the window's first and last among them.
+    """Rows between scrapes that saw batches end, `marks`, of which the last is that of the page `end`.
 
-    `scrapes` is how many there were in all between them. None where that is too much to read, or nothing is between.
-    Raises Unavailable.
+    `scrapes` is how many there were in all since the first of them. None where that is too much to
+    read, or nothing is between. Raises Unavailable.
     """
     if len(marks) < 2 or 2 * len(end.group_ids) * scrapes > MOST_SAMPLES:
         return None

@@ -13,7 +13,7 @@ from streamjob_operator.measure.page import Page
 from streamjob_operator.series import BatchSeries
 from streamjob_planners.model import FloatArray, GroupId, IntArray
 
-MOST_VALUES = 50_000
+MOST_VALUES = 20_000
 """Key groups times rows: beyond, readings are left out evenly, so that a row stands for more batches."""
 DIGITS = 4
 """Tenths of a millisecond: Spark tells milliseconds."""

@@ -63,7 +63,7 @@ class AgentMetrics:
             with self._lock:
                 newest = self._read()
                 start, end = self._ring.window(now_s, window_s)
-                pages = self._ring.between(start, end)
+                pages = self._ring.until(end)
         except Unavailable as error:
             if status.reason in UNATTACHED:
                 raise Unavailable(f"The agent measures nothing: {status.message}.") from error
