@@ -37,6 +37,7 @@ class Thought:
     scaling: ScalingDecision | None = None
     outlook: Effect | None = None
     binds: str | None = None
+    changed_at_s: float | None = None
 
 
 def run_cycle(
@@ -68,6 +69,7 @@ def run_cycle(
         outlook=thought.outlook,
         memory=memory,
         binds=thought.binds,
+        changed_at_s=thought.changed_at_s,
     )
     return timed("report", report, ports.reporters, record, memory), record
 
@@ -102,6 +104,7 @@ def think(
         outlook=resized.outlook,
         binds=None if resized.model.batch is None else what_binds(resized.model, resized.model.node_of),
         verdict=verdict,
+        changed_at_s=seen.changed_at_s,
     )
 
 

@@ -46,7 +46,8 @@ class CycleDigest:
 
     `distance_pct` is measured on where the key groups ran; `predicted_pct` is what the plan promises, None without a
     plan. `batch` compares predicted with measured batches. `moves` and `moved_bytes` count what was accepted in this
-    cycle; `pending` is what the agent had still to do.
+    cycle; `pending` is what the agent had still to do. `changed_at_s`: since when key groups share the work as they do
+    now, None where no change was seen within the window.
     """
 
     at_s: float
@@ -66,6 +67,7 @@ class CycleDigest:
     pending: int
     removed: tuple[str, ...]
     batch: BatchDigest | None = None
+    changed_at_s: float | None = None
 
     @property
     def ready(self) -> int:
@@ -103,6 +105,7 @@ def digest(record: CycleRecord) -> CycleDigest:
         pending=snapshot.moves_pending if snapshot else 0,
         removed=verdict.remove if acted else (),
         batch=_batch(record),
+        changed_at_s=record.changed_at_s,
     )
 
 

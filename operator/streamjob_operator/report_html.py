@@ -14,6 +14,7 @@ import numpy as np
 from streamjob_operator import report_plots as plots
 from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.history import History, read_history
+from streamjob_operator.values import CycleRecord
 from streamjob_operator.view_panels import clock_time
 
 BATCH, PHASE, CLAIM, FIGURE = "batch", "phase", "claim", "figure"
@@ -82,7 +83,7 @@ def render(history: History) -> str:
 
 
 def make_timeline(history: History) -> plots.Timeline:
-    """What is drawn: single batches where the history has them, else one for each cycle."""
+    """What is drawn: single batches where the history notes them, else as far as measurements tell them apart."""
     cycles = tuple(digest(record) for record in history.cycles)
     noted = tuple(
         plots.Batch(ended_at_s=float(note["ended_at_s"]), duration_s=float(note["duration_s"]))
@@ -90,14 +91,22 @@ def make_timeline(history: History) -> plots.Timeline:
     )
     return plots.Timeline(
         cycles=cycles,
-        batches=noted or _sampled_batches(cycles),
+        batches=noted or _measured_batches(history.cycles),
         phases=tuple(plots.Phase(name=note["name"], at_s=note["at_s"]) for note in history.of_kind(PHASE)),
         bound_pct=history.job.get("max_load_distance_pct"),
     )
 
 
-def _sampled_batches(cycles: tuple[CycleDigest, ...]) -> tuple[plots.Batch, ...]:
-    ended = {one.rates.last_batch_at_s: one.rates.last_batch_s for one in cycles if one.rates and one.rates.batches}
+def _measured_batches(cycles: tuple[CycleRecord, ...]) -> tuple[plots.Batch, ...]:
+    """Each cycle's series; where readings hold several batches, their mean. Without one, its newest batch."""
+    ended: dict[float, float] = {}
+    for snapshot in (one.snapshot for one in cycles if one.snapshot and one.snapshot.rates.batches):
+        series = snapshot.series
+        if series is None:
+            ended[round(snapshot.rates.last_batch_at_s, 1)] = snapshot.rates.last_batch_s
+            continue
+        means_s = series.batch_s / series.batches
+        ended.update(zip(series.ended_at_s.round(1).tolist(), means_s.tolist(), strict=True))
     return tuple(plots.Batch(ended_at_s=at_s, duration_s=duration_s) for at_s, duration_s in sorted(ended.items()))
 
 

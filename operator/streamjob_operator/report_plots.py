@@ -18,7 +18,7 @@ from streamjob_operator.digest import CycleDigest
 
 WIDTH_IN, HEIGHT_IN = 10.0, 2.7
 MARGINS = {"left": 0.075, "right": 0.82, "top": 0.91, "bottom": 0.17}
-INK, FAINT, ACT, BAD = "#1f2933", "#9aa5b1", "#0b7285", "#c92a2a"
+INK, FAINT, ACT, BAD, SHIFT = "#1f2933", "#9aa5b1", "#0b7285", "#c92a2a", "#9c36b5"
 EXECUTOR_COLOURS = ("#1c7ed6", "#f08c00", "#2f9e44", "#9c36b5", "#e8590c", "#099268", "#5f3dc4", "#a61e4d")
 PHASE_COLOURS = ("#f1f3f5", "#ffffff")
 STYLE: Any = {
@@ -129,7 +129,7 @@ def _steps(axes: Axes, points: tuple[Sequence[float], Sequence[float]], **style:
 
 
 def batch_times(axes: Axes, timeline: Timeline) -> None:
-    """Each batch's duration, what was predicted, the bound, and a mark where a decision was carried out."""
+    """Each batch's duration, what was predicted, the bound, and marks of decisions and of changes of load."""
     at = [timeline.since_start(batch.ended_at_s) for batch in timeline.batches]
     durations = [batch.duration_s for batch in timeline.batches]
     axes.plot(at, durations, color=INK, linewidth=0.8, marker="o", markersize=3.5, label="batch")
@@ -139,6 +139,9 @@ def batch_times(axes: Axes, timeline: Timeline) -> None:
     for one in timeline.cycles:
         if one.acted:
             axes.axvline(timeline.since_start(one.at_s), color=ACT, linewidth=1, alpha=0.55, label="decision")
+    for changed_at_s in {one.changed_at_s for one in timeline.cycles if one.changed_at_s is not None}:
+        shift = timeline.since_start(changed_at_s)
+        axes.axvline(shift, color=SHIFT, linewidth=1, linestyle="-.", alpha=0.7, label="load shared anew")
     predicted = _series(timeline, lambda one: None if one.batch is None else one.batch.predicted_s)
     axes.plot(*predicted, color="#f08c00", linewidth=1.4, marker="x", markersize=4, label="mean batch, predicted")
     bound = _series(timeline, lambda one: None if one.batch is None else one.batch.bound_s)

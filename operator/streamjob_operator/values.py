@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from scipy import sparse
 
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
+from streamjob_operator.series import BatchSeries
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.collocation.remote_cost import Evidence
 from streamjob_planners.model import Effect, FloatArray, GroupId, LoadModel, Plan
@@ -104,6 +105,7 @@ class Snapshot:
     traffic_sent_bytes: FloatArray | None = None  # (n_groups,), bytes to other key groups within the window, all pairs
     stages: tuple[StageView, ...] = ()  # empty while the agent does not tell
     warmup_s: FloatArray | None = None  # (n_groups,), seconds within the window that only moves and starts cost
+    series: BatchSeries | None = None  # the window and what came before it, batch by batch; None if read too seldom
 
 
 class Hold(Exception):
@@ -261,6 +263,7 @@ class CycleRecord:
     `model` is what was measured, and the verdict's plan speaks of it; `marked` of the model includes new marks.
     `outlook` is the effect expected once executors that were asked for have come; None when none were asked for.
     `binds` says what most of a batch is spent on, None where batches are not predicted.
+    `changed_at_s` is since when key groups share the work as the model says, None where it speaks of the whole window.
     """
 
     at_s: float
@@ -273,3 +276,4 @@ class CycleRecord:
     outlook: Effect | None = None
     memory: Memory | None = None
     binds: str | None = None
+    changed_at_s: float | None = None

@@ -48,7 +48,8 @@ def run(program: Program, *, seed: int, seconds: float, max_iterations: int | No
     _set_limits(solver.parameters, seed, seconds * (1 - GRACE), max_iterations)
     keeper = _Keeper(program)
     failures: list[BaseException] = []
-    thread = threading.Thread(target=_solve, args=(solver, program.model, keeper, failures), daemon=True)
+    # A model of its own: the caller goes on with the program, which a solver that was left behind would read meanwhile.
+    thread = threading.Thread(target=_solve, args=(solver, program.model.clone(), keeper, failures), daemon=True)
     thread.start()
     thread.join(seconds * (1 - GRACE / 2))
     if thread.is_alive():

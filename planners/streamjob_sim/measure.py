@@ -5,10 +5,12 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
 
+from streamjob_operator.measure.batches import Totals, series_of
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
 from streamjob_planners.model import BoolArray, FloatArray
@@ -20,6 +22,7 @@ from streamjob_sim.stage_views import stage_views
 
 START_S = 1_767_225_600.0
 """The world begins at 2026-01-01 00:00 UTC, so that windows with cron fields mean something."""
+SERIES_WINDOWS = 3.0
 APPLICATION, QUERY, RUN = "simulated-app", "simulated-query", "simulated-run"
 
 
@@ -78,7 +81,20 @@ def truth(job: SimulatedJob, window_s: float) -> Snapshot:
         traffic_sent_bytes=None if traffic is None else np.asarray(traffic.sum(axis=1), dtype=np.float64),
         stages=stage_views(job, batches),
         warmup_s=warmup_s,
+        series=series_of(list(_totals(job, window_s))),
     )
+
+
+def _totals(job: SimulatedJob, window_s: float) -> Iterator[Totals]:
+    """Readings at the ends of the newest batches, of the window and of two more before it."""
+    batches, covered_s = newest_batches(job, SERIES_WINDOWS * window_s)
+    busy_s = np.zeros(len(job.stages.group_ids))
+    loading_s, batch_s = np.zeros(busy_s.size), 0.0
+    begun_s = START_S + (batches[-1].end_s if batches else job.now_s) - covered_s
+    yield Totals(at_s=begun_s, batches=0, batch_s=0.0, busy_s=busy_s, warmup_s=loading_s)
+    for at, batch in enumerate(batches, start=1):
+        busy_s, loading_s, batch_s = busy_s + batch.task_s, loading_s + batch.loading_s, batch_s + batch.length_s
+        yield Totals(at_s=START_S + batch.end_s, batches=at, batch_s=batch_s, busy_s=busy_s, warmup_s=loading_s)
 
 
 def _owners(agent: Agent, alive: BoolArray) -> tuple[str | None, ...]:
@@ -157,14 +173,20 @@ def _with_gaps(snapshot: Snapshot, hit: BoolArray) -> Snapshot:
     def blank(values: FloatArray) -> FloatArray:
         return np.where(hit, 0.0, values)
 
+    series = snapshot.series
     return dataclasses.replace(
-        snapshot, busy_s=blank(snapshot.busy_s), cpu_s=blank(snapshot.cpu_s), records=blank(snapshot.records)
+        snapshot,
+        busy_s=blank(snapshot.busy_s),
+        cpu_s=blank(snapshot.cpu_s),
+        records=blank(snapshot.records),
+        series=None if series is None else dataclasses.replace(series, busy_s=blank(series.busy_s)),
     )
 
 
 def _partial(snapshot: Snapshot, kept: BoolArray) -> Snapshot:
     rows = np.flatnonzero(kept)
     traffic, sent, warmup_s = snapshot.traffic_bytes, snapshot.traffic_sent_bytes, snapshot.warmup_s
+    series = snapshot.series
     return dataclasses.replace(
         snapshot,
         group_ids=tuple(snapshot.group_ids[row] for row in rows),
@@ -176,4 +198,5 @@ def _partial(snapshot: Snapshot, kept: BoolArray) -> Snapshot:
         traffic_bytes=None if traffic is None else traffic[rows][:, rows],
         traffic_sent_bytes=None if sent is None else sent[rows],
         warmup_s=None if warmup_s is None else warmup_s[rows],
+        series=None if series is None else dataclasses.replace(series, busy_s=series.busy_s[:, rows]),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 from scraped_driver import Bench
 
@@ -45,6 +46,16 @@ def test_a_window_of_whole_batches(bench: Bench) -> None:
     assert snapshot.warmup_s is not None
     assert snapshot.warmup_s.tolist() == [0.0] * 4
     assert snapshot.window_s >= bench.window_s - 0.001  # scrapes are stamped in milliseconds
+    series = snapshot.series
+    assert series is not None
+    assert series.trouble(4) is None
+    assert series.batches.sum() >= batches
+    assert series.ended_at_s[-1] == pytest.approx(snapshot.taken_at_s)
+    assert series.row_s.sum() >= snapshot.window_s - 0.001
+    assert series.busy_s / series.batches[:, None] == pytest.approx(
+        np.tile([1.0, 2.0, 3.0, 4.0], (len(series.batches), 1))
+    )
+    assert series.batch_s.tolist() == pytest.approx((0.5 * series.batches).tolist())
     assert bench.metrics.trouble is None
 
 

@@ -82,6 +82,22 @@ def test_a_failure_of_the_solver_is_not_swallowed(small_model, monkeypatch):
         cpsat.run(program, seed=1, seconds=1.0, max_iterations=None)
 
 
+def test_a_solver_that_is_left_behind_reads_no_model_that_goes_on_changing(small_model, monkeypatch):
+    """It did, and OR-tools aborted the process: the second step adds to the program while the first may still run."""
+    model = small_model([0, 0, 0, 1], [10.0, 8.0, 5.0, 1.0], n_nodes=2)
+    program = milp_model.build(compile_problem(model, PlanParams()), model.node_of)
+    given, released = [], threading.Event()
+    monkeypatch.setattr(cpsat, "_solve", lambda _, read, *__: (given.append(read), released.wait(30)))
+    try:
+        assert cpsat.run(program, seed=1, seconds=0.1, max_iterations=None) is None
+        (read,) = given
+        before = str(read)
+        program.model.add(program.moves[0][0][1] == 1)
+        assert str(read) == before != str(program.model)
+    finally:
+        released.set()
+
+
 def test_budgets_of_cost_and_bytes_bind(small_model):
     model = small_model([0, 0, 0, 0], [5.0, 5.0, 5.0, 5.0], n_nodes=2)
     assert len(_solve(registry.get("milp"), model, budget=Budget(max_cost_s=1.5)).moves) == 1

@@ -178,6 +178,7 @@ changes = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 # Without shrinking: each example is an hour of a job, and one that fails is small enough to be read as it is.
 @settings(
     max_examples=20,

@@ -1,4 +1,4 @@
-"""MetricsSource that reads a Prometheus: five small queries a cycle, however many key groups the job has.
+"""MetricsSource that reads a Prometheus: six queries a cycle, however many key groups the job has.
 
 Prometheus's clock says now, its target labels say which series belong to the driver, its samples' times say when it
 scraped. A window runs from one scrape that saw a batch end to another; the pages of these two scrapes are read back
@@ -15,6 +15,7 @@ from streamjob_agent.wire import AgentStatus, QueryStatus
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.prometheus_http import Connection, Settings
 from streamjob_operator.kube.prometheus_pages import COUNTERS, GAUGES, check_same_groups, check_size, read_page
+from streamjob_operator.kube.prometheus_series import read_series
 from streamjob_operator.kube.prometheus_target import Mark, find_scrapes, find_target
 from streamjob_operator.measure.deltas import snapshot_between
 from streamjob_operator.measure.page import Page
@@ -25,6 +26,7 @@ from streamjob_operator.values import Snapshot
 
 MOST_MARKS = 20_000
 HORIZON_WINDOWS, HORIZON_MORE_S = 3.0, 600.0
+SERIES_WINDOWS = 3.0
 """How far back scrapes are looked at: room for long batches before the window begins."""
 
 
@@ -88,11 +90,17 @@ class PrometheusMetrics:
         target = find_target(connection, status.application_id, horizon_s, self._namespace)
         scrapes = find_scrapes(connection, target, query.query_id, now_s, horizon_s)
         check_size(target, scrapes.samples)
-        first, last = _window(scrapes.marks, now_s, window_s, horizon_s)
+        ring: Ring[Mark] = Ring(horizon_s, MOST_MARKS)
+        for mark in scrapes.marks:
+            ring.add(mark)
+        first, last = ring.window(now_s, window_s)
         start = read_page(connection, target, first, COUNTERS, expected, self.skew_s)
         end = read_page(connection, target, last, (*COUNTERS, *GAUGES), expected, self.skew_s)
         check_same_groups(start, end, expected, target)
-        return snapshot_between(start, end, _as_in(status, query, end), status, self._traffic.newest(start, end))
+        marks = [mark for mark in ring.until(last) if last.at_s - mark.at_s <= SERIES_WINDOWS * window_s]
+        series = read_series(connection, target, marks, scrapes.since(marks[0].at_s), end)
+        traffic = self._traffic.newest(start, end)
+        return snapshot_between(start, end, _as_in(status, query, end), status, traffic, series)
 
     def _connect(self) -> Connection:
         settings = self._settings()
@@ -124,13 +132,6 @@ def _busiest(status: AgentStatus) -> tuple[QueryStatus, int]:
         raise Unavailable("No streaming query with key groups runs yet.", code=KubeReason.SERIES_MISSING)
     query = max(sorted(status.queries, key=lambda one: one.query_id), key=lambda one: seen[one.query_id])
     return query, seen[query.query_id]
-
-
-def _window(marks: tuple[Mark, ...], now_s: float, window_s: float, horizon_s: float) -> tuple[Mark, Mark]:
-    ring: Ring[Mark] = Ring(horizon_s, MOST_MARKS)
-    for mark in marks:
-        ring.add(mark)
-    return ring.window(now_s, window_s)
 
 
 def _as_in(status: AgentStatus, query: QueryStatus, end: Page) -> Page:

@@ -61,6 +61,10 @@ class Scrapes:
     marks: tuple[Mark, ...]
     samples: int | None
 
+    def since(self, at_s: float) -> int:
+        """How many there were from then on."""
+        return sum(mark.at_s >= at_s for mark in self.marks)
+
 
 def quoted(text: str) -> str:
     """A string of PromQL."""

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from streamjob_agent import metric_names as names
 from streamjob_agent.wire import AgentStatus, QueryStatus
+from streamjob_operator.measure.batches import grown, in_order, totals_of, worked_s
 from streamjob_operator.measure.growth import growth
 from streamjob_operator.measure.page import Page
 from streamjob_operator.measure.stages import stages_between
 from streamjob_operator.measure.traffic import Reading
+from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
 from streamjob_planners.model import FloatArray, GroupId
 
 
 def snapshot_between(
-    start: Page, end: Page, newest: Page, status: AgentStatus, traffic: Reading | None = None
+    start: Page,
+    end: Page,
+    newest: Page,
+    status: AgentStatus,
+    traffic: Reading | None = None,
+    series: BatchSeries | None = None,
 ) -> Snapshot:
     """What happened between two pages of one run; executors and owners as in the newest, moves as in the status."""
     query = next((one for one in status.queries if one.query_id == end.query_id), None)
-    warmup_s = _grown(start, end, names.GROUP_WARMUP_SECONDS)
-    # Seconds that moves and starts cost are no load, or key groups would be moved for having moved.
-    busy_s = np.maximum(0.0, _grown(start, end, names.GROUP_BUSY_SECONDS) - warmup_s)
+
+    def used(name: str) -> FloatArray:
+        return grown(in_order(start, name, end.group_ids), end.counters[name])
+
+    busy_s = worked_s(totals_of(start, end.group_ids), totals_of(end, end.group_ids))
     batches = end.batches - start.batches
     return Snapshot(
         taken_at_s=end.at_s,
@@ -37,15 +44,16 @@ def snapshot_between(
         group_ids=end.group_ids,
         owners=_owners(end, newest, query),
         busy_s=busy_s,
-        cpu_s=_grown(start, end, names.GROUP_CPU_SECONDS),
-        records=_grown(start, end, names.GROUP_RECORDS),
+        cpu_s=used(names.GROUP_CPU_SECONDS),
+        records=used(names.GROUP_RECORDS),
         state_bytes=end.state_bytes,
         traffic_bytes=None if traffic is None else traffic.matrix(end.group_ids, batches),
         rates=_rates(start, end),
         traffic_read_at_s=None if traffic is None else traffic.read_at_s,
         traffic_sent_bytes=None if traffic is None else traffic.sent(end.group_ids, batches),
         stages=stages_between(start, end, busy_s),
-        warmup_s=warmup_s,
+        warmup_s=used(names.GROUP_WARMUP_SECONDS),
+        series=series,
     )
 
 
@@ -61,12 +69,6 @@ def _owners(end: Page, newest: Page, query: QueryStatus | None) -> tuple[str | N
         return next((one for one in (ran.get(group), told) if one in live), None)
 
     return tuple(owner(group) for group in end.group_ids)
-
-
-def _grown(start: Page, end: Page, name: str) -> FloatArray:
-    first = dict(zip(start.group_ids, start.counters[name].tolist(), strict=True))
-    last = dict(zip(end.group_ids, end.counters[name].tolist(), strict=True))
-    return np.array([growth(first, last, group) for group in end.group_ids], dtype=np.float64)
 
 
 def _executors(start: Page, end: Page, newest: Page) -> tuple[ExecutorView, ...]:
@@ -88,11 +90,11 @@ def _executors(start: Page, end: Page, newest: Page) -> tuple[ExecutorView, ...]
 
 
 def _rates(start: Page, end: Page) -> QueryRates:
-    def grown(name: str) -> float:
+    def passed(name: str) -> float:
         return growth(start.query, end.query, name)
 
-    batches, batch_s = grown(names.QUERY_BATCHES), grown(names.QUERY_BATCH_SECONDS)
-    rows, last_s = grown(names.QUERY_INPUT_ROWS), end.query.get(names.QUERY_LAST_BATCH_SECONDS, 0.0)
+    batches, batch_s = passed(names.QUERY_BATCHES), passed(names.QUERY_BATCH_SECONDS)
+    rows, last_s = passed(names.QUERY_INPUT_ROWS), end.query.get(names.QUERY_LAST_BATCH_SECONDS, 0.0)
     return QueryRates(
         batches=round(batches),
         mean_batch_s=batch_s / batches if batches else last_s,
@@ -102,5 +104,5 @@ def _rates(start: Page, end: Page) -> QueryRates:
         input_rps=rows / (end.at_s - start.at_s),
         processed_rps=rows / batch_s if batch_s > 0 else 0.0,
         lag_rows=end.query.get(names.QUERY_LAG_ROWS),
-        other_busy_s=grown(names.QUERY_OTHER_BUSY_SECONDS),
+        other_busy_s=passed(names.QUERY_OTHER_BUSY_SECONDS),
     )

@@ -67,6 +67,10 @@ class Ring(Generic[M]):
             raise Unavailable("Only one batch has ended since the agent is being watched; two make a window.")
         return starts[-1], end
 
+    def until(self, end: M) -> tuple[M, ...]:
+        """The pages at batch ends before a page, and this page, oldest first."""
+        return (*(page for page in self._ends if page.at_s < end.at_s), end)
+
     def _patience_s(self, window_s: float) -> float:
         """Three of the longest recent gaps between batches, at least one window."""
         recent = list(self._ends)[-5:]

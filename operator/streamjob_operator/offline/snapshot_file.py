@@ -119,6 +119,9 @@ def _lengths(snapshot: Snapshot) -> Iterator[str]:
         values = getattr(snapshot, name)
         if values is not None and len(values) != n_groups:
             yield f"{name}: {len(values)} values given for {n_groups} key groups"
+    trouble = None if snapshot.series is None else snapshot.series.trouble(n_groups)
+    if trouble is not None:
+        yield f"series: {trouble}"
 
 
 def _traffic(snapshot: Snapshot) -> Iterator[str]:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from streamjob_operator.measure.batches import series_of, totals_of
 from streamjob_operator.measure.deltas import snapshot_between
 from streamjob_operator.measure.page import Page, parse_page
 from streamjob_operator.measure.ring import Ring
@@ -62,13 +63,15 @@ class AgentMetrics:
             with self._lock:
                 newest = self._read()
                 start, end = self._ring.window(now_s, window_s)
+                pages = self._ring.until(end)
         except Unavailable as error:
             if status.reason in UNATTACHED:
                 raise Unavailable(f"The agent measures nothing: {status.message}.") from error
             raise
         if status.application_id != newest.application_id:
             raise Stale(f"The driver is {newest.application_id} now, its status was that of {status.application_id}.")
-        return snapshot_between(start, end, newest, status, self._traffic.newest(start, end))
+        series = series_of([totals_of(page, end.group_ids) for page in pages])
+        return snapshot_between(start, end, newest, status, self._traffic.newest(start, end), series)
 
     def _read(self) -> Page:
         """Read one page into the ring; the lock keeps pages in the order of their time."""

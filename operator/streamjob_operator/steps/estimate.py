@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_operator.steps.batching import live, shape_of
+from streamjob_operator.steps.recent import since_change
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners import traffic
 from streamjob_planners.collocation.remote_cost import Evidence, seconds_per_byte
@@ -32,6 +33,8 @@ class Estimate:
         growth_ratio: what the source brings over what the job takes: 1.0 when nobody tells, below while a backlog is
             worked off, above while one grows, within 1 / MAX_PRESSURE and MAX_PRESSURE.
         unmeasured_groups: key groups without a task within the window; their load counts as 0.
+        changed_at_s: since when key groups share the work as they do now, and so what loads speak of; None where
+            that is the whole window.
         doubted: what batches are predicted to take has been too far off; the model then says nothing of batches.
     """
 
@@ -40,6 +43,7 @@ class Estimate:
     growth_ratio: float
     unmeasured_groups: int
     doubted: bool = False
+    changed_at_s: float | None = None
 
 
 def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True) -> Estimate:
@@ -48,6 +52,7 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True) -> E
     The reference executor has the commonest number of cores; the capacity of the others is relative to it. Without
     `collocate` the model holds no traffic, so that no planner spends moves on it; nor where it is next to nothing.
     """
+    snapshot, changed_at_s = since_change(snapshot)
     nodes = live(snapshot)
     cores = reference_cores(nodes)
     slot_seconds = snapshot.window_s * cores
@@ -62,6 +67,7 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True) -> E
         growth_ratio=growth_ratio(snapshot, memory),
         unmeasured_groups=int(np.count_nonzero(snapshot.busy_s <= 0)),
         doubted=not memory.batches.trusted,
+        changed_at_s=changed_at_s,
     )
 
 
@@ -124,7 +130,13 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
         traffic_out=None if snapshot.traffic_sent_bytes is None else snapshot.traffic_sent_bytes / snapshot.window_s,
         pinned=np.zeros(len(snapshot.group_ids), dtype=np.bool_),
         batch=shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None,
+        load_series=_load_series(snapshot, cores),
     )
+
+
+def _load_series(snapshot: Snapshot, cores: int) -> FloatArray | None:
+    series = snapshot.series
+    return None if series is None else 100.0 * series.busy_s / (series.row_s[:, None] * cores)
 
 
 def _migration_cost_s(snapshot: Snapshot, memory: Memory, alive: BoolArray) -> FloatArray:

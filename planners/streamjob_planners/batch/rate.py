@@ -103,8 +103,14 @@ def fewest_executors(
     """
 
     def enough(executors: int) -> bool:
-        found = largest_rate(work, executors, slots, objective_s=objective_s, trigger_s=trigger_s)
-        return found.keeps_up(rate_rps)
+        if objective_s is None:
+            return largest_rate(work, executors, slots).keeps_up(rate_rps)
+        # Seconds rise with rows: the largest batch within the objective holds what arrives meanwhile, if this one does.
+        rows = rate_rps * max(objective_s, trigger_s)
+        return batch_of(work, rows, executors, slots).expected_s <= objective_s * (1 + CLOSE)
+
+    if slots < 1 or most < 1:
+        raise ValueError(f"most, slots: {most} and {slots} given, 1 or more of each is needed")
 
     if not enough(most):
         return None

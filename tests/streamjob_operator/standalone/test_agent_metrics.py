@@ -52,6 +52,21 @@ def test_a_window_holds_whole_batches_and_not_the_first(bench: Bench) -> None:
     assert snapshot.traffic_bytes.toarray()[0, 3] == 200.0
 
 
+def test_a_window_is_told_batch_by_batch(bench: Bench) -> None:
+    bench.batch(50.0, 50.0, 50.0, 50.0)
+    bench.batch(1.0, 2.0, 3.0, 4.0)
+    bench.batch(4.0, 3.0, 2.0, 1.0, seconds=7.0)
+    snapshot = bench.metrics.observe(bench.now_s + 1, 6.0)
+    series = snapshot.series
+    assert series is not None
+    assert series.ended_at_s.tolist() == [bench.now_s - 7.0, bench.now_s]
+    assert series.row_s.tolist() == [5.0, 7.0]
+    assert series.batches.tolist() == [1, 1]
+    assert series.batch_s.tolist() == [1.0, 1.0]
+    assert series.busy_s.tolist() == [[1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0]]
+    assert snapshot.busy_s.tolist() == [4.0, 3.0, 2.0, 1.0], "the series tells what came before the window, too"
+
+
 def test_what_a_move_cost_is_no_load(bench: Bench) -> None:
     bench.batch()
     bench.agent.warmup_s = [0.0, 0.5, 0.0, 0.0]

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from worlds import World, even
 
+from streamjob_operator.series import BatchSeries
 from streamjob_operator.steps.estimate import LOST, MAX_PRESSURE, estimate, growth_ratio, node_names
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 
@@ -22,6 +23,21 @@ def sized(*cores: int) -> Snapshot:
 def test_load_is_the_share_of_the_reference_executors_slots() -> None:
     assert estimate(sized(1, 1), Memory()).model.load.tolist() == pytest.approx([50.0, 50.0])
     assert estimate(sized(2, 2), Memory()).model.load.tolist() == pytest.approx([25.0, 25.0])
+
+
+def test_the_series_is_load_of_each_batch() -> None:
+    seen = sized(2, 2)
+    assert estimate(seen, Memory()).model.load_series is None
+    series = BatchSeries(
+        ended_at_s=np.array([994.0, 1000.0]),
+        row_s=np.array([4.0, 6.0]),
+        batches=np.array([1, 1]),
+        batch_s=np.array([3.0, 3.0]),
+        busy_s=np.array([[2.0, 0.0], [3.0, 6.0]]),
+    )
+    model = estimate(dataclasses.replace(seen, series=series), Memory()).model
+    assert model.load_series is not None
+    assert model.load_series.tolist() == [[25.0, 0.0], [25.0, 50.0]]
 
 
 def test_the_reference_is_the_commonest_executor() -> None:
