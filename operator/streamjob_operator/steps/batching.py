@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from streamjob_operator.steps.tasks import tasks_of, with_tasks
 from streamjob_operator.values import ExecutorView, Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.batch.predict import predict
@@ -30,11 +31,12 @@ def shape_of(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> Batch
     if batches == 0 or not snapshot.group_ids:
         return None
     operator = np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)
-    task_s = np.maximum(snapshot.busy_s, 0.0) / batches
+    task_s, error_s = tasks_of(snapshot, knowledge)
     return BatchShape(
         level=_levels(snapshot.stages, operator),
         task_s=task_s,
         spread_s=_spread_s(snapshot.stages, operator, task_s),
+        error_s=error_s,
         slots=slots,
         speed=np.ones(slots.size),
         fixed_s=0.0 if knowledge.fixed_s is None else knowledge.fixed_s.mean,
@@ -77,7 +79,10 @@ def learn_batches(memory: Memory, snapshot: Snapshot) -> Memory:
     knowledge = memory.batches
     if knowledge.at_s is not None and snapshot.taken_at_s <= knowledge.at_s:
         return memory
-    return dataclasses.replace(memory, batches=_after(_with_moves(knowledge, memory, snapshot), memory, snapshot))
+    knowledge = _after(_with_moves(knowledge, memory, snapshot), memory, snapshot)
+    if _warm(snapshot):
+        knowledge = with_tasks(knowledge, snapshot)
+    return dataclasses.replace(memory, batches=knowledge)
 
 
 def _after(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:

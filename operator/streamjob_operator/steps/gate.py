@@ -112,8 +112,7 @@ def _moves(case: Case) -> tuple[Plan, Worth]:
 
 
 def _worth(case: Case, plan: Plan) -> Worth:
-    model, batches = case.resized.model, case.snapshot.rates.batches
-    judged = worth(model, plan, case.job.spec.balancing, max(batches, 1))
+    judged = worth(case.resized.model, plan, case.job.spec.balancing)
     error = case.memory.batches.error_ratio
     if case.memory.batches.trusted or error is None or case.job.spec.balancing.objective is not Objective.BATCH_TIME:
         return judged
