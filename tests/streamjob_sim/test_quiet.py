@@ -1,4 +1,4 @@
-"""Worlds that do not change, with tasks that vary from batch to batch, and one batch in each window: nothing to gain."""
+"""Worlds that do not change, whose tasks vary, with one batch in each window: there is nothing to gain."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def truly_gained_s(score: Score) -> list[float]:
 
 
 def test_noise_alone_moves_hardly_anything() -> None:
-    score = run(noisy(80, SKEWED, cores=1), planner="greedy")
-    assert len(score.batches) >= 79
-    assert late_moves(score) <= 4
+    score = run(noisy(40, SKEWED, cores=1), planner="greedy")
+    assert len(score.batches) >= 39
+    assert late_moves(score) <= 3
     assert all(gain_s >= 0 for gain_s in truly_gained_s(score))
 
 

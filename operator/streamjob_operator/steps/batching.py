@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamjob_operator.steps.tasks import tasks_of, with_tasks
+from streamjob_operator.steps.learn import moved_rows
+from streamjob_operator.steps.tasks import speeds_of, tasks_of, with_tasks
 from streamjob_operator.values import ExecutorView, Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.batch.predict import predict
@@ -38,10 +39,16 @@ def shape_of(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> Batch
         spread_s=_spread_s(snapshot.stages, operator, task_s),
         error_s=error_s,
         slots=slots,
-        speed=np.ones(slots.size),
+        speed=_speeds(snapshot, slots, knowledge),
         fixed_s=0.0 if knowledge.fixed_s is None else knowledge.fixed_s.mean,
         free_stages=_free_stages(snapshot),
     )
+
+
+def _speeds(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> FloatArray:
+    """Of the live executors, and of what stands for lost ones, (n_nodes,)."""
+    known = speeds_of(tuple(one.executor_id for one in live(snapshot)), knowledge.paces)
+    return np.append(known, np.ones(slots.size - known.size)) if slots.size > known.size else known
 
 
 def _levels(stages: tuple[StageView, ...], operator: IntArray) -> IntArray:
@@ -81,7 +88,7 @@ def learn_batches(memory: Memory, snapshot: Snapshot) -> Memory:
         return memory
     knowledge = _after(_with_moves(knowledge, memory, snapshot), memory, snapshot)
     if _warm(snapshot):
-        knowledge = with_tasks(knowledge, snapshot)
+        knowledge = with_tasks(knowledge, snapshot, moved_rows(memory, snapshot))
     return dataclasses.replace(memory, batches=knowledge)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from streamjob_planners.arrays import FloatArray, IntArray
-from streamjob_planners.batch.shape import BatchShape
+from streamjob_planners.arrays import FloatArray
 
 REACH = 6.0
 """Standard deviations beyond which nothing happens."""
