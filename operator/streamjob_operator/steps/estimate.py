@@ -45,17 +45,19 @@ class Estimate:
     doubted: bool = False
 
 
-def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True) -> Estimate:
+def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, pinned: Collection[int] = ()) -> Estimate:
     """Load of group k = 100 * busy seconds / (window * cores of the reference executor).
 
     The reference executor has the commonest number of cores and the commonest speed; the capacity of the others is
     relative to it, and what a slow one took long for is less load. Without
     `collocate` the model holds no traffic, so that no planner spends moves on it; nor where it is next to nothing.
+    Key groups of `pinned` operators stay on executors that stay.
     """
     nodes = live(snapshot)
     cores = reference_cores(nodes)
     slot_seconds = snapshot.window_s * cores
     model = _model(snapshot, nodes, cores, memory)
+    model = dataclasses.replace(model, pinned=_pinned(model, pinned))
     saving = saving_ratio(memory.remote_reads, cores)
     model = (
         dataclasses.replace(model, traffic_load_ratio=saving) if collocate else dataclasses.replace(model, traffic=None)
@@ -76,6 +78,12 @@ def _lost(nodes: tuple[ExecutorView, ...], cores: int, memory: Memory) -> float:
     speed = speeds_of(tuple(one.executor_id for one in staying), memory.batches.paces)
     slots = np.array([one.cores for one in staying], dtype=np.float64)
     return float((slots / cores * np.maximum(0.0, 1.0 - speed)).sum())
+
+
+def _pinned(model: LoadModel, operators: Collection[int]) -> BoolArray:
+    """Key groups that must stay, (n_groups,): none of those on executors that go."""
+    theirs = np.isin(np.array([group.operator for group in model.group_ids], dtype=np.int64), list(operators))
+    return np.asarray(theirs & ~model.marked[model.node_of], dtype=np.bool_)
 
 
 def saving_ratio(evidence: Evidence | None, cores: int) -> float:

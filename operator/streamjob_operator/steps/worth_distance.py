@@ -25,7 +25,10 @@ def not_gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reas
         message = f"Load distance {distance:.1f}, up to {balancing.max_load_distance:g} is tolerated."
         return Reason.BALANCED, message
     if not plan.moves and not affordable(model, balancing):
-        return Reason.BUDGET_TOO_SMALL, f"Load distance {distance:.1f}, but no key group is small enough to move."
+        return (
+            Reason.BUDGET_TOO_SMALL,
+            f"Load distance {distance:.1f}, but no key group may move: all are pinned or above the budget.",
+        )
     message = f"Load distance {distance:.1f}; {_shortfall(plan)}. {' '.join(plan.notes)}"
     return Reason.GAIN_TOO_SMALL, message.strip()
 

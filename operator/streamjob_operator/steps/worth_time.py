@@ -47,7 +47,7 @@ def not_gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reas
     now = f"Batches take {_seconds(before_s)}"
     bound_s = plan.batch_bound_s
     if not plan.moves and not affordable(model, balancing):
-        return Reason.BUDGET_TOO_SMALL, f"{now}, but no key group is small enough to move."
+        return Reason.BUDGET_TOO_SMALL, f"{now}, but no key group may move: all are pinned or above the budget."
     why = what_binds(model, model.node_of)
     if not plan.moves or (bound_s is not None and (plan.before.batch_s or 0.0) <= (1 + NEAR_BOUND) * bound_s):
         least = "" if bound_s is None else f", and no placement takes less than {_seconds(bound_s)}"
