@@ -21,9 +21,9 @@ LEAST_FACTOR = 1.25
 """A smaller difference is nothing to plan by."""
 NEAR_FACTOR = 1.1
 """A speed nearer to 1 than this counts as 1 again."""
-SURE = 4.5
+SURE = 5.0
 """Standard errors that a factor must be away from 1; a fleet is looked at every period for years."""
-NOTICED = 2.0
+NOTICED = 2.5
 """Standard errors from which a window counts among those on end."""
 FEWEST_GROUPS = 3
 """Key groups that must agree before an executor counts as slow; back to normal one is enough."""
@@ -127,8 +127,21 @@ def _offs(seen: Seen, n: int) -> list[_Off | None]:
     """Each executor's median against that of most; None without a group."""
     count = np.bincount(seen.executor, minlength=n)
     medians = np.array([np.median(seen.off[seen.executor == at]) if count[at] else np.nan for at in range(n)])
-    usual = _lower_median(medians[count > 0], count[count > 0]) if count.any() else 0.0
-    return [_off(seen, at, float(medians[at]) - usual) if count[at] else None for at in range(n)]
+    used = np.flatnonzero(count)
+    if used.size == 0:
+        return [None] * n
+    usual = _usual(medians[used], count[used])
+    alone = {at: _off(seen, at, float(medians[at]) - usual) for at in used.tolist()}
+    cost = MEDIAN_COST / used.size
+    sample, base = (
+        cost * float(np.mean([getattr(one, name) for one in alone.values()])) for name in ("sample", "base")
+    )
+    return [
+        dataclasses.replace(alone[at], sample=alone[at].sample + sample, base=alone[at].base + base)
+        if at in alone
+        else None
+        for at in range(n)
+    ]
 
 
 def _off(seen: Seen, executor: int, value: float) -> _Off:
@@ -140,11 +153,12 @@ def _off(seen: Seen, executor: int, value: float) -> _Off:
     return _Off(value=value, sample=cost * sample / n, base=cost * float(seen.base_variance[mine].mean()) / n, groups=n)
 
 
-def _lower_median(values: FloatArray, count: IntArray) -> float:
-    """Each value counting as often as its executor has groups. Of two halves the faster one is the usual one."""
+def _usual(values: FloatArray, count: IntArray) -> float:
+    """Median, each value counting as often as its executor has groups. Of two executors the faster one is the usual."""
     order = np.argsort(values, kind="stable")
-    reached = np.cumsum(count[order])
-    return float(values[order][np.searchsorted(reached, reached[-1] / 2.0)])
+    reached = np.cumsum(count[order]) / float(count.sum())
+    low, high = (values[order][np.searchsorted(reached, part)] for part in (0.5 - 1e-9, 0.5 + 1e-9))
+    return float(low if values.size == 2 else (low + high) / 2.0)
 
 
 def _next(pace: Pace, off: _Off | None) -> Pace:
