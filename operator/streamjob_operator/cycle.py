@@ -79,7 +79,14 @@ def think(
 ) -> Thought:
     """Plan, scale by the plan, plan again, verify, judge: pure but for the clock that times it."""
     empty = timed("terminate", empty_marked, memory, snapshot)
-    seen = timed("estimate", estimate, snapshot, memory, collocate=job.spec.balancing.collocation.enabled)
+    seen = timed(
+        "estimate",
+        estimate,
+        snapshot,
+        memory,
+        collocate=job.spec.balancing.collocation.enabled,
+        pinned=job.spec.balancing.pinned_operators,
+    )
     plan = timed("solve", solver.solve, seen.model)
     settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
     situation = Situation(job=job, snapshot=snapshot, estimate=seen, plan=plan, settled=settled)

@@ -14,6 +14,7 @@ class FaultKind(enum.StrEnum):
     """Kinds of faults."""
 
     EXECUTOR_DEATH = "ExecutorDeath"
+    EXECUTOR_SLOW = "ExecutorSlow"  # a noisy neighbour, a failing disk, a throttled core
     METRICS_UNAVAILABLE = "MetricsUnavailable"
     METRICS_REFUSED = "MetricsRefused"  # the other side says itself that it is stale
     METRICS_FROZEN = "MetricsFrozen"  # the last good answer again and again
@@ -25,7 +26,7 @@ class FaultKind(enum.StrEnum):
 
 
 _LASTING = frozenset(FaultKind) - {FaultKind.EXECUTOR_DEATH}
-_SHARED = {FaultKind.METRICS_GAPS, FaultKind.METRICS_PARTIAL, FaultKind.CONTROLLER_CRASHES}
+_SHARED = {FaultKind.EXECUTOR_SLOW, FaultKind.METRICS_GAPS, FaultKind.METRICS_PARTIAL, FaultKind.CONTROLLER_CRASHES}
 METRICS = frozenset(kind for kind in FaultKind if kind.value.startswith("Metrics"))
 
 
@@ -42,10 +43,11 @@ class Fault(Part):
     """How long it lasts. Duration, needed by all but ExecutorDeath."""
 
     executor: str | None = Field(default=None, min_length=1)
-    """Id of the executor that dies. Default: the one with the most key groups."""
+    """Id of the executor that dies or is slow. Default: the one with the most key groups dies, the first is slow."""
 
     share: float | None = Field(default=None, gt=0, le=1)
-    """Share of key groups or cycles hit, above 0 to 1. Needed by MetricsGaps, MetricsPartial and ControllerCrashes."""
+    """Share of key groups or cycles hit, or of its speed that a slow executor keeps, above 0 to 1. Needed by
+    ExecutorSlow, MetricsGaps, MetricsPartial and ControllerCrashes."""
 
     @model_validator(mode="after")
     def _complete(self) -> Fault:

@@ -30,6 +30,7 @@ class Executor:
     life: Life = Life.STARTING
     marked: bool = False
     cold: bool = True
+    kept_ratio: float = 1.0  # of its speed, while it is slow
     gone_at_s: float = math.inf
 
 
@@ -72,6 +73,11 @@ class Fleet:
         for index, executor in enumerate(self.executors):
             executor.marked = str(index) in names and executor.life is Life.READY
 
+    def slow(self, kept_ratios: dict[int, float]) -> None:
+        """Exactly these keep that part of their speed."""
+        for index, executor in enumerate(self.executors):
+            executor.kept_ratio = kept_ratios.get(index, 1.0)
+
     def next_coming_s(self) -> float:
         """When the next executor will be ready; infinity when none was asked for."""
         return min((one.ready_at_s for one in self.executors if one.life is Life.STARTING), default=math.inf)
@@ -89,7 +95,7 @@ class Fleet:
     def pace(self) -> FloatArray:
         """Seconds of an executor for each second of work on a warm one of speed 1, (n_executors,)."""
         factor = self._spec.cold_factor
-        return np.array([(factor if one.cold else 1.0) / one.speed for one in self.executors])
+        return np.array([(factor if one.cold else 1.0) / (one.speed * one.kept_ratio) for one in self.executors])
 
     def slots(self) -> IntArray:
         """Task slots, (n_executors,)."""

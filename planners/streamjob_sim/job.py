@@ -118,12 +118,18 @@ class SimulatedJob:
         if homeless.any():
             self.agent.rescue(homeless, open_executors)
         self.agent.release(self.state_bytes, open_executors)
+        self.fleet.slow(self._slow())
         self.taken += taken
         work = self.stages.work(taken, self.now_s, self._rng)
         moved = self.agent.registered != self.agent.seen
         timing = self.stages.time(work, self.agent.registered, self._loading_s(moved), self.fleet)
         end_s = self.now_s + timing.length_s
         self._running = Running(started_s=self.now_s, end_s=end_s, work=work, timing=timing, moved=moved)
+
+    def _slow(self) -> dict[int, float]:
+        """Executors that are slow now, and the part of their speed that they keep."""
+        slow = (one for one in self.world.faults if one.kind is FaultKind.EXECUTOR_SLOW and one.lasts_at(self.now_s))
+        return {int(one.executor or 0): one.share or 1.0 for one in slow}
 
     def _loading_s(self, moved: BoolArray) -> FloatArray:
         if not moved.any():

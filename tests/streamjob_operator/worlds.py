@@ -19,6 +19,7 @@ from streamjob_operator.values import (
     Reason,
     Receipt,
     Snapshot,
+    StageView,
     Verdict,
 )
 from streamjob_planners.model import GroupId
@@ -113,6 +114,7 @@ class World:
             state_bytes=np.full(len(self.loads), 1e6),
             traffic_bytes=self.traffic,
             rates=self._rates(now_s, window_s),
+            stages=(_stage(float(busy_s.sum()) / BATCHES),),
         )
 
     def _rates(self, now_s: float, window_s: float) -> QueryRates:
@@ -189,6 +191,11 @@ class World:
         if where in self.crash_at:
             self.crash_at.discard(where)
             raise Crash(where)
+
+
+def _stage(busy_s: float) -> StageView:
+    """The one stage, whose tasks take as long in every batch."""
+    return StageView(operator=0, level=0, wall_s=busy_s, busy_s=busy_s, longest_s=busy_s, spread_s=0.0)
 
 
 def even(executors: int, groups_each: int, load: float) -> World:

@@ -8,6 +8,7 @@ from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.kube import telemetry_names as names
 from streamjob_operator.kube.report.decisions import outcome_of
 from streamjob_operator.kube.telemetry_names import Family
+from streamjob_operator.steps.speeds import unequal
 from streamjob_operator.values import CycleRecord
 
 Labels = tuple[str, ...]
@@ -60,6 +61,8 @@ def _remembered(record: CycleRecord, figures: CycleDigest) -> Iterator[tuple[Key
     if memory is None:
         return
     yield (names.REPORTER_ERRORS, ()), memory.counters.get(_COUNTED_ERRORS, 0)
+    for executor, pace in unequal(memory).items():
+        yield (names.EXECUTOR_SPEED, (executor,)), pace.speed
     promised = memory.predicted_distance
     if promised is None:
         return

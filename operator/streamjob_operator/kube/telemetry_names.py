@@ -47,6 +47,12 @@ EXECUTORS = Family(
     help="Executors: ready and not marked, marked (being drained), and wanted.",
     labels=(*JOB_LABELS, "state"),
 )
+EXECUTOR_SPEED = Family(
+    name="streamjob_job_executor_speed_ratio",
+    kind="gauge",
+    help="Speed of an executor over that of most, as plans count it; absent where it is that of the others.",
+    labels=(*JOB_LABELS, "executor"),
+)
 LOAD_DISTANCE = Family(
     name="streamjob_job_load_distance_percent",
     kind="gauge",
@@ -144,6 +150,7 @@ FAMILIES: tuple[Family, ...] = (
     LAST_CYCLE,
     METRICS_AGE,
     EXECUTORS,
+    EXECUTOR_SPEED,
     LOAD_DISTANCE,
     LOAD_MEAN,
     PREDICTED_DISTANCE,

@@ -61,7 +61,8 @@ def propose(moment: Moment, job: StreamJob, seed: int, clock: Clock = time.monot
     """Plan on a snapshot. Raises ValueError on a snapshot that makes no load model, Hold when the planner fails."""
     snapshot = moment.snapshot
     memory = learn_batches(Memory(marked=moment.marked, remote_reads=moment.remote_reads), snapshot)
-    seen = estimate(snapshot, memory, collocate=job.spec.balancing.collocation.enabled)
+    balancing = job.spec.balancing
+    seen = estimate(snapshot, memory, collocate=balancing.collocation.enabled, pinned=balancing.pinned_operators)
     solver = make_solver(job, np.random.default_rng(seed), clock)
     plan = solver.solve(seen.model)
     situation = Situation(job=job, snapshot=snapshot, estimate=seen, plan=plan)

@@ -167,6 +167,11 @@ class Balancing(Part):
     migration_budget: MigrationBudget = MigrationBudget()
     """What moves may cost: the seconds of a batch boundary, and how many key groups and bytes one plan may move."""
 
+    pinned_operators: tuple[int, ...] = Field(default=(), max_length=100)
+    """Operators, by their numbers in Spark's plan, whose key groups stay on their executors, as where a job keeps a
+    cache of its own beside them. They leave executors that are drained or gone all the same. Default: none; at
+    most 100."""
+
     collocation: Collocation = Collocation()
     """Whether and how key groups that exchange much data are placed on one executor, which saves network traffic."""
 

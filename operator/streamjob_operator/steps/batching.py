@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from streamjob_operator.steps.learn import moved_rows
+from streamjob_operator.steps.recent import since_change
+from streamjob_operator.steps.tasks import speeds_of, tasks_of, with_tasks
 from streamjob_operator.values import LIVE_STATES, ExecutorView, Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.batch.predict import predict
@@ -29,16 +32,23 @@ def shape_of(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> Batch
     if batches == 0 or not snapshot.group_ids:
         return None
     operator = np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)
-    task_s = np.maximum(snapshot.busy_s, 0.0) / batches
+    task_s, error_s = tasks_of(snapshot, knowledge)
     return BatchShape(
         level=_levels(snapshot.stages, operator),
         task_s=task_s,
         spread_s=_spread_s(snapshot.stages, operator, task_s),
+        error_s=error_s,
         slots=slots,
-        speed=np.ones(slots.size),
+        speed=_speeds(snapshot, slots, knowledge),
         fixed_s=0.0 if knowledge.fixed_s is None else knowledge.fixed_s.mean,
         free_stages=_free_stages(snapshot),
     )
+
+
+def _speeds(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> FloatArray:
+    """Of the live executors, and of what stands for lost ones, (n_nodes,)."""
+    known = speeds_of(tuple(one.executor_id for one in live(snapshot)), knowledge.paces)
+    return np.append(known, np.ones(slots.size - known.size)) if slots.size > known.size else known
 
 
 def _levels(stages: tuple[StageView, ...], operator: IntArray) -> IntArray:
@@ -76,7 +86,18 @@ def learn_batches(memory: Memory, snapshot: Snapshot) -> Memory:
     knowledge = memory.batches
     if knowledge.at_s is not None and snapshot.taken_at_s <= knowledge.at_s:
         return memory
-    return dataclasses.replace(memory, batches=_after(_with_moves(knowledge, memory, snapshot), memory, snapshot))
+    knowledge = _after(_with_moves(knowledge, memory, snapshot), memory, snapshot)
+    if _warm(snapshot):
+        knowledge = _with_tasks(knowledge, memory, snapshot)
+    return dataclasses.replace(memory, batches=knowledge)
+
+
+def _with_tasks(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
+    """Where key groups began to share the work in another way, what was known of their tasks holds no longer."""
+    recent, changed_at_s = since_change(snapshot)
+    if changed_at_s is not None and (knowledge.tasks_at_s is None or changed_at_s >= knowledge.tasks_at_s):
+        knowledge = dataclasses.replace(knowledge, tasks=None)
+    return with_tasks(knowledge, recent, moved_rows(memory, snapshot))
 
 
 def _after(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:

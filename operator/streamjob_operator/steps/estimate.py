@@ -11,6 +11,7 @@ from scipy import sparse
 
 from streamjob_operator.steps.batching import live, shape_of
 from streamjob_operator.steps.recent import since_change
+from streamjob_operator.steps.tasks import speeds_of
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners import traffic
 from streamjob_planners.collocation.remote_cost import Evidence, seconds_per_byte
@@ -35,6 +36,7 @@ class Estimate:
         unmeasured_groups: key groups without a task within the window; their load counts as 0.
         changed_at_s: since when key groups share the work as they do now, and so what loads speak of; None where
             that is the whole window.
+        lost_executors: what slow executors lack, in reference executors.
         doubted: what batches are predicted to take has been too far off; the model then says nothing of batches.
     """
 
@@ -42,21 +44,25 @@ class Estimate:
     other_load: float
     growth_ratio: float
     unmeasured_groups: int
+    lost_executors: float = 0.0
     doubted: bool = False
     changed_at_s: float | None = None
 
 
-def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True) -> Estimate:
+def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, pinned: Collection[int] = ()) -> Estimate:
     """Load of group k = 100 * busy seconds / (window * cores of the reference executor).
 
-    The reference executor has the commonest number of cores; the capacity of the others is relative to it. Without
+    The reference executor has the commonest number of cores and the commonest speed; the capacity of the others is
+    relative to it, and what a slow one took long for is less load. Without
     `collocate` the model holds no traffic, so that no planner spends moves on it; nor where it is next to nothing.
+    Key groups of `pinned` operators stay on executors that stay.
     """
     snapshot, changed_at_s = since_change(snapshot)
     nodes = live(snapshot)
     cores = reference_cores(nodes)
     slot_seconds = snapshot.window_s * cores
     model = _model(snapshot, nodes, cores, memory)
+    model = dataclasses.replace(model, pinned=_pinned(model, pinned))
     saving = saving_ratio(memory.remote_reads, cores)
     model = (
         dataclasses.replace(model, traffic_load_ratio=saving) if collocate else dataclasses.replace(model, traffic=None)
@@ -66,9 +72,24 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True) -> E
         other_load=100.0 * snapshot.rates.other_busy_s / slot_seconds,
         growth_ratio=growth_ratio(snapshot, memory),
         unmeasured_groups=int(np.count_nonzero(snapshot.busy_s <= 0)),
+        lost_executors=_lost(nodes, cores, memory),
         doubted=not memory.batches.trusted,
         changed_at_s=changed_at_s,
     )
+
+
+def _lost(nodes: tuple[ExecutorView, ...], cores: int, memory: Memory) -> float:
+    """Capacity that slow executors lack; those that are marked count for nothing anyway."""
+    staying = [one for one in nodes if one.executor_id not in memory.marked]
+    speed = speeds_of(tuple(one.executor_id for one in staying), memory.batches.paces)
+    slots = np.array([one.cores for one in staying], dtype=np.float64)
+    return float((slots / cores * np.maximum(0.0, 1.0 - speed)).sum())
+
+
+def _pinned(model: LoadModel, operators: Collection[int]) -> BoolArray:
+    """Key groups that must stay, (n_groups,): none of those on executors that go."""
+    theirs = np.isin(np.array([group.operator for group in model.group_ids], dtype=np.int64), list(operators))
+    return np.asarray(theirs & ~model.marked[model.node_of], dtype=np.bool_)
 
 
 def saving_ratio(evidence: Evidence | None, cores: int) -> float:
@@ -115,13 +136,14 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
     lost = len(names) > len(nodes)
     node_of = np.array([index.get(owner or "", len(nodes)) for owner in snapshot.owners], dtype=np.int64)
     slots = np.array([executor.cores for executor in nodes] + [cores] * lost, dtype=np.int64)
+    speed = np.append(speeds_of(names[: len(nodes)], memory.batches.paces), np.ones(int(lost)))
     return LoadModel(
         node_ids=names,
-        capacity=slots / cores,
+        capacity=slots / cores * speed,
         marked=np.array([executor.executor_id in memory.marked for executor in nodes] + [True] * lost),
         group_ids=snapshot.group_ids,
         node_of=node_of,
-        load=100.0 * snapshot.busy_s / (snapshot.window_s * cores),
+        load=100.0 * snapshot.busy_s * speed[node_of] / (snapshot.window_s * cores),
         migration_cost_s=_migration_cost_s(snapshot, memory, node_of < len(nodes)),
         state_bytes=snapshot.state_bytes,
         traffic=None

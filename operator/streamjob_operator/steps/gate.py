@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.spec import Denied, Mode, StreamJob
-from streamjob_operator.steps import approve
+from streamjob_operator.steps import approve, speeds
 from streamjob_operator.steps.boundary import allowance_s, in_waves
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
@@ -112,8 +112,8 @@ def _moves(case: Case) -> tuple[Plan, Worth]:
 
 
 def _worth(case: Case, plan: Plan) -> Worth:
-    model, batches = case.resized.model, case.snapshot.rates.batches
-    judged = worth(model, plan, case.job.spec.balancing, max(batches, 1))
+    judged = worth(case.resized.model, plan, case.job.spec.balancing)
+    judged = dataclasses.replace(judged, message=" ".join([judged.message, *speeds.sentences(case.memory)]))
     error = case.memory.batches.error_ratio
     if case.memory.batches.trusted or error is None or case.job.spec.balancing.objective is not Objective.BATCH_TIME:
         return judged

@@ -99,7 +99,8 @@ def speedup(situation: Situation) -> float:
 def by_load(situation: Situation) -> Need:
     """Executors whose slots are busy to the target utilisation."""
     target, total = situation.job.spec.scaling.target_utilization, total_load(situation)
-    executors, calm = (max(1, math.ceil(total / (part * target) - 1e-9)) for part in (1.0, TOLERANCE))
+    lost = situation.estimate.lost_executors
+    executors, calm = (max(1, math.ceil(total / (part * target) + lost - 1e-9)) for part in (1.0, TOLERANCE))
     return Need(executors=executors, calm=calm, why=f"a load of {total:.0f} points at {target:g} percent each")
 
 
@@ -127,9 +128,12 @@ def by_time(situation: Situation) -> Need:
 
 
 def _fewest(situation: Situation, objective_s: float, most: int) -> int | None:
-    """The fewest executors whose batches of what arrives in a trigger interval stay within the objective."""
+    """The fewest executors whose batches of what arrives in a trigger interval stay within the objective.
+
+    What slow ones lack is needed on top, as far as there may be more.
+    """
     trigger_s = situation.snapshot.rates.trigger_interval_s or 0.0
-    return fewest_executors(
+    fewest = fewest_executors(
         _work(situation),
         _arriving_rps(situation),
         _slots(situation),
@@ -137,6 +141,7 @@ def _fewest(situation: Situation, objective_s: float, most: int) -> int | None:
         objective_s=objective_s,
         trigger_s=trigger_s,
     )
+    return None if fewest is None else min(most, fewest + math.ceil(situation.estimate.lost_executors - 1e-9))
 
 
 def _limit(situation: Situation, trigger_s: float, most: int) -> str:

@@ -92,7 +92,7 @@ def _shrink(model: LoadModel, plan: Plan, decision: ScalingDecision, memory: Mem
     if count <= 0:
         return dataclasses.replace(keep(model, plan, decision, memory), wanted=decision.target)
     marks = _waiting_marks(model, decision, memory) or what_if.choose_marks(model, count)
-    fewer = what_if.with_marks(model, marks)
+    fewer = _unpinned(what_if.with_marks(model, marks))
     trouble = None if decision.told else _unbalanced(fewer, plan, solver)
     if trouble is not None:
         stay = dataclasses.replace(
@@ -106,6 +106,11 @@ def _shrink(model: LoadModel, plan: Plan, decision: ScalingDecision, memory: Mem
         wanted=decision.target,
         marked=(*memory.marked, *(model.node_ids[node] for node in marks)),
     )
+
+
+def _unpinned(model: LoadModel) -> LoadModel:
+    """Key groups leave executors that go, pinned or not."""
+    return dataclasses.replace(model, pinned=model.pinned & ~model.marked[model.node_of])
 
 
 def _waiting_marks(model: LoadModel, decision: ScalingDecision, memory: Memory) -> tuple[int, ...]:

@@ -22,21 +22,21 @@ class Worth:
     message: str
 
 
-def worth(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> Worth:
+def worth(model: LoadModel, plan: Plan, balancing: Balancing) -> Worth:
     """Drains are always worth it; balance pays in seconds of a batch, or above the bound on the load distance;
-    collocation where it saves what it costs. `batches`: how many were measured, at least 1."""
+    collocation where it saves what it costs."""
     before, after = plan.before, plan.after
     if after.marked_groups < before.marked_groups:
         leaving = before.marked_groups - after.marked_groups
         message = f"{leaving} of {before.marked_groups} key groups leave executors that go."
         return Worth(act=True, reason=Reason.DRAINING, message=message)
     gain = worth_time if by_time(model, balancing) else worth_distance
-    found = gain.gained(model, plan, balancing, batches)
+    found = gain.gained(model, plan, balancing)
     if found is not None:
         return Worth(act=True, reason=found[0], message=found[1])
     if balancing.collocation.enabled and _collocates(plan, balancing):
         return _collocation(model, plan, _payback_s(model, plan, balancing))
-    reason, message = gain.not_gained(model, plan, balancing, batches)
+    reason, message = gain.not_gained(model, plan, balancing)
     return Worth(act=False, reason=reason, message=message)
 
 

@@ -10,7 +10,7 @@ TOLERANCE, PRICE_PER_MOVE = 0.5, 0.05
 """Percent points that a plan must gain in all, and each of its moves: less is noise."""
 
 
-def gained(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> tuple[Reason, str] | None:
+def gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, str] | None:
     """The reason to make the plan, None if it does not gain enough."""
     before, after = plan.before.load_distance, plan.after.load_distance
     if not _too_far(plan, balancing) or not plan.moves or before - after <= _price(plan):
@@ -18,14 +18,17 @@ def gained(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> 
     return Reason.LOAD_DISTANCE, f"Load distance from {before:.1f} to {after:.1f} with {len(plan.moves)} moves."
 
 
-def not_gained(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> tuple[Reason, str]:
+def not_gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, str]:
     """Why not."""
     distance = plan.before.load_distance
     if not _too_far(plan, balancing):
         message = f"Load distance {distance:.1f}, up to {balancing.max_load_distance:g} is tolerated."
         return Reason.BALANCED, message
     if not plan.moves and not affordable(model, balancing):
-        return Reason.BUDGET_TOO_SMALL, f"Load distance {distance:.1f}, but no key group is small enough to move."
+        return (
+            Reason.BUDGET_TOO_SMALL,
+            f"Load distance {distance:.1f}, but no key group may move: all are pinned or above the budget.",
+        )
     message = f"Load distance {distance:.1f}; {_shortfall(plan)}. {' '.join(plan.notes)}"
     return Reason.GAIN_TOO_SMALL, message.strip()
 

@@ -11,7 +11,7 @@ from streamjob_operator.steps.boundary import moves_cost_s
 from streamjob_operator.steps.worth_distance import affordable
 from streamjob_operator.values import Reason
 from streamjob_planners.acceptance import empty_nodes
-from streamjob_planners.batch.chance import measured_error_s
+from streamjob_planners.batch.doubt import Doubt, doubt
 from streamjob_planners.batch.predict import Binding, Part, predict
 from streamjob_planners.model import LoadModel, Objective, Plan
 
@@ -24,13 +24,14 @@ NEAR_BOUND = 0.02
 """Part of a batch by which it may be above its bound and count as balanced."""
 
 
-def gained(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> tuple[Reason, str] | None:
+def gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, str] | None:
     """The reason to make the plan, None if it does not gain enough."""
     if not plan.moves:
         return None
     before_s, after_s = expected(plan)
     gain_s, cost_s = before_s - after_s, moves_cost_s(model, plan, balancing.migration_budget)
-    if gain_s > least_gain_s(model, plan, batches) and gain_s * balancing.payback_batches >= cost_s:
+    noise = doubt_of(model, plan)
+    if gain_s > least_gain_s(plan, noise) and (gain_s - noise.mean_s) * balancing.payback_batches >= cost_s:
         return Reason.BATCH_TIME, _promise(before_s, after_s, cost_s, len(plan.moves))
     filled = newly_used(model, plan)
     if filled and _levels_out(plan):
@@ -40,20 +41,21 @@ def gained(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> 
     return None
 
 
-def not_gained(model: LoadModel, plan: Plan, balancing: Balancing, batches: int) -> tuple[Reason, str]:
+def not_gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, str]:
     """Why not, with what a batch waits for."""
     before_s, after_s = expected(plan)
     now = f"Batches take {_seconds(before_s)}"
     bound_s = plan.batch_bound_s
     if not plan.moves and not affordable(model, balancing):
-        return Reason.BUDGET_TOO_SMALL, f"{now}, but no key group is small enough to move."
+        return Reason.BUDGET_TOO_SMALL, f"{now}, but no key group may move: all are pinned or above the budget."
     why = what_binds(model, model.node_of)
     if not plan.moves or (bound_s is not None and (plan.before.batch_s or 0.0) <= (1 + NEAR_BOUND) * bound_s):
         least = "" if bound_s is None else f", and no placement takes less than {_seconds(bound_s)}"
         return Reason.BALANCED, f"{now}{least}: {why}."
     cost_s = moves_cost_s(model, plan, balancing.migration_budget)
-    if before_s - after_s <= least_gain_s(model, plan, batches):
-        message = f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)}, less than batches vary."
+    noise = doubt_of(model, plan)
+    if before_s - after_s <= least_gain_s(plan, noise):
+        message = f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)}, {_too_little(noise)}."
     else:
         message = (
             f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)} a batch and cost "
@@ -70,12 +72,16 @@ def expected(plan: Plan) -> tuple[float, float]:
     return before_s, after_s
 
 
-def least_gain_s(model: LoadModel, plan: Plan, batches: int) -> float:
-    """Seconds that a gain must exceed to be more than chance."""
+def doubt_of(model: LoadModel, plan: Plan) -> Doubt:
+    """What the noise of measured tasks may have made of the plan's gain."""
     if model.batch is None:
-        return 0.0
-    errors = [measured_error_s(model.batch, node_of, batches) for node_of in (model.node_of, plan.node_of)]
-    return max(LEAST_GAIN * expected(plan)[0], math.hypot(*errors))
+        raise ValueError("model: it predicts no batches")
+    return doubt(model.batch, plan.node_of)
+
+
+def least_gain_s(plan: Plan, noise: Doubt) -> float:
+    """Seconds that a gain must exceed to be more than chance."""
+    return max(LEAST_GAIN * expected(plan)[0], noise.most_s)
 
 
 def newly_used(model: LoadModel, plan: Plan) -> list[str]:
@@ -119,6 +125,12 @@ def _seconds(value: float) -> str:
     if value >= 100:
         return f"{value:.0f} s"
     return f"{value:.1f} s" if value >= 1 else f"{value:.2g} s"
+
+
+def _too_little(noise: Doubt) -> str:
+    if noise.most_s < FREE_S:
+        return "less than predictions can tell"
+    return f"and up to {_seconds(noise.most_s)} may be noise of what was measured"
 
 
 def _levels_out(plan: Plan) -> bool:

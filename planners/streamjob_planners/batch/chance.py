@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from streamjob_planners.arrays import FloatArray, IntArray
-from streamjob_planners.batch.shape import BatchShape
+from streamjob_planners.arrays import FloatArray
 
 REACH = 6.0
 """Standard deviations beyond which nothing happens."""
@@ -33,16 +32,3 @@ def expected_maximum(mean: FloatArray, spread: FloatArray) -> float:
 def expected_excess(mean: FloatArray, spread: FloatArray) -> float:
     """By how much the expected maximum is above the largest mean, 0 or more."""
     return expected_maximum(mean, spread) - float(mean.max()) if mean.size else 0.0
-
-
-def measured_error_s(shape: BatchShape, node_of: IntArray, batches: int) -> float:
-    """Standard error of a batch's time as far as it comes from `batches` measured tasks of each group, seconds.
-
-    Of each level the node that varies most counts: its tasks add up on its slots.
-    """
-    total = 0.0
-    for level in range(shape.n_levels):
-        here = shape.level == level
-        variance = np.bincount(node_of[here], shape.spread_s[here] ** 2, shape.slots.size)
-        total += float((variance / (shape.slots * shape.speed) ** 2).max(initial=0.0))
-    return float(np.sqrt(total / max(batches, 1)))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
+from streamjob_planners.batch.evidence import TaskEvidence
 from streamjob_planners.batch.learned import Learned, MoveEvidence, learned
+from streamjob_planners.capacity.pace import Pace
 
 TRUSTED_ERROR = 0.25
 """Mean difference between predicted and measured batches, as a part of the measured ones, up to which plans are made on
@@ -22,6 +25,9 @@ class Knowledge:
         error_ratio: difference between predicted and measured batch, without its sign, as a part of the measured one.
         predicted_s, measured_s: the newest window's mean batch, predicted with what was known before it.
         moves: what moves have cost.
+        tasks, tasks_at_s: what key groups' tasks take, and the end of the newest window taken in; None where nothing is
+            known, or of more key groups than a memory holds.
+        paces: speeds of executors that are slower or faster than most, by id.
     """
 
     at_s: float | None = None
@@ -30,6 +36,9 @@ class Knowledge:
     predicted_s: float | None = None
     measured_s: float | None = None
     moves: MoveEvidence = dataclasses.field(default_factory=MoveEvidence.prior)
+    tasks: TaskEvidence | None = None
+    tasks_at_s: float | None = None
+    paces: Mapping[str, Pace] = dataclasses.field(default_factory=dict)
 
     @property
     def trusted(self) -> bool:

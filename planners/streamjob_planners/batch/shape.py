@@ -31,6 +31,7 @@ class BatchShape:
         level: level of each group's stage, 0 or more, (n_groups,).
         task_s: mean seconds of the group's task in one batch on a node of speed 1, >= 0, (n_groups,).
         spread_s: standard deviation of that from batch to batch, >= 0, (n_groups,).
+        error_s: standard error of `task_s`, >= 0, (n_groups,); None where it is exact, or nobody knows.
         slots: tasks that each node runs at a time, 1 or more, (n_nodes,).
         speed: how fast each node works, 1.0 is the reference node, > 0, (n_nodes,).
         fixed_s: seconds of a batch that no executor changes: planning, commits, launching tasks; >= 0.
@@ -42,6 +43,7 @@ class BatchShape:
     spread_s: FloatArray
     slots: IntArray
     speed: FloatArray
+    error_s: FloatArray | None = None
     fixed_s: float = 0.0
     free_stages: tuple[FreeStage, ...] = ()
 
@@ -50,9 +52,10 @@ class BatchShape:
             ("level", self.level, 0),
             ("task_s", self.task_s, 0),
             ("spread_s", self.spread_s, 0),
+            ("error_s", self.error_s, 0),
             ("slots", self.slots, 1),
         ):
-            if not bool(np.isfinite(array).all() and (array >= least).all()):
+            if array is not None and not bool(np.isfinite(array).all() and (array >= least).all()):
                 raise ValueError(f"{name}: every value must be a finite number of {least} or more")
         if not bool(np.isfinite(self.speed).all() and (self.speed > 0).all()):
             raise ValueError("speed: every value must be a finite number above 0")
@@ -66,11 +69,12 @@ class BatchShape:
 
     def check_shapes(self, n_nodes: int, n_groups: int) -> None:
         """Raises ValueError where an array does not fit a model of that size."""
-        for names, length in ((("level", "task_s", "spread_s"), n_groups), (("slots", "speed"), n_nodes)):
+        per_group = ("level", "task_s", "spread_s", "error_s")
+        for names, length in ((per_group, n_groups), (("slots", "speed"), n_nodes)):
             for name in names:
-                shape = getattr(self, name).shape
-                if shape != (length,):
-                    raise ValueError(f"batch.{name}: shape {shape} given, ({length},) is needed")
+                array = getattr(self, name)
+                if array is not None and array.shape != (length,):
+                    raise ValueError(f"batch.{name}: shape {array.shape} given, ({length},) is needed")
 
     def with_nodes(self, n: int, slots: int, speed: float = 1.0) -> BatchShape:
         """The same with n more nodes."""

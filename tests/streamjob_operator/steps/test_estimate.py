@@ -3,11 +3,16 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy import sparse
-from worlds import World, even
+from worlds import World, even, job
 
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.steps.estimate import LOST, MAX_PRESSURE, estimate, growth_ratio, node_names
+from streamjob_operator.steps.need import Situation, by_load
+from streamjob_operator.steps.speeds import sentences
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
+from streamjob_planners import plans
+from streamjob_planners.batch.knowledge import Knowledge
+from streamjob_planners.capacity.pace import Pace
 
 
 def snapshot(world: World) -> Snapshot:
@@ -114,3 +119,47 @@ def test_planners_are_told_all_that_each_group_sends() -> None:
     assert model.traffic_out is not None
     assert model.traffic_out.tolist() == [8e8, 0.0, 0.0, 0.0]
     assert estimate(snapshot(world), Memory()).model.traffic_out is None
+
+
+def test_groups_of_pinned_operators_stay_on_executors_that_stay() -> None:
+    seen = snapshot(even(2, 2, 20.0))
+    assert not estimate(seen, Memory()).model.pinned.any()
+    assert not estimate(seen, Memory(), pinned=(7,)).model.pinned.any()
+    model = estimate(seen, Memory(marked=("1",)), pinned=(0,)).model
+    assert model.pinned.tolist() == [True, True, False, False]
+
+
+def slow(speed: float, marked: tuple[str, ...] = ()) -> Memory:
+    return Memory(batches=Knowledge(paces={"1": Pace(speed=speed, error=0.1)}), marked=marked)
+
+
+def test_a_slow_executor_has_less_capacity_and_its_groups_less_load() -> None:
+    seen = snapshot(even(2, 2, 20.0))
+    found = estimate(seen, slow(0.5))
+    assert found.model.capacity.tolist() == [1.0, 0.5]
+    assert found.model.load.tolist() == pytest.approx([20.0, 20.0, 10.0, 10.0])
+    assert found.model.batch is not None
+    assert found.model.batch.speed.tolist() == [1.0, 0.5]
+    assert found.model.batch.task_s.tolist() == pytest.approx([0.4, 0.4, 0.2, 0.2], rel=1e-4)
+    assert found.lost_executors == pytest.approx(0.5)
+    assert estimate(seen, slow(0.5, ("1",))).lost_executors == 0.0
+
+
+def test_what_slow_executors_lack_is_needed_on_top() -> None:
+    world = even(4, 2, 31.0)
+    world.loads[2:4] = [10.0, 10.0]  # executor 1 was relieved
+    seen = snapshot(world)
+    plan = plans.hold_plan(estimate(seen, Memory()).model, planner="test")
+    needs = []
+    for memory in (Memory(), slow(0.5)):
+        found = estimate(seen, memory)
+        needs.append(by_load(Situation(job=job(), snapshot=seen, estimate=found, plan=plan)).executors)
+    # 206 points at 70 percent; then 196 of them, and half an executor that is not there.
+    assert needs == [3, 4]
+
+
+def test_an_executor_of_another_speed_is_told() -> None:
+    assert sentences(Memory()) == []
+    assert sentences(slow(1 / 3)) == ["Executor 1 works at 0.33 of the others' speed (0.27 to 0.41)."]
+    many = Memory(batches=Knowledge(paces={str(n): Pace(speed=0.5) for n in range(5)}))
+    assert sentences(many)[-1] == "2 more executors are unequal."

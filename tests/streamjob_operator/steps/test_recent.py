@@ -7,6 +7,7 @@ import pytest
 from worlds import even
 
 from streamjob_operator.series import BatchSeries
+from streamjob_operator.steps.batching import learn_batches
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.recent import since_change
 from streamjob_operator.values import Memory, Snapshot
@@ -58,3 +59,24 @@ def test_without_a_change_the_window_stays(rows: list[tuple[float, ...]]) -> Non
     seen = snapshot(*rows, window=6) if rows else even(2, 2, 20.0).observe(1000.0, 10.0)
     assert since_change(seen) == (seen, None)
     assert estimate(seen, Memory()).changed_at_s is None
+
+
+def test_what_was_known_of_tasks_begins_anew_with_a_change() -> None:
+    before = dataclasses.replace(snapshot(*[QUIET] * 10, window=6), taken_at_s=976.0)
+    known = learn_batches(Memory(), before)
+    assert known.batches.tasks is not None
+    seen = snapshot(*[QUIET] * 10, *[SHIFTED] * 2, window=6)
+    learned = learn_batches(known, seen).batches.tasks
+    assert learned is not None
+    assert learned.share == pytest.approx((0.375, 0.375, 0.125, 0.125), rel=0.05)
+    assert learned.batches == (2.0,) * 4
+    later = dataclasses.replace(snapshot(*[QUIET] * 10, *[SHIFTED] * 5, window=6), taken_at_s=1006.0)
+    again = learn_batches(learn_batches(known, seen), shifted_by(later, 6.0)).batches.tasks
+    assert again is not None
+    assert min(again.batches) > 2.0, "the same change is no second one"
+
+
+def shifted_by(seen: Snapshot, seconds: float) -> Snapshot:
+    assert seen.series is not None
+    series = dataclasses.replace(seen.series, ended_at_s=seen.series.ended_at_s + seconds)
+    return dataclasses.replace(seen, series=series)

@@ -31,7 +31,7 @@ def judged(
 ) -> Worth:
     plan = plans.make_plan(model, np.array(node_of), planner="test", elapsed_s=0.0)
     plan = dataclasses.replace(plan, batch_bound_s=bound_s)
-    return worth(model, plan, balancing or Balancing(), batches=5)
+    return worth(model, plan, balancing or Balancing())
 
 
 def skewed() -> LoadModel:
@@ -61,8 +61,7 @@ def test_a_gain_that_its_moves_eat_up_is_left() -> None:
 def test_a_patient_user_gets_what_pays_late() -> None:
     world = even(2, 2, 20.0)
     world.loads = [60.0, 40.0, 40.0, 30.0]
-    seen = dataclasses.replace(world.observe(1000.0, 10.0), state_bytes=np.full(4, 1e9))
-    model = estimate(seen, learn_batches(Memory(), seen)).model
+    model = dataclasses.replace(model_of(world, spread_s=0.0), migration_cost_s=np.full(4, 5.7))
     place = [0, 1, 1, 0]
     assert judged(model, place, Balancing.model_validate({"payback": 10})).reason is Reason.GAIN_TOO_SMALL
     assert judged(model, place, Balancing.model_validate({"payback": 1000})).act
@@ -70,12 +69,12 @@ def test_a_patient_user_gets_what_pays_late() -> None:
 
 def test_a_gain_below_what_batches_vary_is_left() -> None:
     world = even(2, 2, 20.0)
-    world.loads = [24.0, 20.0, 20.0, 18.0]
+    world.loads = [28.0, 20.0, 20.0, 16.0]
     patient = Balancing.model_validate({"payback": 100})
     assert judged(model_of(world, spread_s=0.0), [0, 1, 1, 0], patient).act
     noisy = judged(model_of(world, spread_s=0.3), [0, 1, 1, 0], patient)
     assert (noisy.act, noisy.reason) == (False, Reason.GAIN_TOO_SMALL)
-    assert "less than batches vary" in noisy.message
+    assert "may be noise of what was measured" in noisy.message
 
 
 def test_empty_executors_are_filled_although_the_longest_one_stays() -> None:

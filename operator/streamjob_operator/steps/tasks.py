@@ -1,0 +1,102 @@
+"""What the tasks of key groups take on an executor of speed 1, and how fast each executor is: from all windows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from streamjob_operator.values import Snapshot
+from streamjob_planners.batch.evidence import TaskEvidence, TaskWindow, with_window
+from streamjob_planners.batch.knowledge import Knowledge
+from streamjob_planners.capacity import pace
+from streamjob_planners.capacity.pace import Pace, Paces, Seen
+from streamjob_planners.model import BoolArray, FloatArray
+
+MOST_GROUPS = 5000
+"""Key groups that a memory holds; of more than that only the newest window is known."""
+LEAST_PART = 1e-4
+"""Part of its operator's seconds below which a key group says nothing of its executor."""
+
+
+def tasks_of(snapshot: Snapshot, knowledge: Knowledge) -> tuple[FloatArray, FloatArray]:
+    """Mean seconds of each group's task in a batch like this window's, and their standard errors, (n_groups,).
+
+    On an executor of speed 1. The window must hold a batch.
+    """
+    window = _window(snapshot, 1.0, knowledge.paces)
+    known = knowledge.tasks
+    if known is None or known.groups != window.groups:
+        known = with_window(None, window)
+    return known.tasks(window.operator, window.task_s)
+
+
+def speeds_of(names: tuple[str, ...], paces: Mapping[str, Pace]) -> FloatArray:
+    """Speed of each of these executors, 1.0 where nothing else is known, (n_executors,)."""
+    return np.array([paces[one].speed if one in paces else 1.0 for one in names])
+
+
+def with_tasks(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) -> Knowledge:
+    """With what one more window teaches; each is taken in once, and of one that overlaps only the new part counts.
+
+    `stirred`: groups that moved within the window, (n_groups,), None when nobody knows; they say nothing of speeds.
+    """
+    at_s = snapshot.taken_at_s
+    if not 0 < len(snapshot.group_ids) <= MOST_GROUPS or snapshot.rates.batches == 0 or snapshot.window_s <= 0:
+        return knowledge
+    if knowledge.tasks_at_s is not None and at_s <= knowledge.tasks_at_s:
+        return knowledge
+    since_s = snapshot.window_s if knowledge.tasks_at_s is None else at_s - knowledge.tasks_at_s
+    new_ratio = min(1.0, since_s / snapshot.window_s)
+    paces = _paces(knowledge, snapshot, stirred)
+    knowledge = dataclasses.replace(knowledge, paces=paces.by_executor, tasks_at_s=at_s)
+    if paces.suspected:
+        return knowledge
+    return dataclasses.replace(
+        knowledge, tasks=with_window(knowledge.tasks, _window(snapshot, new_ratio, knowledge.paces))
+    )
+
+
+def _paces(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) -> Paces:
+    """The executors' speeds after this window; as they were where nothing is known to compare it with."""
+    window, known = _window(snapshot, 1.0, knowledge.paces), knowledge.tasks
+    if known is None or stirred is None or known.groups != window.groups:
+        return Paces(by_executor=knowledge.paces)
+    return pace.with_window(
+        knowledge.paces, tuple(one.executor_id for one in snapshot.executors), _seen(known, window, ~stirred)
+    )
+
+
+def _seen(known: TaskEvidence, window: TaskWindow, still: BoolArray) -> Seen:
+    """Key groups against their usual parts, those left out that are too small, have moved, or have no executor."""
+    expected_s, error_s = known.tasks(window.operator, window.task_s)
+    usual_s = np.maximum(expected_s, 1e-12)
+    least_s = LEAST_PART * float(expected_s.sum())
+    rows = still & (window.owner >= 0) & (expected_s > least_s) & (window.task_s > least_s)
+    base = (error_s / usual_s) ** 2
+    return Seen(
+        executor=window.owner[rows],
+        off=np.log(window.task_s[rows] / usual_s[rows]),
+        sample_variance=(base * np.array(known.batches) / window.batches)[rows],
+        base_variance=base[rows],
+    )
+
+
+def _window(snapshot: Snapshot, new_ratio: float, paces: Mapping[str, Pace]) -> TaskWindow:
+    names = {one.executor_id: at for at, one in enumerate(snapshot.executors)}
+    owner = np.array([names.get(one or "", -1) for one in snapshot.owners], dtype=np.int64)
+    speed = np.append(speeds_of(tuple(names), paces), 1.0)[owner]
+    return TaskWindow(
+        operator=np.array([one.operator for one in snapshot.group_ids], dtype=np.int64),
+        partition=np.array([one.partition for one in snapshot.group_ids], dtype=np.int64),
+        task_s=np.maximum(snapshot.busy_s, 0.0) / snapshot.rates.batches * speed,
+        owner=owner,
+        batches=snapshot.rates.batches,
+        new_ratio=new_ratio,
+        spread_s={
+            stage.operator: stage.spread_s
+            for stage in snapshot.stages
+            if stage.operator is not None and stage.spread_s is not None
+        },
+    )
