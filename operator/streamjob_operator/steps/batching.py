@@ -93,11 +93,9 @@ def learn_batches(memory: Memory, snapshot: Snapshot) -> Memory:
 
 
 def _with_tasks(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
-    """Where key groups began to share the work in another way, what was known of their tasks holds no longer."""
     recent, changed_at_s = since_change(snapshot)
-    if changed_at_s is not None and (knowledge.tasks_at_s is None or changed_at_s >= knowledge.tasks_at_s):
-        knowledge = dataclasses.replace(knowledge, tasks=None)
-    return with_tasks(knowledge, recent, moved_rows(memory, snapshot))
+    changed = changed_at_s is not None and (knowledge.tasks_at_s is None or changed_at_s >= knowledge.tasks_at_s)
+    return with_tasks(knowledge, recent, moved_rows(memory, snapshot), changed=changed)
 
 
 def _after(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:

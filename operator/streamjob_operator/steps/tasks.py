@@ -37,10 +37,14 @@ def speeds_of(names: tuple[str, ...], paces: Mapping[str, Pace]) -> FloatArray:
     return np.array([paces[one].speed if one in paces else 1.0 for one in names])
 
 
-def with_tasks(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) -> Knowledge:
+def with_tasks(
+    knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None, *, changed: bool = False
+) -> Knowledge:
     """With what one more window teaches; each is taken in once, and of one that overlaps only the new part counts.
 
     `stirred`: groups that moved within the window, (n_groups,), None when nobody knows; they say nothing of speeds.
+    `changed`: key groups share the work in another way than before; where no executor's speed explains that, what was
+    known of their tasks holds no longer.
     """
     at_s = snapshot.taken_at_s
     if not 0 < len(snapshot.group_ids) <= MOST_GROUPS or snapshot.rates.batches == 0 or snapshot.window_s <= 0:
@@ -50,12 +54,12 @@ def with_tasks(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | No
     since_s = snapshot.window_s if knowledge.tasks_at_s is None else at_s - knowledge.tasks_at_s
     new_ratio = min(1.0, since_s / snapshot.window_s)
     paces = _paces(knowledge, snapshot, stirred)
+    explained = paces.by_executor != knowledge.paces
     knowledge = dataclasses.replace(knowledge, paces=paces.by_executor, tasks_at_s=at_s)
     if paces.suspected:
         return knowledge
-    return dataclasses.replace(
-        knowledge, tasks=with_window(knowledge.tasks, _window(snapshot, new_ratio, knowledge.paces))
-    )
+    known = None if changed and not explained else knowledge.tasks
+    return dataclasses.replace(knowledge, tasks=with_window(known, _window(snapshot, new_ratio, knowledge.paces)))
 
 
 def _paces(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) -> Paces:

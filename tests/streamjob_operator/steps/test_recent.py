@@ -12,7 +12,7 @@ from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.recent import since_change
 from streamjob_operator.values import Memory, Snapshot
 
-QUIET, SHIFTED = (1.0, 1.0, 3.0, 3.0), (3.0, 3.0, 1.0, 1.0)
+QUIET, SHIFTED = (1.0, 3.0, 1.0, 3.0), (3.0, 1.0, 3.0, 1.0)
 
 
 def snapshot(*rows: tuple[float, ...], window: int) -> Snapshot:
@@ -36,10 +36,10 @@ def test_batches_of_before_a_change_are_left_out() -> None:
     assert changed_at_s == 996.0
     assert (recent.window_s, recent.rates.batches, recent.rates.mean_batch_s) == (4.0, 2, 1.5)
     assert recent.rates.other_busy_s == 2.0
-    assert recent.busy_s == pytest.approx([6.0, 6.0, 2.0, 2.0], rel=0.05)
+    assert recent.busy_s == pytest.approx([6.0, 2.0, 6.0, 2.0], rel=0.05)
     found = estimate(seen, Memory())
     assert found.changed_at_s == 996.0
-    assert found.model.load == pytest.approx([150.0, 150.0, 50.0, 50.0], rel=0.05)
+    assert found.model.load == pytest.approx([150.0, 50.0, 150.0, 50.0], rel=0.05)
     assert found.model.batch is not None
     assert found.model.batch.task_s == pytest.approx(SHIFTED, rel=0.05)
 
@@ -68,7 +68,7 @@ def test_what_was_known_of_tasks_begins_anew_with_a_change() -> None:
     seen = snapshot(*[QUIET] * 10, *[SHIFTED] * 2, window=6)
     learned = learn_batches(known, seen).batches.tasks
     assert learned is not None
-    assert learned.share == pytest.approx((0.375, 0.375, 0.125, 0.125), rel=0.05)
+    assert learned.share == pytest.approx((0.375, 0.125, 0.375, 0.125), rel=0.05)
     assert learned.batches == (2.0,) * 4
     later = dataclasses.replace(snapshot(*[QUIET] * 10, *[SHIFTED] * 5, window=6), taken_at_s=1006.0)
     again = learn_batches(learn_batches(known, seen), shifted_by(later, 6.0)).batches.tasks
