@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+from cases import empty_of
 
 RUNS = "spark_compare.jsonl"
 ADAPTED = 6  # batches after a shift of the skew that count as adapting, not as adapted
@@ -105,9 +106,9 @@ def row(name: str, sides: Sides, fixed_ms: float | None) -> dict[str, object]:
     return found
 
 
-def fixed_cost_ms(cases: Mapping[str, Sides], work: str) -> float | None:
-    """Median batch of vanilla Spark on the job without work, None while it was not run."""
-    sides = cases.get(f"none-{work}")
+def fixed_cost_ms(cases: Mapping[str, Sides], name: str) -> float | None:
+    """Median batch of vanilla Spark on the same job without work, None while it was not run."""
+    sides = cases.get(empty_of(name))
     if sides is None:
         return None
     return float(np.median(np.concatenate([measured(one) for one in sides["vanilla"].values()])))
@@ -121,7 +122,7 @@ def read_runs(path: pathlib.Path) -> list[dict[str, object]]:
 def rows_of(out: pathlib.Path) -> list[dict[str, object]]:
     """The figures of every case that was run."""
     cases = by_case(read_runs(out / RUNS))
-    return [row(name, sides, fixed_cost_ms(cases, name.split("-")[1])) for name, sides in cases.items()]
+    return [row(name, sides, fixed_cost_ms(cases, name)) for name, sides in cases.items()]
 
 
 def print_report(rows: list[dict[str, object]]) -> None:

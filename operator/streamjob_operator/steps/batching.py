@@ -110,7 +110,8 @@ def _with_moves(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Kno
     moves = knowledge.moves
     for state_bytes, seconds in _loading(snapshot, snapshot.warmup_s, frozenset(memory.moved)):
         moves = moves.with_move(state_bytes, seconds)
-    return dataclasses.replace(knowledge, at_s=snapshot.taken_at_s, moves=moves)
+    # A window of moves is not predicted, and the prediction of an older one says nothing of it.
+    return dataclasses.replace(knowledge, at_s=snapshot.taken_at_s, moves=moves, predicted_s=None, measured_s=None)
 
 
 def _loading(snapshot: Snapshot, warmup_s: FloatArray, moved: frozenset[str]) -> Iterator[tuple[float, float]]:

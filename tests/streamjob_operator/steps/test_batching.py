@@ -128,6 +128,18 @@ def test_moves_teach_what_moves_cost() -> None:
     assert after.y - MoveEvidence.prior().y * 0.98**2 == pytest.approx(0.6 * 1.98)  # without what starts cost all
 
 
+def test_a_window_that_only_taught_what_moves_cost_is_compared_with_no_older_prediction() -> None:
+    world = even(2, 2, 20.0)
+    memory = learn_batches(learn_batches(Memory(), snapshot(world)), snapshot(world, 1010.0))
+    assert memory.batches.predicted_s is not None
+    memory = dataclasses.replace(memory, acted_at_s=1015.0, moved=("0/0",))
+    seen = dataclasses.replace(snapshot(world, 1020.0), warmup_s=np.array([3.0, 0.0, 0.0, 0.0]))
+    after = learn_batches(memory, seen).batches
+    assert after.at_s == seen.taken_at_s
+    assert after.predicted_s is None
+    assert after.measured_s is None
+
+
 def test_a_plan_that_moved_long_ago_teaches_nothing_more() -> None:
     memory = Memory(acted_at_s=900.0, moved=("0/0",))
     seen = dataclasses.replace(snapshot(even(2, 2, 20.0)), warmup_s=np.array([0.6, 0.0, 0.0, 0.0]))
