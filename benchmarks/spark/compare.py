@@ -33,12 +33,14 @@ def usual_batch_s(case: Case, system: str) -> float:
     return FIXED_S + STAGE_S[system] * sum(level != "none" for level in case.levels)
 
 
-def missing(cases: list[str], rounds: int, done: list[dict[str, object]]) -> Iterator[tuple[str, str, int]]:
+def missing(
+    cases: list[str], systems: list[str], rounds: int, done: list[dict[str, object]]
+) -> Iterator[tuple[str, str, int]]:
     """(case, system, round) still to run; the two sides take turns at going first."""
     have = {(one["case"], one["system"], one["round"]) for one in done}
     for turn in range(rounds):
         for name in cases:
-            for system in SYSTEMS if turn % 2 == 0 else SYSTEMS[::-1]:
+            for system in systems if turn % 2 == 0 else systems[::-1]:
                 if (name, system, turn) not in have:
                     yield name, system, turn
 
@@ -64,7 +66,7 @@ def one_run(name: str, system: str, turn: int, args: argparse.Namespace) -> dict
 def run_missing(path: pathlib.Path, args: argparse.Namespace) -> None:
     """Run and record what is missing, as much as the arguments allow."""
     until_s = time.monotonic() + args.seconds
-    for name, system, turn in missing(args.cases.split(","), args.rounds, read_runs(path)):
+    for name, system, turn in missing(args.cases.split(","), args.systems.split(","), args.rounds, read_runs(path)):
         usual_s = START_S + usual_batch_s(make_case(name), system) * make_case(name).batches
         if time.monotonic() + usual_s > until_s:
             continue  # a shorter one may fit
@@ -77,6 +79,7 @@ def main() -> None:
     """Run what is missing, or report what there is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", default=",".join(NAMES))
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help="one may do: vanilla for cases without work")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=86400.0, help="start no run that would end after them")
     parser.add_argument("--loops-per-ms", type=float, default=2000.0, help="of the machine, see calibrate.py")
