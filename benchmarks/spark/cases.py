@@ -20,7 +20,8 @@ class Case:
 
     `levels` is the skew of each stateful stage, one after another; with `join` the first of them joins two streams.
     The first `light_batches` bring `light_ratio` of the work, as those of a job that has just been started at the
-    newest offsets; the others all of it.
+    newest offsets; the others all of it. `period_s` is StreamJob's statistics period: about two batches, so that it
+    can tell how much they vary.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Case:
     light_batches: int = 2
     light_ratio: float = 0.02
     loops_per_ms: float = 2000.0
+    period_s: int = 4
 
     @property
     def slots(self) -> int:
@@ -68,9 +70,9 @@ class Case:
 
 CPU = {"executors": 2, "total_ms": 3600.0}  # as many slots as cores; both kinds have a bound of 1.8 s
 SHAPES = {
-    "two": Case(name="two", work="wait", levels=("skewed", "opposed"), total_ms=6000.0),
-    "three": Case(name="three", work="wait", levels=("skewed", "opposed", "rolled"), total_ms=5200.0),
-    "join": Case(name="join", work="wait", levels=("skewed", "opposed"), join=True, total_ms=6000.0),
+    "two": Case(name="two", work="wait", levels=("skewed", "opposed"), total_ms=6000.0, period_s=10),
+    "three": Case(name="three", work="wait", levels=("skewed", "opposed", "rolled"), total_ms=5200.0, period_s=10),
+    "join": Case(name="join", work="wait", levels=("skewed", "opposed"), join=True, total_ms=6000.0, period_s=10),
     "pairs": Case(name="pairs", work="wait", levels=("skewed",), executors=2, cores=2),
     "straggler": Case(
         name="straggler", work="wait", levels=("straggler",), executors=2, cores=4, partitions=36, total_ms=14400.0

@@ -72,7 +72,7 @@ def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
             "executors": {"min": case.executors, "max": case.executors},
             "balancing": {
                 "mode": "Auto",
-                "statisticsPeriod": "4s",
+                "statisticsPeriod": f"{case.period_s}s",
                 "maxLoadDistance": 5,
                 "migrationBudget": {"maxMigrations": case.partitions * len(case.levels)},
             },
