@@ -66,8 +66,8 @@ def _spread_s(stages: tuple[StageView, ...], operator: IntArray, task_s: FloatAr
 def _free_stages(snapshot: Snapshot) -> tuple[FreeStage, ...]:
     """Stages without key groups; where nobody tells them apart, all their work as one."""
     if snapshot.stages:
-        free = (stage for stage in snapshot.stages if stage.operator is None)
-        return tuple(FreeStage(work_s=stage.busy_s, longest_s=stage.longest_s) for stage in free)
+        free = (one for one in snapshot.stages if one.operator is None)
+        return tuple(FreeStage(work_s=one.busy_s, longest_s=one.longest_s, level=one.level) for one in free)
     work_s = snapshot.rates.other_busy_s / snapshot.rates.batches
     return (FreeStage(work_s=work_s),) if work_s > 0 else ()
 

@@ -13,6 +13,7 @@ from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import TRUSTED_ERROR, Knowledge
 from streamjob_planners.batch.learned import MoveEvidence
+from streamjob_planners.batch.predict import free_s
 from streamjob_planners.model import GroupId
 
 
@@ -50,6 +51,14 @@ def test_levels_are_those_of_the_stages() -> None:
     assert shape is not None
     assert shape.level.tolist() == [1, 0, 0, 0]
     assert [one.work_s for one in shape.free_stages] == [1.0]
+
+
+def test_the_two_sources_of_a_join_are_read_side_by_side() -> None:
+    sources = (stage(None, 0, busy_s=2.0, longest_s=2.0), stage(None, 0, busy_s=3.0, longest_s=3.0))
+    seen = dataclasses.replace(snapshot(even(2, 2, 20.0)), stages=(*sources, stage(0, 1)))
+    shape = shape_of(seen, np.array([4, 4]), Knowledge())
+    assert shape is not None
+    assert free_s(shape.free_stages, 8) == pytest.approx(3.0)
 
 
 def test_where_nobody_tells_operators_are_a_chain_numbered_from_its_end() -> None:
