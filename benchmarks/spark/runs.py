@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import yaml
 from cases import Case
+from placements import placed_over_bound
 from predictions import windows_of
 
 HERE = pathlib.Path(__file__).parent
@@ -83,10 +84,12 @@ def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """One run: the progress of every batch, and what StreamJob's controller said of its windows."""
+    """One run: the progress of every batch, what StreamJob's controller said of its windows, and how far its
+    placements were from the bound."""
 
     progress: list[dict[str, Any]]
     windows: list[dict[str, Any]]
+    placed: list[tuple[float, float]]
 
 
 def run(case: Case, system: str, *, timeout_s: float = 400.0, keep: pathlib.Path | None = None) -> Ran:
@@ -98,7 +101,9 @@ def run(case: Case, system: str, *, timeout_s: float = 400.0, keep: pathlib.Path
     try:
         progress = _run(case, system, folder, timeout_s)
         history = folder / "out" / "history.jsonl"
-        return Ran(progress=progress, windows=windows_of(history) if history.exists() else [])
+        if not history.exists():
+            return Ran(progress=progress, windows=[], placed=[])
+        return Ran(progress=progress, windows=windows_of(history), placed=placed_over_bound(history, case))
     finally:
         if keep is not None:
             _keep(folder, keep)
