@@ -77,7 +77,9 @@ SHAPES = {
     "straggler": Case(
         name="straggler", work="wait", levels=("straggler",), executors=2, cores=4, partitions=36, total_ms=14400.0
     ),
-    "many": Case(name="many", work="wait", levels=("skewed",), executors=8, partitions=96, total_ms=14400.0),
+    "many": Case(
+        name="many", work="wait", levels=("skewed",), executors=8, partitions=96, total_ms=14400.0, period_s=10
+    ),
 }
 """Cases of another shape than one stateful stage on executors of one slot; each has an empty one, none-NAME."""
 NAMES = (
