@@ -1,6 +1,6 @@
 """What was measured, with mean, spread and trials of each figure, as one file. Rows that were not run again stay.
 
-python benchmarks/spark/limits.py [--out out/benchmarks] [--limits benchmarks/limits/spark.json]
+python benchmarks/spark/limits.py [--out out/benchmarks] [--limits benchmarks/limits/spark.json] [--picture FILE]
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import move_pause
 import overhead
 import predictions
 import table
+from picture import draw
 
 PARTS = (
     ("compare", table, ("case",)),
@@ -41,12 +42,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     parser.add_argument("--limits", type=pathlib.Path, default=pathlib.Path("benchmarks/limits/spark.json"))
+    parser.add_argument("--picture", type=pathlib.Path, help="PNG file to draw the comparison into, all of its rows")
     args = parser.parse_args()
     limits = json.loads(args.limits.read_text()) if args.limits.exists() else {}
     for name, part, key in PARTS:
         limits[name] = merged(limits.get(name, []), part.rows_of(args.out), key)
         part.print_report(limits[name])
         print()
+    if args.picture:
+        draw(limits["compare"], args.picture)
     args.limits.parent.mkdir(parents=True, exist_ok=True)
     args.limits.write_text(json.dumps(limits, indent=1) + "\n")
 
