@@ -18,42 +18,29 @@ import sys
 import time
 from collections.abc import Iterator
 
+from cases import NAMES, PHASE, SKIP, Case, make_case
 from picture import draw
-from runs import SYSTEMS, Case, batch_ms, run, stamp
+from predictions import began_at_s
+from runs import SYSTEMS, batch_ms, run, stamp
 from table import RUNS, print_report, read_runs, rows_of
-from workload import SKEWS
 
-SKIP = 8  # batches before measuring: warm-up of both sides, and the time that balancing takes to settle
-MEASURED = 12
-PHASE = 11  # batches between two shifts of the skew; shifting runs measure all of three phases but SKIP batches
-SLOTS = {"cpu": 2, "wait": 4}
-TOTAL_MS = {"cpu": 3600.0, "wait": 7200.0}  # so that both have a makespan bound of 1.8 s
-PARTITIONS = 16
-START_S = 24.0  # what a run takes beside its batches
-BATCH_S = {"cpu": 2.3, "wait": 3.5}  # what the slower side's batch takes
+START_S = 20.0  # what a run takes beside its batches
+FIXED_S, STAGE_S = 1.0, {"vanilla": 2.6, "streamjob": 1.9}  # of a batch, and of each stateful stage with work
 
 
-def make_case(name: str, loops_per_ms: float) -> Case:
-    """The cell of a name such as hot-wait: a skew and a kind of work."""
-    skew, work = name.split("-")
-    return Case(
-        skew=skew,
-        work=work,
-        slots=SLOTS[work],
-        partitions=PARTITIONS,
-        total_ms=TOTAL_MS[work],
-        batches=3 * PHASE if skew == "shifting" else SKIP + MEASURED,
-        batches_per_phase=PHASE,
-        loops_per_ms=loops_per_ms,
-    )
+def usual_batch_s(case: Case, system: str) -> float:
+    """What a batch takes, about."""
+    return FIXED_S + STAGE_S[system] * sum(level != "none" for level in case.levels)
 
 
-def missing(cases: list[str], rounds: int, done: list[dict[str, object]]) -> Iterator[tuple[str, str, int]]:
+def missing(
+    cases: list[str], systems: list[str], rounds: int, done: list[dict[str, object]]
+) -> Iterator[tuple[str, str, int]]:
     """(case, system, round) still to run; the two sides take turns at going first."""
     have = {(one["case"], one["system"], one["round"]) for one in done}
     for turn in range(rounds):
         for name in cases:
-            for system in SYSTEMS if turn % 2 == 0 else SYSTEMS[::-1]:
+            for system in systems if turn % 2 == 0 else systems[::-1]:
                 if (name, system, turn) not in have:
                     yield name, system, turn
 
@@ -61,8 +48,7 @@ def missing(cases: list[str], rounds: int, done: list[dict[str, object]]) -> Ite
 def one_run(name: str, system: str, turn: int, args: argparse.Namespace) -> dict[str, object]:
     """Run a side of a case; its record."""
     case = make_case(name, args.loops_per_ms)
-    durations_ms = batch_ms(run(case, system, keep=args.keep and args.keep / f"{name}-{system}-{turn}"), 0)
-    makespan_ms = [case.workload().makespan_ms(case.slots, batch) for batch in range(case.batches)]
+    ran = run(case, system, keep=args.keep and args.keep / f"{name}-{system}-{turn}")
     return {
         "case": name,
         "system": system,
@@ -70,16 +56,19 @@ def one_run(name: str, system: str, turn: int, args: argparse.Namespace) -> dict
         "at": stamp(),
         "skip": SKIP,
         "phase": PHASE,
-        "durations_ms": durations_ms.tolist(),
-        "makespan_ms": makespan_ms,
+        "durations_ms": batch_ms(ran.progress, 0).tolist(),
+        "makespan_ms": [case.workload().bound_ms(case.executors, case.cores, at) for at in range(case.batches)],
+        "warm_at_s": began_at_s(ran.progress[SKIP]),
+        "windows": ran.windows,
+        "placed_over_bound": ran.placed,
     }
 
 
 def run_missing(path: pathlib.Path, args: argparse.Namespace) -> None:
     """Run and record what is missing, as much as the arguments allow."""
     until_s = time.monotonic() + args.seconds
-    for name, system, turn in missing(args.cases.split(","), args.rounds, read_runs(path)):
-        usual_s = START_S + BATCH_S[name.split("-")[1]] * make_case(name, args.loops_per_ms).batches
+    for name, system, turn in missing(args.cases.split(","), args.systems.split(","), args.rounds, read_runs(path)):
+        usual_s = START_S + usual_batch_s(make_case(name), system) * make_case(name).batches
         if time.monotonic() + usual_s > until_s:
             continue  # a shorter one may fit
         record = one_run(name, system, turn, args)
@@ -90,7 +79,8 @@ def run_missing(path: pathlib.Path, args: argparse.Namespace) -> None:
 def main() -> None:
     """Run what is missing, or report what there is."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", default=",".join(f"{skew}-{work}" for work in SLOTS for skew in SKEWS))
+    parser.add_argument("--cases", default=",".join(NAMES))
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help="one may do: vanilla for cases without work")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=86400.0, help="start no run that would end after them")
     parser.add_argument("--loops-per-ms", type=float, default=2000.0, help="of the machine, see calibrate.py")

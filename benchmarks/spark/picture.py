@@ -10,18 +10,23 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 import numpy as np
+from cases import SHAPES
 from matplotlib import pyplot as plt
 
-ORDER = ("none", "uniform", "hot", "skewed", "shifting")
-KINDS = {"cpu": "computing, 2 slots", "wait": "waiting, 4 slots"}
+SKEWS = ("none", "uniform", "hot", "skewed", "shifting")
+PANELS = {
+    "computing, 2 slots": {skew: f"{skew}-cpu" for skew in SKEWS},
+    "waiting, 4 slots": {skew: f"{skew}-wait" for skew in SKEWS},
+    "waiting, other shapes": {shape: f"{shape}-wait" for shape in SHAPES},
+}
 
 
 def draw(rows: Sequence[Mapping[str, Any]], path: pathlib.Path) -> None:
-    """A panel for each kind of work; cases without a run are left out. Makes the folder."""
+    """A panel for each kind of case; cases without a run are left out. Makes the folder."""
     found = {str(one["case"]): one for one in rows}
-    figure, axes = plt.subplots(1, len(KINDS), figsize=(9.0, 3.6), sharey=True)
-    for axis, (kind, title) in zip(axes, KINDS.items(), strict=True):
-        panel(axis, {skew: found[f"{skew}-{kind}"] for skew in ORDER if f"{skew}-{kind}" in found})
+    figure, axes = plt.subplots(1, len(PANELS), figsize=(13.0, 3.6), sharey=True)
+    for axis, (title, cases) in zip(axes, PANELS.items(), strict=True):
+        panel(axis, {short: found[name] for short, name in cases.items() if name in found})
         axis.set_title(title, fontsize=10)
     axes[0].set_ylabel("StreamJob / vanilla Spark")
     handles, labels = axes[0].get_legend_handles_labels()
@@ -48,9 +53,7 @@ def panel(axis: Any, cases: Mapping[str, Mapping[str, Any]]) -> None:
             label=f"p{quantile} of batch time",
         )
     reach = [reachable(one) for one in cases.values()]
-    axis.scatter(
-        at - 0.2, reach, marker="_", s=420, color="#d62728", zorder=3, label="p50 at makespan bound + fixed cost"
-    )
+    axis.scatter(at - 0.2, reach, marker="_", s=420, color="#d62728", zorder=3, label="p50 at bound + fixed cost")
     axis.axhline(1.0, color="#444444", linewidth=0.8, linestyle="--")
     axis.set_xticks(at, list(cases))
     axis.set_ylim(0.0, 1.5)

@@ -14,10 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import Any
 
 import numpy as np
 import yaml
-from workload import Workload, key_group_ms
+from cases import Case
+from placements import placed_over_bound
+from predictions import windows_of
 
 HERE = pathlib.Path(__file__).parent
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -33,58 +36,17 @@ FILES = {
 }
 # Five JVMs that compile themselves on two cores need minutes to calm down; the quick compiler is done in seconds.
 CALM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-KEYS_PER_PARTITION = 4
 SYSTEMS = ("vanilla", "streamjob")
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One cell of the comparison. `total_ms` is the work of all key groups in one batch.
-
-    The first `light_batches` bring `light_ratio` of it, as those of a job that has just been started at the newest
-    offsets; the others all of it.
-    """
-
-    skew: str
-    work: str
-    slots: int
-    partitions: int
-    total_ms: float
-    batches: int
-    batches_per_phase: int
-    light_batches: int = 2
-    light_ratio: float = 0.02
-    loops_per_ms: float = 2000.0
-
-    def workload(self) -> Workload:
-        """The same profile for every run of a case; waiting is done in whole milliseconds for each key."""
-        group_ms = key_group_ms(self.skew, self.partitions, self.total_ms, np.random.default_rng(7))
-        whole = np.floor(group_ms / KEYS_PER_PARTITION) * KEYS_PER_PARTITION
-        return Workload(group_ms=whole, batches_per_phase=self.batches_per_phase)
-
-    def config(self) -> dict[str, object]:
-        """What the job reads, but for its paths."""
-        return {
-            "partitions": self.partitions,
-            "keys_per_partition": KEYS_PER_PARTITION,
-            "state_rows": 40 * self.partitions,
-            "state_keys": 1000 * self.partitions,
-            "batches_per_phase": self.batches_per_phase,
-            "group_ms": self.workload().group_ms.tolist(),
-            "light_batches": self.light_batches,
-            "light_ratio": self.light_ratio,
-            "loops_per_ms": self.loops_per_ms,
-            "work": self.work,
-            "batches": self.batches,
-        }
 
 
 def spark_conf(case: Case) -> dict[str, str]:
     """What both sides are given: equal resources, all there from the start, Spark's recommended state store, no UI."""
     return {
-        "spark.master": f"local-cluster[{case.slots},1,1024]",
+        "spark.master": f"local-cluster[{case.executors},{case.cores},1024]",
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.sql.shuffle.partitions": str(case.partitions),
+        # Chained stages in update mode: the job's rows need no watermark to be right.
+        "spark.sql.streaming.unsupportedOperationCheck": "false",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
@@ -101,35 +63,47 @@ def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
     return {
         "apiVersion": "streamjob.dev/v1alpha1",
         "kind": "StreamJob",
-        "metadata": {"name": f"bench-{case.skew}-{case.work}"},
+        "metadata": {"name": f"bench-{case.name}"},
         "spec": {
             "application": {
                 "mainFile": str(HERE / "job.py"),
                 "args": [str(config)],
                 "sparkConf": spark_conf(case),
             },
-            "executors": {"min": case.slots, "max": case.slots},
+            "executors": {"min": case.executors, "max": case.executors},
             "balancing": {
                 "mode": "Auto",
-                "statisticsPeriod": "4s",
+                "statisticsPeriod": f"{case.period_s}s",
                 "maxLoadDistance": 5,
-                "migrationBudget": {"maxMigrations": case.partitions},
+                "migrationBudget": {"maxMigrations": case.partitions * len(case.levels)},
             },
             "scaling": {"mode": "Off"},
         },
     }
 
 
-def run(
-    case: Case, system: str, *, timeout_s: float = 280.0, keep: pathlib.Path | None = None
-) -> list[dict[str, object]]:
-    """One run in a folder of its own; the progress of every batch. Raises RuntimeError with the log's end.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """One run: the progress of every batch, what StreamJob's controller said of its windows, and how far its
+    placements were from the bound."""
+
+    progress: list[dict[str, Any]]
+    windows: list[dict[str, Any]]
+    placed: list[tuple[float, float]]
+
+
+def run(case: Case, system: str, *, timeout_s: float = 400.0, keep: pathlib.Path | None = None) -> Ran:
+    """One run in a folder of its own. Raises RuntimeError with the log's end.
 
     `keep` is a folder that StreamJob's own record of the run is copied to.
     """
-    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"bench-{case.skew}-{case.work}-{system}-", dir=scratch()))
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"bench-{case.name}-{system}-", dir=scratch()))
     try:
-        return _run(case, system, folder, timeout_s)
+        progress = _run(case, system, folder, timeout_s)
+        history = folder / "out" / "history.jsonl"
+        if not history.exists():
+            return Ran(progress=progress, windows=[], placed=[])
+        return Ran(progress=progress, windows=windows_of(history), placed=placed_over_bound(history, case))
     finally:
         if keep is not None:
             _keep(folder, keep)
@@ -148,7 +122,7 @@ def _keep(folder: pathlib.Path, keep: pathlib.Path) -> None:
             shutil.copy(folder / name, keep)
 
 
-def _run(case: Case, system: str, folder: pathlib.Path, timeout_s: float) -> list[dict[str, object]]:
+def _run(case: Case, system: str, folder: pathlib.Path, timeout_s: float) -> list[dict[str, Any]]:
     config, progress = folder / "config.json", folder / "progress.jsonl"
     paths = {"checkpoint": str(folder / "checkpoint"), "progress": str(progress)}
     config.write_text(json.dumps({**case.config(), **paths}))
@@ -188,9 +162,9 @@ def _command(case: Case, system: str, folder: pathlib.Path, config: pathlib.Path
     return [str(program), "run", str(spec), "--out", str(folder / "out")], env
 
 
-def batch_ms(progress: list[dict[str, object]], skip: int) -> np.ndarray:
+def batch_ms(progress: list[dict[str, Any]], skip: int) -> np.ndarray:
     """Duration of each batch after the first `skip`, milliseconds."""
-    return np.array([p["durationMs"]["triggerExecution"] for p in progress[skip:]], dtype=float)  # type: ignore[index]
+    return np.array([p["durationMs"]["triggerExecution"] for p in progress[skip:]], dtype=float)
 
 
 def stamp() -> str:

@@ -9,8 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+from cases import empty_of
 
 RUNS = "spark_compare.jsonl"
+SETTLED = 8  # newest batches of a run that are looked at apart
 ADAPTED = 6  # batches after a shift of the skew that count as adapting, not as adapted
 
 Run = Mapping[str, object]
@@ -42,6 +44,12 @@ def measured(run: Run, *, adapted: bool = False) -> np.ndarray:
 def makespan_ms(run: Run) -> float:
     """Mean over the measured batches of the makespan bound."""
     return float(np.mean(np.array(run["makespan_ms"], dtype=float)[int(str(run["skip"])) :]))
+
+
+def placed_over_bound(run: Run) -> list[float]:
+    """The true work under each placement over its bound, after the first batches."""
+    placed: list[tuple[float, float]] = run.get("placed_over_bound") or []  # type: ignore[assignment]
+    return [over for at_s, over in placed if at_s >= float(str(run["warm_at_s"]))]
 
 
 def ratios(sides: Sides, quantile: float, *, adapted: bool = False) -> list[float]:
@@ -95,6 +103,10 @@ def row(name: str, sides: Sides, fixed_ms: float | None) -> dict[str, object]:
         "p95_ratio": figure(ratios(sides, 95)),
         "throughput_ratio": figure(speeds(sides)),
     }
+    placed = [over for one in sides["streamjob"].values() if (over := placed_over_bound(one))]
+    if placed:
+        found["placed_over_bound"] = figure([statistics.median(one) for one in placed])
+        found["placed_over_bound_at_end"] = figure([one[-1] for one in placed])
     if name.startswith("shifting"):
         found["p95_ratio_adapted"] = figure(ratios(sides, 95, adapted=True))
     if fixed_ms is not None and bound_ms > 0 and name.endswith("-wait"):  # what a loop takes is not known as exactly
@@ -102,15 +114,16 @@ def row(name: str, sides: Sides, fixed_ms: float | None) -> dict[str, object]:
         found["fixed_ms"] = round(fixed_ms)
         found["p50_over_bound_and_fixed"] = figure([float(np.percentile(one, 50)) / reach_ms for one in ours])
         found["p95_over_bound_and_fixed"] = figure([float(np.percentile(one, 95)) / reach_ms for one in ours])
+        for quantile in (50, 95):  # once plans have come to rest
+            settled = [float(np.percentile(one[-SETTLED:], quantile)) / reach_ms for one in ours]
+            found[f"p{quantile}_settled_over_bound_and_fixed"] = figure(settled)
     return found
 
 
-def fixed_cost_ms(cases: Mapping[str, Sides], work: str) -> float | None:
-    """Median batch of vanilla Spark on the job without work, None while it was not run."""
-    sides = cases.get(f"none-{work}")
-    if sides is None:
-        return None
-    return float(np.median(np.concatenate([measured(one) for one in sides["vanilla"].values()])))
+def fixed_cost_ms(runs: Iterable[Run], name: str) -> float | None:
+    """Median batch of vanilla Spark on the same job without work, None while it was not run."""
+    empty = [measured(one) for one in runs if (one["case"], one["system"]) == (empty_of(name), "vanilla")]
+    return float(np.median(np.concatenate(empty))) if empty else None
 
 
 def read_runs(path: pathlib.Path) -> list[dict[str, object]]:
@@ -120,14 +133,15 @@ def read_runs(path: pathlib.Path) -> list[dict[str, object]]:
 
 def rows_of(out: pathlib.Path) -> list[dict[str, object]]:
     """The figures of every case that was run."""
-    cases = by_case(read_runs(out / RUNS))
-    return [row(name, sides, fixed_cost_ms(cases, name.split("-")[1])) for name, sides in cases.items()]
+    runs = read_runs(out / RUNS)
+    return [row(name, sides, fixed_cost_ms(runs, name)) for name, sides in by_case(runs).items()]
 
 
 def print_report(rows: list[dict[str, object]]) -> None:
     """The table in Markdown."""
-    print("| case | vanilla p50 / p95 ms | StreamJob p50 / p95 ms | p50 ratio | p95 ratio | throughput", end="")
-    print(" | bound + fixed ms | p50 over it | rounds |\n|---|---|---|---|---|---|---|---|---|")
+    heads = ("case", "vanilla p50 / p95 ms", "StreamJob p50 / p95 ms", "p50 ratio", "p95 ratio", "throughput")
+    heads += ("placement over bound", "bound + fixed ms", "p50, p95 over it", "last 8", "rounds")
+    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for one in rows:
         print(line(one), flush=True)
 
@@ -139,11 +153,15 @@ def line(one: Mapping[str, object]) -> str:
         value = one.get(name)
         return told_figure(value) if isinstance(value, dict) else ""
 
+    def both(name: str) -> str:
+        return ", ".join(filter(None, (told(f"p{quantile}_{name}") for quantile in (50, 95))))
+
     reach = f"{one['makespan_bound_ms']} + {one['fixed_ms']}" if "fixed_ms" in one else f"{one['makespan_bound_ms']}"
     trials = one["p95_ratio"]["trials"] if isinstance(one["p95_ratio"], dict) else 0
     return (
         f"| {one['case']} | {one['vanilla_p50_ms']} / {one['vanilla_p95_ms']}"
         f" | {one['streamjob_p50_ms']} / {one['streamjob_p95_ms']}"
         f" | {told('p50_ratio')} | {told('p95_ratio')} | {told('throughput_ratio')}x"
-        f" | {reach} | {told('p50_over_bound_and_fixed')} | {trials} |"
+        f" | {told('placed_over_bound')} | {reach} | {both('over_bound_and_fixed')}"
+        f" | {both('settled_over_bound_and_fixed')} | {trials} |"
     )

@@ -78,7 +78,11 @@ def batch_facts(model: LoadModel, node_of: IntArray) -> dict[str, float | None]:
     if shape is None:
         return {"batch_s": None, "level_rms_s": None}
     slots = int(np.sum(shape.slots))
-    free = [max(stage.work_s / slots, stage.longest_s) for stage in shape.free_stages]
+    free = [
+        max(math.fsum(one.work_s for one in beside) / slots, *(one.longest_s for one in beside))
+        for level in {stage.level for stage in shape.free_stages}
+        if (beside := [one for one in shape.free_stages if one.level == level])
+    ]
     ends = [level_ends(model, node_of, level) for level in range(shape.n_levels)]
     staying = len(model.node_ids) - int(np.count_nonzero(model.marked))
     return {

@@ -1,8 +1,9 @@
-"""Benchmarks are in no wheel: their folder is the repository's root."""
+"""Benchmarks are in no wheel: their folders are the repository's root and, for scripts that Spark starts, their own."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[2]))
+ROOT = Path(__file__).parents[2]
+sys.path += [str(ROOT), str(ROOT / "benchmarks" / "spark")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,11 +15,14 @@ from streamjob_operator.values import LIVE_STATES, ExecutorView, Memory, Snapsho
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.batch.predict import predict
 from streamjob_planners.batch.shape import BatchShape, FreeStage
-from streamjob_planners.model import FloatArray, IntArray
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 MOST_WARMUP = 0.25
 """Part of the busy time that warm-up may make up in a window that teaches anything. The first tasks on slots are among
 it in every batch, and of short tasks they are a large part."""
+
+MOVING_WINDOWS = 3.0
+"""Windows after a plan within which its moves teach what moves cost: they are made at several boundaries."""
 
 
 def live(snapshot: Snapshot) -> tuple[ExecutorView, ...]:
@@ -75,8 +79,8 @@ def _spread_s(stages: tuple[StageView, ...], operator: IntArray, task_s: FloatAr
 def _free_stages(snapshot: Snapshot) -> tuple[FreeStage, ...]:
     """Stages without key groups; where nobody tells them apart, all their work as one."""
     if snapshot.stages:
-        free = (stage for stage in snapshot.stages if stage.operator is None)
-        return tuple(FreeStage(work_s=stage.busy_s, longest_s=stage.longest_s) for stage in free)
+        free = (one for one in snapshot.stages if one.operator is None)
+        return tuple(FreeStage(work_s=one.busy_s, longest_s=one.longest_s, level=one.level) for one in free)
     work_s = snapshot.rates.other_busy_s / snapshot.rates.batches
     return (FreeStage(work_s=work_s),) if work_s > 0 else ()
 
@@ -117,27 +121,45 @@ def _warm(snapshot: Snapshot) -> bool:
 
 
 def _with_moves(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
-    """What the groups of the newest plan took beyond their load, in the one window in which they moved."""
+    """What the groups of the newest plan took beyond their load, in the first window after which none is left to move.
+
+    Moves that were made at earlier boundaries have loaded their state before it, and show nothing.
+    """
     acted_s = memory.acted_at_s
     if snapshot.warmup_s is None or not memory.moved or acted_s is None or snapshot.moves_pending:
         return knowledge
-    if not snapshot.taken_at_s - snapshot.window_s < acted_s <= snapshot.taken_at_s:
+    if not snapshot.taken_at_s - MOVING_WINDOWS * snapshot.window_s < acted_s <= snapshot.taken_at_s:
         return knowledge
     if knowledge.at_s is not None and knowledge.at_s > acted_s:
         return knowledge  # a window of overlap: the plan's moves were taken in
     moves = knowledge.moves
     for state_bytes, seconds in _loading(snapshot, snapshot.warmup_s, frozenset(memory.moved)):
         moves = moves.with_move(state_bytes, seconds)
-    return dataclasses.replace(knowledge, at_s=snapshot.taken_at_s, moves=moves)
+    # A window of moves is not predicted, and the prediction of an older one says nothing of it.
+    return dataclasses.replace(knowledge, at_s=snapshot.taken_at_s, moves=moves, predicted_s=None, measured_s=None)
 
 
 def _loading(snapshot: Snapshot, warmup_s: FloatArray, moved: frozenset[str]) -> Iterator[tuple[float, float]]:
-    """State bytes and seconds of groups that moved: their warm-up beyond what others of their operator have anyway."""
+    """State bytes and seconds of groups that moved: their warm-up beyond what others of their operator have anyway.
+
+    The first task of a slot has more of it than later ones, so groups are held against those of the same turn.
+    """
     names = [f"{group.operator}/{group.partition}" for group in snapshot.group_ids]
     gone = np.array([name in moved for name in names], dtype=np.bool_)
-    operator = np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)
-    for one in np.unique(operator[gone]).tolist():
-        stayed = warmup_s[(operator == one) & ~gone]
-        usual_s = float(np.median(stayed)) if stayed.size else 0.0
-        for at in np.flatnonzero((operator == one) & gone & (warmup_s > usual_s)).tolist():
+    turn = 2 * np.array([one.operator for one in snapshot.group_ids], dtype=np.int64) + _first_on_slots(snapshot)
+    for one in np.unique(turn[gone]).tolist():
+        stayed = warmup_s[(turn == one) & ~gone]
+        usual_s = float(np.median(stayed)) if stayed.size else np.inf
+        for at in np.flatnonzero((turn == one) & gone & (warmup_s > usual_s)).tolist():
             yield float(snapshot.state_bytes[at]), float(warmup_s[at]) - usual_s
+
+
+def _first_on_slots(snapshot: Snapshot) -> BoolArray:
+    """Key groups whose task is the first of its stage on a slot, (n_groups,): an executor takes them in their order."""
+    cores = {one.executor_id: one.cores for one in snapshot.executors}
+    begun: Counter[tuple[int, str | None]] = Counter()
+    first = np.zeros(len(snapshot.owners), dtype=np.bool_)
+    for at, (group, owner) in enumerate(zip(snapshot.group_ids, snapshot.owners, strict=True)):
+        first[at] = begun[group.operator, owner] < cores.get(owner or "", 1)
+        begun[group.operator, owner] += 1
+    return first

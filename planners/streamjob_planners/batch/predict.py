@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections import defaultdict
 
 import numpy as np
 
@@ -105,8 +106,14 @@ def levels_s(shape: BatchShape, node_of: IntArray, task_s: FloatArray) -> FloatA
 
 
 def free_s(stages: tuple[FreeStage, ...], slots: int) -> float:
-    """Seconds of the stages without key groups on so many slots: spread evenly, but no task is split."""
-    return sum(max(stage.work_s / max(slots, 1), stage.longest_s) for stage in stages)
+    """Seconds of the stages without key groups on so many slots: spread evenly, but no task is split. Those of one
+    level share the slots."""
+    work_s: dict[int, float] = defaultdict(float)
+    longest_s: dict[int, float] = defaultdict(float)
+    for stage in stages:
+        work_s[stage.level] += stage.work_s
+        longest_s[stage.level] = max(longest_s[stage.level], stage.longest_s)
+    return sum(max(total / max(slots, 1), longest_s[level]) for level, total in work_s.items())
 
 
 def _noise_s(shape: BatchShape, node_of: IntArray, node_s: FloatArray) -> float:

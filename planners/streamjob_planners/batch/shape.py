@@ -13,11 +13,13 @@ from streamjob_planners.arrays import FloatArray, IntArray
 class FreeStage:
     """A stage without key groups: its tasks run wherever a slot is free.
 
-    `work_s`: slot seconds of all its tasks in one batch, >= 0; `longest_s`: seconds of its longest task, <= work_s.
+    `work_s`: slot seconds of all its tasks in one batch, >= 0; `longest_s`: seconds of its longest task, <= work_s;
+    `level`: stages of one level run side by side, as the sources of a join do.
     """
 
     work_s: float
     longest_s: float = 0.0
+    level: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

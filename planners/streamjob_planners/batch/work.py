@@ -12,11 +12,13 @@ from streamjob_planners.batch.shape import BatchShape, FreeStage
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class FreeWork:
-    """A stage without key groups: slot seconds of a batch and of each row in it, the longest task's part of both."""
+    """A stage without key groups: slot seconds of a batch and of each row in it, the longest task's part of both, and
+    the level, of which all stages run side by side."""
 
     fixed_s: float = 0.0
     row_s: float = 0.0
     longest_ratio: float = 0.0
+    level: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,11 @@ def work_of(shape: BatchShape, rows: float, task_fixed_s: FloatArray | float = 0
         spread_ratio=shape.spread_s / np.where(shape.task_s > 0, shape.task_s, np.inf),
         fixed_s=shape.fixed_s,
         free=tuple(
-            FreeWork(row_s=one.work_s / rows, longest_ratio=one.longest_s / one.work_s if one.work_s > 0 else 0.0)
+            FreeWork(
+                row_s=one.work_s / rows,
+                longest_ratio=one.longest_s / one.work_s if one.work_s > 0 else 0.0,
+                level=one.level,
+            )
             for one in shape.free_stages
         ),
     )
@@ -92,4 +98,4 @@ def work_of(shape: BatchShape, rows: float, task_fixed_s: FloatArray | float = 0
 
 def _free_stage(work: FreeWork, rows: float) -> FreeStage:
     work_s = work.fixed_s + work.row_s * rows
-    return FreeStage(work_s=work_s, longest_s=work.longest_ratio * work_s)
+    return FreeStage(work_s=work_s, longest_s=work.longest_ratio * work_s, level=work.level)

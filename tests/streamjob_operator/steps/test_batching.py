@@ -13,6 +13,7 @@ from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import TRUSTED_ERROR, Knowledge
 from streamjob_planners.batch.learned import MoveEvidence
+from streamjob_planners.batch.predict import free_s
 from streamjob_planners.model import GroupId
 
 
@@ -50,6 +51,14 @@ def test_levels_are_those_of_the_stages() -> None:
     assert shape is not None
     assert shape.level.tolist() == [1, 0, 0, 0]
     assert [one.work_s for one in shape.free_stages] == [1.0]
+
+
+def test_the_two_sources_of_a_join_are_read_side_by_side() -> None:
+    sources = (stage(None, 0, busy_s=2.0, longest_s=2.0), stage(None, 0, busy_s=3.0, longest_s=3.0))
+    seen = dataclasses.replace(snapshot(even(2, 2, 20.0)), stages=(*sources, stage(0, 1)))
+    shape = shape_of(seen, np.array([4, 4]), Knowledge())
+    assert shape is not None
+    assert free_s(shape.free_stages, 8) == pytest.approx(3.0)
 
 
 def test_where_nobody_tells_operators_are_a_chain_numbered_from_its_end() -> None:
@@ -126,6 +135,48 @@ def test_moves_teach_what_moves_cost() -> None:
     assert after.told == pytest.approx(1.98)
     assert after.line[0] > before_s
     assert after.y - MoveEvidence.prior().y * 0.98**2 == pytest.approx(0.6 * 1.98)  # without what starts cost all
+
+
+def test_moves_that_took_several_boundaries_teach_once_the_last_one_is_made() -> None:
+    world = even(2, 2, 20.0)
+    warmup_s = np.array([0.6, 0.0, 0.0, 0.0])
+    memory = Memory(acted_at_s=975.0, moved=("0/0", "0/1"))
+    under_way = dataclasses.replace(snapshot(world, 990.0), warmup_s=warmup_s, moves_pending=1)
+    assert learn_batches(memory, under_way).batches.moves.told == 0.0
+    memory = learn_batches(memory, dataclasses.replace(snapshot(world), warmup_s=warmup_s))
+    assert memory.batches.moves.told == 1.0
+    later = dataclasses.replace(snapshot(world, 1005.0), warmup_s=warmup_s)
+    assert learn_batches(memory, later).batches.moves.told == 1.0
+
+
+def loading_s(warmup_s: list[float], *moved: str, executors: int = 2) -> list[float]:
+    """Seconds that moves are said to have cost, of two key groups on each executor."""
+    seen = snapshot(even(executors, 2, 20.0))
+    assert [seen.owners[at] == seen.owners[at + 1] for at in range(0, 2 * executors, 2)] == [True] * executors
+    memory = Memory(acted_at_s=995.0, moved=moved)
+    moves = learn_batches(memory, dataclasses.replace(seen, warmup_s=np.array(warmup_s))).batches.moves
+    return [] if moves.told == 0 else [(moves.y - 0.98 * MoveEvidence.prior().y) / moves.told]
+
+
+def test_a_move_did_not_cost_what_the_first_task_of_a_slot_costs_anyway() -> None:
+    assert loading_s([0.5, 0.0, 0.4, 0.0], "0/0") == pytest.approx([0.1])  # first on its executor, as 0/2 is on its own
+    assert loading_s([0.4, 0.1, 0.4, 0.0], "0/1") == pytest.approx([0.1])
+
+
+def test_a_move_without_a_key_group_of_the_same_turn_beside_it_teaches_nothing() -> None:
+    assert loading_s([0.5, 0.0, 0.5, 0.0], "0/0", "0/2") == []
+
+
+def test_a_window_that_only_taught_what_moves_cost_is_compared_with_no_older_prediction() -> None:
+    world = even(2, 2, 20.0)
+    memory = learn_batches(learn_batches(Memory(), snapshot(world)), snapshot(world, 1010.0))
+    assert memory.batches.predicted_s is not None
+    memory = dataclasses.replace(memory, acted_at_s=1015.0, moved=("0/0",))
+    seen = dataclasses.replace(snapshot(world, 1020.0), warmup_s=np.array([3.0, 0.0, 0.0, 0.0]))
+    after = learn_batches(memory, seen).batches
+    assert after.at_s == seen.taken_at_s
+    assert after.predicted_s is None
+    assert after.measured_s is None
 
 
 def test_a_plan_that_moved_long_ago_teaches_nothing_more() -> None:

@@ -51,8 +51,15 @@ def test_a_slow_node_takes_longer() -> None:
 
 
 def test_free_stages_use_all_slots_but_split_no_task() -> None:
-    shape = shape_of([1.0], free_stages=(FreeStage(work_s=8.0), FreeStage(work_s=2.0, longest_s=2.0)))
+    shape = shape_of([1.0], free_stages=(FreeStage(work_s=8.0), FreeStage(work_s=2.0, longest_s=2.0, level=1)))
     assert predict(shape, np.array([0])).free_s == pytest.approx(4.0 + 2.0)
+
+
+def test_free_stages_of_one_level_run_side_by_side() -> None:
+    scans = (FreeStage(work_s=5.0, longest_s=5.0), FreeStage(work_s=6.0, longest_s=6.0))
+    assert predict(shape_of([1.0], free_stages=scans), np.array([0])).free_s == pytest.approx(6.0)
+    full = (FreeStage(work_s=9.0, longest_s=5.0), FreeStage(work_s=6.0, longest_s=2.0))
+    assert predict(shape_of([1.0], free_stages=full), np.array([0])).free_s == pytest.approx(7.5)
 
 
 def test_what_binds_is_named() -> None:

@@ -1,0 +1,66 @@
+"""Tables of the comparison from made-up runs whose figures are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import table
+from predictions import row
+
+
+def window(at_s: float, measured_s: float, predicted_s: float) -> dict[str, Any]:
+    return {
+        "begins_at_s": at_s,
+        "ends_at_s": at_s + 10.0,
+        "batches": 2,
+        "measured_s": measured_s,
+        "predicted_s": predicted_s,
+        "fixed_s": 0.8,
+        "fixed_error_s": 0.1,
+        "spread_s": [0.02, 0.04],
+    }
+
+
+def run(system: str, batches_ms: list[float], **more: Any) -> dict[str, Any]:
+    skipped = [9000.0] * 8
+    durations_ms = [*skipped, *batches_ms]
+    return {
+        "case": "two-wait",
+        "system": system,
+        "round": 0,
+        "skip": 8,
+        "phase": 11,
+        "durations_ms": durations_ms,
+        "makespan_ms": [3000.0] * len(durations_ms),
+        "warm_at_s": 100.0,
+        **more,
+    }
+
+
+def test_errors_are_those_of_warm_windows_without_their_sign() -> None:
+    windows = [window(90.0, 1.0, 9.0), window(100.0, 5.0, 5.5), window(110.0, 5.0, 4.75), window(120.0, 5.0, 5.0)]
+    found = row("two-wait", [run("streamjob", [4000.0], windows=windows)])
+    assert found["windows"] == 3
+    assert found["batches"] == 6
+    assert found["error_p50_pct"] == pytest.approx(5.0)
+    assert found["error_p90_pct"] == pytest.approx(9.0)
+    assert found["signed_p50_pct"] == pytest.approx(0.0)
+    assert found["fixed_ms"] == 800
+    assert found["spread_ms"] == [20, 30, 40]
+
+
+def test_a_case_is_held_against_its_bound_and_the_fixed_part_of_its_empty_one() -> None:
+    placed = [(50.0, 1.9), (110.0, 1.2), (120.0, 1.1), (130.0, 1.05)]
+    ours = run("streamjob", [4000.0] * 16, placed_over_bound=placed)
+    sides = {"vanilla": {0: run("vanilla", [6000.0] * 16)}, "streamjob": {0: ours}}
+    empty = {**run("vanilla", [1000.0] * 16), "case": "none-two-wait"}
+    found = table.row("two-wait", sides, table.fixed_cost_ms([empty], "two-wait"))
+    assert found["p50_ratio"] == {"mean": 0.667, "spread": 0.0, "trials": 1}
+    assert found["p50_over_bound_and_fixed"] == {"mean": 1.0, "spread": 0.0, "trials": 1}
+    assert found["placed_over_bound"] == {"mean": 1.1, "spread": 0.0, "trials": 1}
+    assert found["placed_over_bound_at_end"] == {"mean": 1.05, "spread": 0.0, "trials": 1}
+
+
+def test_the_fixed_part_is_unknown_while_the_empty_case_was_not_run() -> None:
+    assert table.fixed_cost_ms([run("vanilla", [1000.0])], "two-wait") is None
