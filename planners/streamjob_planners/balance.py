@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import numpy as np
@@ -12,15 +13,23 @@ import numpy as np
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
+from streamjob_planners.long_passes import long_pass
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
+from streamjob_planners.tightening import Tightens, tightened
 
 Found = tuple[float, IntArray]
 """What a pass ends with: the distance, and the placement."""
+Making = Callable[[Engine, Limits, "Now"], "Found"]
+"""What a thread does between two meetings."""
 Now = tuple[IntArray, float, float]
 """What a pass begins with: the best placement so far, its distance, and the pass's steps."""
 LONGEST = 1e9
 """Steps of a pass at most: one that meets its goal at once, but too dearly, may come up for ever."""
+NEXT_TO_NOTHING = 1e-12
+"""Price of a move that is taken for none."""
+LEAST_LONG_S, LEAST_LONG_STEPS = 5e-3, 10_000
+"""No pass that takes a part of what is left takes less than that."""
 LATE_S = 5e-4
 """How long threads may take to see that time is over."""
 
@@ -50,6 +59,9 @@ class Schedule:
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
+        long: chance that both threads make one long pass (`long_passes`) instead of these; they begin with one.
+        long_share: part of what is left that it takes.
+        long_again: chance that it starts at today's placement, and not at the best so far.
     """
 
     steps: int = 4_000
@@ -69,10 +81,15 @@ class Schedule:
     price: float = 1e-3
     close: float = 1e-4
     alone: int = 3
+    long: float = 0.4
+    long_share: float = 0.3
+    long_again: float = 0.6
 
     def first_steps(self, problem: Problem) -> float:
         """Length of the first pass."""
-        moves = min(float(problem.allowances[1]), float(problem.movable.sum()))
+        prices = problem.prices[problem.movable].mean(axis=0) if problem.movable.any() else np.ones(3)
+        affordable = float((problem.allowances / np.maximum(prices, NEXT_TO_NOTHING)).min())
+        moves = min(affordable, float(problem.movable.sum()))
         return float(max(self.steps, min(self.most_steps, moves * self.steps_per_move)))
 
 
@@ -84,6 +101,7 @@ class Goal:
     `price` and `toll`: what a move and a second of its pause must gain; `heat`: the unit of thresholds, by default what
     a group brings to a cell. `whole`: passes run to their end, as no band tells that the aim has been reached; the
     descent ends after `patience` meetings in a row that gain next to nothing.
+    `long`: the aim of long passes, where they are of use.
     """
 
     aim: Aim
@@ -94,6 +112,7 @@ class Goal:
     toll: float = 0.0
     heat: float | None = None
     whole: bool = False
+    long: Tightens | None = None
     patience: float = np.inf
 
 
@@ -110,9 +129,13 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     steps = schedule.first_steps(engine.problem)
     if _done(limits, goal, schedule, reached):
         return start
-    threads, idle = ThreadPoolExecutor(max_workers=len(engine.workers)), 0
+    threads, idle, long = ThreadPoolExecutor(max_workers=len(engine.workers)), 0, goal.long is not None
     while idle < goal.patience and not _done(limits, goal, schedule, reached):
-        distance, found = _together(threads, engine, limits, goal, schedule, (best, reached, steps))
+        made = _long_pass if long else _passes
+        long = goal.long is not None and engine.rng.random() < schedule.long
+        distance, found = _together(
+            threads, engine, limits, functools.partial(made, goal, schedule), goal, (best, reached, steps)
+        )
         idle = idle + 1 if distance > reached - schedule.close else 0
         if distance >= reached:
             steps = min(steps * schedule.growth, LONGEST)
@@ -124,15 +147,10 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     return cheapest
 
 
-def _together(
-    threads: ThreadPoolExecutor, engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now
-) -> Found:
+def _together(threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, now: Now) -> Found:
     """The better of what two threads find by their next meeting; meanwhile this one works out further counts."""
     parts = limits.halves()
-    running = [
-        threads.submit(_passes, worker, part, goal, schedule, now)
-        for worker, part in zip(engine.workers, parts, strict=True)
-    ]
+    running = [threads.submit(made, worker, part, now) for worker, part in zip(engine.workers, parts, strict=True)]
     further = goal.crossings.further(now[1])
     found = _in_time(running, limits)
     if further is not None:
@@ -156,7 +174,7 @@ def _done(limits: Limits, goal: Goal, schedule: Schedule, reached: float) -> boo
     return reached <= goal.floor + schedule.close or limits.over()
 
 
-def _passes(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now) -> Found:
+def _passes(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What a thread finds between two meetings, pass after pass from the best that it knows."""
     best, reached, steps = now
     for _ in range(schedule.alone):
@@ -166,6 +184,30 @@ def _passes(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now:
         if found[0] < reached:
             reached, best = found
     return reached, best
+
+
+def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
+    """What one long pass finds, and what closer bands make of it."""
+    best, reached, _ = now
+    again = engine.rng.random() < schedule.long_again
+    engine.load(engine.problem.model.node_of if again else best)
+    goal.aim.set_bands(engine, reached - engine.rng.random() * (reached - goal.floor), best)
+    found = _of_part(limits, schedule.long_share, lambda part: long_pass(engine, part))
+    if goal.long is not None:
+        closer = goal.long
+        found = _of_part(limits, schedule.long_share, lambda part: tightened(engine, part, closer, found))
+    return goal.aim.reached(found), found
+
+
+def _of_part(limits: Limits, share: float, made: Callable[[Limits], IntArray]) -> IntArray:
+    """What is made in a part of what is left, not next to nothing; its steps are taken from these limits."""
+    steps = 0.0 if np.isinf(limits.steps_left) else LEAST_LONG_STEPS / max(limits.steps_left, LEAST_LONG_STEPS)
+    part = limits.share(max(share, LEAST_LONG_S / max(limits.left_s(), LEAST_LONG_S), steps))
+    before = part.steps_left
+    found = made(part)
+    if np.isfinite(before):
+        limits.steps_left -= before - part.steps_left
+    return found
 
 
 def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now) -> Found:

@@ -15,7 +15,7 @@ from streamjob_planners.tightening import tightened
 
 LEVEL_SHARE = 0.3
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
-TIGHTEN_SHARE = 0.5
+TIGHTEN_SHARE = 0.1
 """Part of the time for the first passes, one after the other."""
 BALANCE_SHARE = 0.6
 """Part of the time for the load distance when there is something to drain or a second measure to improve."""
@@ -75,7 +75,7 @@ class Phases:
     def _balance(self, start: IntArray, share: float) -> IntArray:
         params, aim, crossings = self._problem.params, Distance(self._problem), Crossings(self._problem)
         floor = max(self.lower, params.tolerance)
-        goal = balance.Goal(aim=aim, floor=floor, price=params.price_per_move, crossings=crossings)
+        goal = balance.Goal(aim=aim, floor=floor, price=params.price_per_move, long=aim, crossings=crossings)
         crossings.prepare(floor, aim.reached(start), self._limits.over)
         return self._descend(start, goal, share)
 
