@@ -25,6 +25,8 @@ PROOF_S_PER_GROUP = 1e-6
 """Time that the bound needs before it can look whether its time is over."""
 BOUND_SHARE = 0.2
 """Part of the time that the lower bound may take."""
+COUNT_SHARE = 0.25
+"""Part of the time for working out what counts allow: on ten thousand key groups it would take half of 0.1 s."""
 DRAIN_SHARE = 0.6
 """Part of what is then left for draining; the rest is for the second measure and for taking back moves."""
 DRAIN_PAIN = 0.05
@@ -76,7 +78,7 @@ class Phases:
         params, aim, crossings = self._problem.params, Distance(self._problem), Crossings(self._problem)
         floor = max(self.lower, params.tolerance)
         goal = balance.Goal(aim=aim, floor=floor, price=params.price_per_move, long=aim, crossings=crossings)
-        crossings.prepare(floor, aim.reached(start), self._limits.over)
+        crossings.prepare(floor, aim.reached(start), self._limits.share(COUNT_SHARE).over)
         return self._descend(start, goal, share)
 
     def _balance_rest(self, start: IntArray) -> IntArray:
