@@ -198,10 +198,12 @@ class Engine:
         done, knobs = 0, (heat, least, 0.0, 0.0, 0.0, np.inf)
         self.state.steep[0] = True
         while self.state.counters[N_OFF] > 0 and not limits.over():
-            in_time = limits.left_s() / self._step_s
-            left = limits.steps_left if np.isfinite(limits.steps_left) else in_time
-            done = self._chunk_of(limits, knobs, done, done + max(1, int(left)))
+            done = self._chunk_of(limits, knobs, done, done + max(1, int(self.steps_in(limits))))
         self.state.steep[0] = False
+
+    def steps_in(self, limits: Limits) -> float:
+        """Steps that limits allow: their number of steps, or about as many as there is time for."""
+        return limits.steps_left if np.isfinite(limits.steps_left) else limits.left_s() / self._step_s
 
     def _chunk_of(self, limits: Limits, knobs: Knobs, done: int, length: int) -> int:
         """The next steps of a pass of which so many are done; how many are done then."""

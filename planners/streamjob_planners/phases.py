@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from streamjob_planners import balance, bound, drain, measures
@@ -15,8 +17,10 @@ from streamjob_planners.tightening import tightened
 
 LEVEL_SHARE = 0.3
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
-TIGHTEN_SHARE = 0.1
-"""Part of the time for the first passes, one after the other."""
+TIGHTEN_SHARE, LONE_TIGHTEN_SHARE = 0.2, 0.5
+"""Part of the time for the first passes, one after the other; and where no long passes follow."""
+LONG_STEPS_PER_NODE = 500
+"""Steps for each node that there must be time for, so that long passes are of use: cut short they end far off."""
 BALANCE_SHARE = 0.6
 """Part of the time for the load distance when there is something to drain or a second measure to improve."""
 ALONE_SHARE = 0.97
@@ -55,7 +59,8 @@ class Phases:
         first = levelled(self._engine, self._limits.share(LEVEL_SHARE), problem.params.tolerance)
         if drain.stretch(problem, first) > max(problem.params.tolerance, self._schedule.close):
             self._engine.sort_groups(self._limits)
-            first = tightened(self._engine, self._limits.share(TIGHTEN_SHARE), Distance(problem), first)
+            part = self._limits.share(TIGHTEN_SHARE if self._long() else LONE_TIGHTEN_SHARE)
+            first = tightened(self._engine, part, Distance(problem), first)
         self.lower = self._proven(first)
         node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
         node_of = thin_out(self._engine, node_of, self._limits)
@@ -74,10 +79,15 @@ class Phases:
         late = part.left_s() < self._problem.model.n_groups * PROOF_S_PER_GROUP
         return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
 
+    def _long(self) -> bool:
+        """Whether there is time for long passes."""
+        return self._engine.steps_in(self._limits) >= LONG_STEPS_PER_NODE * self._problem.model.n_nodes
+
     def _balance(self, start: IntArray, share: float) -> IntArray:
         params, aim, crossings = self._problem.params, Distance(self._problem), Crossings(self._problem)
         floor = max(self.lower, params.tolerance)
-        goal = balance.Goal(aim=aim, floor=floor, price=params.price_per_move, long=aim, crossings=crossings)
+        goal = balance.Goal(aim=aim, floor=floor, price=params.price_per_move, crossings=crossings)
+        goal = dataclasses.replace(goal, long=aim if self._long() else None)
         crossings.prepare(floor, aim.reached(start), self._limits.share(COUNT_SHARE).over)
         return self._descend(start, goal, share)
 
