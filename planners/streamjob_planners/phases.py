@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from streamjob_planners import balance, bound, drain, measures
@@ -86,8 +84,13 @@ class Phases:
     def _balance(self, start: IntArray, share: float) -> IntArray:
         params, aim, crossings = self._problem.params, Distance(self._problem), Crossings(self._problem)
         floor = max(self.lower, params.tolerance)
-        goal = balance.Goal(aim=aim, floor=floor, price=params.price_per_move, crossings=crossings)
-        goal = dataclasses.replace(goal, long=aim if self._long() else None)
+        goal = balance.Goal(
+            aim=aim,
+            floor=floor,
+            price=params.price_per_move,
+            long=aim if self._long() else None,
+            crossings=crossings,
+        )
         crossings.prepare(floor, aim.reached(start), self._limits.share(COUNT_SHARE).over)
         return self._descend(start, goal, share)
 
