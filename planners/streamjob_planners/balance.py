@@ -28,12 +28,12 @@ LONGEST = 1e9
 """Steps of a pass at most: one that meets its goal at once, but too dearly, may come up for ever."""
 NEXT_TO_NOTHING = 1e-12
 """Price of a move that is taken for none."""
-SHORT_S, SHORT_STEPS = 5e-2, 150_000
-"""A long pass that takes less than this is too short for most instances: it may take more of what is left then."""
+SHORT_PER_NODE = 1_000
+"""A long pass with fewer steps for each node is too short for most instances: it takes more of what is left then."""
 MOST_SHARE = 0.6
 """The part of what is left that it then takes at most."""
-LITTLE_S, LITTLE_STEPS = 5e-3, 10_000
-"""What is taken as a whole when no more is left."""
+LITTLE_STEPS = 10_000
+"""Steps that are taken as a whole when no more are left."""
 LATE_S = 5e-4
 """How long threads may take to see that time is over."""
 
@@ -196,30 +196,22 @@ def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, n
     again = engine.rng.random() < schedule.long_again
     engine.load(engine.problem.model.node_of if again else best)
     goal.aim.set_bands(engine, reached - engine.rng.random() * (reached - goal.floor), best)
-    found = _of_part(limits, schedule.long_share, lambda part: long_pass(engine, part))
+    part = limits.share(_long_part(engine, limits, schedule.long_share))
+    before = part.steps_left
+    found = long_pass(engine, part)
+    if np.isfinite(before):
+        limits.steps_left -= before - part.steps_left
     if goal.long is not None:
-        closer = goal.long
-        found = tightened(engine, limits, closer, found)
+        found = tightened(engine, limits, goal.long, found)
     return goal.aim.reached(found), found
 
 
-def _of_part(limits: Limits, share: float, made: Callable[[Limits], IntArray]) -> IntArray:
-    """What is made in a part of what is left; its steps are taken from these limits."""
-    part = limits.share(_worthwhile(limits, share))
-    before = part.steps_left
-    found = made(part)
-    if np.isfinite(before):
-        limits.steps_left -= before - part.steps_left
-    return found
-
-
-def _worthwhile(limits: Limits, share: float) -> float:
-    """A part of what is left, or a larger one where that would be too short."""
-    counted = np.isfinite(limits.steps_left)
-    left, short = (limits.steps_left, SHORT_STEPS) if counted else (limits.left_s(), SHORT_S)
-    if left <= (LITTLE_STEPS if counted else LITTLE_S):
+def _long_part(engine: Engine, limits: Limits, share: float) -> float:
+    """The part of what is left that a long pass takes: `share`, or a larger one where that would be too short."""
+    left = engine.steps_in(limits)
+    if left <= LITTLE_STEPS:
         return 1.0
-    return max(share, min(MOST_SHARE, short / left))
+    return max(share, min(MOST_SHARE, SHORT_PER_NODE * engine.problem.model.n_nodes / left))
 
 
 def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now) -> Found:

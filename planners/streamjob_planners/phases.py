@@ -27,7 +27,7 @@ PROOF_S_PER_GROUP = 1e-6
 """Time that the bound needs before it can look whether its time is over."""
 BOUND_SHARE = 0.2
 """Part of the time that the lower bound may take."""
-COUNT_SHARE = 0.25
+COUNT_SHARE = 0.4
 """Part of the time for working out what counts allow: on ten thousand key groups it would take half of 0.1 s."""
 DRAIN_SHARE = 0.6
 """Part of what is then left for draining; the rest is for the second measure and for taking back moves."""
