@@ -193,10 +193,13 @@ def _passes(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now:
 def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What one long pass finds, and what closer bands make of it."""
     best, reached, _ = now
+    left = engine.steps_in(limits)
+    if left < 1.0:
+        return reached, best
     again = engine.rng.random() < schedule.long_again
     engine.load(engine.problem.model.node_of if again else best)
     goal.aim.set_bands(engine, reached - engine.rng.random() * (reached - goal.floor), best)
-    part = limits.share(_long_part(engine, limits, schedule.long_share))
+    part = limits.share(_long_part(engine, left, schedule.long_share))
     before = part.steps_left
     found = long_pass(engine, part)
     if np.isfinite(before):
@@ -206,9 +209,8 @@ def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, n
     return goal.aim.reached(found), found
 
 
-def _long_part(engine: Engine, limits: Limits, share: float) -> float:
-    """The part of what is left that a long pass takes: `share`, or a larger one where that would be too short."""
-    left = engine.steps_in(limits)
+def _long_part(engine: Engine, left: float, share: float) -> float:
+    """The part of the steps left that a long pass takes: `share`, or a larger one where that would be too short."""
     if left <= LITTLE_STEPS:
         return 1.0
     return max(share, min(MOST_SHARE, SHORT_PER_NODE * engine.problem.model.n_nodes / left))

@@ -197,8 +197,8 @@ class Engine:
         """
         done, knobs = 0, (heat, least, 0.0, 0.0, 0.0, np.inf)
         self.state.steep[0] = True
-        while self.state.counters[N_OFF] > 0 and not limits.over():
-            done = self._chunk_of(limits, knobs, done, done + max(1, int(self.steps_in(limits))))
+        while self.state.counters[N_OFF] > 0 and (left := int(self.steps_in(limits))) > 0:
+            done = self._chunk_of(limits, knobs, done, done + left)
         self.state.steep[0] = False
 
     def steps_in(self, limits: Limits) -> float:

@@ -47,6 +47,7 @@ class Phases:
         self._limits = limits
         self._schedule = schedule
         self._skewed = measures.skew_floor(self._problem.model) is not None
+        self._long = False
         self.lower = 0.0
         self.notes: tuple[str, ...] = ()
 
@@ -54,10 +55,11 @@ class Phases:
         """The placement of the plan: balanced, drained, thinned, and never worse than today's."""
         problem = self._problem
         to_drain = drain.waiting(problem, problem.model.node_of).size > 0
+        self._long = self._engine.steps_in(self._limits) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
         first = levelled(self._engine, self._limits.share(LEVEL_SHARE), problem.params.tolerance)
         if drain.stretch(problem, first) > max(problem.params.tolerance, self._schedule.close):
             self._engine.sort_groups(self._limits)
-            part = self._limits.share(TIGHTEN_SHARE if self._long() else LONE_TIGHTEN_SHARE)
+            part = self._limits.share(TIGHTEN_SHARE if self._long else LONE_TIGHTEN_SHARE)
             first = tightened(self._engine, part, Distance(problem), first)
         self.lower = self._proven(first)
         node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
@@ -77,10 +79,6 @@ class Phases:
         late = part.left_s() < self._problem.model.n_groups * PROOF_S_PER_GROUP
         return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
 
-    def _long(self) -> bool:
-        """Whether there is time for long passes."""
-        return self._engine.steps_in(self._limits) >= LONG_STEPS_PER_NODE * self._problem.model.n_nodes
-
     def _balance(self, start: IntArray, share: float) -> IntArray:
         params, aim, crossings = self._problem.params, Distance(self._problem), Crossings(self._problem)
         floor = max(self.lower, params.tolerance)
@@ -88,7 +86,7 @@ class Phases:
             aim=aim,
             floor=floor,
             price=params.price_per_move,
-            long=aim if self._long() else None,
+            long=aim if self._long else None,
             crossings=crossings,
         )
         crossings.prepare(floor, aim.reached(start), self._limits.share(COUNT_SHARE).over)
