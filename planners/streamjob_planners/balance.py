@@ -193,18 +193,20 @@ def _passes(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now:
 def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What one long pass finds, and what closer bands make of it."""
     best, reached, _ = now
-    left = engine.steps_in(limits)
+    left_s = limits.left_s()
+    left = engine.steps_in(limits, left_s)
     if left < 1.0:
         return reached, best
     again = engine.rng.random() < schedule.long_again
     engine.load(engine.problem.model.node_of if again else best)
     goal.aim.set_bands(engine, reached - engine.rng.random() * (reached - goal.floor), best)
-    part = limits.share(_long_part(engine, left, schedule.long_share))
+    share = _long_part(engine, left, schedule.long_share)
+    part = limits.share(share, left_s)
     before = part.steps_left
     found = long_pass(engine, part)
     if np.isfinite(before):
         limits.steps_left -= before - part.steps_left
-    if goal.long is not None:
+    if goal.long is not None and share < 1.0:
         found = tightened(engine, limits, goal.long, found)
     return goal.aim.reached(found), found
 

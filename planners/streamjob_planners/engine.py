@@ -74,10 +74,13 @@ class Limits:
         """Seconds that may still be used, 0 or more."""
         return max(0.0, self.deadline - self.reserve.seconds() - self.clock())
 
-    def share(self, part: float) -> Limits:
-        """Limits that end after a part of what is left; the steps it takes are not taken from these."""
+    def share(self, part: float, left_s: float | None = None) -> Limits:
+        """Limits that end after a part of what is left; the steps it takes are not taken from these.
+
+        `left_s`: what the clock just said is left, where it is not to be looked at again.
+        """
         steps = None if np.isinf(self.steps_left) else int(self.steps_left * part)
-        unused_s = (1 - part) * self.left_s()
+        unused_s = (1 - part) * (self.left_s() if left_s is None else left_s)
         return Limits(self.clock, self.deadline - unused_s, steps, self.reserve)
 
     def halves(self) -> tuple[Limits, Limits]:
@@ -197,13 +200,15 @@ class Engine:
         """
         done, knobs = 0, (heat, least, 0.0, 0.0, 0.0, np.inf)
         self.state.steep[0] = True
-        while self.state.counters[N_OFF] > 0 and (left := int(self.steps_in(limits))) > 0:
+        while self.state.counters[N_OFF] > 0 and (left := int(self.steps_in(limits, limits.left_s()))) > 0:
             done = self._chunk_of(limits, knobs, done, done + left)
         self.state.steep[0] = False
 
-    def steps_in(self, limits: Limits) -> float:
-        """Steps that limits allow: their number of steps, or about as many as there is time for."""
-        return limits.steps_left if np.isfinite(limits.steps_left) else limits.left_s() / self._step_s
+    def steps_in(self, limits: Limits, left_s: float) -> float:
+        """Steps that limits allow with so much time left: their number, or what there is time for."""
+        if left_s <= 0.0:
+            return 0.0
+        return limits.steps_left if np.isfinite(limits.steps_left) else left_s / self._step_s
 
     def _chunk_of(self, limits: Limits, knobs: Knobs, done: int, length: int) -> int:
         """The next steps of a pass of which so many are done; how many are done then."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from streamjob_planners import balance, bound, drain, measures
@@ -55,11 +57,12 @@ class Phases:
         """The placement of the plan: balanced, drained, thinned, and never worse than today's."""
         problem = self._problem
         to_drain = drain.waiting(problem, problem.model.node_of).size > 0
-        self._long = self._engine.steps_in(self._limits) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
         first = levelled(self._engine, self._limits.share(LEVEL_SHARE), problem.params.tolerance)
         if drain.stretch(problem, first) > max(problem.params.tolerance, self._schedule.close):
             self._engine.sort_groups(self._limits)
-            part = self._limits.share(TIGHTEN_SHARE if self._long else LONE_TIGHTEN_SHARE)
+            left_s = self._limits.left_s()
+            self._long = self._engine.steps_in(self._limits, left_s) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
+            part = self._limits.share(TIGHTEN_SHARE if self._long else LONE_TIGHTEN_SHARE, left_s)
             first = tightened(self._engine, part, Distance(problem), first)
         self.lower = self._proven(first)
         node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
@@ -89,7 +92,8 @@ class Phases:
             long=aim if self._long else None,
             crossings=crossings,
         )
-        crossings.prepare(floor, aim.reached(start), self._limits.share(COUNT_SHARE).over)
+        counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))
+        crossings.prepare(floor, aim.reached(start), lambda: counting().over())
         return self._descend(start, goal, share)
 
     def _balance_rest(self, start: IntArray) -> IntArray:
