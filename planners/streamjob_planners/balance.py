@@ -131,8 +131,6 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     reached = goal.aim.reached(start)
     least = _total(engine.problem, goal, start)
     steps = schedule.first_steps(engine.problem)
-    if _done(limits, goal, schedule, reached):
-        return start
     threads, idle, long = ThreadPoolExecutor(max_workers=len(engine.workers)), 0, goal.long is not None
     while idle < goal.patience and not _done(limits, goal, schedule, reached):
         made = _long_pass if long else _passes
