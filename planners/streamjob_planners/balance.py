@@ -64,6 +64,7 @@ class Schedule:
         close: percent points from the floor at which there is nothing left to win.
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
         long: chance that both threads make one long pass (`long_passes`) instead of these; they begin with one.
+        long_tight: that chance where the budget affords less than one move a node: what counts allow decides there.
         long_share: part of what is left that it takes.
         long_again: chance that it starts at today's placement, and not at the best so far.
     """
@@ -86,15 +87,23 @@ class Schedule:
     close: float = 1e-4
     alone: int = 3
     long: float = 0.4
+    long_tight: float = 0.1
     long_share: float = 0.3
     long_again: float = 0.6
 
     def first_steps(self, problem: Problem) -> float:
         """Length of the first pass."""
+        return float(max(self.steps, min(self.most_steps, self._moves(problem) * self.steps_per_move)))
+
+    def long_chance(self, problem: Problem) -> float:
+        """Chance of a long pass at each meeting; with `long` they begin with one."""
+        return self.long if self._moves(problem) >= problem.model.n_nodes else self.long_tight
+
+    def _moves(self, problem: Problem) -> float:
+        """How many moves the budget affords, of key groups of mean price."""
         prices = problem.prices[problem.movable].mean(axis=0) if problem.movable.any() else np.ones(3)
         affordable = float((problem.allowances / np.maximum(prices, NEXT_TO_NOTHING)).min())
-        moves = min(affordable, float(problem.movable.sum()))
-        return float(max(self.steps, min(self.most_steps, moves * self.steps_per_move)))
+        return min(affordable, float(problem.movable.sum()))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,10 +140,12 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     reached = goal.aim.reached(start)
     least = _total(engine.problem, goal, start)
     steps = schedule.first_steps(engine.problem)
-    threads, idle, long = ThreadPoolExecutor(max_workers=len(engine.workers)), 0, goal.long is not None
+    threads, idle = ThreadPoolExecutor(max_workers=len(engine.workers)), 0
+    chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
+    long = chance >= schedule.long
     while idle < goal.patience and not _done(limits, goal, schedule, reached):
         made = _long_pass if long else _passes
-        long = goal.long is not None and engine.rng.random() < schedule.long
+        long = engine.rng.random() < chance
         distance, found = _together(
             threads, engine, limits, functools.partial(made, goal, schedule), goal, (best, reached, steps)
         )
