@@ -25,8 +25,13 @@ def batch_s(shape: BatchShape, node_of: IntArray) -> float:
 
 
 def roots_s(shape: BatchShape, node_of: IntArray) -> float:
-    """Sum over levels of the root mean square of the nodes' ends."""
-    return math.fsum(math.sqrt(math.fsum(end * end for end in ends) / len(ends)) for ends in levels_s(shape, node_of))
+    """Sum over levels of the root mean square of the nodes' work per slot: one task more on a node always counts."""
+    total = 0.0
+    for level in range(int(shape.level.max()) + 1):
+        here = shape.level == level
+        work_s = np.bincount(node_of[here], shape.task_s[here], shape.slots.size) / (shape.slots * shape.speed)
+        total += math.sqrt(float((work_s**2).mean()))
+    return total
 
 
 def bound_s(shape: BatchShape) -> float:

@@ -18,6 +18,7 @@ import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.planners_pieces import PIECES, Trial
 
@@ -95,7 +96,7 @@ def main() -> int:
             KEPT.parent.mkdir(parents=True, exist_ok=True)
             KEPT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
             print(f"{piece}: {found[piece]}", flush=True)
-    print(table(found))
+    print(table(rows_of(found, [])))
     if arguments.publish:
         publish(found)
     return 0 if all(met(goal, found[goal.piece]) for goal in GOALS if goal.piece in found) else 1
@@ -120,17 +121,43 @@ def met(goal: Goal, trials: list[Trial]) -> bool:
     return reached(goal, trials) <= goal.limit
 
 
-def table(found: dict[str, list[Trial]]) -> str:
-    """Markdown: what, the goal, ours with spread, whether it is met."""
-    lines = ["| piece | figure | goal | ours | least to most, trials | met |", "|---|---|---|---|---|---|"]
+Row = dict[str, Any]
+
+
+def row_of(goal: Goal, trials: list[Trial]) -> Row:
+    """One line as it is published."""
+    values = [trial[goal.figure] for trial in trials]
+    return {
+        **dataclasses.asdict(goal),
+        "mean": sum(values) / len(values),
+        "least": min(values),
+        "most": max(values),
+        "trials": len(values),
+        "judged_by": "mean" if goal.mean else "worst trial",
+        "met": met(goal, trials),
+    }
+
+
+def rows_of(found: dict[str, list[Trial]], published: list[Row]) -> list[Row]:
+    """A line for every goal: as measured now, or as published before where it was not."""
+    before = {(row["piece"], row["figure"]): row for row in published}
+    rows = []
     for goal in GOALS:
         if goal.piece in found:
-            trials = found[goal.piece]
-            values = [trial[goal.figure] for trial in trials]
-            spread = f"{_short(min(values))} to {_short(max(values))}, {len(values)}"
-            mark = "yes" if met(goal, trials) else "**no**"
-            ours = _short(reached(goal, trials))
-            lines.append(f"| {goal.piece} | {goal.words} | {goal.limit:g} | {ours} | {spread} | {mark} |")
+            rows.append(row_of(goal, found[goal.piece]))
+        elif (goal.piece, goal.figure) in before:
+            rows.append(before[goal.piece, goal.figure])
+    return rows
+
+
+def table(rows: list[Row]) -> str:
+    """Markdown: what, the goal, ours with spread, whether it is met."""
+    lines = ["| piece | figure | goal | ours | least to most, trials | met |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        spread = f"{_short(row['least'])} to {_short(row['most'])}, {row['trials']}"
+        ours = _short(row["mean"] if row["judged_by"] == "mean" else row["most"])
+        mark = "yes" if row["met"] else "**no**"
+        lines.append(f"| {row['piece']} | {row['words']} | {row['limit']:g} | {ours} | {spread} | {mark} |")
     return "\n".join(lines)
 
 
@@ -141,24 +168,12 @@ def _short(value: float) -> str:
 def publish(found: dict[str, list[Trial]]) -> None:
     """The limits file, and the table between its marks in docs/benchmarks-planners.md."""
     machine = {"cores": os.cpu_count(), "python": platform.python_version()}
-    rows = [
-        {
-            **dataclasses.asdict(goal),
-            "mean": sum(trial[goal.figure] for trial in found[goal.piece]) / len(found[goal.piece]),
-            "least": min(trial[goal.figure] for trial in found[goal.piece]),
-            "most": max(trial[goal.figure] for trial in found[goal.piece]),
-            "trials": len(found[goal.piece]),
-            "judged_by": "mean" if goal.mean else "worst trial",
-            "met": met(goal, found[goal.piece]),
-        }
-        for goal in GOALS
-        if goal.piece in found
-    ]
+    rows = rows_of(found, json.loads(LIMITS.read_text(encoding="utf-8"))["goals"] if LIMITS.exists() else [])
     LIMITS.write_text(json.dumps({"machine": machine, "goals": rows}, indent=1) + "\n", encoding="utf-8")
     page = PAGE / "benchmarks-planners.md"
     text = page.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n{table(found)}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}\n{table(rows)}\n{END}{rest.split(END)[1]}", encoding="utf-8")
 
 
 if __name__ == "__main__":

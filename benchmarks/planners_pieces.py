@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import multiprocessing
 import resource
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks import worlds
-from benchmarks.families import drawn, families
+from benchmarks.families import Family, drawn, families
 from benchmarks.families_reference import reference, stretch
 from benchmarks.figures.figure_05 import rounds_to_empty, scaled_in
 from benchmarks.peers.compare import model_of, params_of
@@ -28,7 +29,8 @@ BEST = Path("benchmarks/limits/planners-best.json")
 """The smallest load distance of each instance of section 5.1 that was ever found, and its proven bound."""
 FAMILIES_BEST = Path("benchmarks/limits/families-best.json")
 """The smallest load distance of each family that was ever found."""
-FAMILY_SEED, KNOWN_S = 1, 5.0
+FAMILY_SEEDS, KNOWN_S = (11, 12), 2.0
+"""Seeds of the families, and seconds for either planner to find the best known distances."""
 ONE_TO_ONE = 1000.0
 """Bytes/s between partners in the worlds of section 5.3; every other link carries less."""
 QUIET_ROUNDS = 5
@@ -160,42 +162,57 @@ def _settled(run: Run, shares: list[float]) -> Trial:
     }
 
 
-def families_known() -> Iterator[Trial]:
-    """The smallest distance of each family found by anyone: ours with five seconds, and a planner apart from it."""
-    known = json.loads(FAMILIES_BEST.read_text(encoding="utf-8")) if FAMILIES_BEST.exists() else {}
+def families_known(seed: int) -> Iterator[Trial]:
+    """The smallest distance of each family found by anyone: ours with more time, and a planner apart from it."""
+    known = _known()
     ours = 0
     for family in families():
-        model, budget = drawn(family, FAMILY_SEED)
-        theirs = stretch(model, reference(model, budget, KNOWN_S / 2, FAMILY_SEED))
-        mine, _ = _family(model, budget, KNOWN_S)
+        model, budget = drawn(family, seed)
+        theirs = stretch(model, reference(model, budget, KNOWN_S, seed))
+        mine, _ = _family(model, budget, KNOWN_S, seed)
         ours += mine <= theirs
-        known[family.name] = min(known.get(family.name, np.inf), mine, theirs)
-    FAMILIES_BEST.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-    yield {"families": float(len(known)), "best_by_ours": float(ours)}
+        _learn(known, family, seed, min(mine, theirs))
+    yield {"families": float(len(tuple(families()))), "best_by_ours": float(ours)}
 
 
 def families_at(deadline_s: float) -> Iterator[Trial]:
     """Every family, by how much its distance is above the best known one; what is better becomes the best known."""
-    known = json.loads(FAMILIES_BEST.read_text(encoding="utf-8"))
-    ratios, took = [], []
-    for family in families():
-        reached, took_s = _family(*drawn(family, FAMILY_SEED), deadline_s)
-        known[family.name] = min(known[family.name], reached)
-        ratios.append(max(reached, NOTHING) / max(known[family.name], NOTHING))
-        took.append(took_s)
+    known = _known()
+    for seed in FAMILY_SEEDS:
+        ratios, took = [], []
+        for family in families():
+            reached, took_s = _family(*drawn(family, seed), deadline_s, seed)
+            _learn(known, family, seed, reached)
+            ratios.append(max(reached, NOTHING) / max(known[_label(family, seed)], NOTHING))
+            took.append(took_s)
+        yield {
+            "median_ratio": float(np.median(ratios)),
+            "ratio_above_three_quarters": float(np.quantile(ratios, 0.75)),
+            "most_ratio": float(np.max(ratios)),
+            "overrun_s": float(np.max(took)) - deadline_s,
+        }
+
+
+def _label(family: Family, seed: int) -> str:
+    return f"{family.name}; seed {seed}"
+
+
+def _known() -> dict[str, float]:
+    return json.loads(FAMILIES_BEST.read_text(encoding="utf-8")) if FAMILIES_BEST.exists() else {}
+
+
+def _learn(known: dict[str, float], family: Family, seed: int, reached: float) -> None:
+    """Keep what is better, at once: a piece that is cut short has learned all the same."""
+    label = _label(family, seed)
+    known[label] = min(known.get(label, np.inf), reached)
     FAMILIES_BEST.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-    yield {
-        "median_ratio": float(np.median(ratios)),
-        "most_ratio": float(np.max(ratios)),
-        "overrun_s": float(np.max(took)) - deadline_s,
-    }
 
 
-def _family(model: LoadModel, budget: Budget, deadline_s: float) -> tuple[float, float]:
+def _family(model: LoadModel, budget: Budget, deadline_s: float, seed: int) -> tuple[float, float]:
     """The distance that `search` reaches, with marked nodes counted above the mean, and the seconds it takes."""
     params = PlanParams(budget=budget, tolerance=0.0, deadline_s=deadline_s)
     planner, began = registry.get("search"), time.perf_counter()
-    plan = planner.solve(model, params, np.random.default_rng(FAMILY_SEED), time.perf_counter)
+    plan = planner.solve(model, params, np.random.default_rng(seed), time.perf_counter)
     return stretch(model, plan.node_of), time.perf_counter() - began
 
 
@@ -209,7 +226,7 @@ PIECES: dict[str, Callable[[], Iterator[Trial]]] = {
     "10,000 x 1,000,000 at 1 s": lambda: large(10_000, 1_000_000, 1.0, 5),
     "10,000 x 1,000,000 at 5 s": lambda: large(10_000, 1_000_000, 5.0, 3),
     "10,000 x 1,000,000 at 30 s": lambda: large(10_000, 1_000_000, 30.0, 3),
-    "families, best known": families_known,
+    **{f"families, best known, seed {seed}": functools.partial(families_known, seed) for seed in FAMILY_SEEDS},
     "families at 0.1 s": lambda: families_at(0.1),
     "families at 1 s": lambda: families_at(1.0),
     "figure 5, one overloaded": lambda: scale_in(1, 3),

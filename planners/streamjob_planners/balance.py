@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import numpy as np
@@ -12,15 +13,27 @@ import numpy as np
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
+from streamjob_planners.long_passes import long_pass
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
+from streamjob_planners.tightening import Tightens, tightened
 
 Found = tuple[float, IntArray]
 """What a pass ends with: the distance, and the placement."""
+Making = Callable[[Engine, Limits, "Now"], "Found"]
+"""What a thread does between two meetings."""
 Now = tuple[IntArray, float, float]
 """What a pass begins with: the best placement so far, its distance, and the pass's steps."""
 LONGEST = 1e9
 """Steps of a pass at most: one that meets its goal at once, but too dearly, may come up for ever."""
+NEXT_TO_NOTHING = 1e-12
+"""Price of a move that is taken for none."""
+SHORT_PER_NODE = 1_000
+"""A long pass with fewer steps for each node is too short for most instances: it takes more of what is left then."""
+MOST_SHARE = 0.6
+"""The part of what is left that it then takes at most."""
+LITTLE_STEPS = 10_000
+"""Steps that are taken as a whole when no more are left."""
 LATE_S = 5e-4
 """How long threads may take to see that time is over."""
 
@@ -50,6 +63,10 @@ class Schedule:
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
+        long: chance that both threads make one long pass (`long_passes`) instead of these; they begin with one.
+        long_tight: that chance where the budget affords less than one move a node: what counts allow decides there.
+        long_share: part of what is left that it takes.
+        long_again: chance that it starts at today's placement, and not at the best so far.
     """
 
     steps: int = 4_000
@@ -69,11 +86,24 @@ class Schedule:
     price: float = 1e-3
     close: float = 1e-4
     alone: int = 3
+    long: float = 0.4
+    long_tight: float = 0.1
+    long_share: float = 0.3
+    long_again: float = 0.6
 
     def first_steps(self, problem: Problem) -> float:
         """Length of the first pass."""
-        moves = min(float(problem.allowances[1]), float(problem.movable.sum()))
-        return float(max(self.steps, min(self.most_steps, moves * self.steps_per_move)))
+        return float(max(self.steps, min(self.most_steps, self._moves(problem) * self.steps_per_move)))
+
+    def long_chance(self, problem: Problem) -> float:
+        """Chance of a long pass at each meeting; with `long` they begin with one."""
+        return self.long if self._moves(problem) >= problem.model.n_nodes else self.long_tight
+
+    def _moves(self, problem: Problem) -> float:
+        """How many moves the budget affords, of key groups of mean price."""
+        prices = problem.prices[problem.movable].mean(axis=0) if problem.movable.any() else np.ones(3)
+        affordable = float((problem.allowances / np.maximum(prices, NEXT_TO_NOTHING)).min())
+        return min(affordable, float(problem.movable.sum()))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +114,7 @@ class Goal:
     `price` and `toll`: what a move and a second of its pause must gain; `heat`: the unit of thresholds, by default what
     a group brings to a cell. `whole`: passes run to their end, as no band tells that the aim has been reached; the
     descent ends after `patience` meetings in a row that gain next to nothing.
+    `long`: the aim of long passes, where they are of use.
     """
 
     aim: Aim
@@ -94,6 +125,7 @@ class Goal:
     toll: float = 0.0
     heat: float | None = None
     whole: bool = False
+    long: Tightens | None = None
     patience: float = np.inf
 
 
@@ -108,11 +140,15 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     reached = goal.aim.reached(start)
     least = _total(engine.problem, goal, start)
     steps = schedule.first_steps(engine.problem)
-    if _done(limits, goal, schedule, reached):
-        return start
     threads, idle = ThreadPoolExecutor(max_workers=len(engine.workers)), 0
+    chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
+    long = chance >= schedule.long
     while idle < goal.patience and not _done(limits, goal, schedule, reached):
-        distance, found = _together(threads, engine, limits, goal, schedule, (best, reached, steps))
+        made = _long_pass if long else _passes
+        long = engine.rng.random() < chance
+        distance, found = _together(
+            threads, engine, limits, functools.partial(made, goal, schedule), goal, (best, reached, steps)
+        )
         idle = idle + 1 if distance > reached - schedule.close else 0
         if distance >= reached:
             steps = min(steps * schedule.growth, LONGEST)
@@ -124,15 +160,10 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     return cheapest
 
 
-def _together(
-    threads: ThreadPoolExecutor, engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now
-) -> Found:
+def _together(threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, now: Now) -> Found:
     """The better of what two threads find by their next meeting; meanwhile this one works out further counts."""
     parts = limits.halves()
-    running = [
-        threads.submit(_passes, worker, part, goal, schedule, now)
-        for worker, part in zip(engine.workers, parts, strict=True)
-    ]
+    running = [threads.submit(made, worker, part, now) for worker, part in zip(engine.workers, parts, strict=True)]
     further = goal.crossings.further(now[1])
     found = _in_time(running, limits)
     if further is not None:
@@ -156,7 +187,7 @@ def _done(limits: Limits, goal: Goal, schedule: Schedule, reached: float) -> boo
     return reached <= goal.floor + schedule.close or limits.over()
 
 
-def _passes(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now) -> Found:
+def _passes(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What a thread finds between two meetings, pass after pass from the best that it knows."""
     best, reached, steps = now
     for _ in range(schedule.alone):
@@ -166,6 +197,34 @@ def _passes(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now:
         if found[0] < reached:
             reached, best = found
     return reached, best
+
+
+def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
+    """What one long pass finds, and what closer bands make of it."""
+    best, reached, _ = now
+    left_s = limits.left_s()
+    left = engine.steps_in(limits, left_s)
+    if left < 1.0:
+        return reached, best
+    again = engine.rng.random() < schedule.long_again
+    engine.load(engine.problem.model.node_of if again else best)
+    goal.aim.set_bands(engine, reached - engine.rng.random() * (reached - goal.floor), best)
+    share = _long_part(engine, left, schedule.long_share)
+    part = limits.share(share, left_s)
+    before = part.steps_left
+    found = long_pass(engine, part)
+    if np.isfinite(before):
+        limits.steps_left -= before - part.steps_left
+    if goal.long is not None and share < 1.0:
+        found = tightened(engine, limits, goal.long, found)
+    return goal.aim.reached(found), found
+
+
+def _long_part(engine: Engine, left: float, share: float) -> float:
+    """The part of the steps left that a long pass takes: `share`, or a larger one where that would be too short."""
+    if left <= LITTLE_STEPS:
+        return 1.0
+    return max(share, min(MOST_SHARE, SHORT_PER_NODE * engine.problem.model.n_nodes / left))
 
 
 def _pass(engine: Engine, limits: Limits, goal: Goal, schedule: Schedule, now: Now) -> Found:

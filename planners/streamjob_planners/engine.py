@@ -22,8 +22,16 @@ SORT_S_PER_GROUP = 1e-6
 LEAST_CHUNK = 64
 LOOK_S = 1e-3
 """Time between two looks at the clock that dear steps, those of list schedules, are cut to."""
+FIRST_STEP_S, LEAST_STEP_S = 3e-7 if AVAILABLE else 3e-5, 1e-9
+"""Time of a step as long as none has been made, and the least that is taken for it."""
+STEP_SMOOTHING = 0.1
+"""Weight of the latest steps in the time that one is said to take."""
 ANY_COST, ENDLESS = 1e300, 1 << 40
 """A threshold that everything stays below, in a pass that does not cool."""
+
+
+Knobs = tuple[float, float, float, float, float, float]
+"""Those of `anneal`."""
 
 
 class Reserve:
@@ -66,10 +74,13 @@ class Limits:
         """Seconds that may still be used, 0 or more."""
         return max(0.0, self.deadline - self.reserve.seconds() - self.clock())
 
-    def share(self, part: float) -> Limits:
-        """Limits that end after a part of what is left; the steps it takes are not taken from these."""
+    def share(self, part: float, left_s: float | None = None) -> Limits:
+        """Limits that end after a part of what is left; the steps it takes are not taken from these.
+
+        `left_s`: what the clock just said is left, where it is not to be looked at again.
+        """
         steps = None if np.isinf(self.steps_left) else int(self.steps_left * part)
-        unused_s = (1 - part) * self.left_s()
+        unused_s = (1 - part) * (self.left_s() if left_s is None else left_s)
         return Limits(self.clock, self.deadline - unused_s, steps, self.reserve)
 
     def halves(self) -> tuple[Limits, Limits]:
@@ -96,6 +107,7 @@ class Engine:
         self.state = new_state(self.fixed, self.fixed.home, seed)
         self._chunk = LEAST_CHUNK if bool((self.fixed.slots > 1).any()) else CHUNK
         self._levels = self.fixed.base.size > problem.model.n_nodes
+        self._step_s = FIRST_STEP_S
 
     @functools.cached_property
     def grain(self) -> float:
@@ -156,7 +168,7 @@ class Engine:
 
     def shake(self, steps: int) -> None:
         """Make a few random steps at any cost, within the budget."""
-        anneal(self.fixed, self.state, (ANY_COST, 0.0, 0.0, 0.0, np.inf), (0, steps, ENDLESS))
+        anneal(self.fixed, self.state, (ANY_COST, 0.0, 0.0, 0.0, 0.0, np.inf), (0, steps, ENDLESS))
 
     def run(
         self,
@@ -173,17 +185,42 @@ class Engine:
 
         The goal: all nodes within their bands, at most `waiting` drain weight on marked nodes.
         """
-        done, knobs = 0, (threshold, drain, price, toll, waiting)
+        done, knobs = 0, (threshold, 0.0, drain, price, toll, waiting)
         while done < length and not limits.over():
-            until = done + int(min(self._chunk, length - done, limits.steps_left))
-            began = limits.clock()
-            made = int(anneal(self.fixed, self.state, knobs, (done, until, length)))
-            self._note(limits, limits.clock() - began)
-            limits.steps_left -= max(made - done, 1)
-            done = max(made, done + 1)
+            done = self._chunk_of(limits, knobs, done, length)
             if self.state.counters[N_OFF] == 0 and self.waiting() <= waiting:
                 return True
         return False
+
+    def run_steep(self, limits: Limits, heat: float, least: float) -> None:
+        """One pass to the end of its limits, to which squares of what cells are off their bands matter.
+
+        The threshold falls from `heat` to `least` (both above 0), by the same ratio in equal parts of what it may take.
+        It ends early once all cells are within their bands.
+        """
+        done, knobs = 0, (heat, least, 0.0, 0.0, 0.0, np.inf)
+        self.state.steep[0] = True
+        while self.state.counters[N_OFF] > 0 and (left := int(self.steps_in(limits, limits.left_s()))) > 0:
+            done = self._chunk_of(limits, knobs, done, done + left)
+        self.state.steep[0] = False
+
+    def steps_in(self, limits: Limits, left_s: float) -> float:
+        """Steps that limits allow with so much time left: their number, or what there is time for."""
+        if left_s <= 0.0:
+            return 0.0
+        return limits.steps_left if np.isfinite(limits.steps_left) else left_s / self._step_s
+
+    def _chunk_of(self, limits: Limits, knobs: Knobs, done: int, length: int) -> int:
+        """The next steps of a pass of which so many are done; how many are done then."""
+        until = done + int(min(self._chunk, length - done, max(limits.steps_left, 1)))
+        began = limits.clock()
+        made = int(anneal(self.fixed, self.state, knobs, (done, until, length)))
+        took_s = limits.clock() - began
+        self._note(limits, took_s)
+        steps = max(made - done, 1)
+        self._step_s += STEP_SMOOTHING * (max(took_s / steps, LEAST_STEP_S) - self._step_s)
+        limits.steps_left -= steps
+        return done + steps
 
     def _note(self, limits: Limits, took_s: float) -> None:
         """What a chunk took: the next one is to take neither much longer nor much shorter than LOOK_S."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from streamjob_planners import balance, bound, drain, measures
@@ -15,8 +17,10 @@ from streamjob_planners.tightening import tightened
 
 LEVEL_SHARE = 0.3
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
-TIGHTEN_SHARE = 0.5
-"""Part of the time for the first passes, one after the other."""
+TIGHTEN_SHARE, LONE_TIGHTEN_SHARE = 0.2, 0.5
+"""Part of the time for the first passes, one after the other; and where no long passes follow."""
+LONG_STEPS_PER_NODE = 500
+"""Steps for each node that there must be time for, so that long passes are of use: cut short they end far off."""
 BALANCE_SHARE = 0.6
 """Part of the time for the load distance when there is something to drain or a second measure to improve."""
 ALONE_SHARE = 0.97
@@ -25,6 +29,8 @@ PROOF_S_PER_GROUP = 1e-6
 """Time that the bound needs before it can look whether its time is over."""
 BOUND_SHARE = 0.2
 """Part of the time that the lower bound may take."""
+COUNT_SHARE = 0.4
+"""Part of the time for working out what counts allow: on ten thousand key groups it would take half of 0.1 s."""
 DRAIN_SHARE = 0.6
 """Part of what is then left for draining; the rest is for the second measure and for taking back moves."""
 DRAIN_PAIN = 0.05
@@ -43,6 +49,7 @@ class Phases:
         self._limits = limits
         self._schedule = schedule
         self._skewed = measures.skew_floor(self._problem.model) is not None
+        self._long = False
         self.lower = 0.0
         self.notes: tuple[str, ...] = ()
 
@@ -53,7 +60,10 @@ class Phases:
         first = levelled(self._engine, self._limits.share(LEVEL_SHARE), problem.params.tolerance)
         if drain.stretch(problem, first) > max(problem.params.tolerance, self._schedule.close):
             self._engine.sort_groups(self._limits)
-            first = tightened(self._engine, self._limits.share(TIGHTEN_SHARE), Distance(problem), first)
+            left_s = self._limits.left_s()
+            self._long = self._engine.steps_in(self._limits, left_s) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
+            part = self._limits.share(TIGHTEN_SHARE if self._long else LONE_TIGHTEN_SHARE, left_s)
+            first = tightened(self._engine, part, Distance(problem), first)
         self.lower = self._proven(first)
         node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
         node_of = thin_out(self._engine, node_of, self._limits)
@@ -75,8 +85,15 @@ class Phases:
     def _balance(self, start: IntArray, share: float) -> IntArray:
         params, aim, crossings = self._problem.params, Distance(self._problem), Crossings(self._problem)
         floor = max(self.lower, params.tolerance)
-        goal = balance.Goal(aim=aim, floor=floor, price=params.price_per_move, crossings=crossings)
-        crossings.prepare(floor, aim.reached(start), self._limits.over)
+        goal = balance.Goal(
+            aim=aim,
+            floor=floor,
+            price=params.price_per_move,
+            long=aim if self._long else None,
+            crossings=crossings,
+        )
+        counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))
+        crossings.prepare(floor, aim.reached(start), lambda: counting().over())
         return self._descend(start, goal, share)
 
     def _balance_rest(self, start: IntArray) -> IntArray:

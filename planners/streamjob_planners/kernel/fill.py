@@ -66,6 +66,7 @@ def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
         high=np.full(n_nodes, np.inf),
         middle=np.full(n_nodes, np.inf),
         bend=np.zeros(n_nodes),
+        steep=np.zeros(1, dtype=np.bool_),
         free_at=np.zeros(int(fixed.slots.max(initial=1))),
         focus=np.zeros(n_nodes, dtype=np.int64),
         focus_at=np.full(n_nodes, -1, dtype=np.int64),

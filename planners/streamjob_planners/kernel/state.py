@@ -75,6 +75,7 @@ class State(NamedTuple):
     high: FloatArray
     middle: FloatArray  # what a cell is filled up to and emptied down to
     bend: FloatArray  # pain per squared utilisation
+    steep: BoolArray  # (1,): whether the square of what a cell is off its band hurts
     free_at: FloatArray  # when each slot is free, while a list schedule is made
     focus: IntArray
     focus_at: IntArray

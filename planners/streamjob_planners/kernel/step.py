@@ -8,9 +8,14 @@ from streamjob_planners.kernel.state import CAME, LEFT, Fixed, State, put, refoc
 
 @compiled
 def pain(fixed: Fixed, state: State, node: int, drain: float) -> float:
-    """How far a node is off its band (utilisation), its bend's part, and `drain` per weight that waits on it."""
+    """How far a node is off its band (utilisation), its bend's part, and `drain` per weight that waits on it.
+
+    In a steep pass the square of how far counts, times its capacity.
+    """
     load, weight = state.loads[node], fixed.capacity[node]
     off = max(0.0, load - state.high[node], state.low[node] - load) / weight
+    if state.steep[0]:
+        off *= off * weight
     off += state.bend[node] * (load / weight) * (load / weight)
     if fixed.marked[node]:
         off += drain * state.dragged[node]
