@@ -65,7 +65,7 @@ def test_the_deadline_is_kept_on_the_clock_given(planner, any_world, stepping_cl
     params = dataclasses.replace(params, deadline_s=0.05, max_iterations=None)
     clock = stepping_clock(0.001)
     plan = _solve(planner, model, params, clock)
-    assert clock.now_s <= 0.05 + 0.02
+    assert clock.now_s <= 0.05 + 0.025, "25 looks at a clock that only looks move"
     assert plan.elapsed_s <= clock.now_s
     assert verify(model, plan, params) == ()
 
