@@ -152,13 +152,14 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
         traffic_out=None if snapshot.traffic_sent_bytes is None else snapshot.traffic_sent_bytes / snapshot.window_s,
         pinned=np.zeros(len(snapshot.group_ids), dtype=np.bool_),
         batch=shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None,
-        load_series=_load_series(snapshot, cores),
+        load_series=_load_series(snapshot, cores, speed[node_of]),
     )
 
 
-def _load_series(snapshot: Snapshot, cores: int) -> FloatArray | None:
+def _load_series(snapshot: Snapshot, cores: int, speed: FloatArray) -> FloatArray | None:
+    """Each row as the load is counted; `speed` is that of each group's executor, (n_groups,)."""
     series = snapshot.series
-    return None if series is None else 100.0 * series.busy_s / (series.row_s[:, None] * cores)
+    return None if series is None else 100.0 * series.busy_s * speed / (series.row_s[:, None] * cores)
 
 
 def _migration_cost_s(snapshot: Snapshot, memory: Memory, alive: BoolArray) -> FloatArray:

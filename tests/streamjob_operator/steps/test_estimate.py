@@ -43,6 +43,9 @@ def test_the_series_is_load_of_each_batch() -> None:
     model = estimate(dataclasses.replace(seen, series=series), Memory()).model
     assert model.load_series is not None
     assert model.load_series.tolist() == [[25.0, 0.0], [25.0, 50.0]]
+    slower = estimate(dataclasses.replace(seen, series=series), slow(0.5)).model.load_series
+    assert slower is not None
+    assert slower.tolist() == [[25.0, 0.0], [25.0, 25.0]]
 
 
 def test_the_reference_is_the_commonest_executor() -> None:
