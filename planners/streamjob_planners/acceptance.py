@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from streamjob_planners import measures
 from streamjob_planners.batch.predict import predict
@@ -83,9 +82,6 @@ def empty_nodes(model: LoadModel) -> BoolArray:
 
 
 def permitted(model: LoadModel, node_of: IntArray) -> IntArray:
-    """The placement with key groups left where they are that may not go: pinned ones, marked and forbidden nodes."""
+    """The placement with key groups left where they are that may not go: pinned ones, and none to marked nodes."""
     stays = model.pinned | model.marked[node_of]
-    if model.forbidden is not None and model.n_groups:
-        table = sparse.csr_array(model.forbidden)
-        stays = stays | np.asarray(table[np.arange(node_of.size), node_of], dtype=np.bool_).ravel()
     return np.where(stays, model.node_of, node_of)

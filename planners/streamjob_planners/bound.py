@@ -1,7 +1,7 @@
 """A lower bound on the load distance that can be proved: no plan within the budget is below it.
 
 If a necessary condition fails at a distance d, the optimum is above d; the bound is the largest d refuted by bisection.
-The conditions only relax the problem (forbidden places and further resources are left out), so the bound holds for it:
+The conditions only relax the problem (further resources are left out), so the bound holds for it:
 
 - a group that is heavier alone (``measures.skew_floor``);
 - per number of moves (``proof.counts``): what must leave, arrive, be given, be shipped from marked nodes;

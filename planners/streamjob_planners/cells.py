@@ -29,7 +29,6 @@ def cells_of(problem: Problem, shape: BatchShape) -> Fixed:
         capacity=(shape.slots * shape.speed)[nodes].astype(np.float64),
         marked=np.array(model.marked[nodes], dtype=np.bool_),
         movable=np.array(problem.movable, dtype=np.bool_),
-        barred=np.zeros((0, 0), dtype=np.bool_) if problem.barred is None else np.array(problem.barred),
         uses=problem.uses,
         limits=problem.limits,
         home=home,

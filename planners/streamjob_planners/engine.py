@@ -241,7 +241,6 @@ def fixed_of(problem: Problem) -> Fixed:
         capacity=np.array(model.capacity, dtype=np.float64),
         marked=np.array(model.marked, dtype=np.bool_),
         movable=np.array(problem.movable, dtype=np.bool_),
-        barred=np.zeros((0, 0), dtype=np.bool_) if problem.barred is None else np.array(problem.barred),
         uses=problem.uses,
         limits=problem.limits,
         home=np.array(model.node_of, dtype=np.int64),

@@ -8,8 +8,8 @@
     (5)  d <= mean                                   where the hint shows that it can be kept; otherwise d of the hint
 
 With u = d - du and l = d - dl the objective is ``(w1 - 2 w2) d + w2 (u + l)``. The tolerance makes d, u and l worth
-nothing below it, and every move has a price, so that a plan does not polish. Further resources, pins and forbidden
-nodes are constraints or missing variables. CP-SAT counts in integers: one unit is 1e-6 points.
+nothing below it, and every move has a price, so that a plan does not polish. Further resources are constraints, pinned
+key groups have no variables. CP-SAT counts in integers: one unit is 1e-6 points.
 """
 
 from __future__ import annotations

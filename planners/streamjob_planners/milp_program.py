@@ -91,7 +91,7 @@ def add_limits(program: Program) -> None:
 
 
 def _choices(problem: Problem, model: Any, group: int) -> list[tuple[int, Any]]:
-    allowed = problem.may_go(group).copy()
+    allowed = problem.open_nodes.copy()
     allowed[problem.model.node_of[group]] = False
     choices = [(int(node), model.new_bool_var("")) for node in np.flatnonzero(allowed)]
     model.add_at_most_one([chosen for _, chosen in choices])

@@ -63,7 +63,6 @@ class LoadModel:
             (n_groups,); None where `traffic` tells which operators these are.
         traffic_load_ratio: percent points of load saved at EACH end per byte/s that becomes local; 0.0 when unknown.
         pinned: groups that must stay where they are, (n_groups,).
-        forbidden: True where a group may not be, sparse (n_groups, n_nodes), or None.
         resources: further resources with hard limits.
         batch: what a batch takes, for the objective `batchTime`; None for engines whose operators run all the time.
         load_series: load of each group in each of the last windows, oldest first, percent points,
@@ -83,7 +82,6 @@ class LoadModel:
     traffic_partners: IntArray | None = None
     traffic_load_ratio: float = 0.0
     pinned: BoolArray
-    forbidden: sparse.csr_array | None = None
     resources: tuple[Resource, ...] = ()
     batch: BatchShape | None = None
     load_series: FloatArray | None = None
@@ -119,12 +117,9 @@ def _check_lengths(model: LoadModel) -> None:
         for name, array in names.items():
             if array.shape != (length,):
                 raise ValueError(f"{name}: shape {array.shape} given, ({length},) is needed")
-    for name, matrix, shape in (
-        ("traffic", model.traffic, (model.n_groups, model.n_groups)),
-        ("forbidden", model.forbidden, (model.n_groups, model.n_nodes)),
-    ):
-        if matrix is not None and matrix.shape != shape:
-            raise ValueError(f"{name}: shape {matrix.shape} given, {shape} is needed")
+    traffic, square = model.traffic, (model.n_groups, model.n_groups)
+    if traffic is not None and traffic.shape != square:
+        raise ValueError(f"traffic: shape {traffic.shape} given, {square} is needed")
     series = model.load_series
     if series is not None and (series.ndim != 2 or series.shape[1] != model.n_groups):
         raise ValueError(f"load_series: shape {series.shape} given, (n_windows, {model.n_groups}) is needed")

@@ -23,7 +23,6 @@ class Problem:
         movable: groups that may leave their node and are affordable on their own, (n_groups,).
         prices: what moving a group takes from each allowance: seconds, one move, bytes; (n_groups, 3).
         allowances: limits on the sums of prices, inf where there is none, (3,).
-        barred: True where a group may not go, (n_groups, n_nodes), or None when nothing is forbidden.
         uses: use of each further resource, (n_resources, n_groups).
         limits: what a node may hold of it after receiving: its limit, or today's use if that is more;
             (n_resources, n_nodes).
@@ -36,7 +35,6 @@ class Problem:
     movable: BoolArray
     prices: FloatArray
     allowances: FloatArray
-    barred: BoolArray | None
     uses: FloatArray
     limits: FloatArray
 
@@ -48,10 +46,6 @@ class Problem:
     def affordable(self, node_of: IntArray) -> bool:
         """Whether a placement keeps the budget."""
         return bool((self.spent(node_of) <= self.allowances).all())
-
-    def may_go(self, group: int) -> BoolArray:
-        """Nodes that may receive the group, resources left out, (n_nodes,)."""
-        return self.open_nodes if self.barred is None else self.open_nodes & ~self.barred[group]
 
 
 def compile_problem(model: LoadModel, params: PlanParams) -> Problem:
@@ -73,7 +67,6 @@ def compile_problem(model: LoadModel, params: PlanParams) -> Problem:
         movable=movable,
         prices=prices,
         allowances=allowances,
-        barred=None if model.forbidden is None else model.forbidden.toarray().astype(np.bool_),
         uses=uses,
         limits=limits,
     )

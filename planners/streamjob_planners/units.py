@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy import sparse
 
 from streamjob_planners.arrays import sums
 from streamjob_planners.columns import GroupIds
@@ -90,18 +89,7 @@ def contracted(model: LoadModel, unit_of: IntArray, cost: FloatArray) -> LoadMod
         batch=None,
         load_series=None,
         pinned=sums(unit_of, model.pinned, n_units) > 0,
-        forbidden=_forbidden_units(model, unit_of, n_units),
         resources=tuple(
             Resource(name=one.name, use=sums(unit_of, one.use, n_units), limit=one.limit) for one in model.resources
         ),
     )
-
-
-def _forbidden_units(model: LoadModel, unit_of: IntArray, n_units: int) -> sparse.csr_array | None:
-    if model.forbidden is None:
-        return None
-    cells = sparse.coo_array(model.forbidden)
-    barred = cells.data.astype(np.bool_)
-    place = (unit_of[cells.row[barred]], cells.col[barred])
-    table = sparse.csr_array((np.ones(int(barred.sum())), place), shape=(n_units, model.n_nodes))
-    return sparse.csr_array(table > 0)

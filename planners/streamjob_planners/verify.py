@@ -22,7 +22,6 @@ class ViolationCode(enum.StrEnum):
     BUDGET_MIGRATIONS = "BudgetMigrations"
     BUDGET_BYTES = "BudgetBytes"
     PINNED = "Pinned"
-    FORBIDDEN = "Forbidden"
     RESOURCE = "Resource"
     MARKED_TARGET = "MarkedTarget"
     WORSE_THAN_HOLD = "WorseThanHold"
@@ -99,7 +98,6 @@ def _budget(model: LoadModel, plan: Plan, budget: Budget) -> Iterator[Violation]
 
 
 def _places(model: LoadModel, plan: Plan) -> Iterator[Violation]:
-    barred = set() if model.forbidden is None else set(np.argwhere(model.forbidden.toarray() != 0)[:, 0].tolist())
     for group in np.flatnonzero(plan.node_of != model.node_of).tolist():
         new = int(plan.node_of[group])
         target = model.node_ids[new]
@@ -107,8 +105,6 @@ def _places(model: LoadModel, plan: Plan) -> Iterator[Violation]:
             yield _found(ViolationCode.PINNED, f"Group {group} is pinned but moves to {target}.")
         if model.marked[new]:
             yield _found(ViolationCode.MARKED_TARGET, f"Group {group} moves to {target}, which is to be removed.")
-        if group in barred and model.forbidden is not None and model.forbidden[group, new]:
-            yield _found(ViolationCode.FORBIDDEN, f"Group {group} moves to {target}, where it is forbidden.")
 
 
 def _resources(model: LoadModel, plan: Plan) -> Iterator[Violation]:

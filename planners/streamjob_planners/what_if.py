@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterable
 
 import numpy as np
-from scipy import sparse
 
 from streamjob_planners import measures
 from streamjob_planners.batch.shape import BatchShape
@@ -31,7 +30,6 @@ def with_extra_nodes(model: LoadModel, n: int, capacity: float = 1.0) -> LoadMod
         node_ids=(*model.node_ids, *new_ids),
         capacity=np.append(model.capacity, np.full(n, float(capacity))),
         marked=np.append(model.marked, np.zeros(n, dtype=np.bool_)),
-        forbidden=_widened(model.forbidden, n),
         resources=tuple(_with_limits(resource, n) for resource in model.resources),
         batch=None if model.batch is None else _with_slots(model, model.batch, n, capacity),
     )
@@ -87,13 +85,6 @@ def _has_pinned(model: LoadModel) -> BoolArray:
     where: IntArray = model.node_of[model.pinned]
     stuck[where] = True
     return stuck
-
-
-def _widened(forbidden: sparse.csr_array | None, n: int) -> sparse.csr_array | None:
-    if forbidden is None:
-        return None
-    nothing = sparse.csr_array((forbidden.shape[0], n), dtype=forbidden.dtype)
-    return sparse.csr_array(sparse.hstack([forbidden, nothing]))
 
 
 def _with_slots(model: LoadModel, batch: BatchShape, n: int, capacity: float) -> BatchShape:

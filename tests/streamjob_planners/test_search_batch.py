@@ -7,7 +7,6 @@ import time
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from streamjob_planners import facts, registry, verify
 from streamjob_planners.batch.predict import levels_s
@@ -118,14 +117,13 @@ def test_cells_end_when_the_model_of_batches_says(batch_model, seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_rules_are_kept(batch_model, seed):
-    """Pins, forbidden places, memory, marks and three budgets at once; `verify` judges in `solved`."""
+    """Pins, memory, marks and three budgets at once; `verify` judges in `solved`."""
     rng = np.random.default_rng(seed)
     use = rng.uniform(0.0, 1.0, 120)
     model = drawn(
         batch_model,
         seed,
         pinned=rng.random(120) < 0.2,
-        forbidden=sparse.csr_array(rng.random((120, 6)) < 0.2),
         marked=np.array([True] + [False] * 5),
         resources=(Resource(name="memory", use=use, limit=np.full(6, use.sum() / 6 * 1.2)),),
         state_bytes=rng.uniform(0.0, 100.0, 120),

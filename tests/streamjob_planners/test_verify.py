@@ -6,7 +6,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from streamjob_planners import facts, measures, plans
 from streamjob_planners.model import Budget, PlanParams, Resource
@@ -61,11 +60,9 @@ def test_budget(model, budget, code):
     assert _codes(model, _plan(model, [0, 2, 1, 1]), PlanParams(budget=budget)) == {code}
 
 
-def test_pinned_forbidden_and_marked(model):
+def test_pinned_and_marked(model):
     pinned = dataclasses.replace(model, pinned=np.array([False, True, False, False]))
     assert _codes(pinned, _plan(pinned, [0, 2, 1, 1])) == {ViolationCode.PINNED}
-    barred = dataclasses.replace(model, forbidden=sparse.csr_array(([1], ([1], [2])), shape=(4, 3)))
-    assert _codes(barred, _plan(barred, [0, 2, 1, 1])) == {ViolationCode.FORBIDDEN}
     marked = dataclasses.replace(model, marked=np.array([False, False, True]))
     assert ViolationCode.MARKED_TARGET in _codes(marked, _plan(marked, [0, 2, 1, 1]))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from streamjob_planners import measures
 from streamjob_planners.model import Resource
@@ -13,15 +12,11 @@ from streamjob_planners.what_if import choose_marks, with_extra_nodes, with_mark
 
 def test_extra_nodes_are_empty_open_and_share_the_load(small_model):
     memory = Resource(name="memory", use=np.ones(2), limit=np.array([5.0, 7.0]))
-    barred = sparse.csr_array(([1.0], ([0], [1])), shape=(2, 2))
-    model = small_model([0, 1], [30.0, 30.0], n_nodes=2, resources=(memory,), forbidden=barred)
+    model = small_model([0, 1], [30.0, 30.0], n_nodes=2, resources=(memory,))
     wider = with_extra_nodes(model, 2, capacity=2.0)
     assert wider.node_ids == ("n0", "n1", "extra-1", "extra-2")
     assert measures.mean_utilisation(wider) == 10.0
     assert wider.resources[0].limit.tolist() == [5.0, 7.0, 7.0, 7.0]
-    assert wider.forbidden is not None
-    assert wider.forbidden.shape == (2, 4)
-    assert wider.forbidden.sum() == 1
     assert model.n_nodes == 2
 
 

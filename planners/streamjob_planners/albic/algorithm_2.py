@@ -21,7 +21,7 @@ from streamjob_planners.albic.task import Task, start_task
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
 
 _PAIRS_TRIED = 50
-"""Pairs looked at when the heaviest ones cannot be pulled together (pins, forbidden nodes, budget)."""
+"""Pairs looked at when the heaviest ones cannot be pulled together (pins, budget)."""
 
 
 class AlbicPaperPlanner:

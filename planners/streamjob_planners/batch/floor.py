@@ -29,12 +29,7 @@ def _best_speed(problem: Problem, shape: BatchShape) -> FloatArray:
     """The fastest node that each key group may be on, (n_groups,)."""
     home: FloatArray = shape.speed[problem.model.node_of]
     fastest = float(shape.speed[problem.open_nodes].max())
-    if problem.barred is None:
-        away = np.full(home.size, fastest)
-    else:
-        allowed = problem.open_nodes & ~problem.barred
-        away = np.where(allowed, shape.speed, 0.0).max(axis=1)
-    best: FloatArray = np.where(problem.movable, np.maximum(home, away), home)
+    best: FloatArray = np.where(problem.movable, np.maximum(home, fastest), home)
     return best
 
 

@@ -28,8 +28,7 @@ class Mapping:
         capacity: of each node, > 0, (n_nodes,); nodes are compared by load over capacity (section 5.3).
         movable: operators that may move, (n_operators,).
         open_nodes: nodes that may receive, (n_nodes,).
-        home: today's node, where an operator may always be as far as `barred` goes, (n_operators,).
-        barred: True where an operator may not go, (n_operators, n_nodes), or None.
+        home: today's node, (n_operators,).
         uses, limits: of further resources, (n_resources, n_operators) and (n_resources, n_nodes).
     """
 
@@ -39,7 +38,6 @@ class Mapping:
     movable: BoolArray
     open_nodes: BoolArray
     home: IntArray
-    barred: BoolArray | None
     uses: FloatArray
     limits: FloatArray
     mean: FloatArray = dataclasses.field(init=False)
@@ -83,8 +81,6 @@ class Mapping:
     def takes(self, operators: IntArray, node: int) -> BoolArray:
         """True where the node may take the operator now, (n,)."""
         free = np.full(operators.size, bool(self.open_nodes[node]))
-        if self.barred is not None:
-            free &= ~self.barred[operators, node] | (self.home[operators] == node)
         if len(self.uses):
             held = self.uses[:, self.node_of == node].sum(axis=1)
             free &= (self.uses[:, operators] + held[:, None] <= self.limits[:, node, None]).all(axis=0)
@@ -106,14 +102,13 @@ def mapping_of(series: FloatArray, node_of: IntArray, capacity: FloatArray) -> M
         movable=np.ones(n_operators, dtype=np.bool_),
         open_nodes=np.ones(n_nodes, dtype=np.bool_),
         home=node_of,
-        barred=None,
         uses=np.zeros((0, n_operators)),
         limits=np.zeros((0, n_nodes)),
     )
 
 
 def mapping_within(problem: Problem, series: FloatArray) -> Mapping:
-    """The mapping of a model, with its pins, marks, barred places and resources; `series`: (n_groups, n_windows)."""
+    """The mapping of a model, with its pins, marks and resources; `series`: (n_groups, n_windows)."""
     model = problem.model
     return Mapping(
         series=series,
@@ -122,7 +117,6 @@ def mapping_within(problem: Problem, series: FloatArray) -> Mapping:
         movable=problem.movable.copy(),
         open_nodes=problem.open_nodes,
         home=model.node_of,
-        barred=problem.barred,
         uses=problem.uses,
         limits=problem.limits,
     )

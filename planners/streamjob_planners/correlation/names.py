@@ -14,8 +14,8 @@ from streamjob_planners.model import BoolArray, IntArray
 
 
 def rename(mapping: Mapping) -> None:
-    """Exchange the names of alike nodes; nothing where operators are barred from nodes or resources are short."""
-    if mapping.barred is not None or len(mapping.uses):
+    """Exchange the names of alike nodes; nothing where there are further resources."""
+    if len(mapping.uses):
         return
     node_of = mapping.node_of.copy()
     free = mapping.open_nodes & ~_held_fast(mapping)

@@ -40,7 +40,6 @@ class Fixed(NamedTuple):
     capacity: FloatArray
     marked: BoolArray
     movable: BoolArray
-    barred: BoolArray  # (n_groups, n_nodes), or (0, 0) when nothing is
     uses: FloatArray
     limits: FloatArray
     home: IntArray

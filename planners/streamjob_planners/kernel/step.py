@@ -116,11 +116,9 @@ def possible(fixed: Fixed, state: State, pieces: int) -> bool:
         for other in range(piece):
             if state.groups[other] == group:
                 return False
-        if target != fixed.home[group]:
-            if fixed.marked[target] or state.filled[target] + 3 >= state.slots.shape[1]:
-                return False
-            if fixed.barred.size > 0 and fixed.barred[group, fixed.node[target]]:
-                return False
+        full = state.filled[target] + 3 >= state.slots.shape[1]
+        if target != fixed.home[group] and (fixed.marked[target] or full):
+            return False
     return True
 
 

@@ -58,9 +58,7 @@ def sort_heaviest_first(load: FloatArray, groups: IntArray, count: int) -> None:
 @compiled
 def may_enter(fixed: Fixed, state: State, group: int, node: int) -> bool:
     """Whether a movable group may be on that node, budget left out."""
-    if node == fixed.home[group]:
-        return True
-    return not (fixed.marked[node] or (fixed.barred.size > 0 and fixed.barred[group, fixed.node[node]]))
+    return bool(node == fixed.home[group] or not fixed.marked[node])
 
 
 @compiled

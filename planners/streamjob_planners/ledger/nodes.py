@@ -70,8 +70,8 @@ class Ledger:
         return able
 
     def fitting(self, group: int) -> IntArray:
-        """Nodes other than its own that may receive the group: open, not barred, resources free; indices."""
-        able = self.problem.may_go(group).copy()
+        """Nodes other than its own that may receive the group: open, resources free; indices."""
+        able = self.problem.open_nodes.copy()
         able[self.node_of[group]] = False
         if len(self._held):
             able &= (self._held + self.problem.uses[:, group, None] <= self.problem.limits).all(axis=0)
@@ -82,11 +82,9 @@ class Ledger:
         return bool(node != self.node_of[group] and self.takes(np.array([group]), np.array([node]))[0])
 
     def takes(self, groups: IntArray, nodes: IntArray) -> BoolArray:
-        """True where the node may take the group now, both (n,): open, not barred, resources free."""
+        """True where the node may take the group now, both (n,): open, resources free."""
         problem = self.problem
         able = problem.open_nodes[nodes]
-        if problem.barred is not None:
-            able = able & ~problem.barred[groups, nodes]
         if len(self._held):
             able = able & (self._held[:, nodes] + problem.uses[:, groups] <= problem.limits[:, nodes]).all(axis=0)
         return able

@@ -100,7 +100,7 @@ def test_marked_nodes_are_emptied_while_partners_gather(one_to_one):
     assert left == sorted(left, reverse=True)
 
 
-def test_pins_and_forbidden_nodes_hold_partners_apart(small_model):
+def test_pins_hold_partners_apart(small_model):
     model = small_model([0, 1], [1.0, 1.0], {(0, 1): 9.0}, n_nodes=2, operators=[0, 1], pinned=np.array([True, True]))
     assert _rounds("albic", model, 1)[0][0].moves == ()
     assert _rounds("albic-paper", model, 1)[0][0].moves == ()

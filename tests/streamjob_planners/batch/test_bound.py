@@ -7,7 +7,6 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from streamjob_planners import facts
 from streamjob_planners.batch.bound import batch_bound
@@ -55,7 +54,7 @@ def chain(rng: np.random.Generator, n_groups: int, n_nodes: int, n_levels: int, 
 
 
 def tiny(seed: int) -> tuple[LoadModel, Budget]:
-    """Two or three nodes, up to six key groups, and now and then marks, pins and barred places."""
+    """Two or three nodes, up to six key groups, and now and then marks and pins."""
     rng = np.random.default_rng(seed)
     n_nodes = int(rng.integers(1, 4))
     n_groups = int(rng.integers(1, 7 if n_nodes < 3 else 6))
@@ -67,8 +66,6 @@ def tiny(seed: int) -> tuple[LoadModel, Budget]:
         marked=np.arange(n_nodes) < rng.integers(0, n_nodes),
         pinned=rng.random(n_groups) < rng.choice([0.0, 0.3]),
     )
-    if rng.random() < 0.3:
-        model = dataclasses.replace(model, forbidden=sparse.csr_array(rng.random((n_groups, n_nodes)) < 0.3))
     return model, BUDGETS[seed % len(BUDGETS)]
 
 
@@ -79,12 +76,11 @@ def least_s(model: LoadModel, budget: Budget) -> float:
         (model.migration_cost_s, budget.max_cost_s),
         (model.state_bytes, budget.max_state_bytes),
     ]
-    barred = np.zeros((model.n_groups, model.n_nodes)) if model.forbidden is None else model.forbidden.toarray()
     best = np.inf
     for nodes in itertools.product(range(model.n_nodes), repeat=model.n_groups):
         node_of = np.array(nodes)
         moved = np.flatnonzero(node_of != model.node_of)
-        if model.pinned[moved].any() or model.marked[node_of[moved]].any() or barred[moved, node_of[moved]].any():
+        if model.pinned[moved].any() or model.marked[node_of[moved]].any():
             continue
         if all(most is None or price[moved].sum() <= most for price, most in limits):
             best = min(best, facts.batch_facts(model, node_of)["batch_s"] or 0.0)

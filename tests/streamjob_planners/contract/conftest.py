@@ -38,7 +38,7 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
     n_nodes, n_groups = draw(st.integers(1, 6)), draw(st.integers(0, 24))
     marked = np.arange(n_nodes) < draw(st.integers(0, n_nodes - 1))
     use = rng.uniform(0.0, 1.0, n_groups)
-    features = draw(st.sets(st.sampled_from(["capacities", "pinned", "forbidden", "resources", "traffic", "series"])))
+    features = draw(st.sets(st.sampled_from(["capacities", "pinned", "resources", "traffic", "series"])))
     load = LOADS[draw(st.sampled_from(sorted(LOADS)))](rng, n_groups)
     model = LoadModel(
         node_ids=tuple(f"n{i}" for i in range(n_nodes)),
@@ -54,7 +54,6 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
         else None,
         traffic_load_ratio=0.01,
         pinned=(rng.random(n_groups) < 0.2) & ("pinned" in features),
-        forbidden=sparse.csr_array(rng.random((n_groups, n_nodes)) < 0.2) if "forbidden" in features else None,
         resources=(Resource(name="memory", use=use, limit=np.full(n_nodes, use.sum() / n_nodes * 1.3)),)
         if "resources" in features
         else (),
@@ -105,8 +104,8 @@ def arrays_of(model: LoadModel) -> list[np.ndarray]:
     arrays += [array for one in model.resources for array in (one.use, one.limit)]
     if model.batch is not None:
         arrays += [getattr(model.batch, name) for name in ("level", "task_s", "spread_s", "slots", "speed")]
-    for table in (model.traffic, model.forbidden):
-        arrays += [] if table is None else [table.data, table.indices, table.indptr]
+    table = model.traffic
+    arrays += [] if table is None else [table.data, table.indices, table.indptr]
     return [array for array in arrays if isinstance(array, np.ndarray)]
 
 

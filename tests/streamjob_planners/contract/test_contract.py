@@ -143,7 +143,6 @@ def _shuffled(model: LoadModel, rng: np.random.Generator) -> LoadModel:
         traffic=both_ways(model.traffic, groups, groups),
         traffic_load_ratio=model.traffic_load_ratio,
         pinned=model.pinned[groups],
-        forbidden=both_ways(model.forbidden, groups, nodes),
         resources=tuple(
             dataclasses.replace(one, use=one.use[groups], limit=one.limit[nodes]) for one in model.resources
         ),

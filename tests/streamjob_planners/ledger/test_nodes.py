@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from streamjob_planners import measures
 from streamjob_planners.ledger.nodes import Ledger
@@ -19,7 +18,6 @@ def _ledger(small_model, **budget):
         rng.uniform(1.0, 5.0, 20).tolist(),
         n_nodes=4,
         marked=np.array([False, False, False, True]),
-        forbidden=sparse.csr_array(rng.random((20, 4)) < 0.2),
         resources=(Resource(name="memory", use=rng.uniform(0.0, 1.0, 20), limit=np.full(4, 4.0)),),
     )
     return Ledger(compile_problem(model, PlanParams(budget=Budget(**budget))))
