@@ -5,13 +5,14 @@ Slots are taken for one that is as many times as fast: sums are levelled well in
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
+
 import numpy as np
 
 from streamjob_planners.batch_goals import BatchTime
 from streamjob_planners.engine import Engine, Limits
-from streamjob_planners.kernel.state import N_OFF
-from streamjob_planners.kernel.transfer import level, new_scratch
-from streamjob_planners.levelling import CHUNK
+from streamjob_planners.levelling import Order, level_in_rounds
 from streamjob_planners.model import FloatArray, IntArray
 
 ROUNDS = 4
@@ -34,7 +35,7 @@ def levelled(engine: Engine, limits: Limits, aim: BatchTime, floors: FloatArray)
             break
         engine.load(today)
         aim.hold(engine, floors + part * (levels_s - floors))
-        met = _level(engine, limits)
+        met = level_in_rounds(engine, limits, ROUNDS, functools.partial(_orders, engine))
         found = engine.placement()
         if aim.reached(found) < reached:
             best, reached = found, aim.reached(found)
@@ -43,24 +44,13 @@ def levelled(engine: Engine, limits: Limits, aim: BatchTime, floors: FloatArray)
     return best
 
 
-def _level(engine: Engine, limits: Limits) -> bool:
-    """Level the placement that the engine holds towards its bands; whether every cell met its own."""
-    scratch = new_scratch(engine.state)
-    for _ in range(ROUNDS):
-        before = engine.state.counters[N_OFF]
-        for base in np.unique(engine.fixed.base):
-            scratch.cursor[:] = 0
-            order = _order(engine, int(base))
-            while not limits.over():
-                limits.steps_left -= CHUNK
-                if level(engine.fixed, engine.state, scratch, order, CHUNK):
-                    break
-        if not 0 < engine.state.counters[N_OFF] < before or limits.over():
-            break
-    return bool(engine.state.counters[N_OFF] == 0)
+def _orders(engine: Engine) -> Iterator[Order]:
+    """One for each level."""
+    for base in np.unique(engine.fixed.base).tolist():
+        yield _order(engine, base)
 
 
-def _order(engine: Engine, base: int) -> tuple[IntArray, IntArray]:
+def _order(engine: Engine, base: int) -> Order:
     """Cells of a level above their band, latest first, and unmarked ones below, earliest first."""
     fixed, state = engine.fixed, engine.state
     cells = np.arange(base, base + fixed.limits.shape[1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 
 from streamjob_planners.engine import Engine, Limits
@@ -11,6 +13,8 @@ from streamjob_planners.kernel.state import N_OFF
 from streamjob_planners.kernel.transfer import level, new_scratch
 from streamjob_planners.model import IntArray
 
+Order = tuple[IntArray, IntArray]
+"""Nodes that give and nodes that take, each in the order in which they are levelled."""
 CHUNK = 256 if AVAILABLE else 2
 """Transfers between two looks at the clock: a few milliseconds."""
 ROUNDS = 6
@@ -48,21 +52,29 @@ def _level(engine: Engine, limits: Limits, aim: Distance, target: float) -> bool
     """Level today's placement towards a band; whether every node met it."""
     engine.load(engine.problem.model.node_of)
     engine.set_bands(*aim.bands(target))
+    return level_in_rounds(engine, limits, ROUNDS, lambda: [_order(engine, target)])
+
+
+def level_in_rounds(engine: Engine, limits: Limits, rounds: int, orders: Callable[[], Iterable[Order]]) -> bool:
+    """Level what the engine holds towards its bands, in rounds as long as one gains; whether every node met its own.
+
+    `orders` are those of one round, each asked for when the one before is done.
+    """
     scratch = new_scratch(engine.state)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         before = engine.state.counters[N_OFF]
-        scratch.cursor[:] = 0
-        order = _order(engine, target)
-        while not limits.over():
-            limits.steps_left -= CHUNK
-            if level(engine.fixed, engine.state, scratch, order, CHUNK):
-                break
+        for order in orders():
+            scratch.cursor[:] = 0
+            while not limits.over():
+                limits.steps_left -= CHUNK
+                if level(engine.fixed, engine.state, scratch, order, CHUNK):
+                    break
         if not 0 < engine.state.counters[N_OFF] < before or limits.over():
             break
     return bool(engine.state.counters[N_OFF] == 0)
 
 
-def _order(engine: Engine, target: float) -> tuple[IntArray, IntArray]:
+def _order(engine: Engine, target: float) -> Order:
     """Givers, fullest first, and takers, emptiest first; marked nodes give before others that are within their band."""
     model = engine.problem.model
     apart = engine.state.loads / model.capacity - engine.problem.mean
