@@ -95,9 +95,9 @@ def test_a_job_of_ones_own(stage: Stage, name: str) -> None:
     assert applied.pod()["spec"]["containers"][0]["image"] == application["image"]
     spark = PaperSpark(LOPSIDED, executors=executors)
     applied.run(f"{applied.name}-driver", spark)
-    applied.until(promised)
     acts = applied.sample["spec"]["balancing"]["mode"] == "Auto"
-    assert bool(spark.moves) == acts
+    # A first window may show too little to be sure of a gain, which counts as balanced too.
+    applied.until(lambda one: promised(one) and bool(spark.moves) == acts)
 
 
 def test_the_kafka_job_has_its_volume_and_asks_its_prometheus(stage: Stage) -> None:
@@ -114,8 +114,7 @@ def test_the_kafka_job_has_its_volume_and_asks_its_prometheus(stage: Stage) -> N
 def test_a_driver_is_adopted_by_its_labels(stage: Stage) -> None:
     applied = Applied(stage, "adopted-driver")
     spark = applied.adopt(applied.sample["spec"]["applicationRef"]["matchLabels"], executors=3)
-    applied.until(balanced)
-    assert spark.moves
+    applied.until(lambda one: balanced(one) and spark.moves)
 
 
 ADOPTED = {"adopted-kubeflow": KUBEFLOW, "adopted-apache": APACHE}
@@ -136,5 +135,4 @@ def test_a_spark_application_is_adopted(stage: Stage, name: str, kind: SparkAppl
     application = applied.sample["spec"]["applicationRef"]["name"]
     stage.kubectl.apply(kind.application(application))
     spark = applied.adopt({kind.label: application}, executors=2)
-    applied.until(balanced)
-    assert spark.moves
+    applied.until(lambda one: balanced(one) and spark.moves)
