@@ -103,6 +103,8 @@ class Snapshot:
     rates: QueryRates
     traffic_read_at_s: float | None = None
     traffic_sent_bytes: FloatArray | None = None  # (n_groups,), bytes to other key groups within the window, all pairs
+    read_bytes: FloatArray | None = None  # (n_groups,), shuffle bytes that its tasks read within the window
+    remote_read_bytes: FloatArray | None = None  # (n_groups,), the part of them that came from other executors
     stages: tuple[StageView, ...] = ()  # empty while the agent does not tell
     warmup_s: FloatArray | None = None  # (n_groups,), seconds within the window that only moves and starts cost
     series: BatchSeries | None = None  # the window and what came before it, batch by batch; None if read too seldom

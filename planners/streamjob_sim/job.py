@@ -51,6 +51,7 @@ class Batch:
     cpu_s: FloatArray
     loading_s: FloatArray
     records: FloatArray
+    remote_bytes: FloatArray
     stage_s: FloatArray  # (n_operators,), length of each stage
     executor_busy_s: FloatArray  # (n_executors,) as of then
     other_busy_s: float
@@ -158,6 +159,7 @@ class SimulatedJob:
                 cpu_s=timing.cpu_s,
                 loading_s=timing.loading_s,
                 records=work.records,
+                remote_bytes=timing.remote_bytes,
                 stage_s=timing.stage_s,
                 executor_busy_s=np.bincount(owner, timing.task_s, len(self.fleet.executors)).astype(np.float64),
                 other_busy_s=timing.other_busy_s,

@@ -54,8 +54,8 @@ class SimulatedMetrics:
 def truth(job: SimulatedJob, window_s: float) -> Snapshot:
     """What happened in the newest whole batches that cover the window, without any fault."""
     batches, covered_s = newest_batches(job, window_s)
-    task_s, cpu_s, warmup_s, records = (
-        _sum(job, batches, name) for name in ("task_s", "cpu_s", "loading_s", "records")
+    task_s, cpu_s, warmup_s, records, remote_bytes = (
+        _sum(job, batches, name) for name in ("task_s", "cpu_s", "loading_s", "records", "remote_bytes")
     )
     busy_s, traffic = task_s - warmup_s, _traffic(job, records)
     alive = job.fleet.ready()
@@ -79,6 +79,8 @@ def truth(job: SimulatedJob, window_s: float) -> Snapshot:
         traffic_bytes=traffic,
         rates=_rates(job, batches, covered_s),
         traffic_sent_bytes=None if traffic is None else np.asarray(traffic.sum(axis=1), dtype=np.float64),
+        read_bytes=None if traffic is None else np.asarray(traffic.sum(axis=0), dtype=np.float64),
+        remote_read_bytes=remote_bytes,
         stages=stage_views(job, batches),
         warmup_s=warmup_s,
         series=series_of(list(_totals(job, window_s))),
@@ -185,8 +187,11 @@ def _with_gaps(snapshot: Snapshot, hit: BoolArray) -> Snapshot:
 
 def _partial(snapshot: Snapshot, kept: BoolArray) -> Snapshot:
     rows = np.flatnonzero(kept)
-    traffic, sent, warmup_s = snapshot.traffic_bytes, snapshot.traffic_sent_bytes, snapshot.warmup_s
-    series = snapshot.series
+    traffic, series = snapshot.traffic_bytes, snapshot.series
+
+    def of_kept(values: FloatArray | None) -> FloatArray | None:
+        return None if values is None else values[rows]
+
     return dataclasses.replace(
         snapshot,
         group_ids=tuple(snapshot.group_ids[row] for row in rows),
@@ -196,7 +201,9 @@ def _partial(snapshot: Snapshot, kept: BoolArray) -> Snapshot:
         records=snapshot.records[rows],
         state_bytes=snapshot.state_bytes[rows],
         traffic_bytes=None if traffic is None else traffic[rows][:, rows],
-        traffic_sent_bytes=None if sent is None else sent[rows],
-        warmup_s=None if warmup_s is None else warmup_s[rows],
+        traffic_sent_bytes=of_kept(snapshot.traffic_sent_bytes),
+        read_bytes=of_kept(snapshot.read_bytes),
+        remote_read_bytes=of_kept(snapshot.remote_read_bytes),
+        warmup_s=of_kept(snapshot.warmup_s),
         series=None if series is None else dataclasses.replace(series, busy_s=series.busy_s[:, rows]),
     )

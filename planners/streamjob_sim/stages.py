@@ -25,7 +25,8 @@ class Work:
 class Timing:
     """How long one batch takes: task seconds (n_groups,), of which on records and on loading; source work; length.
 
-    `stage_s` is the length of each operator's stage, (n_operators,).
+    `stage_s` is the length of each operator's stage, (n_operators,); `remote_bytes` is what each key group reads from
+    other executors, (n_groups,).
     """
 
     task_s: FloatArray
@@ -34,6 +35,7 @@ class Timing:
     stage_s: FloatArray
     other_busy_s: float
     length_s: float
+    remote_bytes: FloatArray
 
 
 class Stages:
@@ -95,7 +97,8 @@ class Stages:
         """Stage after stage; `loading_s` is what the first task after a move takes longer, (n_groups,)."""
         pace, slots = fleet.pace(), fleet.slots()
         cpu_s = work.records / self.rate * pace[owner]
-        remote_s = self.remote_bytes(work.records, owner, slots.size) / self._world.costs.remote_bytes_per_s
+        remote_bytes = self.remote_bytes(work.records, owner, slots.size)
+        remote_s = remote_bytes / self._world.costs.remote_bytes_per_s
         task_s = self.overhead_s + cpu_s + remote_s + loading_s
         source_rate = self._world.batch.source_records_per_slot_second
         other_s = 0.0 if source_rate is None else work.taken / source_rate
@@ -108,6 +111,7 @@ class Stages:
             stage_s=stage_s,
             other_busy_s=other_s,
             length_s=length_s,
+            remote_bytes=remote_bytes,
         )
 
     def traffic_cells(self, records: FloatArray) -> list[tuple[IntArray, IntArray, FloatArray]]:

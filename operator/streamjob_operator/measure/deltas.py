@@ -51,6 +51,8 @@ def snapshot_between(
         rates=_rates(start, end),
         traffic_read_at_s=None if traffic is None else traffic.read_at_s,
         traffic_sent_bytes=None if traffic is None else traffic.sent(end.group_ids, batches),
+        read_bytes=used(names.GROUP_LOCAL_BYTES) + used(names.GROUP_REMOTE_BYTES),
+        remote_read_bytes=used(names.GROUP_REMOTE_BYTES),
         stages=stages_between(start, end, busy_s),
         warmup_s=used(names.GROUP_WARMUP_SECONDS),
         series=series,

@@ -16,8 +16,13 @@ from streamjob_planners.model import FloatArray, GroupId
 Labels = tuple[str, ...]
 Series = Mapping[Labels, float]
 GROUP_COUNTERS = (names.GROUP_BUSY_SECONDS, names.GROUP_CPU_SECONDS, names.GROUP_RECORDS)
-SPARSE_COUNTERS = (names.GROUP_WARMUP_SECONDS, names.GROUP_SENT_BYTES)
-"""Counters of key groups that are left out where they are 0."""
+SPARSE_COUNTERS = (
+    names.GROUP_WARMUP_SECONDS,
+    names.GROUP_SENT_BYTES,
+    names.GROUP_LOCAL_BYTES,
+    names.GROUP_REMOTE_BYTES,
+)
+"""Counters of key groups that a page may lack, which means 0."""
 STAGE_COUNTERS = (names.STAGE_WALL_SECONDS, names.STAGE_BUSY_SECONDS, names.STAGE_LONGEST_SECONDS)
 _LABELS: Mapping[str, Labels] = {
     **dict.fromkeys(

@@ -23,6 +23,18 @@ from streamjob_planners.collocation.remote_cost import Evidence
 
 KIND, VERSION = "snapshot", 1
 HISTORY_SUFFIX = ".jsonl"
+_COLUMNS = (
+    "owners",
+    "busy_s",
+    "cpu_s",
+    "records",
+    "state_bytes",
+    "warmup_s",
+    "traffic_sent_bytes",
+    "read_bytes",
+    "remote_read_bytes",
+)
+"""Of a snapshot: one value for each key group."""
 
 
 class SnapshotError(ValueError):
@@ -115,7 +127,7 @@ def _lengths(snapshot: Snapshot) -> Iterator[str]:
     n_groups = len(snapshot.group_ids)
     if n_groups == 0:
         yield "no key group was measured"
-    for name in ("owners", "busy_s", "cpu_s", "records", "state_bytes", "warmup_s", "traffic_sent_bytes"):
+    for name in _COLUMNS:
         values = getattr(snapshot, name)
         if values is not None and len(values) != n_groups:
             yield f"{name}: {len(values)} values given for {n_groups} key groups"

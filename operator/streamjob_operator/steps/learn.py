@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy import sparse
 
 from streamjob_operator.values import Memory, Snapshot
 from streamjob_planners.collocation.remote_cost import Evidence, Reading, learned
@@ -13,26 +12,19 @@ from streamjob_planners.model import BoolArray
 
 MOST_MOVED = 2000
 """Key groups of one plan that are remembered; the window after a larger plan teaches nothing."""
-FOREIGN_SHARE = 0.1
-"""Part of what a key group reads that may come from key groups that moved meanwhile."""
 
 
 def learn(memory: Memory, snapshot: Snapshot) -> Memory:
     """The memory with what this window teaches; a window is taken in once, and not while moves are under way."""
     new = memory.learned_at_s is None or snapshot.taken_at_s > memory.learned_at_s
     stirred = moved_rows(memory, snapshot)
-    if not new or not _read_now(snapshot) or snapshot.moves_pending or stirred is None:
+    if not new or snapshot.moves_pending or stirred is None:
         return memory
     reading = reading_of(snapshot, stirred)
-    if reading.busy_s.size == 0:
+    if reading is None or reading.busy_s.size == 0:
         return memory
     before = memory.remote_reads or Evidence()
     return dataclasses.replace(memory, remote_reads=learned(before, reading), learned_at_s=snapshot.taken_at_s)
-
-
-def _read_now(snapshot: Snapshot) -> bool:
-    """Whether traffic was read within this window: an older reading says nothing of its busy seconds."""
-    return snapshot.traffic_bytes is not None and snapshot.traffic_read_at_s in (None, snapshot.taken_at_s)
 
 
 def moved_rows(memory: Memory, snapshot: Snapshot) -> BoolArray | None:
@@ -47,16 +39,14 @@ def moved_rows(memory: Memory, snapshot: Snapshot) -> BoolArray | None:
     return np.array([f"{one.operator}/{one.partition}" in moved for one in snapshot.group_ids], dtype=np.bool_)
 
 
-def reading_of(snapshot: Snapshot, stirred: BoolArray) -> Reading:
-    """Key groups that read from others, except those that moved or whose sources did."""
+def reading_of(snapshot: Snapshot, stirred: BoolArray) -> Reading | None:
+    """Key groups that read from others, except those that moved: loading state is not reading. None: nobody tells."""
+    total, remote = snapshot.read_bytes, snapshot.remote_read_bytes
+    if total is None or remote is None:
+        return None
     names = {executor.executor_id: at for at, executor in enumerate(snapshot.executors)}
     owner = np.array([names.get(one or "", -1) for one in snapshot.owners], dtype=np.int64)
-    n_groups = owner.size
-    pairs = sparse.coo_array(snapshot.traffic_bytes if snapshot.traffic_bytes is not None else (n_groups, n_groups))
-    total = np.bincount(pairs.col, pairs.data, n_groups).astype(np.float64)
-    remote = np.bincount(pairs.col, pairs.data * (owner[pairs.row] != owner[pairs.col]), n_groups).astype(np.float64)
-    unsure = np.bincount(pairs.col, pairs.data * (stirred | (owner < 0))[pairs.row], n_groups)
-    rows = (total > 0) & (snapshot.busy_s > 0) & ~stirred & (owner >= 0) & (unsure <= FOREIGN_SHARE * total)
+    rows = (total > 0) & (snapshot.busy_s > 0) & ~stirred & (owner >= 0)
     return Reading(
         operator=np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)[rows],
         node_of=owner[rows],
