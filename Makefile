@@ -59,8 +59,9 @@ helm: setup
 
 # A cluster of one node on this machine, in a network of its own, for a person who wants to play (root, Debian). A second
 # node, while it runs: .venv/bin/python -m e2e.cluster.local join, and part.
-cluster: kube helm
+cluster: setup
 	$(BIN)/python -m e2e.cluster.local start
+	$(BIN)/python -m e2e.cluster.helm
 	$(BIN)/python -m e2e.cluster.local load
 
 cluster-down:
@@ -72,7 +73,7 @@ images: setup
 
 # Chart, operator and Spark jobs on pods of a real cluster. Its Kafka cases want Maven (Debian: maven), once.
 # PAGE=docs/e2e.md writes the table of the cases, also of failed ones.
-e2e: kube helm
+e2e: setup
 	$(BIN)/python -m e2e.suite; outcome=$$?; $(if $(PAGE),$(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE);) exit $$outcome
 
 # What may go wrong around the operator, one fault at a time, and what came of it: a table, in a quarter of an hour.

@@ -43,6 +43,11 @@ def get() -> Path:
     return find() or _build(_cached())
 
 
+def go() -> str | None:
+    """Go's own program, where it is on PATH or where its installer puts it; None without."""
+    return shutil.which("go") or shutil.which("go", path="/usr/local/go/bin")
+
+
 def cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "streamjob"
@@ -67,13 +72,22 @@ def _unpacked(packed: Path) -> Path:
 
 
 def _build(target: Path) -> Path:
-    go = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin")
-    if go is None:
+    found = go()
+    if found is None:
         raise FileNotFoundError(f"Go is needed to build Kubernetes (https://go.dev/dl), or set {GIVEN} to a built file")
     print("Building Kubernetes from its Go modules: 8 to 9 minutes on two cores, once.", file=sys.stderr)
     temporary = _beside(target)
     # -buildvcs=false: the result must depend on the module alone, not on the repository around it.
-    command = [go, "build", "-buildvcs=false", "-trimpath", "-ldflags", f"-s -w {_VERSION_FLAGS}", "-o", str(temporary)]
+    command = [
+        found,
+        "build",
+        "-buildvcs=false",
+        "-trimpath",
+        "-ldflags",
+        f"-s -w {_VERSION_FLAGS}",
+        "-o",
+        str(temporary),
+    ]
     environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod"}
     subprocess.run([*command, "."], cwd=MODULE, env=environment, check=True)
     return _publish(temporary, target)

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from e2e.cluster.binary import KUBERNETES, cache
+from e2e.cluster.binary import KUBERNETES, cache, go
 
 VERSION = "v3.19.0"
 MODULE = f"helm.sh/helm/v3/cmd/helm@{VERSION}"
@@ -34,13 +34,13 @@ def _cached() -> Path:
 
 
 def _build() -> Path:
-    go = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin")
-    if go is None:
+    found = go()
+    if found is None:
         raise FileNotFoundError("helm is needed (https://helm.sh), or Go to build it (https://go.dev/dl)")
     cache().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache()) as folder:
         environment = {**os.environ, "GOBIN": folder, "CGO_ENABLED": "0"}
-        subprocess.run([go, "install", "-trimpath", f"-ldflags={_flags()}", MODULE], env=environment, check=True)
+        subprocess.run([found, "install", "-trimpath", f"-ldflags={_flags()}", MODULE], env=environment, check=True)
         os.replace(Path(folder, "helm"), _cached())
     return _cached()
 

@@ -24,13 +24,14 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that everything is ended in order
     options = [one for one in sys.argv[1:] if one != "--keep"]
     keep = "--keep" in sys.argv
-    environment = {"STREAMJOB_E2E_HELM": str(helm.get()), "STREAMJOB_E2E_OUT": str(OUT.resolve()), **_kafka()}
-    if "KUBECONFIG" in os.environ:
-        return _pytest((), environment, options)
-    refusal = requirements.refusal()
+    given = "KUBECONFIG" in os.environ
+    refusal = None if given else requirements.refusal()
     if refusal:
         print(refusal, file=sys.stderr)
         return 2
+    environment = {"STREAMJOB_E2E_HELM": str(helm.get()), "STREAMJOB_E2E_OUT": str(OUT.resolve()), **_kafka()}
+    if given:
+        return _pytest((), environment, options)
     made = _images()
     environment |= {f"STREAMJOB_E2E_{name}": image.tag for name, image in made.items()}
     local.start()
