@@ -52,7 +52,7 @@ def _lacking() -> Iterator[str]:
     if packages_lacking:
         yield f"The local cluster needs: apt-get install -y {' '.join(packages_lacking)}"
     if not (binary.find() and helm.find()) and binary.go() is None:
-        yield f"Go, which is not here (https://go.dev/dl), builds Kubernetes and helm; {binary.GIVEN} may name a built file."
+        yield f"Kubernetes and helm are built with Go (https://go.dev/dl), or set {binary.GIVEN} to a built file."
     for store in STORES:
         free = shutil.disk_usage(_existing(store)).free
         if free < DISK_BYTES:

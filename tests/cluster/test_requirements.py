@@ -49,7 +49,7 @@ def test_everything_that_is_missing_is_told_at_once(machine: Path, monkeypatch: 
     (machine / "meminfo").write_text("MemAvailable: 2097152 kB\n")
     told = str(requirements.refusal())
     assert "apt-get install -y nftables" in told
-    assert "Go, which is not here" in told
+    assert "built with Go (https://go.dev/dl)" in told
     assert "/var/tmp has 3.2 GiB free, 12 GiB are needed" in told
     assert "2.0 GiB of memory are available, 6 GiB are needed." in told
 
