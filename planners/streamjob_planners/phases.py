@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from streamjob_planners import balance, bound, drain, measures
+from streamjob_planners.covering import covered
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance, RestDistance
@@ -17,6 +18,8 @@ from streamjob_planners.tightening import tightened
 
 LEVEL_SHARE = 0.3
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
+COVER_SHARE = 0.3
+"""Part of the time for a first plan where the budget is tight."""
 TIGHTEN_SHARE, LONE_TIGHTEN_SHARE = 0.2, 0.5
 """Part of the time for the first passes, one after the other; and where no long passes follow."""
 LONG_STEPS_PER_NODE = 500
@@ -31,6 +34,8 @@ BOUND_SHARE = 0.2
 """Part of the time that the lower bound may take."""
 COUNT_SHARE = 0.4
 """Part of the time for working out what counts allow: on ten thousand key groups it would take half of 0.1 s."""
+COUNT_S_PER_GROUP = 7e-6
+"""Time that it needs before it can look whether its time is over."""
 DRAIN_SHARE = 0.6
 """Part of what is then left for draining; the rest is for the second measure and for taking back moves."""
 DRAIN_PAIN = 0.05
@@ -59,6 +64,7 @@ class Phases:
         to_drain = drain.waiting(problem, problem.model.node_of).size > 0
         first = levelled(self._engine, self._limits.share(LEVEL_SHARE), problem.params.tolerance)
         if drain.stretch(problem, first) > max(problem.params.tolerance, self._schedule.close):
+            first = covered(self._engine, self._limits.share(COVER_SHARE), first, problem.params.tolerance)
             self._engine.sort_groups(self._limits)
             left_s = self._limits.left_s()
             self._long = self._engine.steps_in(self._limits, left_s) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
@@ -83,7 +89,8 @@ class Phases:
         return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
 
     def _balance(self, start: IntArray, share: float) -> IntArray:
-        params, aim, crossings = self._problem.params, Distance(self._problem), Crossings(self._problem)
+        problem = self._problem
+        params, aim, crossings = problem.params, Distance(problem), Crossings(problem)
         floor = max(self.lower, params.tolerance)
         goal = balance.Goal(
             aim=aim,
@@ -93,7 +100,8 @@ class Phases:
             crossings=crossings,
         )
         counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))
-        crossings.prepare(floor, aim.reached(start), lambda: counting().over())
+        if counting().left_s() > problem.model.n_groups * COUNT_S_PER_GROUP:
+            crossings.prepare(floor, aim.reached(start), lambda: counting().over())
         return self._descend(start, goal, share)
 
     def _balance_rest(self, start: IntArray) -> IntArray:

@@ -1,0 +1,95 @@
+"""A first plan where the budget is tight: cover what nodes have too much, fit it in where there is room."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.goals import Distance
+from streamjob_planners.kernel.cover import Cover, choose, give_out
+from streamjob_planners.model import FloatArray, IntArray
+from streamjob_planners.problem import Problem
+
+TRIALS = 20
+"""Bands that are tried until the narrowest is known for which the budget suffices."""
+FINE = 0.01
+"""Part of a band that is not worth a trial."""
+WIDER, MOST_WIDER = 1.3, 20
+"""Ratio between bands for which what leaves is given out, from that one on, and how many: in the narrowest not
+everything finds room."""
+LEAST_PRICE = 1e-12
+"""Part of the budget that a group takes at least."""
+
+
+def covered(engine: Engine, limits: Limits, best: IntArray, floor: float) -> IntArray:
+    """The placement with the smallest distance that was found so, (n_groups,); `best` if none is better.
+
+    `floor`: percent points below which nothing is won.
+    """
+    aim, reached = Distance(engine.problem), Distance(engine.problem).reached(best)
+    price = _prices(engine.problem)
+    engine.load(engine.problem.model.node_of)
+    narrowest = _narrowest(engine, limits, price, (floor, aim.reached(engine.problem.model.node_of)))
+    for number in range(MOST_WIDER):
+        target = WIDER**number * narrowest
+        if limits.over() or reached <= target:
+            break
+        engine.load(engine.problem.model.node_of)
+        engine.set_bands(*aim.bands(target))
+        cover = _cover(engine, price)
+        give_out(engine.fixed, engine.state, cover, choose(engine.fixed, engine.state, cover))
+        found = engine.placement()
+        if aim.reached(found) < reached:
+            best, reached = found, aim.reached(found)
+    return best
+
+
+def _narrowest(engine: Engine, limits: Limits, price: FloatArray, between: tuple[float, float]) -> float:
+    """The smallest distance for which the budget suffices, by bisection."""
+    aim = Distance(engine.problem)
+    narrow, wide = between
+    for _ in range(TRIALS):
+        if limits.over() or wide - narrow <= FINE * wide:
+            break
+        target = (narrow + wide) / 2
+        engine.set_bands(*aim.bands(target))
+        enough = choose(engine.fixed, engine.state, _cover(engine, price)) >= 0
+        narrow, wide = (narrow, target) if enough else (target, wide)
+    return wide
+
+
+def _prices(problem: Problem) -> FloatArray:
+    """What each group takes of the allowance that is hurt most by it, as a part of that, (n_groups,)."""
+    bound = np.isfinite(problem.allowances) & (problem.allowances > 0)
+    parts = problem.prices[:, bound] / problem.allowances[bound]
+    price: FloatArray = np.maximum(parts.max(axis=1, initial=0.0), LEAST_PRICE)
+    return price
+
+
+def _cover(engine: Engine, price: FloatArray) -> Cover:
+    model, state = engine.problem.model, engine.state
+    return Cover(
+        price=price,
+        line=_lines(engine),
+        widest=(state.high - state.loads)[engine.fixed.receivers].max(keepdims=True, initial=0.0),
+        chosen=np.zeros(model.n_groups, dtype=np.int64),
+        leaves=np.zeros(model.n_groups, dtype=np.bool_),
+        left=np.zeros(state.loads.size),
+        heap=engine.fixed.receivers.copy(),
+    )
+
+
+def _lines(engine: Engine) -> FloatArray:
+    """Loads down to which nodes give, (n_nodes,): the top of their bands, or less where others lack more than that."""
+    model, state = engine.problem.model, engine.state
+    lacking = float(np.maximum(state.low - state.loads, 0.0).sum())
+    high, low = state.high / model.capacity, np.where(model.marked, 0.0, state.low) / model.capacity
+    part = 0.0
+    if float(np.maximum(state.loads - state.high, 0.0).sum()) < lacking:
+        below, above = 0.0, 1.0
+        for _ in range(20):
+            part = (below + above) / 2
+            line = (high - part * (high - low)) * model.capacity
+            short = float(np.maximum(state.loads - line, 0.0).sum()) < lacking
+            below, above = (part, above) if short else (below, part)
+    return (high - part * (high - low)) * model.capacity
