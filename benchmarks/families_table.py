@@ -1,7 +1,7 @@
 """Family by family: distances of `search` and of the reference at each deadline, best known ones and proven bounds.
 
-    python -m benchmarks.families_table                      # seed 11, 0.1 and 1 s
-    python -m benchmarks.families_table --seed 31 --only marked
+python -m benchmarks.families_table                      # seed 11, 0.1 and 1 s
+python -m benchmarks.families_table --seed 31 --only marked
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from streamjob_planners.engine import Engine, Limits
@@ -10,10 +12,12 @@ from streamjob_planners.kernel.cover import Cover, choose, give_out
 from streamjob_planners.model import FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
-TRIALS = 20
-"""Bands that are tried until the narrowest is known for which the budget suffices."""
-FINE = 0.01
-"""Part of a band that is not worth a trial."""
+CLOSEST = 1e-4
+"""Part of today's distance that is the narrowest band tried."""
+FINE = 1.1
+"""Ratio of two bands between which no further one is tried."""
+NARROWING_SHARE = 0.5
+"""Part of the time for finding the narrowest band for which the budget suffices."""
 WIDER, MOST_WIDER = 1.3, 20
 """Ratio between bands for which what leaves is given out, from that one on, and how many: in the narrowest not
 everything finds room."""
@@ -21,37 +25,34 @@ LEAST_PRICE = 1e-12
 """Part of the budget that a group takes at least."""
 
 
-def covered(engine: Engine, limits: Limits, best: IntArray, floor: float) -> IntArray:
+def covered(engine: Engine, limits: Limits, best: IntArray, floor: float, part: float = 1.0) -> IntArray:
     """The placement with the smallest distance that was found so, (n_groups,); `best` if none is better.
 
-    `floor`: percent points below which nothing is won.
+    `floor`: percent points below which nothing is won; `part`: of the budget that may be spent.
     """
-    aim, reached = Distance(engine.problem), Distance(engine.problem).reached(best)
-    price = _prices(engine.problem)
-    engine.load(engine.problem.model.node_of)
-    narrowest = _narrowest(engine, limits, price, (floor, aim.reached(engine.problem.model.node_of)))
-    for number in range(MOST_WIDER):
-        target = WIDER**number * narrowest
+    problem, aim, reached = engine.problem, Distance(engine.problem), Distance(engine.problem).reached(best)
+    price, today = _prices(problem) / part, aim.reached(problem.model.node_of)
+    engine.load(problem.model.node_of)
+    target = _narrowest(engine, limits.share(NARROWING_SHARE), price, (max(floor, CLOSEST * today), today))
+    for _ in range(MOST_WIDER):
         if limits.over() or reached <= target:
             break
-        engine.load(engine.problem.model.node_of)
+        engine.load(problem.model.node_of)
         engine.set_bands(*aim.bands(target))
         cover = _cover(engine, price)
         give_out(engine.fixed, engine.state, cover, choose(engine.fixed, engine.state, cover))
         found = engine.placement()
         if aim.reached(found) < reached:
             best, reached = found, aim.reached(found)
+        target *= WIDER
     return best
 
 
 def _narrowest(engine: Engine, limits: Limits, price: FloatArray, between: tuple[float, float]) -> float:
     """The smallest distance for which the budget suffices, by bisection."""
-    aim = Distance(engine.problem)
-    narrow, wide = between
-    for _ in range(TRIALS):
-        if limits.over() or wide - narrow <= FINE * wide:
-            break
-        target = (narrow + wide) / 2
+    aim, (narrow, wide) = Distance(engine.problem), between
+    while wide > FINE * narrow and not limits.over():
+        target = math.sqrt(narrow * wide)
         engine.set_bands(*aim.bands(target))
         enough = choose(engine.fixed, engine.state, _cover(engine, price)) >= 0
         narrow, wide = (narrow, target) if enough else (target, wide)

@@ -7,21 +7,18 @@ import functools
 import numpy as np
 
 from streamjob_planners import balance, bound, drain, measures
-from streamjob_planners.covering import covered
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.first_plans import tight_plan
 from streamjob_planners.goals import Distance, RestDistance
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import IntArray
 from streamjob_planners.thin import thin_out
-from streamjob_planners.tightening import tightened
 
 LEVEL_SHARE = 0.3
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
-COVER_SHARE = 0.3
-"""Part of the time for a first plan where the budget is tight."""
-TIGHTEN_SHARE, LONE_TIGHTEN_SHARE = 0.2, 0.5
-"""Part of the time for the first passes, one after the other; and where no long passes follow."""
+TIGHT_SHARE, LONE_TIGHT_SHARE = 0.3, 0.8
+"""Part of the time for first plans of a tight budget; and where no long passes follow."""
 LONG_STEPS_PER_NODE = 500
 """Steps for each node that there must be time for, so that long passes are of use: cut short they end far off."""
 BALANCE_SHARE = 0.6
@@ -30,7 +27,7 @@ ALONE_SHARE = 0.97
 """Part of the time for the load distance otherwise; the rest is for taking back moves."""
 PROOF_S_PER_GROUP = 1e-6
 """Time that the bound needs before it can look whether its time is over."""
-BOUND_SHARE = 0.2
+BOUND_SHARE = 0.1
 """Part of the time that the lower bound may take."""
 COUNT_SHARE = 0.4
 """Part of the time for working out what counts allow: on ten thousand key groups it would take half of 0.1 s."""
@@ -64,12 +61,11 @@ class Phases:
         to_drain = drain.waiting(problem, problem.model.node_of).size > 0
         first = levelled(self._engine, self._limits.share(LEVEL_SHARE), problem.params.tolerance)
         if drain.stretch(problem, first) > max(problem.params.tolerance, self._schedule.close):
-            first = covered(self._engine, self._limits.share(COVER_SHARE), first, problem.params.tolerance)
             self._engine.sort_groups(self._limits)
             left_s = self._limits.left_s()
             self._long = self._engine.steps_in(self._limits, left_s) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
-            part = self._limits.share(TIGHTEN_SHARE if self._long else LONE_TIGHTEN_SHARE, left_s)
-            first = tightened(self._engine, part, Distance(problem), first)
+            part = self._limits.share(TIGHT_SHARE if self._long else LONE_TIGHT_SHARE, left_s)
+            first = self._tight(part, first)
         self.lower = self._proven(first)
         node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
         node_of = thin_out(self._engine, node_of, self._limits)
@@ -80,6 +76,12 @@ class Phases:
         if self._limits.over():
             self.notes = (*self.notes, "The deadline came before the search was done.")
         return drain.ensure_progress(problem, self._not_worse(node_of))
+
+    def _tight(self, limits: Limits, levelled: IntArray) -> IntArray:
+        before = limits.steps_left
+        found = tight_plan(self._engine, limits, levelled)
+        self._count(before - limits.steps_left)
+        return found
 
     def _proven(self, first: IntArray) -> float:
         """The lower bound; only the skew floor where there is no time, or nothing left to be proven."""

@@ -110,7 +110,11 @@ def give_out(fixed: Fixed, state: State, cover: Cover, count: int) -> None:
         group, target = cover.chosen[place], cover.heap[0]
         home, load = state.at[group], fixed.load[group]
         over = cover.left[target] + load - state.high[target]
-        if over < max(EDGE, cover.left[home] + load - state.high[home]) and target != home and send(fixed, state, group, target):
+        if (
+            over < max(EDGE, cover.left[home] + load - state.high[home])
+            and target != home
+            and send(fixed, state, group, target)
+        ):
             cover.left[target] += load
             sink(state, cover, 0)
         else:
