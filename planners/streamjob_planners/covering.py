@@ -25,15 +25,20 @@ LEAST_PRICE = 1e-12
 """Part of the budget that a group takes at least."""
 
 
-def covered(engine: Engine, limits: Limits, best: IntArray, floor: float, part: float = 1.0) -> IntArray:
+def covered(engine: Engine, limits: Limits, best: IntArray, part: float, noise: float) -> IntArray:
     """The placement with the smallest distance that was found so, (n_groups,); `best` if none is better.
 
-    `floor`: percent points below which nothing is won; `part`: of the budget that may be spent.
+    `part`: of the budget that may be spent; `noise`: standard deviation of the logarithm by which prices are changed at
+    random, so that another choice comes out.
     """
     problem, aim, reached = engine.problem, Distance(engine.problem), Distance(engine.problem).reached(best)
     price, today = _prices(problem) / part, aim.reached(problem.model.node_of)
+    if noise > 0.0:
+        price *= np.exp(noise * engine.rng.standard_normal(price.size))
     engine.load(problem.model.node_of)
-    target = _narrowest(engine, limits.share(NARROWING_SHARE), price, (max(floor, CLOSEST * today), today))
+    target = _narrowest(
+        engine, limits.share(NARROWING_SHARE), price, (max(problem.params.tolerance, CLOSEST * today), today)
+    )
     for _ in range(MOST_WIDER):
         if limits.over() or reached <= target:
             break

@@ -64,8 +64,8 @@ class Phases:
             self._engine.sort_groups(self._limits)
             left_s = self._limits.left_s()
             self._long = self._engine.steps_in(self._limits, left_s) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
-            part = self._limits.share(TIGHT_SHARE if self._long else LONE_TIGHT_SHARE, left_s)
-            first = self._tight(part, first)
+            share = TIGHT_SHARE if self._long else LONE_TIGHT_SHARE
+            first = tight_plan(self._engine, self._limits, share, first)
         self.lower = self._proven(first)
         node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
         node_of = thin_out(self._engine, node_of, self._limits)
@@ -76,12 +76,6 @@ class Phases:
         if self._limits.over():
             self.notes = (*self.notes, "The deadline came before the search was done.")
         return drain.ensure_progress(problem, self._not_worse(node_of))
-
-    def _tight(self, limits: Limits, levelled: IntArray) -> IntArray:
-        before = limits.steps_left
-        found = tight_plan(self._engine, limits, levelled)
-        self._count(before - limits.steps_left)
-        return found
 
     def _proven(self, first: IntArray) -> float:
         """The lower bound; only the skew floor where there is no time, or nothing left to be proven."""

@@ -46,7 +46,7 @@ def warm_up() -> None:
     )
     problem = compile_problem(model, PlanParams(budget=Budget(max_migrations=1)))
     engine, limits = Engine(problem, 1), Limits(lambda: 0.0, 1.0, None)
-    found = covered(engine, limits, levelled(engine, limits, 0.0), 0.0)
+    found = covered(engine, limits, levelled(engine, limits, 0.0), 1.0, 0.0)
     engine.set_bands(np.zeros(2), np.zeros(2))
     engine.run(limits, 1, 0.0, drain=0.0, price=0.0)
     engine.waiting()
