@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -16,10 +16,9 @@ from streamjob_planners.goals import Aim
 from streamjob_planners.long_passes import long_pass
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
+from streamjob_planners.side_by_side import Found, side_by_side
 from streamjob_planners.tightening import Tightens, tightened
 
-Found = tuple[float, IntArray]
-"""What a pass ends with: the distance, and the placement."""
 Making = Callable[[Engine, Limits, "Now"], "Found"]
 """What a thread does between two meetings."""
 Now = tuple[IntArray, float, float]
@@ -34,8 +33,6 @@ MOST_SHARE = 0.6
 """The part of what is left that it then takes at most."""
 LITTLE_STEPS = 10_000
 """Steps that are taken as a whole when no more are left."""
-LATE_S = 5e-4
-"""How long threads may take to see that time is over."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,25 +159,15 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
 
 def _together(threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, now: Now) -> Found:
     """The better of what two threads find by their next meeting; meanwhile this one works out further counts."""
-    parts = limits.halves()
-    running = [threads.submit(made, worker, part, now) for worker, part in zip(engine.workers, parts, strict=True)]
-    further = goal.crossings.further(now[1])
-    found = _in_time(running, limits)
-    if further is not None:
-        goal.crossings.add(further)
-    if len(found) < len(running):
-        engine.leave_workers()
-    if not np.isinf(limits.steps_left):
-        limits.steps_left = sum(part.steps_left for part in parts)
+
+    def work(worker: Engine, part: Limits) -> Found:
+        return made(worker, part, now)
+
+    further = functools.partial(goal.crossings.further, now[1])
+    found, more = side_by_side(threads, engine, limits, (work, work), further)
+    if more is not None:
+        goal.crossings.add(more)
     return min(found, key=lambda one: one[0], default=(np.inf, now[0]))
-
-
-def _in_time(running: Sequence[Future[Found]], limits: Limits) -> list[Found]:
-    """What threads found by the time that is over, in their order; without those that are late."""
-    while True:
-        done, late = wait(running, timeout=max(limits.left_s(), LATE_S))
-        if not late or limits.left_s() <= 0.0:
-            return [one.result() for one in running if one in done]
 
 
 def _done(limits: Limits, goal: Goal, schedule: Schedule, reached: float) -> bool:

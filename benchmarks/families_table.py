@@ -1,0 +1,56 @@
+"""Family by family: distances of `search` and of the reference at each deadline, best known ones and proven bounds.
+
+python -m benchmarks.families_table                      # seed 11, 0.1 and 1 s
+python -m benchmarks.families_table --seed 31 --only marked
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from benchmarks.families import Family, drawn, families
+from benchmarks.families_reference import reference, stretch
+from benchmarks.planners_pieces import family_reached, known_families, label_of
+
+from streamjob_planners import bound
+from streamjob_planners.model import PlanParams
+
+DEADLINES_S = (0.1, 1.0)
+
+
+def row(family: Family, seed: int, deadlines_s: Sequence[float], *, beside: bool) -> list[float]:
+    """Bound, best known, and at each deadline ours and, `beside` it, the reference's; percent points."""
+    model, budget = drawn(family, seed)
+    best = known_families().get(label_of(family, seed), float("inf"))
+    found = [bound.lower_bound(model, PlanParams(budget=budget)), best]
+    for deadline_s in deadlines_s:
+        found.append(family_reached(model, budget, deadline_s, seed)[0])
+        if beside:
+            found.append(stretch(model, reference(model, budget, deadline_s, seed)))
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    arguments = _arguments()
+    rows = []
+    for family in families():
+        if arguments.only in family.name:
+            rows.append((family.name, row(family, arguments.seed, arguments.deadline, beside=arguments.beside)))
+            print(rows[-1][0], " ".join(f"{value:.4f}" for value in rows[-1][1]), flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--deadline", action="append", type=float, help="seconds; default: 0.1 and 1")
+    parser.add_argument("--only", default="", help="families with this in their name")
+    parser.add_argument("--beside", action="store_true", help="the reference too")
+    arguments = parser.parse_args()
+    arguments.deadline = arguments.deadline or list(DEADLINES_S)
+    return arguments
+
+
+if __name__ == "__main__":
+    main()
