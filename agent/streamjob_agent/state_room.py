@@ -1,4 +1,4 @@
-"""The memory that executors can have for each query's state: what there is for all state, less what other queries hold."""
+"""The memory that executors can have for each query's state: what there is for all, less what other queries hold."""
 
 from __future__ import annotations
 

@@ -115,7 +115,16 @@ def _lengths(snapshot: Snapshot) -> Iterator[str]:
     n_groups = len(snapshot.group_ids)
     if n_groups == 0:
         yield "no key group was measured"
-    for name in ("owners", "busy_s", "cpu_s", "records", "state_bytes", "warmup_s", "traffic_sent_bytes"):
+    for name in (
+        "owners",
+        "busy_s",
+        "cpu_s",
+        "records",
+        "state_bytes",
+        "state_memory_bytes",
+        "warmup_s",
+        "traffic_sent_bytes",
+    ):
         values = getattr(snapshot, name)
         if values is not None and len(values) != n_groups:
             yield f"{name}: {len(values)} values given for {n_groups} key groups"

@@ -52,7 +52,11 @@ def test_state_on_the_heap_has_the_heap_at_most() -> None:
 
 
 def test_state_outside_the_heap_has_the_overhead_less_the_pools_of_the_jvm() -> None:
-    conf = {"spark.executor.memory": "4g", "spark.executor.memoryOverhead": "600m", "spark.executor.pyspark.memory": "1g"}
+    conf = {
+        "spark.executor.memory": "4g",
+        "spark.executor.memoryOverhead": "600m",
+        "spark.executor.pyspark.memory": "1g",
+    }
     assert native_room_bytes("k8s://https://api", conf, 150 * MIB) == 450 * MIB
     assert native_room_bytes("k8s://https://api", conf, 700 * MIB) == 0
     assert native_room_bytes("spark://host:7077", conf, 150 * MIB) is None, "no container"
