@@ -33,10 +33,15 @@ class Executor:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorMemory:
-    """The most that an executor's process has used since it began, and what its container may use."""
+    """The most that an executor's process has used since it began, and what its container may use.
+
+    Rooms are what there is at most for state: on the heap, and outside it. None where nothing holds state to a limit.
+    """
 
     used_bytes: int
     limit_bytes: int | None  # None where no container holds it to a limit
+    heap_room_bytes: int | None = None
+    native_room_bytes: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +90,8 @@ class GroupUsage:
     local_bytes: int
     remote_bytes: int
     state_rows: int | None
+    state_memory_bytes: int | None = None  # of its state after its newest task, as its stores report it
+    state_in_heap: bool = False  # on the JVM's heap, by the HDFS-backed provider; else outside it
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from streamjob_agent.bridge import BatchEnd, ExecutorMemory, Query
 from streamjob_agent.families import Row, counter, gauge
 from streamjob_agent.ledger import GroupTotals, QueryPage
 from streamjob_agent.stage_series import stages
+from streamjob_agent.state_room import state_limits
 from streamjob_agent.textformat import render
 from streamjob_agent.wire import AgentStatus
 
@@ -97,6 +98,12 @@ def _groups(pages: tuple[QueryPage, ...]) -> Iterator[Metric]:
         ((labels, totals.state_rows) for labels, totals in rows if totals.state_rows is not None),
     )
     yield gauge(
+        names.GROUP_STATE_MEMORY,
+        "Memory of the key group's state after its newest task, as its stores report it.",
+        names.GROUP_LABELS,
+        ((labels, totals.state_memory_bytes) for labels, totals in rows if totals.state_memory_bytes is not None),
+    )
+    yield gauge(
         names.GROUP_STATE_BYTES,
         "Checkpoint bytes that a move of the key group would load.",
         names.GROUP_LABELS,
@@ -157,6 +164,12 @@ def _executors(facts: Facts) -> Iterator[Metric]:
         "Memory of the executor's container, by Spark's settings.",
         ("executor",),
         (((executor,), one.limit_bytes) for executor, one in memory if one.limit_bytes is not None),
+    )
+    yield gauge(
+        names.EXECUTOR_STATE_LIMIT,
+        "The most memory that the executor can have for the query's state, by what settings and its JVM say.",
+        names.EXECUTOR_STATE_LABELS,
+        state_limits(facts.pages, dict(memory)),
     )
     yield counter(
         names.EXECUTOR_BUSY_SECONDS,

@@ -34,6 +34,8 @@ class GroupTotals:
     executor_id: str = ""
     counted_on: str = ""  # executor of the newest task that is in the counters
     state_rows: int | None = None
+    state_memory_bytes: int | None = None
+    state_in_heap: bool = False
     recent_busy_s: float = 0.0
     warmup_s: float = 0.0
     warmup: Warmup = dataclasses.field(default_factory=Warmup)
@@ -59,6 +61,8 @@ class GroupTotals:
         self.remote_bytes += usage.remote_bytes
         self.counted_on = usage.counted_on
         self.state_rows = usage.state_rows if usage.state_rows is not None else self.state_rows
+        if usage.state_memory_bytes is not None:
+            self.state_memory_bytes, self.state_in_heap = usage.state_memory_bytes, usage.state_in_heap
         self.recent_busy_s = _RECENT * self.recent_busy_s + usage.busy_s
         return start_s, squared_s2(usage.moments, reading, start_s, usage.busy_s - start_s - cold_s)
 

@@ -20,6 +20,7 @@ GROUP_SENT_BYTES = "streamjob_keygroup_sent_bytes_total"  # to key groups of oth
 # Gauges per key group.
 GROUP_STATE_BYTES = "streamjob_keygroup_state_bytes"  # checkpoint bytes that a move of the group would load
 GROUP_STATE_ROWS = "streamjob_keygroup_state_rows"
+GROUP_STATE_MEMORY = "streamjob_keygroup_state_memory_bytes"  # of its state stores, after its newest task
 GROUP_PARTNERS = "streamjob_keygroup_partners"  # key groups of other operators that it sent anything to
 GROUP_EXECUTOR_ID = "streamjob_keygroup_executor_id"  # the executor its newest task ran on, as a number
 
@@ -53,6 +54,8 @@ EXECUTOR_CORES = "streamjob_executor_cores"  # task slots; absent once the execu
 EXECUTOR_STATE = "streamjob_executor_state"  # labels executor, state; 1 for the state it is in
 EXECUTOR_MEMORY_USED = "streamjob_executor_memory_used_bytes"  # the most since it began; absent until it tells
 EXECUTOR_MEMORY_LIMIT = "streamjob_executor_memory_limit_bytes"  # of its container; absent without one
+EXECUTOR_STATE_LABELS = ("query", "executor")
+EXECUTOR_STATE_LIMIT = "streamjob_executor_state_limit_bytes"  # memory for a query's state; absent without a limit
 EXECUTOR_BUSY_SECONDS = "streamjob_executor_busy_seconds_total"  # every task it ran, of any stage
 
 # Per query: label `query`.

@@ -11,6 +11,7 @@ from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.gate import Case, gate, held
+from streamjob_operator.steps.kept_back import kept_back
 from streamjob_operator.steps.need import ScalingRule, Situation, UtilizationRule
 from streamjob_operator.steps.observe import check, observe
 from streamjob_operator.steps.recall import empty_marked, recall
@@ -102,6 +103,7 @@ def think(
         resized=resized,
         remove=tuple(one for one in empty if one in resized.marked),
         violations=violations,
+        kept_back=timed("memory", kept_back, resized.model, resized.plan, solver, job.spec.balancing),
         now_s=now_s,
     )
     verdict = timed("gate", gate, case)

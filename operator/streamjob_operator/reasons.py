@@ -54,6 +54,10 @@ class Reason(enum.StrEnum):
     BUDGET_TOO_SMALL = "BudgetTooSmall"
     """No key group is as small as `migrationBudget.maxStateBytes`. To do: raise it."""
 
+    MEMORY_TOO_SMALL = "MemoryTooSmall"
+    """Executors have no room in memory for the state of key groups that should move, or that fewer executors would have
+    to take. To do: read the message; give executors more memory, or ask for more of them."""
+
     MOVES_PENDING = "MovesPending"
     """Moves of the last plan are under way, and no executor is overloaded."""
 

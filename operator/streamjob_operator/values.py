@@ -25,7 +25,8 @@ LIVE_STATES = ("ready", "draining")
 class ExecutorView:
     """One executor as observed. `state` is ready, draining, leaving or dead (see the agent's wire format).
 
-    Memory is what its process uses and what it may use, None while nobody tells.
+    Memory is what its process uses and what it may use, and the most that it can have for the query's state; None while
+    nobody tells.
     """
 
     executor_id: str
@@ -35,6 +36,7 @@ class ExecutorView:
     busy_s: float  # all its tasks of any stage within the window
     memory_used_bytes: float | None = None
     memory_limit_bytes: float | None = None
+    state_limit_bytes: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,7 @@ class Snapshot:
     remote_read_bytes: FloatArray | None = None  # (n_groups,), the part of them that came from other executors
     stages: tuple[StageView, ...] = ()  # empty while the agent does not tell
     warmup_s: FloatArray | None = None  # (n_groups,), seconds within the window that only moves and starts cost
+    state_memory_bytes: FloatArray | None = None  # (n_groups,), memory of the groups' state; 0.0 where one tells none
     series: BatchSeries | None = None  # the window and what came before it, batch by batch; None if read too seldom
 
 

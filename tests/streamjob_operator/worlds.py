@@ -86,6 +86,9 @@ class World:
     actuate_error: Exception | None = None
     crash_at: set[str] = dataclasses.field(default_factory=set)
     waiting: dict[int, str] = dataclasses.field(default_factory=dict)
+    cores: dict[str, int] = dataclasses.field(default_factory=dict)  # of executors that have more than one
+    state_memory: list[float] | None = None  # bytes of each group's state
+    state_limit: float | None = None  # of each executor
 
     def observe(self, now_s: float, window_s: float) -> Snapshot:
         self._crash("observe")
@@ -103,7 +106,14 @@ class World:
             generation_applied=self.generation,
             moves_pending=self.moves_pending + len(self.waiting),
             executors=tuple(
-                ExecutorView(executor_id=one, host="h", cores=1, state=state, busy_s=0.0)
+                ExecutorView(
+                    executor_id=one,
+                    host="h",
+                    cores=self.cores.get(one, 1),
+                    state=state,
+                    busy_s=0.0,
+                    state_limit_bytes=self.state_limit,
+                )
                 for one, state in self.executors.items()
             ),
             group_ids=tuple(GroupId(operator=0, partition=at) for at in range(len(self.loads))),
@@ -115,6 +125,7 @@ class World:
             traffic_bytes=self.traffic,
             rates=self._rates(now_s, window_s),
             stages=(_stage(float(busy_s.sum()) / BATCHES),),
+            state_memory_bytes=None if self.state_memory is None else np.array(self.state_memory),
         )
 
     def _rates(self, now_s: float, window_s: float) -> QueryRates:

@@ -63,16 +63,17 @@ def _rows(text: str) -> list[list[str]]:
 
 
 def _group(row: list[str]) -> GroupUsage:
-    batches, tasks, firsts, busy_ms, cpu_ns, records, local_bytes, remote_bytes, state_rows = map(int, row[6:15])
+    batches, tasks, firsts, busy_ms, cpu_ns, records, local_bytes, remote_bytes = map(int, row[6:14])
+    state_rows, in_stores, in_heap = (None if int(told) < 0 else int(told) for told in row[14:17])
     return GroupUsage(
         key=GroupKey(operator=int(row[2]), partition=int(row[3])),
         executor_id=row[4],
         counted_on=row[5],
         moments=Moments(
             batches=batches,
-            squared_s2=float(row[15]) / _MS**2,
-            first_s=float(row[16]) / _MS,
-            firsts_squared=int(row[17]),
+            squared_s2=float(row[17]) / _MS**2,
+            first_s=float(row[18]) / _MS,
+            firsts_squared=int(row[19]),
         ),
         tasks=tasks,
         first_tasks=firsts,
@@ -81,7 +82,9 @@ def _group(row: list[str]) -> GroupUsage:
         records=records,
         local_bytes=local_bytes,
         remote_bytes=remote_bytes,
-        state_rows=None if state_rows < 0 else state_rows,
+        state_rows=state_rows,
+        state_memory_bytes=in_stores if in_heap is None else in_heap,
+        state_in_heap=in_heap is not None,
     )
 
 
@@ -209,10 +212,10 @@ def read_traffic(text: str) -> TrafficReading:
     return TrafficReading(pairs=tuple(sorted(pairs, key=lambda pair: -pair.size_bytes)), sent=sent)
 
 
-def read_memory(text: str) -> dict[str, int]:
-    """What `Probe.memory` wrote: executor id -> bytes; the driver is left out."""
+def read_memory(text: str) -> dict[str, tuple[int, int]]:
+    """What `Probe.memory` wrote: executor id -> bytes used, bytes of JVM pools outside the heap; without the driver."""
     rows = [line.split("\t") for line in text.splitlines()]
-    return {row[0]: int(row[1]) for row in rows if row[0] != "driver"}
+    return {row[0]: (int(row[1]), int(row[2])) for row in rows if row[0] != "driver"}
 
 
 def write_owners(owners: Mapping[GroupKey, Executor]) -> str:

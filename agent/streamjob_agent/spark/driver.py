@@ -9,7 +9,7 @@ from typing import Any
 from streamjob_agent.bridge import Executor, ExecutorMemory, Query, TrafficReading, Usage, passes
 from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.spark import codec, selftest, shape
-from streamjob_agent.spark.memory_limit import container_bytes
+from streamjob_agent.spark.memory_limit import ROCKSDB_BOUNDED, container_bytes, heap_room_bytes, native_room_bytes
 from streamjob_agent.spark.source import compile_probe
 from streamjob_agent.wire import GroupKey
 
@@ -27,7 +27,7 @@ def connect(session: Any) -> DriverBridge:
     context = session.sparkContext
     probe = compile_probe(context)
     probe.open(context._jsc.sc(), session._jsparkSession)
-    bridge = DriverBridge(context, probe)
+    bridge = DriverBridge(session, probe)
     checks = bridge.self_test()
     probe.attach(session._jsparkSession)
     bridge.set_actuation(all(passes(answer) for answer in checks.values()))
@@ -50,8 +50,9 @@ def in_use(session: Any) -> bool:
 class DriverBridge:
     """Implements :class:`streamjob_agent.bridge.SparkBridge` on a driver. Made by :func:`connect`."""
 
-    def __init__(self, context: Any, probe: Any) -> None:
-        self._context = context
+    def __init__(self, session: Any, probe: Any) -> None:
+        self._session = session
+        self._context = session.sparkContext
         self._probe = probe
         self._boundaries_seen = 0
 
@@ -91,10 +92,23 @@ class DriverBridge:
         return codec.read_traffic(self._probe.traffic(query_id, min_bytes, max_pairs))
 
     def memory(self) -> Mapping[str, ExecutorMemory]:
-        """The most memory each executor has used, as its heartbeats told, and the limit of its container."""
-        limit = container_bytes(str(self._context.master), dict(self._context.getConf().getAll()))
-        used = codec.read_memory(self._probe.memory())
-        return {one: ExecutorMemory(used_bytes=size, limit_bytes=limit) for one, size in used.items()}
+        """The most memory each executor has used, as its heartbeats told, and the limits of its container and heap."""
+        master, conf = str(self._context.master), self._settings()
+        limit, heap = container_bytes(master, conf), heap_room_bytes(master, conf)
+        return {
+            one: ExecutorMemory(
+                used_bytes=used,
+                limit_bytes=limit,
+                heap_room_bytes=heap,
+                native_room_bytes=native_room_bytes(master, conf, pools),
+            )
+            for one, (used, pools) in codec.read_memory(self._probe.memory()).items()
+        }
+
+    def _settings(self) -> dict[str, str]:
+        """Those of the application, and what may be set later on, as the session has it now."""
+        bounded = self._session.conf.get(ROCKSDB_BOUNDED, "false")
+        return {**dict(self._context.getConf().getAll()), ROCKSDB_BOUNDED: str(bounded)}
 
     def plan(self, query: Query) -> QueryPlan | None:
         """Operators and shuffles, read when asked for: nothing is done for it while nobody asks but to keep figures."""

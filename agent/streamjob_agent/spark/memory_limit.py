@@ -1,10 +1,11 @@
-"""How much memory an executor's container may use, from the settings that its size was made of."""
+"""How much memory an executor's container, and state within it, may use, from the settings that sizes are made of."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
+ROCKSDB_BOUNDED = "spark.sql.streaming.stateStore.rocksdb.boundedMemoryUsage"
 _MIB = 1024**2
 _UNITS = {"": 1, "b": 1, "k": 1024, "m": _MIB, "g": 1024**3, "t": 1024**4, "p": 1024**5}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)i?b?\s*", re.IGNORECASE)
@@ -31,6 +32,31 @@ def container_bytes(master: str, conf: Mapping[str, str]) -> int | None:
         )
     except ValueError:
         return None
+
+
+def heap_room_bytes(master: str, conf: Mapping[str, str]) -> int | None:
+    """Bytes of an executor's heap: state on it cannot be more. What else lives there is not known, and not taken off.
+
+    None in local mode, where the driver's heap holds the tasks, or where the setting is no size.
+    """
+    if re.match(r"local(\[|$)", master):
+        return None
+    try:
+        return _bytes(conf.get("spark.executor.memory", "1g"), _MIB)
+    except ValueError:
+        return None
+
+
+def native_room_bytes(master: str, conf: Mapping[str, str], pools_bytes: int) -> int | None:
+    """Bytes of a container that neither the heap, the JVM's pools (`pools_bytes`) nor Spark's own off-heap memory take.
+
+    RocksDB cannot have more. None without a container, or where RocksDB holds itself to a limit for the whole executor:
+    what a store tells is then a share of that, which it does not take along.
+    """
+    if container_bytes(master, conf) is None or conf.get(ROCKSDB_BOUNDED, "false").lower() == "true":
+        return None
+    heap = _bytes(conf.get("spark.executor.memory", "1g"), _MIB)
+    return max(0, _overhead_bytes(heap, conf) - pools_bytes)
 
 
 def _overhead_bytes(heap: int, conf: Mapping[str, str]) -> int:

@@ -11,6 +11,7 @@ from streamjob_operator.kube.prometheus_http import Connection
 from streamjob_operator.kube.prometheus_target import Mark, Target, any_of, quoted
 from streamjob_operator.measure.page import (
     GROUP_COUNTERS,
+    GROUP_SIZES,
     SPARSE_COUNTERS,
     STAGE_COUNTERS,
     Labels,
@@ -44,7 +45,8 @@ GAUGES = (
     names.STAGE_LEVEL,
     names.EXECUTOR_MEMORY_USED,
     names.EXECUTOR_MEMORY_LIMIT,
-    names.GROUP_STATE_BYTES,
+    names.EXECUTOR_STATE_LIMIT,
+    *GROUP_SIZES,
     names.QUERY_LAST_BATCH_SECONDS,
     names.QUERY_LAST_BATCH_TIMESTAMP,
     names.QUERY_TRIGGER_SECONDS,
@@ -82,7 +84,7 @@ def _parts(wanted: tuple[str, ...], groups: int) -> Iterator[tuple[str, ...]]:
     if groups <= ONE_QUERY_GROUPS:
         yield wanted
         return
-    of_groups = {*GROUP_COUNTERS, *SPARSE_COUNTERS, names.GROUP_STATE_BYTES}
+    of_groups = {*GROUP_COUNTERS, *SPARSE_COUNTERS, *GROUP_SIZES}
     yield from ((name,) for name in wanted if name in of_groups)
     yield tuple(name for name in wanted if name not in of_groups)
 

@@ -47,6 +47,7 @@ def snapshot_between(
         cpu_s=used(names.GROUP_CPU_SECONDS),
         records=used(names.GROUP_RECORDS),
         state_bytes=end.state_bytes,
+        state_memory_bytes=end.state_memory_bytes,
         traffic_bytes=None if traffic is None else traffic.matrix(end.group_ids, batches),
         rates=_rates(start, end),
         traffic_read_at_s=None if traffic is None else traffic.read_at_s,
@@ -86,6 +87,7 @@ def _executors(start: Page, end: Page, newest: Page) -> tuple[ExecutorView, ...]
             busy_s=growth(start.executor_busy_s, end.executor_busy_s, executor_id),
             memory_used_bytes=newest.memory_used_bytes.get(executor_id),
             memory_limit_bytes=newest.memory_limit_bytes.get(executor_id),
+            state_limit_bytes=newest.state_limit_bytes.get(executor_id),
         )
         for (executor_id, host), cores in sorted(newest.executors.items(), key=lambda one: number(one[0][0]))
     )

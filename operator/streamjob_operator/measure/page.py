@@ -23,11 +23,10 @@ SPARSE_COUNTERS = (
     names.GROUP_REMOTE_BYTES,
 )
 """Counters of key groups that a page may lack, which means 0."""
+GROUP_SIZES = (names.GROUP_STATE_BYTES, names.GROUP_STATE_MEMORY)
 STAGE_COUNTERS = (names.STAGE_WALL_SECONDS, names.STAGE_BUSY_SECONDS, names.STAGE_LONGEST_SECONDS)
 _LABELS: Mapping[str, Labels] = {
-    **dict.fromkeys(
-        (*GROUP_COUNTERS, *SPARSE_COUNTERS, names.GROUP_STATE_BYTES, names.GROUP_EXECUTOR_ID), names.GROUP_LABELS
-    ),
+    **dict.fromkeys((*GROUP_COUNTERS, *SPARSE_COUNTERS, *GROUP_SIZES, names.GROUP_EXECUTOR_ID), names.GROUP_LABELS),
     names.TRAFFIC_BYTES: names.TRAFFIC_LABELS,
     **dict.fromkeys((*STAGE_COUNTERS, names.STAGE_LEVEL), names.STAGE_LABELS),
     names.OPERATOR_SQUARED_SECONDS: names.OPERATOR_LABELS,
@@ -37,6 +36,7 @@ _LABELS: Mapping[str, Labels] = {
     **dict.fromkeys(
         (names.EXECUTOR_BUSY_SECONDS, names.EXECUTOR_MEMORY_USED, names.EXECUTOR_MEMORY_LIMIT), ("executor",)
     ),
+    names.EXECUTOR_STATE_LIMIT: names.EXECUTOR_STATE_LABELS,
     names.QUERY_INFO: ("query", "run"),
     names.AGENT_INFO: ("application",),
 }
@@ -49,7 +49,8 @@ class Page:
 
     `group_ids` are in order; `counters[name]` and `state_bytes` are (n_groups,); `owners` None where unknown.
     `query` holds the query's own series by name, `executors` (id, host) -> cores. `stages` holds stage -> value by
-    series, `squared_s2` is by operator; both are empty where an agent does not tell.
+    series, `squared_s2` is by operator; both are empty where an agent does not tell. `state_memory_bytes` is
+    (n_groups,), 0.0 where a group does not tell, None where none does; `state_limit_bytes` is by executor.
     """
 
     at_s: float
@@ -66,6 +67,8 @@ class Page:
     executor_busy_s: Mapping[str, float]
     memory_used_bytes: Mapping[str, float]
     memory_limit_bytes: Mapping[str, float]
+    state_memory_bytes: FloatArray | None
+    state_limit_bytes: Mapping[str, float]
     query: Mapping[str, float]
     stages: Mapping[str, Mapping[str, float]]
     squared_s2: Mapping[int, float]
@@ -109,6 +112,10 @@ def make_page(series: Mapping[str, Series], at_s: float) -> Page:
         executor_busy_s=_by_executor(series.get(names.EXECUTOR_BUSY_SECONDS, {})),
         memory_used_bytes=_by_executor(series.get(names.EXECUTOR_MEMORY_USED, {})),
         memory_limit_bytes=_by_executor(series.get(names.EXECUTOR_MEMORY_LIMIT, {})),
+        state_memory_bytes=_column(series[names.GROUP_STATE_MEMORY], rows)
+        if series.get(names.GROUP_STATE_MEMORY)
+        else None,
+        state_limit_bytes=_second(series.get(names.EXECUTOR_STATE_LIMIT, {}), query[0]),
         query={name: values[query[:1]] for name, values in series.items() if query[:1] in values},
         stages={name: _second(series.get(name, {}), query[0]) for name in (*STAGE_COUNTERS, names.STAGE_LEVEL)},
         squared_s2={

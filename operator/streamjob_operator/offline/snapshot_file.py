@@ -29,6 +29,7 @@ _COLUMNS = (
     "cpu_s",
     "records",
     "state_bytes",
+    "state_memory_bytes",
     "warmup_s",
     "traffic_sent_bytes",
     "read_bytes",

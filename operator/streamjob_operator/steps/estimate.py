@@ -11,6 +11,7 @@ from scipy import sparse
 
 from streamjob_operator.steps.batching import live, shape_of
 from streamjob_operator.steps.recent import since_change
+from streamjob_operator.steps.state_memory import state_memory
 from streamjob_operator.steps.tasks import speeds_of
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners import traffic
@@ -151,6 +152,7 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
         else sparse.csr_array(snapshot.traffic_bytes / snapshot.window_s),
         traffic_out=None if snapshot.traffic_sent_bytes is None else snapshot.traffic_sent_bytes / snapshot.window_s,
         pinned=np.zeros(len(snapshot.group_ids), dtype=np.bool_),
+        resources=state_memory(snapshot, names),
         batch=shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None,
         load_series=_load_series(snapshot, cores, speed[node_of]),
     )

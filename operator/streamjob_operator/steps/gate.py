@@ -25,7 +25,8 @@ _LESS_TELLING = (Reason.BALANCED, Reason.GAIN_TOO_SMALL, Reason.RECOMMENDED)
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """All that the gate judges. `remove` are marked executors that hold nothing any more."""
+    """All that the gate judges. `remove` are marked executors that hold nothing any more, `kept_back` says what memory
+    keeps from moving."""
 
     job: StreamJob
     snapshot: Snapshot
@@ -34,6 +35,7 @@ class Case:
     remove: tuple[str, ...]
     violations: tuple[Violation, ...]
     now_s: float
+    kept_back: str | None = None
 
     @property
     def resizes(self) -> bool:
@@ -113,6 +115,8 @@ def _moves(case: Case) -> tuple[Plan, Worth]:
 
 def _worth(case: Case, plan: Plan) -> Worth:
     judged = worth(case.resized.model, plan, case.job.spec.balancing)
+    if case.kept_back is not None and not judged.act:
+        judged = Worth(act=False, reason=Reason.MEMORY_TOO_SMALL, message=f"{judged.message} {case.kept_back}")
     judged = dataclasses.replace(judged, message=" ".join([judged.message, *speeds.sentences(case.memory)]))
     error = case.memory.batches.error_ratio
     if case.memory.batches.trusted or error is None or case.job.spec.balancing.objective is not Objective.BATCH_TIME:

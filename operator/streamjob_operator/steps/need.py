@@ -12,6 +12,7 @@ from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.estimate import Estimate
 from streamjob_operator.values import QueryRates, Snapshot
 from streamjob_planners import measures
+from streamjob_planners.advice.sentences import amount
 from streamjob_planners.batch.rate import Limit, fewest_executors, largest_rate
 from streamjob_planners.batch.work import Work, work_of
 from streamjob_planners.model import LoadModel, Plan
@@ -62,11 +63,11 @@ class ScalingRule(Protocol):
 
 
 class UtilizationRule:
-    """Enough executors that their slots are busy to the target, and that a batch fits into its trigger interval."""
+    """Enough executors that their slots are busy to the target, a batch fits into its trigger interval, and state fits."""
 
     def need(self, situation: Situation) -> Need:
-        """The larger of the two needs."""
-        needs = (by_load(situation), by_time(situation))
+        """The largest of the needs."""
+        needs = (by_load(situation), by_time(situation), by_memory(situation))
         largest = max(needs, key=lambda need: need.executors)
         return dataclasses.replace(largest, calm=max(need.calm for need in needs))
 
@@ -125,6 +126,18 @@ def by_time(situation: Situation) -> Need:
     if executors is None:
         return Need(executors=1, calm=there * overruns, why=f"{why}: {_limit(situation, trigger_s, bound)}")
     return Need(executors=executors, calm=max(calm or bound, there * overruns), why=why)
+
+
+def by_memory(situation: Situation) -> Need:
+    """Executors in whose memory the state fits, each with the commonest limit; 1 where nobody tells."""
+    model, needs = _model(situation), [Need(executors=1, why="no limit of memory")]
+    for resource in model.resources:
+        total, limit = float(resource.use.sum()), float(np.median(resource.limit[~model.marked]))
+        if limit > 0:
+            executors, calm = (math.ceil(total / (part * limit) - 1e-9) for part in (1.0, TOLERANCE))
+            why = f"{amount(total)} of state, {amount(limit)} in each executor's memory"
+            needs.append(Need(executors=executors, calm=calm, why=why))
+    return max(needs, key=lambda need: need.executors)
 
 
 def _fewest(situation: Situation, objective_s: float, most: int) -> int | None:

@@ -95,9 +95,7 @@ def _shrink(model: LoadModel, plan: Plan, decision: ScalingDecision, memory: Mem
     fewer = _unpinned(what_if.with_marks(model, marks))
     trouble = None if decision.told else _unbalanced(fewer, plan, solver)
     if trouble is not None:
-        stay = dataclasses.replace(
-            decision, target=_wanted(decision, memory), reason=Reason.WOULD_UNBALANCE, message=trouble
-        )
+        stay = dataclasses.replace(decision, target=_wanted(decision, memory), reason=trouble[0], message=trouble[1])
         return keep(model, plan, stay, memory)
     return Resized(
         model=fewer,
@@ -123,12 +121,15 @@ def _waiting_marks(model: LoadModel, decision: ScalingDecision, memory: Memory) 
     return marks if len(open_nodes) - len(marks) == decision.target else ()
 
 
-def _unbalanced(fewer: LoadModel, plan: Plan, solver: Solver) -> str | None:
-    """Why the rest could not be balanced even without a budget; None when it could.
+def _unbalanced(fewer: LoadModel, plan: Plan, solver: Solver) -> tuple[Reason, str] | None:
+    """Why the rest could not take it all, or not be balanced, even without a budget; None when it could.
 
     By batch time only an executor above the mean does harm, which would be the first to be busy all the time.
     """
     best, params = solver.without_budget().solve(fewer).after, solver.params
+    if best.marked_groups and fewer.resources:
+        left = f"With fewer executors there is no room in memory for {best.marked_groups} key groups' state."
+        return Reason.MEMORY_TOO_SMALL, left
     if params.objective_of(fewer) is Objective.BATCH_TIME:
         above, allowed = best.max_load - best.mean, max(params.max_load_distance, plan.after.max_load - plan.after.mean)
         what = "the busiest executor could not get below {:.1f} points above the mean"
@@ -137,4 +138,4 @@ def _unbalanced(fewer: LoadModel, plan: Plan, solver: Solver) -> str | None:
         what = "the load distance could not get below {:.1f} points"
     if above <= allowed:
         return None
-    return f"With fewer executors {what.format(above)}, {allowed:.1f} are allowed."
+    return Reason.WOULD_UNBALANCE, f"With fewer executors {what.format(above)}, {allowed:.1f} are allowed."

@@ -23,7 +23,7 @@ def amount(size_bytes: float | None) -> str:
         return "unknown"
     value, unit = size_bytes, "B"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
-        if abs(value) < 1024.0:
+        if abs(value) < 999.5:
             break
         value, unit = value / 1024.0, larger
     return f"{value:.0f} {unit}" if unit == "B" else f"{value:.3g} {unit}"

@@ -22,7 +22,7 @@ def usage_of(*lines: str) -> Any:
 
 
 def test_usage_of_a_key_group() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t9\t1250000.0\t500.0\t1")
+    usage = usage_of("G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t9\t4096\t-1\t1250000.0\t500.0\t1")
     assert usage.groups == {
         "q": (
             GroupUsage(
@@ -38,14 +38,22 @@ def test_usage_of_a_key_group() -> None:
                 local_bytes=5,
                 remote_bytes=6,
                 state_rows=9,
+                state_memory_bytes=4096,
             ),
         )
     }
 
 
-def test_unknown_state_rows_and_stage_time_are_none() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t\t0\t0\t0\t0\t0\t0\t0\t0\t-1\t0.0\t0.0\t0")
+def test_state_on_the_heap_is_its_current_version() -> None:
+    usage = usage_of("G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t9\t8192\t4096\t1250000.0\t500.0\t1")
+    (group,) = usage.groups["q"]
+    assert (group.state_memory_bytes, group.state_in_heap) == (4096, True)
+
+
+def test_unknown_state_and_stage_time_are_none() -> None:
+    usage = usage_of("G\tq\t1\t3\t12\t\t0\t0\t0\t0\t0\t0\t0\t0\t-1\t-1\t-1\t0.0\t0.0\t0")
     assert usage.groups["q"][0].state_rows is None
+    assert usage.groups["q"][0].state_memory_bytes is None
     assert usage.longest_stateful_stage_s is None
 
 
@@ -149,7 +157,7 @@ def test_state_bytes_and_traffic() -> None:
 
 
 def test_memory_of_executors() -> None:
-    assert codec.read_memory("driver\t7\n0\t500\n12\t600\n") == {"0": 500, "12": 600}
+    assert codec.read_memory("driver\t7\t1\n0\t500\t90\n12\t600\t80\n") == {"0": (500, 90), "12": (600, 80)}
 
 
 def test_diagnostics() -> None:

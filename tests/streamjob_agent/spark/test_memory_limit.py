@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streamjob_agent.spark.memory_limit import container_bytes
+from streamjob_agent.spark.memory_limit import ROCKSDB_BOUNDED, container_bytes, heap_room_bytes, native_room_bytes
 
 MIB, GIB = 1024**2, 1024**3
 
@@ -41,3 +41,26 @@ def test_the_older_name_of_the_factor_is_read() -> None:
 
 def test_without_containers_nothing_is_a_limit() -> None:
     assert container_bytes("local-cluster[3,1,1024]", {}) is None
+
+
+def test_state_on_the_heap_has_the_heap_at_most() -> None:
+    conf = {"spark.executor.memory": "512m"}
+    assert heap_room_bytes("local-cluster[3,1,1024]", conf) == 512 * MIB
+    assert heap_room_bytes("k8s://https://api", {}) == GIB
+    assert heap_room_bytes("local[4]", conf) is None, "its tasks run on the driver's heap"
+    assert heap_room_bytes("yarn", {"spark.executor.memory": "much"}) is None
+
+
+def test_state_outside_the_heap_has_the_overhead_less_the_pools_of_the_jvm() -> None:
+    conf = {
+        "spark.executor.memory": "4g",
+        "spark.executor.memoryOverhead": "600m",
+        "spark.executor.pyspark.memory": "1g",
+    }
+    assert native_room_bytes("k8s://https://api", conf, 150 * MIB) == 450 * MIB
+    assert native_room_bytes("k8s://https://api", conf, 700 * MIB) == 0
+    assert native_room_bytes("spark://host:7077", conf, 150 * MIB) is None, "no container"
+
+
+def test_rocksdb_that_holds_itself_to_a_limit_leaves_none_to_planners() -> None:
+    assert native_room_bytes("k8s://https://api", {ROCKSDB_BOUNDED: "true"}, 0) is None

@@ -37,7 +37,6 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_nodes, n_groups = draw(st.integers(1, 6)), draw(st.integers(0, 24))
     marked = np.arange(n_nodes) < draw(st.integers(0, n_nodes - 1))
-    use = rng.uniform(0.0, 1.0, n_groups)
     features = draw(st.sets(st.sampled_from(["capacities", "pinned", "resources", "traffic", "series"])))
     load = LOADS[draw(st.sampled_from(sorted(LOADS)))](rng, n_groups)
     model = LoadModel(
@@ -54,9 +53,7 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
         else None,
         traffic_load_ratio=0.01,
         pinned=(rng.random(n_groups) < 0.2) & ("pinned" in features),
-        resources=(Resource(name="memory", use=use, limit=np.full(n_nodes, use.sum() / n_nodes * 1.3)),)
-        if "resources" in features
-        else (),
+        resources=(_memory(rng, n_groups, n_nodes),) if "resources" in features else (),
         load_series=load * rng.uniform(0.2, 1.8, (draw(st.integers(0, 6)), n_groups)) if "series" in features else None,
     )
     params = PlanParams(
@@ -67,6 +64,13 @@ def worlds(draw: st.DrawFn) -> tuple[LoadModel, PlanParams]:
         max_iterations=2_000,
     )
     return frozen(model), params
+
+
+def _memory(rng: np.random.Generator, n_groups: int, n_nodes: int) -> Resource:
+    """Even or heavy-tailed use; limits alike or not, from far too small for some nodes to large enough for all."""
+    use = rng.uniform(0.0, 1.0, n_groups) if rng.random() < 0.5 else rng.lognormal(0.0, 1.5, n_groups)
+    each = rng.uniform(0.4, 2.5) if rng.random() < 0.5 else rng.uniform(0.2, 2.5, n_nodes)
+    return Resource(name="memory", use=use, limit=np.full(n_nodes, use.sum() / n_nodes) * each)
 
 
 @st.composite

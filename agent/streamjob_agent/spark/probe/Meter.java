@@ -149,7 +149,7 @@ final class Meter {
 
   /** The operator whose key group the task is, -1 when it belongs to none. */
   private int charge(Stage stage, TaskInfo task, TaskMetrics metrics) {
-    long rows = -1L;
+    long[] state = Usage.untold();
     Plans.Metric named = null;
     scala.collection.Iterator all = task.accumulables().iterator();
     while (all.hasNext()) {
@@ -157,7 +157,9 @@ final class Meter {
       Plans.Metric metric = plans.metric(info.id());
       if (metric != null) {
         named = metric;
-        rows = metric.rows ? Math.max(0L, rows) + number(Reflect.orNull(info.update())) : rows;
+        if (metric.figure >= 0) {
+          state[metric.figure] = Math.max(0L, state[metric.figure]) + number(Reflect.orNull(info.update()));
+        }
       }
     }
     if (named == null) {
@@ -176,7 +178,7 @@ final class Meter {
     boolean first = isFirst(stage, task, metrics);
     Usage usage = usage(named.query.id, named.operator + "\t" + partition);
     if (usage != null) {
-      usage.add(task.executorId(), metrics, rows, first);
+      usage.add(task.executorId(), metrics, state, first);
     }
     return named.operator;
   }

@@ -1,6 +1,7 @@
 package io.streamjob.probe;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -30,7 +31,7 @@ final class Plans {
   static final class Metric {
     Tracked query;
     int operator;
-    boolean rows;
+    int figure; // its place in a Usage's state, -1 where it says nothing of the state
   }
 
   Plans(Registry registry, Registrar registrar, ConcurrentHashMap running) {
@@ -180,7 +181,7 @@ final class Plans {
       Metric metric = new Metric();
       metric.query = query;
       metric.operator = operator;
-      metric.rows = "numTotalStateRows".equals(entry._1());
+      metric.figure = Arrays.asList(Usage.STATE).indexOf(entry._1());
       Long id = Long.valueOf(((SQLMetric) entry._2()).id());
       metrics.put(id, metric);
       accumulators.add(id);

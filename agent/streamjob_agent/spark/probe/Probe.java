@@ -241,7 +241,7 @@ public final class Probe {
     return out.toString();
   }
 
-  /** Lines: executor, the most bytes that it has used. */
+  /** Lines: executor, the most bytes that it has used, the most of its JVM outside the heap. */
   public String memory() {
     StringBuilder out = new StringBuilder();
     Memory.write(context, out);

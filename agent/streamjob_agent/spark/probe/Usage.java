@@ -13,22 +13,32 @@ final class Usage {
   private static final int LOCAL_BYTES = 5;
   private static final int REMOTE_BYTES = 6;
   private static final int FIGURES = 7;
+  /** What Spark's stateful operators tell of a task's state after it. */
+  static final String[] STATE = {"numTotalStateRows", "stateMemory", "stateOnCurrentVersionSizeBytes"};
   private final long[] open = new long[FIGURES];
   private final long[] ended = new long[FIGURES];
   private String executor; // of the newest task of all
   private String countedOn = ""; // of the newest task of an ended batch
   private boolean fresh; // whether there is anything that the last drain did not tell
-  private long rows = -1L;
+  private final long[] state = untold(); // of the newest task that told
   private long batches;
   // Over ended batches, of a batch's ms b and its first tasks f: the sums of b*b, b*f and f*f.
   private double squaredMs;
   private double firstMs;
   private long firstsSquared;
 
-  void add(String ranOn, TaskMetrics metrics, long stateRows, boolean first) {
+  static long[] untold() {
+    long[] state = new long[STATE.length];
+    Arrays.fill(state, -1L);
+    return state;
+  }
+
+  void add(String ranOn, TaskMetrics metrics, long[] told, boolean first) {
     executor = ranOn;
     fresh = true;
-    rows = stateRows >= 0L ? stateRows : rows;
+    for (int i = 0; i < STATE.length; i++) {
+      state[i] = told[i] >= 0L ? told[i] : state[i];
+    }
     open[TASKS]++;
     open[FIRSTS] += first ? 1L : 0L;
     open[BUSY_MS] += metrics.executorRunTime();
@@ -74,7 +84,10 @@ final class Usage {
     for (int i = 0; i < FIGURES; i++) {
       out.append('\t').append(ended[i]);
     }
-    out.append('\t').append(rows).append('\t').append(squaredMs).append('\t').append(firstMs);
+    for (int i = 0; i < STATE.length; i++) {
+      out.append('\t').append(state[i]);
+    }
+    out.append('\t').append(squaredMs).append('\t').append(firstMs);
     out.append('\t').append(firstsSquared).append('\n');
     Arrays.fill(ended, 0L);
     batches = 0L;
