@@ -2,8 +2,8 @@
 
     python -m benchmarks.surge [--seeds 3] [--planner search]
 
-Beside it stands the fewest executors that could: those of the start until new ones can be ready, then the fewest that
-work the backlog off within catchUp, then the fewest that hold the rate, each with its work spread evenly over all slots.
+Beside it stand the fewest executors that could: those of the start until new ones can be ready, then the fewest that
+work the backlog off within catchUp, then the fewest that hold the rate, each with work spread evenly over all slots.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ class Outcome:
     Attributes:
         first_s: from the surge to the first executor that came.
         settled_s: from there to the moment from which no more than two batches' rows wait.
+        carries_s: of each executor that came after the surge: seconds from its being ready to the first batch with its
+            share; None where it never had it.
         boundaries: of each executor that came after the surge: starts of batches from its being ready up to the
             first batch in which it has SHARE of an even share of key groups' work; None where it never had.
         executor_h, fewest_h: hours of executors, and the fewest that could.
@@ -40,6 +42,7 @@ class Outcome:
     first_s: float | None
     settled_s: float | None
     waiting: float
+    carries_s: tuple[float | None, ...]
     boundaries: tuple[int | None, ...]
     executor_h: float
     fewest_h: float
@@ -53,11 +56,13 @@ def outcome(world: World, score: Score) -> Outcome:
     coming = _ready_at_s(score, world.executors.initial)
     after = [at_s for at_s in coming if at_s > surge_s]
     first_s = min(after, default=None)
+    shares = [_share(score, index, at_s) for index, at_s in _newcomers(score, world, surge_s)]
     return Outcome(
         first_s=None if first_s is None else first_s - surge_s,
         settled_s=None if first_s is None else _settled_s(world, score, first_s),
         waiting=score.final_waiting,
-        boundaries=tuple(_boundaries(score, index, at_s) for index, at_s in _newcomers(score, world, surge_s)),
+        carries_s=tuple(None if found is None else round(found[1], 1) for found in shares),
+        boundaries=tuple(None if found is None else found[0] for found in shares),
         executor_h=score.executor_s / 3600,
         fewest_h=fewest_s(world) / 3600,
         moves=score.moves,
@@ -87,12 +92,13 @@ def _settled_s(world: World, score: Score, since_s: float) -> float | None:
     return max(0.0, late[-1] - since_s)
 
 
-def _boundaries(score: Score, index: int, ready_s: float) -> int | None:
+def _share(score: Score, index: int, ready_s: float) -> tuple[int, float] | None:
+    """Boundaries and seconds from its being ready to the first batch in which it carries its share."""
     starts = [batch for batch in score.batches if batch.started_s >= ready_s]
     for number, batch in enumerate(starts, start=1):
         busy_s = batch.executor_busy_s
         if index < busy_s.size and busy_s[index] >= SHARE * 0.5 * busy_s.sum() / batch.executors:
-            return number
+            return number, batch.started_s - ready_s
     return None
 
 

@@ -1,8 +1,8 @@
 """Which executor each key group of one query is registered at for the next batch. Pure: state and world in, state out.
 
-At each batch boundary: count moves that were obeyed, give homes to groups whose executor is gone, give executors that
-came the places that the plan has for them, release as many planned moves as the pace allows, and register again what was
-not obeyed.
+At each batch boundary: count moves that were obeyed, give homes to groups whose executor is gone, release as many
+planned moves as the pace allows, those to executors that have come since the plan among them, and register again what
+was not obeyed.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ def _release(state: Keeping, world: World) -> Keeping:
     """Register the next planned moves at their targets, within the pace; at least one of them.
 
     Moves released earlier that will be made at this boundary too take their share of the pace: those that were not
-    obeyed for two boundaries, and between two batches all that nobody has seen obeyed. Failing ones do not, so that they
-    never block the rest.
+    obeyed for two boundaries, and between two batches all that nobody has seen obeyed. Failing ones do not, so that
+    they never block the rest.
     """
     due = [key for key in state.order if key in state.goals and state.registered.get(key) != state.goals[key]]
     age = 2 if world.boundary else 0

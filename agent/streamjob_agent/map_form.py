@@ -3,7 +3,7 @@
 Field names are those of `wire`, in camel case, seconds as `...Seconds`; absent fields are None or empty. What grows
 with the number of key groups is short text, so that 100,000 key groups stay below etcd's limit for one object:
 
-- owners, per operator: `0*3,2,-*2`, see :func:`streamjob_agent.packed.pack_owners`; arrivals with places in the same way;
+- owners, per operator: `0*3,2,-*2`, see :func:`streamjob_agent.packed.pack_owners`; arrivals, with places, likewise;
 - `moveOrder`: `0:3,7,9;1:4` is partitions 3, 7 and 9 of operator 0, then partition 4 of operator 1;
 - `moveCostSeconds`: in the order of the moves, equal neighbours counted, `-` is unknown, three significant digits:
   `0.03*120,-,0.5`;
