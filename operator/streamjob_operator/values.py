@@ -251,6 +251,7 @@ class Memory:
         acted_at_s: when the newest assignment was accepted; a measurement from before it speaks of another world.
         moved: key groups "operator/partition" of the newest accepted plan, None when they were too many to keep.
         executors: executors of the newest cycle; arrivals: executors to come for which the newest plan has a share.
+        filling: whether executors came that had a share, and moves have been pending since.
         stirred_at_s: when executors were lost, or came for which nothing was planned; None while that never was.
         predicted_batch_s: mean batch that the newest accepted plan promised, None without a prediction.
         remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
@@ -278,6 +279,7 @@ class Memory:
     moved: tuple[str, ...] | None = ()
     executors: tuple[str, ...] = ()
     arrivals: int = 0
+    filling: bool = False
     stirred_at_s: float | None = None
     remote_reads: Evidence | None = None
     learned_at_s: float | None = None

@@ -25,6 +25,7 @@ class Work:
 class Timing:
     """How long one batch takes: task seconds (n_groups,), of which on records and on loading; source work; length.
 
+    What cold executors take longer counts as loading: the agent tells both together.
     `stage_s` is the length of each operator's stage, (n_operators,).
     """
 
@@ -95,6 +96,7 @@ class Stages:
         """Stage after stage; `loading_s` is what the first task after a move takes longer, (n_groups,)."""
         pace, slots = fleet.pace(), fleet.slots()
         cpu_s = work.records / self.rate * pace[owner]
+        cold_s = cpu_s * (1.0 - fleet.warm_pace()[owner] / pace[owner])
         remote_s = self.remote_bytes(work.records, owner, slots.size) / self._world.costs.remote_bytes_per_s
         task_s = self.overhead_s + cpu_s + remote_s + loading_s
         source_rate = self._world.batch.source_records_per_slot_second
@@ -104,7 +106,7 @@ class Stages:
         return Timing(
             task_s=task_s,
             cpu_s=cpu_s,
-            loading_s=loading_s,
+            loading_s=loading_s + cold_s,
             stage_s=stage_s,
             other_busy_s=other_s,
             length_s=length_s,

@@ -20,6 +20,8 @@ from streamjob_planners.verify import Violation, verify
 
 OVERLOAD = 100.0
 """Utilisation from which an executor cannot do its work, percent points."""
+_GO_ON = (Reason.MOVES_PENDING, Reason.WINDOW_DENIES)
+"""Reasons to plan no moves under which those of the newest plan are made all the same."""
 _LESS_TELLING = (Reason.BALANCED, Reason.GAIN_TOO_SMALL, Reason.RECOMMENDED)
 """Reasons to move nothing beside which a recommendation of other executors must be told."""
 
@@ -83,8 +85,10 @@ def _judge(case: Case) -> Verdict:
     case, judged = _moves(case)
     if not judged.act and not case.resizes:
         return _nothing_to_do(case, judged)
+    if judged.reason in _GO_ON:
+        return _only_executors(case)
     case = case if judged.act else _without_moves(case)
-    arrivals = _arrivals(case, judged)
+    arrivals = _arrivals(case)
     if _needs_approval(case, arrivals):
         return _ask(case, arrivals, judged)
     return _go(case, arrivals, *_why(case, judged, arrivals))
@@ -96,10 +100,18 @@ def _without_moves(case: Case) -> Case:
     return dataclasses.replace(case, resized=dataclasses.replace(case.resized, plan=stay))
 
 
-def _arrivals(case: Case, judged: Worth) -> Arrivals | None:
+def _only_executors(case: Case) -> Verdict:
+    """Other executors, while the moves of the newest plan go on."""
+    case, decision = _without_moves(case), case.resized.decision
+    if _needs_approval(case, None):
+        return _ask(case, None, Worth(act=False, reason=decision.reason, message=decision.message))
+    return dataclasses.replace(_go(case, None, decision.reason, decision.message), plan=None)
+
+
+def _arrivals(case: Case) -> Arrivals | None:
     """What executors to come shall own, where key groups may move."""
     coming = case.resized.coming
-    if coming is None or not case.moves_allowed or judged.reason is Reason.WINDOW_DENIES:
+    if coming is None or not case.moves_allowed:
         return None
     return prepared(coming, case.resized.plan, case.job.spec.balancing.migration_budget)
 
@@ -192,11 +204,16 @@ def _only_finishing(model: LoadModel, plan: Plan, case: Case) -> tuple[Plan, Wor
 
 def _must_wait(case: Case) -> bool:
     """Moves of the last generation are under way, the world they were planned for is still there, and nothing is so
-    urgent that they should be replaced: an executor that cannot do its work, or one that has come and has none."""
+    urgent that they should be replaced: an executor that cannot do its work, or one that has come and has none.
+
+    While executors take the share that was planned for them they are those, and where key groups are is seen too late
+    to plan from it.
+    """
     plan, model = case.resized.plan, case.resized.model
+    if case.snapshot.moves_pending == 0 or case.changed:
+        return False
     urgent = plan.before.max_load >= OVERLOAD or bool(newly_used(model, plan))
-    other = case.resizes or case.changed or case.unprepared
-    return case.snapshot.moves_pending > 0 and not other and not urgent
+    return case.memory.filling or not (case.resizes or case.unprepared or urgent)
 
 
 def _waiting_plan(case: Case) -> Resized | None:

@@ -40,6 +40,7 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
         marked=(),
         executors=(),
         arrivals=0,
+        filling=False,
         stirred_at_s=None,
         pending=None,
         lag=None,
@@ -62,8 +63,9 @@ def _with_fleet(memory: Memory, snapshot: Snapshot) -> Memory:
     Where executors took their share the measurements before that speak of another placement.
     """
     now, before = {one.executor_id for one in live(snapshot)}, set(memory.executors)
+    filling = memory.filling and snapshot.moves_pending > 0
     if not before or now == before:
-        return dataclasses.replace(memory, executors=tuple(sorted(now)))
+        return dataclasses.replace(memory, executors=tuple(sorted(now)), filling=filling)
     came, lost = len(now - before), before - now - set(memory.marked)
     expected = min(came, memory.arrivals)
     stirred = bool(lost) or came > expected
@@ -71,6 +73,7 @@ def _with_fleet(memory: Memory, snapshot: Snapshot) -> Memory:
         memory,
         executors=tuple(sorted(now)),
         arrivals=memory.arrivals - expected,
+        filling=filling or (expected > 0 and snapshot.moves_pending > 0),
         acted_at_s=snapshot.taken_at_s if expected and not stirred else memory.acted_at_s,
         stirred_at_s=snapshot.taken_at_s if stirred else memory.stirred_at_s,
     )

@@ -104,6 +104,7 @@ def _accepted(memory: Memory, verdict: Verdict, receipt: Receipt, now_s: float) 
         marked=verdict.marked_for_removal,
         acted_at_s=now_s,
         arrivals=_arrivals(memory, verdict),
+        filling=memory.filling and verdict.plan is None,
         predicted_distance=memory.predicted_distance if verdict.plan is None else verdict.plan.after.load_distance,
         predicted_batch_s=memory.predicted_batch_s if verdict.plan is None else verdict.plan.after.expected_s,
         approved_plan=memory.approved_plan if verdict.pending is None or verdict.awaits else verdict.pending.plan_hash,
