@@ -51,6 +51,12 @@ class Case:
         return self.job.spec.balancing.mode in (Mode.AUTO, Mode.APPROVE)
 
     @property
+    def marks(self) -> tuple[str, ...]:
+        """Marked executors but for those that leave now by an earlier decision, which nobody is asked about again."""
+        gone = set(self.remove) & set(self.memory.marked)
+        return tuple(one for one in self.resized.marked if one not in gone)
+
+    @property
     def unprepared(self) -> bool:
         """Whether more executors are to come than the newest assignment has a share for."""
         coming = self.resized.coming
@@ -230,7 +236,7 @@ def _waiting_plan(case: Case) -> Resized | None:
 
 def _same_ends(pending: PendingPlan, case: Case) -> bool:
     same_driver = pending.application_id == case.snapshot.application_id
-    same_executors = (pending.executors_wanted, set(pending.marked)) == (case.resized.wanted, set(case.resized.marked))
+    same_executors = (pending.executors_wanted, set(pending.marked)) == (case.resized.wanted, set(case.marks))
     return same_driver and same_executors
 
 
@@ -243,7 +249,10 @@ def _needs_approval(case: Case, arrivals: Arrivals | None) -> bool:
 
 
 def _ask(case: Case, arrivals: Arrivals | None, judged: Worth) -> Verdict:
-    pending, waiting = approve.pend(case.snapshot, case.memory, case.resized, arrivals), case.memory.pending
+    pending, waiting = (
+        approve.pend(case.snapshot, case.memory, dataclasses.replace(case.resized, marked=case.marks), arrivals),
+        case.memory.pending,
+    )
     if waiting is not None and _same_ends(waiting, case) and waiting.moves == pending.moves:
         pending = waiting
     reason, message = _why(case, judged, arrivals)
