@@ -70,12 +70,13 @@ def _generation(assignment: Assignment, view: View) -> Iterator[str]:
 
 def _shape(assignment: Assignment, view: View) -> Iterator[str]:
     operators = view.operators.get(assignment.query_id, {})
-    for operator, row in assignment.owners.items():
+    rows = (("owners", assignment.owners), ("places in arrivals", assignment.arrivals))
+    for what, operator, row in ((what, operator, row) for what, given in rows for operator, row in given.items()):
         if operator not in operators:
             known = ", ".join(str(other) for other in sorted(operators))
             yield f"WrongShape: operator {operator} given, the query's operators are: {known}"
         elif len(row) != operators[operator]:
-            yield f"WrongShape: operator {operator} has {len(row)} owners, {operators[operator]} partitions are needed"
+            yield f"WrongShape: operator {operator} has {len(row)} {what}, {operators[operator]} partitions are needed"
 
 
 def _executors(assignment: Assignment, view: View) -> Iterator[str]:

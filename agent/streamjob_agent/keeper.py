@@ -1,7 +1,8 @@
 """Which executor each key group of one query is registered at for the next batch. Pure: state and world in, state out.
 
 At each batch boundary: count moves that were obeyed, give homes to groups whose executor is gone, release as many
-planned moves as the pace allows, and register again what was not obeyed.
+planned moves as the pace allows, those to executors that have come since the plan among them, and register again what
+was not obeyed.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ def step(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
     Before its first task is seen a query is the bridge's: only that is in time, and its choice may be loading already.
     """
     state = _take_over(state, world)
+    came = len(state.arrived)
+    state = _welcome(state, world)
     if not world.observed or _settled(state, world):
         return state, {}
     state = _age(_confirm(state, world), world)
     state = _drop_lost_goals(state, world)
     state = _rescue(state, world)
-    if state.planned and world.boundary:
+    if state.planned and (world.boundary or (world.idle and len(state.arrived) > came)):
         state = _release(state, world)
     elif not state.planned and (world.boundary or world.idle):
         state = _leave(state, world)
@@ -67,6 +70,21 @@ def _take_over(state: Keeping, world: World) -> Keeping:
         asked={key: age for key, age in state.asked.items() if key not in given},
         guard_total=state.guard_total + rescued,
     )
+
+
+def _welcome(state: Keeping, world: World) -> Keeping:
+    """Executors that have come since the plan take its places, in the order in which they were seen."""
+    if not state.places:
+        return state
+    left = max(state.places.values()) - len(state.arrived)
+    executors = spread.open_executors(world.live, world.shut)
+    fresh = [name for name in executors if name not in state.known and name not in state.arrived]
+    if not fresh:
+        return state
+    arrived = (*state.arrived, *fresh[:left])
+    goals = {key: arrived[place - 1] for key, place in state.places.items() if place <= len(arrived)}
+    places = {key: place for key, place in state.places.items() if key not in goals}
+    return dataclasses.replace(state, arrived=arrived, goals={**state.goals, **goals}, places=places)
 
 
 def _confirm(state: Keeping, world: World) -> Keeping:
@@ -141,11 +159,13 @@ def _rescue(state: Keeping, world: World) -> Keeping:
 def _release(state: Keeping, world: World) -> Keeping:
     """Register the next planned moves at their targets, within the pace; at least one of them.
 
-    Moves released earlier that were not obeyed for two boundaries take their share of the pace: they will be made at
-    this boundary too. Failing ones do not, so that they never block the rest.
+    Moves released earlier that will be made at this boundary too take their share of the pace: those that were not
+    obeyed for two boundaries, and between two batches all that nobody has seen obeyed. Failing ones do not, so that
+    they never block the rest.
     """
     due = [key for key in state.order if key in state.goals and state.registered.get(key) != state.goals[key]]
-    disobeyed = [key for key in state.goals if state.asked.get(key, 0) >= 2 and key not in state.failing]
+    age = 2 if world.boundary else 0
+    disobeyed = [key for key in state.goals if state.asked.get(key, -1) >= age and key not in state.failing]
     moves, size, cost_s = len(disobeyed), 0.0, 0.0
     for key in disobeyed:
         size, cost_s = size + world.state_bytes.get(key, 0), cost_s + state.cost_s.get(key, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from streamjob_agent.wire import Assignment, GroupKey, Pace
 
@@ -36,6 +36,9 @@ class Keeping:
         told: what the bridge wants, as far as it was told or has told; it registers that before each batch.
         goals: planned moves that are not obeyed yet, group -> target.
         asked: boundaries since a group was last registered somewhere it has not been seen.
+        places: planned moves to executors that have not come, group -> place from 1.
+        known: executors that have no place, since the plan's maker knew them.
+        arrived: executors that came since, in the order of their places.
         failing: goals that were not obeyed for `failed_after` boundaries; they are still tried.
         done, failed: moves of the current assignment that were obeyed; that lost their target.
         done_total, failed_total, guard_total: since the driver's start; guard counts groups rescued from the dead.
@@ -49,6 +52,9 @@ class Keeping:
     order: tuple[GroupKey, ...] = ()
     cost_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
     pace: Pace = dataclasses.field(default_factory=Pace)
+    places: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+    arrived: tuple[str, ...] = ()
     asked: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
     failing: frozenset[GroupKey] = frozenset()
     done: int = 0
@@ -70,7 +76,12 @@ class Keeping:
 
 
 def adopt(state: Keeping, assignment: Assignment, observed: Mapping[GroupKey, str]) -> Keeping:
-    """Take over the plan of an accepted assignment: its moves are pending from now on."""
+    """Take over the plan of an accepted assignment: its moves are pending from now on, those not yet released replaced.
+
+    One without owners speaks of executors only: the moves and arrivals of the one before go on.
+    """
+    if not assignment.owners:
+        return dataclasses.replace(state, planned=True)
     wanted = {
         GroupKey(operator=operator, partition=partition): owner
         for operator, row in assignment.owners.items()
@@ -82,12 +93,21 @@ def adopt(state: Keeping, assignment: Assignment, observed: Mapping[GroupKey, st
         for key, owner in wanted.items()
         if owner != observed.get(key) or owner != state.registered.get(key, owner)
     }
+    places = {
+        GroupKey(operator=operator, partition=partition): place
+        for operator, row in assignment.arrivals.items()
+        for partition, place in enumerate(row)
+        if place is not None
+    }
     return dataclasses.replace(
         state,
         goals=goals,
-        order=_whole_order(assignment.move_order, goals),
+        order=_whole_order(assignment.move_order, goals.keys() | places.keys()),
         cost_s=assignment.move_cost_s,
         pace=assignment.pace,
+        places=places,
+        known=frozenset(assignment.known_executors),
+        arrived=(),
         failing=frozenset(),
         done=0,
         failed=0,
@@ -95,6 +115,6 @@ def adopt(state: Keeping, assignment: Assignment, observed: Mapping[GroupKey, st
     )
 
 
-def _whole_order(first: tuple[GroupKey, ...], goals: Mapping[GroupKey, str]) -> tuple[GroupKey, ...]:
+def _whole_order(first: tuple[GroupKey, ...], goals: Collection[GroupKey]) -> tuple[GroupKey, ...]:
     named = dict.fromkeys(key for key in first if key in goals)
     return (*named, *sorted(key for key in goals if key not in named))

@@ -10,7 +10,7 @@ MOST_GROUPS = 200_000
 """Key groups of one query, all of its operators together."""
 MOST_EXECUTORS = 10_000
 _MOST_TEXT = 256  # characters of an id
-_MOST_ELEMENTS = 3 * MOST_GROUPS + 2 * MOST_EXECUTORS  # owners, order and cost of every group, and what names executors
+_MOST_ELEMENTS = 4 * MOST_GROUPS + 3 * MOST_EXECUTORS  # four things of every group, and what names executors
 _MOST_CONTAINERS = 64
 _MOST_WHOLE = 2**63 - 1
 _MOST_SECONDS = 10.0**9

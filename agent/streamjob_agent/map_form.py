@@ -3,7 +3,7 @@
 Field names are those of `wire`, in camel case, seconds as `...Seconds`; absent fields are None or empty. What grows
 with the number of key groups is short text, so that 100,000 key groups stay below etcd's limit for one object:
 
-- owners, per operator: `0*3,2,-*2`, see :func:`streamjob_agent.packed.pack_owners`;
+- owners, per operator: `0*3,2,-*2`, see :func:`streamjob_agent.packed.pack_owners`; arrivals, with places, likewise;
 - `moveOrder`: `0:3,7,9;1:4` is partitions 3, 7 and 9 of operator 0, then partition 4 of operator 1;
 - `moveCostSeconds`: in the order of the moves, equal neighbours counted, `-` is unknown, three significant digits:
   `0.03*120,-,0.5`;
@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from streamjob_agent.kinds import MOST_GROUPS, WireError
-from streamjob_agent.packed import pack_owners
+from streamjob_agent.packed import pack_map, pack_places
 from streamjob_agent.wire import (
     WIRE_VERSION,
     AgentStatus,
@@ -48,11 +48,22 @@ _SPEC_NAMES = {
     "markedForRemoval": "marked_for_removal",
     "remove": "remove",
     "owners": "owners",
+    "arrivals": "arrivals",
+    "knownExecutors": "known_executors",
     "moveOrder": "move_order",
     "moveCostSeconds": "move_cost_s",
     "pace": "pace",
 }
-_PACKED = ("marked_for_removal", "remove", "owners", "move_order", "move_cost_s", "pace")  # not written as they are
+_PACKED = (  # not written as they are
+    "marked_for_removal",
+    "remove",
+    "owners",
+    "arrivals",
+    "known_executors",
+    "move_order",
+    "move_cost_s",
+    "pace",
+)
 _PACE_NAMES = {"maxMoves": "max_moves", "maxStateBytes": "max_state_bytes", "maxCostSeconds": "max_cost_s"}
 _STATUS_NAMES = {
     "agentVersion": "agent_version",
@@ -80,6 +91,8 @@ _QUERY_NAMES = {
     "movesPending": "moves_pending",
     "movesDone": "moves_done",
     "movesFailed": "moves_failed",
+    "movesAwaiting": "moves_awaiting",
+    "arrived": "arrived",
 }
 
 
@@ -93,7 +106,10 @@ def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
         )
     spec = _given(assignment, {name: field for name, field in _SPEC_NAMES.items() if field not in _PACKED})
     spec["markedForRemoval"], spec["remove"] = list(assignment.marked_for_removal), list(assignment.remove)
-    spec["owners"] = _pack_map(assignment.owners)
+    spec["owners"] = _zip_map(pack_map(assignment.owners))
+    if assignment.arrivals:
+        spec["arrivals"] = _zip_map(pack_places(assignment.arrivals))
+        spec["knownExecutors"] = list(assignment.known_executors)
     spec["moveOrder"] = _zip(_order_text(order))
     spec["moveCostSeconds"] = _zip(_costs_text(order, assignment.move_cost_s)) if assignment.move_cost_s else ""
     # Left out and not empty: where it had fields before, server-side apply would make null of an empty object.
@@ -116,6 +132,7 @@ def assignment_from_spec(spec: Mapping[str, Any]) -> Assignment:
     fields["move_order"] = [str(key) for key in order]
     fields["move_cost_s"] = {str(key): cost for key, cost in costs.items()}
     fields["owners"] = _unzip_map(fields.get("owners", {}))
+    fields["arrivals"] = _unzip_map(fields.get("arrivals", {}), where="arrivals")
     fields["pace"] = _renamed(_object(fields.get("pace", {}), "pace"), _PACE_NAMES)
     return assignment_from_json(_document(fields))
 
@@ -125,8 +142,13 @@ def status_to_map(status: AgentStatus) -> dict[str, Any]:
     fields = _given(status, _STATUS_NAMES)
     fields["selfTest"] = dict(status.self_test)
     fields["executors"] = [_given(executor, _EXECUTOR_NAMES) for executor in status.executors]
-    fields["queries"] = [{**_given(query, _QUERY_NAMES), "owners": _pack_map(query.owners)} for query in status.queries]
+    fields["queries"] = [_query(query) for query in status.queries]
     return fields
+
+
+def _query(query: QueryStatus) -> dict[str, Any]:
+    plain = _given(query, _QUERY_NAMES)
+    return {**plain, "owners": _zip_map(pack_map(query.owners)), "arrived": list(query.arrived)}
 
 
 def status_from_map(fields: Mapping[str, Any]) -> AgentStatus:
@@ -242,14 +264,14 @@ def _seconds(text: str) -> float | None:
         raise WireError(f"moveCostSeconds: {text[:80]!r} given, seconds or '-' are needed") from error
 
 
-def _pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
-    return {str(operator): _zip(pack_owners(row)) for operator, row in owners.items()}
+def _zip_map(rows: Mapping[str, str]) -> dict[str, str]:
+    return {operator: _zip(row) for operator, row in rows.items()}
 
 
-def _unzip_map(packed: Any, left: int = _MOST_BYTES) -> dict[str, str]:
+def _unzip_map(packed: Any, left: int = _MOST_BYTES, where: str = "owners") -> dict[str, str]:
     plain: dict[str, str] = {}
-    for operator, row in _object(packed, "owners").items():
-        plain[str(operator)] = _unzip(row, f"owners, {str(operator)[:80]}", left)
+    for operator, row in _object(packed, where).items():
+        plain[str(operator)] = _unzip(row, f"{where}, {str(operator)[:80]}", left)
         left -= len(plain[str(operator)])
     return plain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 
-from streamjob_agent.kinds import MOST_GROUPS, TEXT, WireError, shown
+from streamjob_agent.kinds import MOST_EXECUTORS, MOST_GROUPS, TEXT, WireError, shown
 
 
 def pack_owners(owners: Iterable[str | None]) -> str:
@@ -44,3 +44,24 @@ def unpack_map(packed: Mapping[str, str], left: int = MOST_GROUPS) -> dict[int, 
         unpacked[int(operator)] = unpack_owners(row, left)
         left -= len(unpacked[int(operator)])
     return unpacked
+
+
+def pack_places(places: Mapping[int, tuple[int | None, ...]]) -> dict[str, str]:
+    """Places of coming executors, written as owners are: ``1*3,-*2,2``."""
+    texts = {operator: (None if place is None else str(place) for place in row) for operator, row in places.items()}
+    return {str(operator): pack_owners(row) for operator, row in texts.items()}
+
+
+def unpack_places(packed: Mapping[str, str]) -> dict[int, tuple[int | None, ...]]:
+    """Inverse of :func:`pack_places`; raises WireError on text it could not have written."""
+    rows = unpack_map(packed)
+    return {operator: tuple(map(_place, row)) for operator, row in rows.items()}
+
+
+def _place(text: str | None) -> int | None:
+    if text is None:
+        return None
+    place = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
+    if not 1 <= place <= MOST_EXECUTORS:
+        raise WireError(f"arrivals: {shown(text)} given, a place of 1 to {MOST_EXECUTORS} or '-' is needed")
+    return place

@@ -57,6 +57,8 @@ def query_status(query: Query, actuation: Actuation, ledger: Ledger) -> QuerySta
         moves_pending=keeping.moves_pending,
         moves_done=keeping.done,
         moves_failed=keeping.moves_failed,
+        moves_awaiting=len(keeping.places),
+        arrived=keeping.arrived,
     )
 
 

@@ -25,7 +25,7 @@ from streamjob_agent.kinds import (
     expect,
     shown,
 )
-from streamjob_agent.packed import pack_map, unpack_map
+from streamjob_agent.packed import pack_map, pack_places, unpack_map, unpack_places
 
 WIRE_VERSION = 1
 NOT_YET = ("NotAttached", "Attaching", "Starting")
@@ -69,6 +69,11 @@ class Assignment:
         marked_for_removal: executors that receive no key group and are being drained.
         remove: marked executors to decommission now; the agent refuses one that still holds key groups.
         owners: operator -> the executor of each partition, index = partition; None leaves that group where it is.
+            Without any operator the moves and arrivals of the assignment before go on as they are.
+        arrivals: operator -> for each partition the place of the coming executor that shall own it, None for those that
+            go to none; until it is there the group is where `owners` says. Place 1 is the first one to be ready that is
+            not in `known_executors`, 2 the second. Moves to them count for `move_order`, `move_cost_s` and `pace`, too.
+        known_executors: executors that the controller knew when it gave out the places.
         move_order: key groups in the order in which they should move; the rest follow by operator and partition.
         move_cost_s: expected extra seconds of each group's first task after its move, for pacing.
         pace: limits for each batch boundary.
@@ -81,6 +86,8 @@ class Assignment:
     marked_for_removal: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
     owners: Mapping[int, tuple[str | None, ...]] = dataclasses.field(default_factory=dict)
+    arrivals: Mapping[int, tuple[int | None, ...]] = dataclasses.field(default_factory=dict)
+    known_executors: tuple[str, ...] = ()
     move_order: tuple[GroupKey, ...] = ()
     move_cost_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
     pace: Pace = dataclasses.field(default_factory=Pace)
@@ -101,7 +108,9 @@ class ExecutorStatus:
 class QueryStatus:
     """One streaming query: where its key groups are, and the progress of the moves asked for.
 
-    A group is where its newest task ran; where that executor is gone, where its next task will run.
+    A group is where its newest task ran; where that executor is gone, where its next task will run. `arrived` are the
+    executors that took the places of the plan's arrivals, in their order; `moves_awaiting` are moves to those that have
+    not come.
     """
 
     query_id: str
@@ -112,6 +121,8 @@ class QueryStatus:
     moves_pending: int = 0
     moves_done: int = 0
     moves_failed: int = 0
+    moves_awaiting: int = 0
+    arrived: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +153,7 @@ def assignment_to_json(assignment: Assignment) -> str:
     return _dump(
         assignment,
         owners=pack_map(assignment.owners),
+        arrivals=pack_places(assignment.arrivals),
         move_order=[str(key) for key in assignment.move_order],
         move_cost_s={str(key): cost for key, cost in assignment.move_cost_s.items()},
     )
@@ -153,13 +165,14 @@ def assignment_from_json(text: str | bytes) -> Assignment:
     fields = _load(text, Assignment)
     expect(fields, _ASSIGNMENT_KINDS)
     fields["owners"] = unpack_map(fields.get("owners", {}))
+    fields["arrivals"] = unpack_places(fields.get("arrivals", {}))
     fields["move_order"] = tuple(_group_key(key) for key in fields.get("move_order", ()))
     costs = fields.get("move_cost_s", {})
     expect(costs, dict.fromkeys(costs, SECONDS), "move_cost_s, ")
     fields["move_cost_s"] = {_group_key(key): float(cost) for key, cost in costs.items()}
     expect(fields.get("pace", {}), _PACE_KINDS, "pace, ")
     fields["pace"] = _build(Pace, fields.get("pace", {}))
-    for name in ("marked_for_removal", "remove"):
+    for name in ("marked_for_removal", "remove", "known_executors"):
         fields[name] = _executors(fields.get(name, ()), name)
     return _build(Assignment, fields)
 
@@ -185,7 +198,14 @@ def _queries(given: Iterable[Any]) -> Iterator[QueryStatus]:
     for query in given:
         owners = unpack_map(_object(query, "queries").get("owners", {}), left)
         left -= sum(map(len, owners.values()))
-        yield _build(QueryStatus, {**_known(QueryStatus, query), "owners": owners})
+        arrived = _executors(_list(query, "arrived"), "arrived")
+        yield _build(QueryStatus, {**_known(QueryStatus, query), "owners": owners, "arrived": arrived})
+
+
+def _list(fields: Mapping[str, Any], name: str) -> Sequence[Any]:
+    expect(fields, {name: EXECUTOR_IDS})
+    found: Sequence[Any] = fields.get(name, ())
+    return found
 
 
 def _known(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -227,6 +247,8 @@ _ASSIGNMENT_KINDS: Mapping[str, Kind] = {
     "marked_for_removal": EXECUTOR_IDS,
     "remove": EXECUTOR_IDS,
     "owners": OBJECT,
+    "arrivals": OBJECT,
+    "known_executors": EXECUTOR_IDS,
     "move_order": LIST,
     "move_cost_s": OBJECT,
     "pace": OBJECT,

@@ -23,7 +23,7 @@ def _dies_at(step: str, when: str) -> Case:
 
 LATE = ("actuate", "remember", "report", "save")
 """Steps that come once the gate has said whether the cycle acts; the others are the same in every cycle."""
-THINKING = ("terminate", "estimate", "solve", "need", "scale", "resize", "verify", "gate")
+THINKING = ("estimate", "solve", "need", "scale", "resize", "verify", "terminate", "gate")
 STEPS = ("observe", "recall", "check", *THINKING, *LATE)
 
 

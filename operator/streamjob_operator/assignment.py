@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from streamjob_agent.wire import AgentStatus, Assignment, GroupKey, Pace, QueryStatus
 from streamjob_operator.ports import Stale
 from streamjob_operator.steps.estimate import node_names
-from streamjob_operator.values import Memory, Reason, Snapshot, Verdict
+from streamjob_operator.values import Arrivals, Memory, Reason, Snapshot, Verdict
 from streamjob_planners.model import Plan
 
 _REFUSALS = {"ActuationOff": Reason.ACTUATION_OFF}
@@ -31,9 +33,8 @@ def make_assignment(snapshot: Snapshot, verdict: Verdict, memory: Memory, query:
 
     The agent makes at least one move at each boundary, so that a job without room still converges.
     """
-    moves = () if verdict.plan is None else verdict.plan.moves
-    costs_s = verdict.move_cost_s or tuple(move.cost_s for move in moves)
     keys = [GroupKey(operator=one.operator, partition=one.partition) for one in snapshot.group_ids]
+    costs_s = {keys[group]: cost_s for group, cost_s in _moves(verdict)}
     return Assignment(
         generation=memory.generation + 1,
         application_id=snapshot.application_id,
@@ -42,8 +43,10 @@ def make_assignment(snapshot: Snapshot, verdict: Verdict, memory: Memory, query:
         marked_for_removal=verdict.marked_for_removal,
         remove=verdict.remove,
         owners=_owners(snapshot, verdict.plan, query),
-        move_order=tuple(keys[move.group] for move in moves),
-        move_cost_s={keys[move.group]: cost_s for move, cost_s in zip(moves, costs_s, strict=True)},
+        arrivals=_places(snapshot, verdict.arrivals, query),
+        known_executors=() if verdict.arrivals is None else tuple(one.executor_id for one in snapshot.executors),
+        move_order=tuple(costs_s),
+        move_cost_s=costs_s,
         pace=Pace(max_cost_s=verdict.boundary_s),
     )
 
@@ -57,6 +60,28 @@ def _owners(snapshot: Snapshot, plan: Plan | None, query: QueryStatus) -> dict[i
         row = rows.get(group.operator)
         if row is not None and group.partition < len(row) and nodes[node] in live:
             row[group.partition] = nodes[node]
+    return {operator: tuple(row) for operator, row in rows.items()}
+
+
+def _moves(verdict: Verdict) -> Iterator[tuple[int, float]]:
+    """Each key group that moves, in order, and what that costs: first those whose target exists."""
+    if verdict.plan is None:
+        return
+    moves = verdict.plan.moves
+    costs_s = verdict.move_cost_s or tuple(move.cost_s for move in moves)
+    yield from ((move.group, cost_s) for move, cost_s in zip(moves, costs_s, strict=True))
+    if verdict.arrivals is not None:
+        yield from zip(verdict.arrivals.groups, verdict.arrivals.cost_s, strict=True)
+
+
+def _places(snapshot: Snapshot, arrivals: Arrivals | None, query: QueryStatus) -> dict[int, tuple[int | None, ...]]:
+    if arrivals is None:
+        return {}
+    rows: dict[int, list[int | None]] = {operator: [None] * len(row) for operator, row in query.owners.items()}
+    for at, place in zip(arrivals.groups, arrivals.places, strict=True):
+        group = snapshot.group_ids[at]
+        if group.partition < len(rows.get(group.operator, ())):
+            rows[group.operator][group.partition] = place
     return {operator: tuple(row) for operator, row in rows.items()}
 
 

@@ -12,9 +12,10 @@ from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.gate import Case, gate, held
 from streamjob_operator.steps.kept_back import kept_back
+from streamjob_operator.steps.leave import despite
 from streamjob_operator.steps.need import ScalingRule, Situation, UtilizationRule
 from streamjob_operator.steps.observe import check, observe
-from streamjob_operator.steps.recall import empty_marked, recall
+from streamjob_operator.steps.recall import empty_of, recall
 from streamjob_operator.steps.remember import Happened, remember
 from streamjob_operator.steps.report import report
 from streamjob_operator.steps.resize import keep, resize
@@ -52,7 +53,8 @@ def run_cycle(
         timed("check", check, snapshot, memory, job, now_s)
         thought = think(snapshot, memory, job, now_s, make_solver(job, rng, clock, ports.planning), timed)
     except Hold as hold:
-        thought = Thought(verdict=held(hold.reason, hold.message, marked=memory.marked))
+        leaving = despite(hold, snapshot, memory, job)
+        thought = Thought(verdict=leaving or held(hold.reason, hold.message, marked=memory.marked))
     verdict = thought.verdict
     receipt = None if snapshot is None else timed("actuate", actuate, ports.actuator, snapshot, verdict, memory)
     happened = Happened(
@@ -79,7 +81,6 @@ def think(
     snapshot: Snapshot, memory: Memory, job: StreamJob, now_s: float, solver: Solver, timed: Stopwatch
 ) -> Thought:
     """Plan, scale by the plan, plan again, verify, judge: pure but for the clock that times it."""
-    empty = timed("terminate", empty_marked, memory, snapshot)
     seen = timed(
         "estimate",
         estimate,
@@ -96,15 +97,17 @@ def think(
     change = resize if job.resizes else keep
     resized = timed("resize", change, seen.model, plan, decision, memory, solver)
     violations = timed("verify", verify, resized.model, resized.plan, solver.params)
+    remove = timed("terminate", empty_of, resized.marked, snapshot)
     case = Case(
         job=job,
         snapshot=snapshot,
         memory=memory,
         resized=resized,
-        remove=tuple(one for one in empty if one in resized.marked),
+        remove=remove,
         violations=violations,
         kept_back=timed("memory", kept_back, resized.model, resized.plan, solver, job.spec.balancing),
         now_s=now_s,
+        changed_at_s=seen.changed_at_s,
     )
     verdict = timed("gate", gate, case)
     return Thought(

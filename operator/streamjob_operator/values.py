@@ -153,17 +153,39 @@ class PendingPlan:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Arrivals:
+    """What executors that are to come shall own; rows are key groups, in the order in which they move.
+
+    Attributes:
+        executors: how many are to come.
+        groups: indices of key groups, (n_moves,).
+        places: which one owns each, from 1, in the order of their coming, (n_moves,).
+        cost_s: what each move adds to a batch of today's length; of moves that load side by side only one counts.
+        after: the effect once all have come.
+    """
+
+    executors: int
+    groups: tuple[int, ...]
+    places: tuple[int, ...]
+    cost_s: tuple[float, ...]
+    after: Effect
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What the gate decided. A hold is a verdict with a reason, never None.
 
     Attributes:
         act: whether this is carried out; when False nothing is written.
-        plan: the plan judged (None when none could be made). When `act`, exactly its moves are carried out.
+        plan: the plan judged (None when none could be made). When `act`, exactly its moves are carried out; without a
+            plan those of the newest assignment go on.
+        arrivals: what executors that are to come shall own; None for nothing.
         executors_target: executors that should exist once this is carried out: the wanted ones and those marked
             ones that are not removed now; None leaves the number alone.
         marked_for_removal: executors that shall receive nothing and be drained, those removed now included.
         remove: marked executors that hold no key group and are decommissioned now.
         pending: the plan that waits for a person, or that was approved and is carried out now.
+        awaits: whether `pending` waits on, though something else is carried out.
         boundary_s: seconds that moves may add to one batch.
         move_cost_s: what each move of the plan, in its order, adds to the batch at its boundary, (n_moves,): of moves
             that load side by side only one counts; () where nobody worked it out.
@@ -176,7 +198,9 @@ class Verdict:
     executors_target: int | None
     marked_for_removal: tuple[str, ...]
     remove: tuple[str, ...]
+    arrivals: Arrivals | None = None
     pending: PendingPlan | None = None
+    awaits: bool = False
     boundary_s: float | None = None
     move_cost_s: tuple[float, ...] = ()
 
@@ -231,6 +255,9 @@ class Memory:
         run_id, groups_seen: a run of the query and the most key groups measured in it; a run has no fewer later on.
         acted_at_s: when the newest assignment was accepted; a measurement from before it speaks of another world.
         moved: key groups "operator/partition" of the newest accepted plan, None when they were too many to keep.
+        executors: executors of the newest cycle; arrivals: executors to come for which the newest plan has a share.
+        filling: whether executors came that had a share, and moves have been pending since.
+        stirred_at_s: when executors were lost, or came for which nothing was planned; None while that never was.
         predicted_batch_s: mean batch that the newest accepted plan promised, None without a prediction.
         remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
         batches: what windows taught about batches and moves, and how far predictions were off.
@@ -255,6 +282,10 @@ class Memory:
     lag: Lag | None = None
     pending: PendingPlan | None = None
     moved: tuple[str, ...] | None = ()
+    executors: tuple[str, ...] = ()
+    arrivals: int = 0
+    filling: bool = False
+    stirred_at_s: float | None = None
     remote_reads: Evidence | None = None
     learned_at_s: float | None = None
     batches: Knowledge = dataclasses.field(default_factory=Knowledge)

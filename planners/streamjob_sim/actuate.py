@@ -45,7 +45,11 @@ class SimulatedActuator:
         if held:
             message = f"HoldsGroups: executors {', '.join(held)} still hold key groups"
             return Receipt(generation=None, accepted=False, reason=Reason.PLAN_STALE, message=message)
-        agent.adopt(memory.generation + 1, goals, self._costs_s(snapshot, verdict), verdict.boundary_s)
+        agent.generation = memory.generation + 1
+        if verdict.plan is not None:
+            agent.adopt(memory.generation + 1, goals, self._costs_s(snapshot, verdict), verdict.boundary_s)
+            known = frozenset(int(one.executor_id) for one in snapshot.executors)
+            agent.expect(self._places(snapshot, verdict), known)
         self._scale(verdict)
         return Receipt(generation=memory.generation + 1, accepted=True, reason=verdict.reason, message="")
 
@@ -65,9 +69,17 @@ class SimulatedActuator:
 
     def _costs_s(self, snapshot: Snapshot, verdict: Verdict) -> dict[int, float]:
         index = {group: at for at, group in enumerate(self._simulated.stages.group_ids)}
-        moves = () if verdict.plan is None else verdict.plan.moves
-        pairs = zip(moves, verdict.move_cost_s, strict=False)
-        return {index[snapshot.group_ids[move.group]]: cost_s for move, cost_s in pairs}
+        moves, arrivals = () if verdict.plan is None else verdict.plan.moves, verdict.arrivals
+        pairs = [(move.group, cost_s) for move, cost_s in zip(moves, verdict.move_cost_s, strict=False)]
+        pairs += [] if arrivals is None else list(zip(arrivals.groups, arrivals.cost_s, strict=True))
+        return {index[snapshot.group_ids[group]]: cost_s for group, cost_s in pairs}
+
+    def _places(self, snapshot: Snapshot, verdict: Verdict) -> dict[int, int]:
+        if verdict.arrivals is None:
+            return {}
+        index = {group: at for at, group in enumerate(self._simulated.stages.group_ids)}
+        pairs = zip(verdict.arrivals.groups, verdict.arrivals.places, strict=True)
+        return {index[snapshot.group_ids[group]]: place for group, place in pairs}
 
     def _scale(self, verdict: Verdict) -> None:
         fleet, now_s = self._simulated.fleet, self._simulated.now_s

@@ -21,6 +21,9 @@ class Agent:
         self.seen = owner.copy()
         self.goals: dict[int, int] = {}
         self.generation: int | None = None
+        self.places: dict[int, int] = {}
+        self.arrived: list[int] = []
+        self._known: frozenset[int] = frozenset()
         self._cost_s: dict[int, float] = {}
         self._pace_s: float | None = None
 
@@ -35,8 +38,23 @@ class Agent:
             group: node for group, node in goals.items() if node != self.seen[group] or node != self.registered[group]
         }
 
+    def expect(self, places: dict[int, int], known: frozenset[int]) -> None:
+        """Key groups that go to executors that are to come, in their order: group -> place from 1.
+
+        Executors that are not `known` take the places in the order of their coming.
+        """
+        self.places, self.arrived, self._known = places, [], known
+
+    def _welcome(self, open_executors: IntArray) -> None:
+        fresh = [one for one in open_executors.tolist() if one not in self._known and one not in self.arrived]
+        self.arrived += fresh[: max(self.places.values(), default=0)]
+        come = {group: place for group, place in self.places.items() if place <= len(self.arrived)}
+        self.goals |= {group: self.arrived[place - 1] for group, place in come.items()}
+        self.places = {group: place for group, place in self.places.items() if group not in come}
+
     def release(self, state_bytes: FloatArray, open_executors: IntArray) -> None:
         """At a batch boundary: register as many goals as the pace allows; goals whose target is gone are dropped."""
+        self._welcome(open_executors)
         allowed = set(open_executors.tolist())
         self.goals = {group: node for group, node in self.goals.items() if node in allowed}
         released, moved_bytes, cost_s = 0, 0.0, 0.0

@@ -97,6 +97,10 @@ class Fleet:
         factor = self._spec.cold_factor
         return np.array([(factor if one.cold else 1.0) / (one.speed * one.kept_ratio) for one in self.executors])
 
+    def warm_pace(self) -> FloatArray:
+        """The same, were all of them warm."""
+        return np.array([1.0 / (one.speed * one.kept_ratio) for one in self.executors])
+
     def slots(self) -> IntArray:
         """Task slots, (n_executors,)."""
         return np.full(len(self.executors), self._spec.cores, dtype=np.int64)

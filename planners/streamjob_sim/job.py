@@ -37,7 +37,7 @@ class Running:
 class Batch:
     """A finished batch. `waiting` are records that had arrived and were not taken; arrays are (n_groups,).
 
-    `loading_s` is the part of `task_s` that moves cost.
+    `loading_s` is the part of `task_s` that moves and cold executors cost.
     """
 
     started_s: float

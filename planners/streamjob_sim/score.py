@@ -11,6 +11,7 @@ import numpy as np
 
 from streamjob_operator.values import CycleRecord
 from streamjob_sim.actuate import Violation
+from streamjob_sim.fleet import Executor
 from streamjob_sim.job import Batch
 
 
@@ -55,6 +56,7 @@ class Score:
     reasons: Mapping[str, int]
     batches: tuple[Batch, ...]
     turns: tuple[Turn, ...]
+    lives: tuple[Executor, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,7 @@ class Run:
     trigger_s: float
     batches: tuple[Batch, ...]
     turns: tuple[Turn, ...]
+    lives: tuple[Executor, ...]
     executor_s: float
     crashes: int
     violations: tuple[Violation, ...]
@@ -99,6 +102,7 @@ def score(run: Run) -> Score:
         reasons=Counter(turn.record.verdict.reason.value for turn in run.turns if turn.record is not None),
         batches=run.batches,
         turns=run.turns,
+        lives=run.lives,
     )
 
 

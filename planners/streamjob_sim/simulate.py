@@ -69,6 +69,7 @@ def simulate(
         trigger_s=world.batch.trigger_s,
         batches=tuple(simulated.batches),
         turns=tuple(turns),
+        lives=tuple(simulated.fleet.executors),
         executor_s=simulated.fleet.spent_s(world.duration_s),
         crashes=controller.crashes,
         violations=tuple(controller.actuator.violations),

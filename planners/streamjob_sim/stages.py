@@ -26,7 +26,7 @@ class Timing:
     """How long one batch takes: task seconds (n_groups,), of which on records and on loading; source work; length.
 
     `stage_s` is the length of each operator's stage, (n_operators,); `remote_bytes` is what each key group reads from
-    other executors, (n_groups,).
+    other executors, (n_groups,). What cold executors take longer counts as loading: the agent tells both together.
     """
 
     task_s: FloatArray
@@ -99,6 +99,7 @@ class Stages:
         cpu_s = work.records / self.rate * pace[owner]
         remote_bytes = self.remote_bytes(work.records, owner, slots.size)
         remote_s = remote_bytes / self._world.costs.remote_bytes_per_s
+        cold_s = cpu_s * (1.0 - fleet.warm_pace()[owner] / pace[owner])
         task_s = self.overhead_s + cpu_s + remote_s + loading_s
         source_rate = self._world.batch.source_records_per_slot_second
         other_s = 0.0 if source_rate is None else work.taken / source_rate
@@ -107,7 +108,7 @@ class Stages:
         return Timing(
             task_s=task_s,
             cpu_s=cpu_s,
-            loading_s=loading_s,
+            loading_s=loading_s + cold_s,
             stage_s=stage_s,
             other_busy_s=other_s,
             length_s=length_s,

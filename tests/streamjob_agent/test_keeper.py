@@ -328,3 +328,105 @@ def test_drift_that_nobody_planned_is_asserted_against_and_then_accepted() -> No
     # The bridge is told that the wish has changed, or it would go on to register the old one before each batch.
     assert told == [{key: home}] * 3 + [{key: away}] + [{}] * 6
     assert paper.state.registered[key] == away
+
+
+def coming(places: dict[GroupKey, int], known: tuple[str, ...], pace: Pace | None = None) -> Assignment:
+    rows = {
+        operator: tuple(places.get(GroupKey(operator=operator, partition=p)) for p in range(count))
+        for operator, count in OPERATORS.items()
+    }
+    stay: dict[GroupKey, str | None] = dict.fromkeys(KEYS)
+    return plan(stay, pace, arrivals=rows, known_executors=known)
+
+
+def homes(paper: Paper, name: str) -> set[GroupKey]:
+    return {key for key, owner in paper.ran.items() if owner == name}
+
+
+def test_an_executor_that_comes_carries_its_share_in_the_first_batch_after() -> None:
+    paper = running()
+    share = {KEYS[0]: 1, KEYS[4]: 1, KEYS[5]: 2}
+    paper.adopt(coming(share, paper.live))
+    assert paper.step() == {}
+    assert (paper.state.moves_pending, len(paper.state.places)) == (0, 3)
+    assert paper.batch() == set()
+    paper.live = ("0", "1", "2", "10")
+    assert paper.step(boundary=False) == {}  # it came while a batch ran
+    paper.step()
+    paper.batch()
+    assert homes(paper, "10") == {KEYS[0], KEYS[4]}
+    paper.step()
+    assert (paper.state.done, paper.state.arrived, len(paper.state.places)) == (2, ("10",), 1)
+
+
+def test_places_go_by_the_order_of_coming_and_only_to_strangers() -> None:
+    paper = running()
+    paper.adopt(coming({KEYS[0]: 1, KEYS[1]: 2}, (*paper.live, "7")))
+    paper.live = (*paper.live, "7", "9")  # 7 was known, though it was not ready
+    paper.step()
+    paper.batch()
+    paper.live = (*paper.live, "8", "11")  # 8 came later than 9; nobody asked for 11
+    paper.step()
+    paper.batch()
+    assert paper.state.arrived == ("9", "8")
+    assert [homes(paper, name) for name in ("7", "9", "8", "11")] == [set(), {KEYS[0]}, {KEYS[1]}, set()]
+
+
+def test_between_two_batches_an_executor_that_comes_gets_its_share_at_once_within_the_pace() -> None:
+    paper = running()
+    paper.adopt(coming(dict.fromkeys(KEYS[:4], 1), paper.live, Pace(max_moves=3)))
+    paper.step()
+    paper.live = (*paper.live, "10")
+    world = dataclasses.replace(paper.world(boundary=False), idle=True)
+    paper.state, told = keeper.step(paper.state, world)
+    assert told == dict.fromkeys(KEYS[:3], "10")
+    paper.state, again = keeper.step(paper.state, world)
+    assert set(again) <= set(told)  # the pace of one boundary is used up
+    assert len(paper.batch()) == 3
+    paper.step()
+    assert paper.batch() == {KEYS[3]}
+
+
+def test_a_place_whose_executor_dies_is_a_move_that_failed_and_the_next_plan_replaces_places() -> None:
+    paper = running()
+    paper.adopt(coming({KEYS[0]: 1, KEYS[1]: 2}, paper.live))
+    paper.live = (*paper.live, "10")
+    paper.step(boundary=False)
+    paper.live = paper.live[:-1]
+    paper.step()
+    assert (paper.state.moves_failed, paper.state.places) == (1, {KEYS[1]: 2})
+    paper.adopt(coming({KEYS[2]: 1}, paper.live))
+    assert (paper.state.moves_failed, paper.state.places, paper.state.arrived) == (0, {KEYS[2]: 1}, ())
+
+
+def test_a_plan_without_owners_leaves_moves_and_places_as_they_are() -> None:
+    paper = running()
+    away = {key: "2" for key in KEYS if paper.ran[key] == "0"}
+    paper.adopt(dataclasses.replace(plan(dict(away)), arrivals={0: (1, None, None, None)}))
+    before = paper.state
+    assert before.goals
+    assert before.places
+    paper.adopt(Assignment(generation=2, application_id="a", query_id="q", marked_for_removal=("1",)))
+    assert paper.state == before
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    places=st.dictionaries(st.sampled_from(KEYS), st.integers(1, 3)),
+    order=st.permutations(["10", "11", "12"]),
+    gaps=st.lists(st.booleans(), min_size=3, max_size=3),
+)
+def test_whoever_comes_when_each_gets_its_place(
+    places: dict[GroupKey, int], order: list[str], gaps: list[bool]
+) -> None:
+    paper = running()
+    before = dict(paper.ran)
+    paper.adopt(coming(places, paper.live))
+    came: list[str] = []
+    for name, mid_batch in zip(order, gaps, strict=True):
+        paper.live, came = (*paper.live, name), [*came, name]
+        paper.step(boundary=not mid_batch)
+        paper.step()
+        paper.batch()
+        wanted = {key: came[places[key] - 1] if places.get(key, 9) <= len(came) else before[key] for key in KEYS}
+        assert paper.ran == wanted

@@ -18,6 +18,8 @@ from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, GroupK
 
 ids = st.integers(0, 2000).map(str)
 owner_maps = st.dictionaries(st.integers(0, 9), st.lists(st.none() | ids, max_size=40).map(tuple), max_size=3)
+places = st.lists(st.none() | st.integers(1, 10_000), max_size=40).map(tuple)
+place_maps = st.dictionaries(st.integers(0, 9), places, max_size=3)
 keys = st.builds(GroupKey, operator=st.integers(0, 9), partition=st.integers(0, 999))
 whole = st.integers(0, 2**53)
 three_digits = st.floats(0, 1e6).map(lambda cost: float(f"{cost:.3g}"))
@@ -36,6 +38,8 @@ def assignments(draw: st.DrawFn) -> Assignment:
         marked_for_removal=draw(st.lists(ids, max_size=3).map(tuple)),
         remove=draw(st.lists(ids, max_size=3).map(tuple)),
         owners=draw(owner_maps),
+        arrivals=(arrivals := draw(place_maps)),
+        known_executors=draw(st.lists(ids, max_size=3).map(tuple)) if arrivals else (),
         move_order=order,
         move_cost_s={key: draw(three_digits) for key in costed},
         pace=Pace(
@@ -71,6 +75,8 @@ statuses = st.builds(
             moves_pending=whole,
             moves_done=whole,
             moves_failed=whole,
+            moves_awaiting=whole,
+            arrived=st.lists(ids, max_size=3).map(tuple),
         ),
         max_size=2,
     ).map(tuple),
@@ -148,6 +154,8 @@ UNREADABLE: list[tuple[dict[str, Any], str]] = [
         {"owners": {str(one): zipped(zlib.compress(b"0," * 2**20)) for one in range(3)}},
         "owners, 2: text after 'z:' is cut off, or longer",
     ),
+    ({"arrivals": {"0": 5}}, "arrivals, 0: '5' given, text is needed"),
+    ({"arrivals": {"0": "x"}}, "arrivals: 'x' given, a place of 1 to 10000 or '-' is needed"),
     ({"moveOrder": "0-1"}, "moveOrder: '0-1' is not OPERATOR:PARTITION,PARTITION,..."),
     ({"moveOrder": "0:1,"}, "moveOrder: '0:1,' is not OPERATOR:PARTITION,PARTITION,..."),
     ({"moveOrder": "0:1", "moveCostSeconds": "much"}, "moveCostSeconds: 'much' given, seconds or '-' are needed"),
@@ -250,6 +258,19 @@ def test_a_hundred_thousand_key_groups_on_a_thousand_executors_fit_into_one_obje
     assert size < 0.8 * 1.5 * 2**20
     assert assignment_from_spec(spec) == BIG_ASSIGNMENT
     assert status_from_map(status) == BIG_STATUS
+
+
+def test_a_share_for_as_many_executors_again_fits_too() -> None:
+    """1,000 executors to come get half of the key groups, without any pattern, in the worst case from above."""
+    rows = {
+        operator: tuple(CHANCE.randrange(1, 1001) if CHANCE.random() < 0.5 else None for _ in range(50_000))
+        for operator in (0, 1)
+    }
+    known = tuple(str(one) for one in range(1000))
+    large = dataclasses.replace(BIG_ASSIGNMENT, arrivals=rows, known_executors=known)
+    spec, status = assignment_to_spec(large), status_to_map(BIG_STATUS)
+    assert len(json.dumps({"spec": spec, "status": status}, separators=(",", ":"))) < 1.5 * 2**20
+    assert assignment_from_spec(spec) == large
 
 
 def test_a_usual_plan_is_far_smaller() -> None:

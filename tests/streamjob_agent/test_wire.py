@@ -27,6 +27,8 @@ from streamjob_agent.wire import (
 ids = st.integers(0, 2000).map(str)
 rows = st.lists(st.none() | ids, max_size=40).map(tuple)
 owner_maps = st.dictionaries(st.integers(0, 9), rows, max_size=3)
+places = st.lists(st.none() | st.integers(1, 10_000), max_size=40).map(tuple)
+place_maps = st.dictionaries(st.integers(0, 9), places, max_size=3)
 keys = st.builds(GroupKey, operator=st.integers(0, 9), partition=st.integers(0, 999))
 whole = st.integers(0, 2**53)
 seconds = st.floats(0, 1e9)
@@ -39,6 +41,8 @@ assignments = st.builds(
     marked_for_removal=st.lists(ids, max_size=3).map(tuple),
     remove=st.lists(ids, max_size=3).map(tuple),
     owners=owner_maps,
+    arrivals=place_maps,
+    known_executors=st.lists(ids, max_size=3).map(tuple),
     move_order=st.lists(keys, max_size=5).map(tuple),
     move_cost_s=st.dictionaries(keys, seconds, max_size=5),
     pace=st.builds(
@@ -66,6 +70,8 @@ query_statuses = st.builds(
     moves_pending=whole,
     moves_done=whole,
     moves_failed=whole,
+    moves_awaiting=whole,
+    arrived=st.lists(ids, max_size=3).map(tuple),
 )
 statuses = st.builds(
     AgentStatus,
@@ -119,6 +125,9 @@ UNREADABLE = [
     ({"owners": {"0": "0*9999999"}}, "owners: more than 200000 key groups given at '0*9999999'"),
     ({"owners": {"0": "0*" + "9" * 5000}}, "owners: more than 200000 key groups given at"),
     ({"owners": {"0": "0*150000,1*150000"}}, "owners: more than 200000 key groups given at '1*150000'"),
+    ({"arrivals": {"0": "0"}}, "arrivals: '0' given, a place of 1 to 10000 or '-' is needed"),
+    ({"arrivals": {"0": "first"}}, "arrivals: 'first' given, a place of 1 to 10000 or '-' is needed"),
+    ({"known_executors": [1]}, "known_executors, 0: '1' given, text is needed"),
     ({"move_order": ["0-1"]}, "key group: '0-1' is not OPERATOR/PARTITION, two whole numbers"),
     ({"move_order": [{}]}, "key group: '{}' is not OPERATOR/PARTITION, two whole numbers"),
     ({"move_cost_s": {"0/1": "much"}}, "move_cost_s, 0/1: 'much' given, a number of seconds of 0 or more is needed"),

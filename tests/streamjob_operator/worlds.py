@@ -12,6 +12,7 @@ from streamjob_operator.cycle import turn
 from streamjob_operator.ports import Ports, Reporter
 from streamjob_operator.spec import StreamJob, parse_job
 from streamjob_operator.values import (
+    Arrivals,
     CycleRecord,
     ExecutorView,
     Memory,
@@ -22,7 +23,7 @@ from streamjob_operator.values import (
     StageView,
     Verdict,
 )
-from streamjob_planners.model import GroupId
+from streamjob_planners.model import GroupId, Plan
 
 JOB = """
 apiVersion: streamjob.dev/v1alpha1
@@ -89,6 +90,7 @@ class World:
     cores: dict[str, int] = dataclasses.field(default_factory=dict)  # of executors that have more than one
     state_memory: list[float] | None = None  # bytes of each group's state
     state_limit: float | None = None  # of each executor
+    places: dict[int, int] = dataclasses.field(default_factory=dict)  # of groups that go to executors to come
 
     def observe(self, now_s: float, window_s: float) -> Snapshot:
         self._crash("observe")
@@ -166,12 +168,22 @@ class World:
             self.removed.append(executor_id)
         for executor_id in self.executors:
             self.executors[executor_id] = "draining" if executor_id in verdict.marked_for_removal else "ready"
-        assert verdict.plan is not None
-        names = list(dict.fromkeys(one.executor_id for one in snapshot.executors if one.state in ("ready", "draining")))
-        self.waiting = {move.group: names[move.target] for move in verdict.plan.moves}
+        if verdict.plan is not None:
+            self._plan(snapshot, verdict.plan, verdict.arrivals)
         if verdict.executors_target is not None and self.arrive:
-            for number in range(len(self.executors), verdict.executors_target):
-                self.executors[f"new-{len(self.assignments)}-{number}"] = "ready"
+            fresh = [f"new-{len(self.assignments)}-{at}" for at in range(len(self.executors), verdict.executors_target)]
+            self.come(*fresh)
+
+    def _plan(self, snapshot: Snapshot, plan: Plan, arrivals: Arrivals | None) -> None:
+        names = list(dict.fromkeys(one.executor_id for one in snapshot.executors if one.state in ("ready", "draining")))
+        self.waiting = {move.group: names[move.target] for move in plan.moves}
+        self.places = {} if arrivals is None else dict(zip(arrivals.groups, arrivals.places, strict=True))
+
+    def come(self, *fresh: str) -> None:
+        """Executors come, and the agent gives them what the plan has for them."""
+        self.executors |= dict.fromkeys(fresh, "ready")
+        self.waiting |= {at: fresh[place - 1] for at, place in self.places.items() if place <= len(fresh)}
+        self.places = {at: place - len(fresh) for at, place in self.places.items() if place > len(fresh)}
 
     def load(self) -> Memory:
         self._crash("load")

@@ -78,6 +78,7 @@ def adopt(memory: Memory, written: Assignment | None, now_s: float) -> Memory:
         target_since_s=now_s if more else memory.target_since_s,
         marked=written.marked_for_removal,
         acted_at_s=now_s,
+        arrivals=max((place or 0 for row in written.arrivals.values() for place in row), default=0),
         first_seen_s=now_s if memory.first_seen_s is None else memory.first_seen_s,
         pending=None,
     )

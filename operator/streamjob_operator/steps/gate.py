@@ -5,20 +5,23 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.spec import Denied, Mode, StreamJob
-from streamjob_operator.steps import approve, speeds
+from streamjob_operator.steps import approve, leave, speeds
+from streamjob_operator.steps.arrivals import prepared, sentence
 from streamjob_operator.steps.boundary import allowance_s, in_waves
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
 from streamjob_operator.steps.windows import denying
 from streamjob_operator.steps.worth import Worth, drains_only, worth
 from streamjob_operator.steps.worth_time import newly_used
-from streamjob_operator.values import Memory, PendingPlan, Reason, Snapshot, Verdict
+from streamjob_operator.values import Arrivals, Memory, PendingPlan, Reason, Snapshot, Verdict
 from streamjob_planners import plans
 from streamjob_planners.model import LoadModel, Objective, Plan
 from streamjob_planners.verify import Violation, verify
 
 OVERLOAD = 100.0
 """Utilisation from which an executor cannot do its work, percent points."""
+_GO_ON = (Reason.MOVES_PENDING, Reason.WINDOW_DENIES)
+"""Reasons to plan no moves under which those of the newest plan are made all the same."""
 _LESS_TELLING = (Reason.BALANCED, Reason.GAIN_TOO_SMALL, Reason.RECOMMENDED)
 """Reasons to move nothing beside which a recommendation of other executors must be told."""
 
@@ -36,12 +39,36 @@ class Case:
     violations: tuple[Violation, ...]
     now_s: float
     kept_back: str | None = None
+    changed_at_s: float | None = None
 
     @property
     def resizes(self) -> bool:
         """Whether the executors wanted or marked change, as against finishing what was decided before."""
         resized, memory = self.resized, self.memory
         return resized.wanted != memory.executors_target or set(resized.marked) != set(memory.marked)
+
+    @property
+    def moves_allowed(self) -> bool:
+        """Whether key groups may move for balance, as far as modes say."""
+        return self.job.spec.balancing.mode in (Mode.AUTO, Mode.APPROVE)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Marked executors but for those that leave now by an earlier decision, which nobody is asked about again."""
+        gone = set(self.remove) & set(self.memory.marked)
+        return tuple(one for one in self.resized.marked if one not in gone)
+
+    @property
+    def unprepared(self) -> bool:
+        """Whether more executors are to come than the newest assignment has a share for."""
+        coming = self.resized.coming
+        return self.moves_allowed and coming is not None and coming.executors > self.memory.arrivals
+
+    @property
+    def changed(self) -> bool:
+        """Whether the world is another than the one that the newest assignment was made for."""
+        acted_s, since = self.memory.acted_at_s, (self.memory.stirred_at_s, self.changed_at_s)
+        return acted_s is not None and any(at_s is not None and at_s > acted_s for at_s in since)
 
     @property
     def recommends_executors(self) -> bool:
@@ -51,18 +78,50 @@ class Case:
 
 
 def gate(case: Case) -> Verdict:
-    """The verdict."""
+    """The verdict; executors that are empty leave even where nothing else is done."""
+    verdict = _judge(case)
+    if verdict.act or verdict.reason in leave.DECIDES:
+        return verdict
+    remove = tuple(one for one in case.remove if one in case.memory.marked)
+    return leave.removal(case.memory, case.job, remove, verdict.message, verdict.pending) if remove else verdict
+
+
+def _judge(case: Case) -> Verdict:
     blocked = _blocked(case)
     if blocked is not None:
         return _hold(case, *blocked)
-    plan, judged = _moves(case)
-    scaled = case.resizes or bool(case.remove)
-    if not judged.act and not scaled:
+    case, judged = _moves(case)
+    if not judged.act and not case.resizes:
         return _nothing_to_do(case, judged)
-    carried = plan if judged.act else plans.hold_plan(case.resized.model, planner=plan.planner)
-    if _needs_approval(case, carried):
-        return _ask(case, carried, judged)
-    return _go(case, carried, *_why(case, judged))
+    if judged.reason in _GO_ON:
+        return _only_executors(case)
+    case = case if judged.act else _without_moves(case)
+    arrivals = _arrivals(case)
+    if _needs_approval(case, arrivals):
+        return _ask(case, arrivals, judged)
+    return _go(case, arrivals, *_why(case, judged, arrivals))
+
+
+def _without_moves(case: Case) -> Case:
+    model, plan = case.resized.model, case.resized.plan
+    stay = plans.hold_plan(model, planner=plan.planner)
+    return dataclasses.replace(case, resized=dataclasses.replace(case.resized, plan=stay))
+
+
+def _only_executors(case: Case) -> Verdict:
+    """Other executors, while the moves of the newest plan go on."""
+    case, decision = _without_moves(case), case.resized.decision
+    if _needs_approval(case, None):
+        return _ask(case, None, Worth(act=False, reason=decision.reason, message=decision.message))
+    return dataclasses.replace(_go(case, None, decision.reason, decision.message), plan=None)
+
+
+def _arrivals(case: Case) -> Arrivals | None:
+    """What executors to come shall own, where key groups may move."""
+    coming = case.resized.coming
+    if coming is None or not case.moves_allowed:
+        return None
+    return prepared(coming, case.resized.plan, case.job.spec.balancing.migration_budget)
 
 
 def held(reason: Reason, message: str, *, plan: Plan | None = None, marked: tuple[str, ...] = ()) -> Verdict:
@@ -96,21 +155,34 @@ def _blocked(case: Case) -> tuple[Reason, str] | None:
     return None
 
 
-def _moves(case: Case) -> tuple[Plan, Worth]:
-    """The plan as far as it may be carried out, and whether it should be."""
-    model, plan, balancing = case.resized.model, case.resized.plan, case.job.spec.balancing
+def _moves(case: Case) -> tuple[Case, Worth]:
+    """The case with its plan as far as that may be carried out, and whether it should be."""
+    plan = case.resized.plan
     window = denying(case.job.spec.scaling.windows, Denied.MOVE, case.now_s)
     if window is not None:
-        return plan, Worth(act=False, reason=Reason.WINDOW_DENIES, message=f"Window '{window.cron}' forbids moves.")
+        return case, Worth(act=False, reason=Reason.WINDOW_DENIES, message=f"Window '{window.cron}' forbids moves.")
     if _must_wait(case):
         message = f"{case.snapshot.moves_pending} moves of generation {case.snapshot.generation_applied} are pending."
-        return plan, Worth(act=False, reason=Reason.MOVES_PENDING, message=message)
+        return case, Worth(act=False, reason=Reason.MOVES_PENDING, message=message)
     waiting = _waiting_plan(case)
     if waiting is not None:
-        return waiting, _worth(case, waiting)
-    if balancing.mode in (Mode.AUTO, Mode.APPROVE):
-        return plan, _worth(case, plan)
-    return _only_finishing(model, plan, case)
+        case = dataclasses.replace(case, resized=waiting)
+        return case, _all_worth(case)
+    if case.moves_allowed:
+        return case, _all_worth(case)
+    plan, judged = _only_finishing(case.resized.model, plan, case)
+    return dataclasses.replace(case, resized=dataclasses.replace(case.resized, plan=plan)), judged
+
+
+def _all_worth(case: Case) -> Worth:
+    """Of the moves that can be made now; where they are not worth it, of those to executors that are to come."""
+    judged, coming = _worth(case, case.resized.plan), case.resized.coming
+    if judged.act or coming is None or not case.unprepared or case.resizes:
+        return judged
+    later = worth(coming.model, coming.plan, case.job.spec.balancing)
+    if not later.act:
+        return judged
+    return Worth(act=True, reason=Reason.FILLING, message=f"{coming.executors} executors are to come.")
 
 
 def _worth(case: Case, plan: Plan) -> Worth:
@@ -141,45 +213,66 @@ def _only_finishing(model: LoadModel, plan: Plan, case: Case) -> tuple[Plan, Wor
 
 
 def _must_wait(case: Case) -> bool:
-    """Moves of the last generation are under way, and nothing is so urgent that they should be replaced: an executor
-    that cannot do its work, or one that has come and has none."""
+    """Moves of the last generation are under way, the world they were planned for is still there, and nothing is so
+    urgent that they should be replaced: an executor that cannot do its work, or one that has come and has none.
+
+    While executors take the share that was planned for them they are those, and where key groups are is seen too late
+    to plan from it.
+    """
     plan, model = case.resized.plan, case.resized.model
+    if case.snapshot.moves_pending == 0 or case.changed:
+        return False
     urgent = plan.before.max_load >= OVERLOAD or bool(newly_used(model, plan))
-    return case.snapshot.moves_pending > 0 and not case.resizes and not urgent
+    return case.memory.filling or not (case.resizes or case.unprepared or urgent)
 
 
-def _waiting_plan(case: Case) -> Plan | None:
+def _waiting_plan(case: Case) -> Resized | None:
     """The plan that waits for approval, while it is still possible and still wants the same executors."""
-    pending, resized = case.memory.pending, case.resized
+    pending = case.memory.pending
     if pending is None or not _same_ends(pending, case):
         return None
-    plan = approve.revive(pending, resized.model, resized.plan.planner)
-    return None if plan is None or verify(resized.model, plan, plan_params(case.job)) else plan
+    found, params = approve.revive(pending, case.resized), plan_params(case.job)
+    if found is None or verify(found.model, found.plan, params):
+        return None
+    coming = found.coming
+    return None if coming is not None and verify(coming.model, coming.plan, params) else found
 
 
 def _same_ends(pending: PendingPlan, case: Case) -> bool:
     same_driver = pending.application_id == case.snapshot.application_id
-    same_executors = (pending.executors_wanted, set(pending.marked)) == (case.resized.wanted, set(case.resized.marked))
+    same_executors = (pending.executors_wanted, set(pending.marked)) == (case.resized.wanted, set(case.marks))
     return same_driver and same_executors
 
 
-def _needs_approval(case: Case, plan: Plan) -> bool:
-    spec = case.job.spec
+def _needs_approval(case: Case, arrivals: Arrivals | None) -> bool:
+    spec, model, plan = case.job.spec, case.resized.model, case.resized.plan
     if spec.scaling.mode is Mode.APPROVE and case.resizes and not case.resized.decision.told:
         return True
-    marked = case.resized.model.marked
-    return spec.balancing.mode is Mode.APPROVE and any(not marked[move.source] for move in plan.moves)
+    moves = arrivals is not None or any(not model.marked[move.source] for move in plan.moves)
+    return spec.balancing.mode is Mode.APPROVE and moves
 
 
-def _ask(case: Case, plan: Plan, judged: Worth) -> Verdict:
-    pending, waiting = approve.pend(plan, case.snapshot, case.memory, case.resized), case.memory.pending
+def _ask(case: Case, arrivals: Arrivals | None, judged: Worth) -> Verdict:
+    pending, waiting = (
+        approve.pend(case.snapshot, case.memory, dataclasses.replace(case.resized, marked=case.marks), arrivals),
+        case.memory.pending,
+    )
     if waiting is not None and _same_ends(waiting, case) and waiting.moves == pending.moves:
         pending = waiting
-    reason, message = _why(case, judged)
+    reason, message = _why(case, judged, arrivals)
     if case.job.approved_plan == pending.plan_hash:
-        return dataclasses.replace(_go(case, plan, reason, f"Approved. {message}"), pending=pending)
+        return dataclasses.replace(_go(case, arrivals, reason, f"Approved. {message}"), pending=pending)
     told = f"Plan {pending.plan_hash} waits for approval: {message}{_other_approval(case)}"
-    return dataclasses.replace(_go(case, plan, Reason.AWAITING_APPROVAL, told), act=False, pending=pending)
+    if _grows_anyway(case):
+        asked = _go(_without_moves(case), None, reason, told)
+        return dataclasses.replace(asked, plan=None, pending=pending, awaits=True)
+    return dataclasses.replace(_go(case, arrivals, Reason.AWAITING_APPROVAL, told), act=False, pending=pending)
+
+
+def _grows_anyway(case: Case) -> bool:
+    """Whether executors are asked for now, though the moves to them wait for approval."""
+    free = case.job.spec.scaling.mode is Mode.AUTO or case.resized.decision.told
+    return free and case.resizes and case.resized.decision.reason is Reason.SCALE_OUT
 
 
 def _other_approval(case: Case) -> str:
@@ -190,9 +283,9 @@ def _other_approval(case: Case) -> str:
     return f" The annotation streamjob.dev/approve names {approved}, which is another plan."
 
 
-def _go(case: Case, plan: Plan, reason: Reason, message: str) -> Verdict:
+def _go(case: Case, arrivals: Arrivals | None, reason: Reason, message: str) -> Verdict:
     leaving, budget = set(case.resized.marked) - set(case.remove), case.job.spec.balancing.migration_budget
-    plan, costs_s = in_waves(case.resized.model, plan, budget)
+    plan, costs_s = in_waves(case.resized.model, case.resized.plan, budget)
     return Verdict(
         act=True,
         reason=reason,
@@ -201,19 +294,17 @@ def _go(case: Case, plan: Plan, reason: Reason, message: str) -> Verdict:
         executors_target=case.resized.wanted + len(leaving) if case.job.resizes else None,
         marked_for_removal=case.resized.marked,
         remove=case.remove,
+        arrivals=arrivals,
         boundary_s=allowance_s(budget, plan.before.expected_s or case.snapshot.rates.mean_batch_s),
         move_cost_s=costs_s,
     )
 
 
-def _why(case: Case, judged: Worth) -> tuple[Reason, str]:
+def _why(case: Case, judged: Worth, arrivals: Arrivals | None) -> tuple[Reason, str]:
     decision = case.resized.decision
     if case.resizes:
-        return decision.reason, decision.message
-    if judged.act:
-        return judged.reason, judged.message
-    empty = f"Executor {case.remove[0]} is" if len(case.remove) == 1 else f"Executors {', '.join(case.remove)} are"
-    return Reason.EXECUTOR_REMOVED, f"{empty} empty and leave{'s' * (len(case.remove) == 1)}."
+        return decision.reason, decision.message + sentence(arrivals)
+    return judged.reason, judged.message + sentence(arrivals)
 
 
 def _nothing_to_do(case: Case, judged: Worth) -> Verdict:

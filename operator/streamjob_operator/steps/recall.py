@@ -13,6 +13,7 @@ from streamjob_planners.batch.knowledge import Knowledge
 def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     """The memory to think with."""
     memory = _of_this_run(_of_this_driver(memory, snapshot, now_s), snapshot)
+    memory = _with_fleet(memory, snapshot)
     memory = learn_batches(learn(memory, snapshot), snapshot)
     marked = _still_marked(memory, snapshot)
     ready = sum(1 for one in snapshot.executors if one.state == "ready" and one.executor_id not in marked)
@@ -37,6 +38,10 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
         memory,
         application_id=snapshot.application_id,
         marked=(),
+        executors=(),
+        arrivals=0,
+        filling=False,
+        stirred_at_s=None,
         pending=None,
         lag=None,
         first_seen_s=now_s,
@@ -50,6 +55,28 @@ def _of_this_run(memory: Memory, snapshot: Snapshot) -> Memory:
     """The most key groups that this run of the query has shown: fewer than that is a page that lacks some."""
     known = memory.groups_seen if memory.run_id == snapshot.run_id else 0
     return dataclasses.replace(memory, run_id=snapshot.run_id, groups_seen=max(known, len(snapshot.group_ids)))
+
+
+def _with_fleet(memory: Memory, snapshot: Snapshot) -> Memory:
+    """Who came and who went: those that were expected take key groups by themselves, others make the plan an old one.
+
+    Where executors took their share the measurements before that speak of another placement.
+    """
+    now, before = {one.executor_id for one in live(snapshot)}, set(memory.executors)
+    filling = memory.filling and snapshot.moves_pending > 0
+    if not before or now == before:
+        return dataclasses.replace(memory, executors=tuple(sorted(now)), filling=filling)
+    came, lost = len(now - before), before - now - set(memory.marked)
+    expected = min(came, memory.arrivals)
+    stirred = bool(lost) or came > expected
+    return dataclasses.replace(
+        memory,
+        executors=tuple(sorted(now)),
+        arrivals=memory.arrivals - expected,
+        filling=filling or (expected > 0 and snapshot.moves_pending > 0),
+        acted_at_s=snapshot.taken_at_s if expected and not stirred else memory.acted_at_s,
+        stirred_at_s=snapshot.taken_at_s if stirred else memory.stirred_at_s,
+    )
 
 
 def _behind(memory: Memory, snapshot: Snapshot) -> bool:
@@ -70,7 +97,7 @@ def _still_marked(memory: Memory, snapshot: Snapshot) -> tuple[str, ...]:
     return () if alive and alive <= set(marked) else marked
 
 
-def empty_marked(memory: Memory, snapshot: Snapshot) -> tuple[str, ...]:
+def empty_of(marked: tuple[str, ...], snapshot: Snapshot) -> tuple[str, ...]:
     """Marked executors that hold no key group (algorithm 1 of the ALBIC paper: terminate those first)."""
     owners = set(snapshot.owners)
-    return tuple(one for one in memory.marked if one not in owners)
+    return tuple(one for one in marked if one not in owners)

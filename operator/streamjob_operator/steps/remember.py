@@ -41,8 +41,9 @@ def remember(memory: Memory, happened: Happened, job: StreamJob, now_s: float) -
         memory = _scaling(memory, happened.scaling, job, now_s)
     memory = dataclasses.replace(memory, pending=_pending(memory, happened))
     if happened.receipt is not None and happened.receipt.accepted:
+        moved = memory.moved if happened.verdict.plan is None else _moved(happened)
         memory = _accepted(memory, happened.verdict, happened.receipt, now_s)
-        memory = dataclasses.replace(memory, moved=_moved(happened))
+        memory = dataclasses.replace(memory, moved=moved)
     return memory
 
 
@@ -84,9 +85,11 @@ def _moved(happened: Happened) -> tuple[str, ...] | None:
     plan, model = happened.verdict.plan, happened.model
     if plan is None or model is None:
         return ()
-    if len(plan.moves) > MOST_MOVED:
+    arrivals = happened.verdict.arrivals
+    rows = (*(move.group for move in plan.moves), *(() if arrivals is None else arrivals.groups))
+    if len(rows) > MOST_MOVED:
         return None
-    groups = (model.group_ids[move.group] for move in plan.moves)
+    groups = (model.group_ids[row] for row in rows)
     return tuple(f"{group.operator}/{group.partition}" for group in groups)
 
 
@@ -100,8 +103,17 @@ def _accepted(memory: Memory, verdict: Verdict, receipt: Receipt, now_s: float) 
         target_since_s=now_s if more else memory.target_since_s,
         marked=verdict.marked_for_removal,
         acted_at_s=now_s,
+        arrivals=_arrivals(memory, verdict),
+        filling=memory.filling and verdict.plan is None,
         predicted_distance=memory.predicted_distance if verdict.plan is None else verdict.plan.after.load_distance,
         predicted_batch_s=memory.predicted_batch_s if verdict.plan is None else verdict.plan.after.expected_s,
-        approved_plan=memory.approved_plan if verdict.pending is None else verdict.pending.plan_hash,
-        pending=None,
+        approved_plan=memory.approved_plan if verdict.pending is None or verdict.awaits else verdict.pending.plan_hash,
+        pending=verdict.pending if verdict.awaits else None,
     )
+
+
+def _arrivals(memory: Memory, verdict: Verdict) -> int:
+    """Executors to come that have a share from now on; without a plan those of the newest one go on."""
+    if verdict.plan is None:
+        return memory.arrivals
+    return 0 if verdict.arrivals is None else verdict.arrivals.executors

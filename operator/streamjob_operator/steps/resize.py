@@ -6,18 +6,22 @@ import dataclasses
 
 import numpy as np
 
+from streamjob_operator.steps.arrivals import Coming
 from streamjob_operator.steps.solve import Solver
 from streamjob_operator.values import Memory, Reason, ScalingDecision
 from streamjob_planners import measures, plans, what_if
 from streamjob_planners.model import Effect, LoadModel, Objective, Plan
 from streamjob_planners.verify import verify
 
+_COMING = (Reason.WAITING_FOR_EXECUTORS, Reason.REPLICAS_SET, Reason.BALANCED)
+"""Decisions under which executors that are missing are still waited for."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Resized:
     """What shall be: `wanted` unmarked executors, `marked` ones, and the plan for the executors that exist.
 
-    `outlook` is the effect expected once executors that are asked for have come; None when none are.
+    `coming` is the plan with the executors that were asked for; None when all are here.
     """
 
     model: LoadModel
@@ -25,7 +29,12 @@ class Resized:
     decision: ScalingDecision
     wanted: int
     marked: tuple[str, ...]
-    outlook: Effect | None = None
+    coming: Coming | None = None
+
+    @property
+    def outlook(self) -> Effect | None:
+        """The effect expected once executors that were asked for have come; None when all are here."""
+        return None if self.coming is None else self.coming.plan.after
 
 
 def keep(model: LoadModel, plan: Plan, decision: ScalingDecision, memory: Memory, _: Solver | None = None) -> Resized:
@@ -36,32 +45,44 @@ def keep(model: LoadModel, plan: Plan, decision: ScalingDecision, memory: Memory
 def resize(model: LoadModel, plan: Plan, decision: ScalingDecision, memory: Memory, solver: Solver) -> Resized:
     """Plan for the decision's target. May raise Hold when the planner fails."""
     if decision.reason is Reason.SCALE_OUT:
-        return _grow(model, decision, memory, decision.target - _wanted(decision, memory), solver)
+        return _grow(model, decision, memory, solver)
     if decision.reason is Reason.SCALE_IN:
         return _shrink(model, plan, decision, memory, solver)
-    return dataclasses.replace(keep(model, plan, decision, memory), wanted=decision.target)
+    kept = dataclasses.replace(keep(model, plan, decision, memory), wanted=decision.target)
+    missing = _missing(model, decision)
+    return _with_coming(kept, missing, solver) if missing and decision.reason in _COMING else kept
+
+
+def _missing(model: LoadModel, decision: ScalingDecision) -> int:
+    return max(0, decision.target - int((~model.marked).sum()))
 
 
 def _wanted(decision: ScalingDecision, memory: Memory) -> int:
     return decision.target if memory.executors_target is None else memory.executors_target
 
 
-def _grow(model: LoadModel, decision: ScalingDecision, memory: Memory, more: int, solver: Solver) -> Resized:
+def _grow(model: LoadModel, decision: ScalingDecision, memory: Memory, solver: Solver) -> Resized:
     """Marked executors are taken back first: they are here, and still hold the most state."""
+    more = decision.target - _wanted(decision, memory)
     back = _heaviest_marked(model, memory, more)
     marked = tuple(one for one in memory.marked if one not in back)
     unmarked = dataclasses.replace(model, marked=model.marked & ~np.isin(model.node_ids, back))
-    if len(back) == more:
-        plan = solver.solve(unmarked)
-        return Resized(model=unmarked, plan=plan, decision=decision, wanted=decision.target, marked=marked)
-    future = solver.solve(what_if.with_extra_nodes(unmarked, more - len(back), 1.0))
-    return Resized(
-        model=unmarked,
-        plan=_possible_now(unmarked, future, solver),
-        decision=decision,
-        wanted=decision.target,
-        marked=marked,
-        outlook=future.after,
+    hold = plans.hold_plan(unmarked, planner=solver.planner.name)
+    grown = Resized(model=unmarked, plan=hold, decision=decision, wanted=decision.target, marked=marked)
+    missing = _missing(unmarked, decision)
+    return _with_coming(grown, missing, solver) if missing else dataclasses.replace(grown, plan=solver.solve(unmarked))
+
+
+def _with_coming(resized: Resized, missing: int, solver: Solver) -> Resized:
+    """Planned with the executors that are to come; what is possible without them goes first."""
+    extended = what_if.with_extra_nodes(resized.model, missing, 1.0)
+    future = solver.solve(extended)
+    if verify(extended, future, solver.params):
+        return dataclasses.replace(resized, plan=solver.solve(resized.model))
+    return dataclasses.replace(
+        resized,
+        plan=_possible_now(resized.model, future, solver),
+        coming=Coming(model=extended, plan=future, executors=missing),
     )
 
 

@@ -52,7 +52,16 @@ class MapSpec(Part):
 
     owners: dict[str, str] = Field(default_factory=dict)
     """Executor of each partition, by operator: "0*3,2,-*2" is three on executor 0, one on 2, two left where they are.
-    Text over 16 KiB is "z:" and the base64 of its zlib stream. Default: nothing is assigned."""
+    Text over 16 KiB is "z:" and the base64 of its zlib stream. Default: moves and arrivals of the generation before
+    go on."""
+
+    arrivals: dict[str, str] | None = None
+    """What executors that are to come will own, by operator: "-*3,1,2" is the fourth partition for the first one to be
+    ready that is not in knownExecutors, the fifth for the second; until then they are where owners says. Long text as
+    in owners. Default: nothing."""
+
+    known_executors: tuple[str, ...] | None = None
+    """Ids of the executors that were there when arrivals was written. Default: none."""
 
     move_order: str | None = None
     """Order of the moves: "0:3,7;1:4" is partitions 3 and 7 of operator 0, then 4 of operator 1. Long text as in
@@ -115,6 +124,12 @@ class MapQuery(Part):
 
     moves_failed: int | None = None
     """Moves of the applied generation that were given up."""
+
+    moves_awaiting: int | None = None
+    """Moves of the applied generation to executors that have not come."""
+
+    arrived: tuple[str, ...] = ()
+    """Ids of the executors that came for spec.arrivals, in the order of their places."""
 
 
 class MapStatus(Part):

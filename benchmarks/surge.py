@@ -1,0 +1,139 @@
+"""A plain surge with a default policy, on paper: when the backlog is gone, and what it costs in executors.
+
+    python -m benchmarks.surge [--seeds 3] [--planner search]
+
+Beside it stand the fewest executors that could: those of the start until new ones can be ready, then the fewest that
+work the backlog off within catchUp, then the fewest that hold the rate, each with work spread evenly over all slots.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import itertools
+from pathlib import Path
+
+import numpy as np
+
+from streamjob_sim.reading import read_world
+from streamjob_sim.score import Score
+from streamjob_sim.simulate import job_of, simulate
+from streamjob_sim.world import World
+
+WORLD = Path(__file__).parent.parent / "samples" / "worlds" / "surge.yaml"
+SHARE = 0.7
+"""Part of an even share of the work from which a new executor carries its own: hot key groups make shares uneven."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Figures of one run; None is "never".
+
+    Attributes:
+        first_s: from the surge to the first executor that came.
+        settled_s: from there to the moment from which no more than two batches' rows wait.
+        carries_s: of each executor that came after the surge: seconds from its being ready to the first batch with its
+            share; None where it never had it.
+        boundaries: of each executor that came after the surge: starts of batches from its being ready up to the
+            first batch in which it has SHARE of an even share of key groups' work; None where it never had.
+        executor_h, fewest_h: hours of executors, and the fewest that could.
+    """
+
+    first_s: float | None
+    settled_s: float | None
+    waiting: float
+    carries_s: tuple[float | None, ...]
+    boundaries: tuple[int | None, ...]
+    executor_h: float
+    fewest_h: float
+    moves: int
+    p95_batch_s: float
+
+
+def outcome(world: World, score: Score) -> Outcome:
+    """What a run of the world was worth."""
+    surge_s = world.arrival.steps[0].at_s
+    coming = _ready_at_s(score, world.executors.initial)
+    after = [at_s for at_s in coming if at_s > surge_s]
+    first_s = min(after, default=None)
+    shares = [_share(score, index, at_s) for index, at_s in _newcomers(score, world, surge_s)]
+    return Outcome(
+        first_s=None if first_s is None else first_s - surge_s,
+        settled_s=None if first_s is None else _settled_s(world, score, first_s),
+        waiting=score.final_waiting,
+        carries_s=tuple(None if found is None else round(found[1], 1) for found in shares),
+        boundaries=tuple(None if found is None else found[0] for found in shares),
+        executor_h=score.executor_s / 3600,
+        fewest_h=fewest_s(world) / 3600,
+        moves=score.moves,
+        p95_batch_s=score.p95_batch_s,
+    )
+
+
+def _ready_at_s(score: Score, initial: int) -> list[float]:
+    return [one.ready_at_s for one in score.lives[initial:]]
+
+
+def _newcomers(score: Score, world: World, surge_s: float) -> list[tuple[int, float]]:
+    last_s = score.batches[-1].started_s
+    return [
+        (index, one.ready_at_s)
+        for index, one in enumerate(score.lives)
+        if index >= world.executors.initial and surge_s < one.ready_at_s < min(last_s, one.gone_at_s)
+    ]
+
+
+def _settled_s(world: World, score: Score, since_s: float) -> float | None:
+    """When the backlog is gone for good, seconds after `since_s`."""
+    limit = 2 * world.batch.trigger_s * world.arrival.steps[-1].rate
+    late = [batch.end_s for batch in score.batches if batch.waiting > limit]
+    if not late or late[-1] >= score.batches[-1].end_s:
+        return 0.0 if not late else None
+    return max(0.0, late[-1] - since_s)
+
+
+def _share(score: Score, index: int, ready_s: float) -> tuple[int, float] | None:
+    """Boundaries and seconds from its being ready to the first batch in which it carries its share."""
+    starts = [batch for batch in score.batches if batch.started_s >= ready_s]
+    for number, batch in enumerate(starts, start=1):
+        busy_s = batch.executor_busy_s
+        if index < busy_s.size and busy_s[index] >= SHARE * busy_s.sum() / batch.executors:
+            return number, batch.started_s - ready_s
+    return None
+
+
+def fewest_s(world: World) -> float:
+    """Executor-seconds of the fewest executors that could, see the module."""
+    step, scaling = world.arrival.steps[0], world.policy.scaling
+    initial, come_s = world.executors.initial, step.at_s + world.executors.startup_s
+    backlog = max(0.0, step.rate - _rate(world, initial)) * (come_s - step.at_s)
+    working = next(n for n in itertools.count(1) if (_rate(world, n) - step.rate) * scaling.catch_up_s >= backlog)
+    holding = next(n for n in itertools.count(1) if _rate(world, n) >= step.rate)
+    worked_s = min(scaling.catch_up_s, world.duration_s - come_s)
+    rest_s = world.duration_s - come_s - worked_s
+    return initial * come_s + max(working, holding) * worked_s + holding * rest_s
+
+
+def _rate(world: World, executors: int) -> float:
+    """Rows per second that batches of a trigger interval take at most, work spread evenly."""
+    per_row_s = sum(1.0 / one.records_per_slot_second for one in world.operators)
+    slots = executors * world.executors.cores
+    overhead_s = sum(np.ceil(one.partitions / slots) * one.task_overhead_s for one in world.operators)
+    busy_s = world.batch.trigger_s - world.batch.fixed_s - overhead_s
+    return float(slots * busy_s / per_row_s / world.batch.trigger_s)
+
+
+def main() -> None:
+    """Print a row for each planner and seed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--planner", action="append", default=None)
+    given = parser.parse_args()
+    world = read_world(WORLD)
+    for planner in given.planner or ["search"]:
+        for seed in range(1, given.seeds + 1):
+            print(planner, seed, outcome(world, simulate(world, job_of(world), planner, seed)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
