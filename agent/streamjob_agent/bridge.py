@@ -85,6 +85,8 @@ class GroupUsage:
     local_bytes: int
     remote_bytes: int
     state_rows: int | None
+    gc_s: float = 0.0  # that the executor stood still to collect garbage while they ran
+    fetch_wait_s: float = 0.0  # that they waited for shuffle blocks of other executors
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +115,7 @@ class StageUsage:
     wall_s: float
     busy_s: float
     longest_s: float  # sum of each batch's longest task
+    wait_s: float = 0.0  # of all its tasks, from the stage's submission to their launch
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,7 @@ class StageView:
         longest_s: run time of its longest task.
         spread_s: standard deviation of a key group's seconds from batch to batch, pooled over its key groups; None
             without key groups or with fewer than two batches.
+        wait_s: of all its tasks, from the stage's submission to their launch: for want of a slot.
     """
 
     operator: int | None
@@ -57,6 +58,7 @@ class StageView:
     busy_s: float
     longest_s: float
     spread_s: float | None = None
+    wait_s: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,16 +63,17 @@ def _rows(text: str) -> list[list[str]]:
 
 
 def _group(row: list[str]) -> GroupUsage:
-    batches, tasks, firsts, busy_ms, cpu_ns, records, local_bytes, remote_bytes, state_rows = map(int, row[6:15])
+    batches, tasks, firsts, busy_ms, cpu_ns, records, local_bytes, remote_bytes = map(int, row[6:14])
+    gc_ms, fetch_ms, state_rows = map(int, row[14:17])
     return GroupUsage(
         key=GroupKey(operator=int(row[2]), partition=int(row[3])),
         executor_id=row[4],
         counted_on=row[5],
         moments=Moments(
             batches=batches,
-            squared_s2=float(row[15]) / _MS**2,
-            first_s=float(row[16]) / _MS,
-            firsts_squared=int(row[17]),
+            squared_s2=float(row[17]) / _MS**2,
+            first_s=float(row[18]) / _MS,
+            firsts_squared=int(row[19]),
         ),
         tasks=tasks,
         first_tasks=firsts,
@@ -82,17 +83,20 @@ def _group(row: list[str]) -> GroupUsage:
         local_bytes=local_bytes,
         remote_bytes=remote_bytes,
         state_rows=None if state_rows < 0 else state_rows,
+        gc_s=gc_ms / _MS,
+        fetch_wait_s=fetch_ms / _MS,
     )
 
 
 def _stage(row: list[str]) -> StageUsage:
-    level, wall_ms, busy_ms, longest_ms = map(int, row[4:8])
+    level, wall_ms, busy_ms, longest_ms, wait_ms = map(int, row[4:9])
     return StageUsage(
         stage=names.stage_name(int(row[2]) if row[2] != "-1" else None, row[3]),
         level=level,
         wall_s=wall_ms / _MS,
         busy_s=busy_ms / _MS,
         longest_s=longest_ms / _MS,
+        wait_s=wait_ms / _MS,
     )
 
 

@@ -18,7 +18,12 @@ Series = Mapping[Labels, float]
 GROUP_COUNTERS = (names.GROUP_BUSY_SECONDS, names.GROUP_CPU_SECONDS, names.GROUP_RECORDS)
 SPARSE_COUNTERS = (names.GROUP_WARMUP_SECONDS, names.GROUP_SENT_BYTES)
 """Counters of key groups that are left out where they are 0."""
-STAGE_COUNTERS = (names.STAGE_WALL_SECONDS, names.STAGE_BUSY_SECONDS, names.STAGE_LONGEST_SECONDS)
+STAGE_COUNTERS = (
+    names.STAGE_WALL_SECONDS,
+    names.STAGE_BUSY_SECONDS,
+    names.STAGE_LONGEST_SECONDS,
+    names.STAGE_WAIT_SECONDS,
+)
 _LABELS: Mapping[str, Labels] = {
     **dict.fromkeys(
         (*GROUP_COUNTERS, *SPARSE_COUNTERS, names.GROUP_STATE_BYTES, names.GROUP_EXECUTOR_ID), names.GROUP_LABELS
@@ -44,7 +49,7 @@ class Page:
 
     `group_ids` are in order; `counters[name]` and `state_bytes` are (n_groups,); `owners` None where unknown.
     `query` holds the query's own series by name, `executors` (id, host) -> cores. `stages` holds stage -> value by
-    series, `squared_s2` is by operator; both are empty where an agent does not tell.
+    series, `parts_s` is by part of the batches, `squared_s2` by operator; all are empty where an agent does not tell.
     """
 
     at_s: float
@@ -64,6 +69,7 @@ class Page:
     query: Mapping[str, float]
     stages: Mapping[str, Mapping[str, float]]
     squared_s2: Mapping[int, float]
+    parts_s: Mapping[str, float]
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -110,6 +116,7 @@ def make_page(series: Mapping[str, Series], at_s: float) -> Page:
             int(operator): value
             for operator, value in _second(series.get(names.OPERATOR_SQUARED_SECONDS, {}), query[0]).items()
         },
+        parts_s=_second(series.get(names.PART_SECONDS, {}), query[0]),
     )
 
 

@@ -22,7 +22,7 @@ def usage_of(*lines: str) -> Any:
 
 
 def test_usage_of_a_key_group() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t9\t1250000.0\t500.0\t1")
+    usage = usage_of("G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t300\t70\t9\t1250000.0\t500.0\t1")
     assert usage.groups == {
         "q": (
             GroupUsage(
@@ -38,13 +38,15 @@ def test_usage_of_a_key_group() -> None:
                 local_bytes=5,
                 remote_bytes=6,
                 state_rows=9,
+                gc_s=0.3,
+                fetch_wait_s=0.07,
             ),
         )
     }
 
 
 def test_unknown_state_rows_and_stage_time_are_none() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t\t0\t0\t0\t0\t0\t0\t0\t0\t-1\t0.0\t0.0\t0")
+    usage = usage_of("G\tq\t1\t3\t12\t\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t-1\t0.0\t0.0\t0")
     assert usage.groups["q"][0].state_rows is None
     assert usage.longest_stateful_stage_s is None
 
@@ -65,10 +67,10 @@ def test_batch_from_progress() -> None:
 
 
 def test_stages_of_a_query() -> None:
-    usage = usage_of("S\tq\t-1\t0.1\t0\t1500\t2000\t700", "S\tq\t3\t\t1\t10\t20\t5")
+    usage = usage_of("S\tq\t-1\t0.1\t0\t1500\t2000\t700\t90", "S\tq\t3\t\t1\t10\t20\t5\t0")
     assert usage.stages == {
         "q": (
-            StageUsage(stage="free-0.1", level=0, wall_s=1.5, busy_s=2.0, longest_s=0.7),
+            StageUsage(stage="free-0.1", level=0, wall_s=1.5, busy_s=2.0, longest_s=0.7, wait_s=0.09),
             StageUsage(stage="operator-3", level=1, wall_s=0.01, busy_s=0.02, longest_s=0.005),
         )
     }

@@ -4,9 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from worlds import even
+from worlds import even, series_with
 
-from streamjob_operator.series import BatchSeries
 from streamjob_operator.steps.batching import learn_batches
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.recent import since_change
@@ -19,13 +18,7 @@ def snapshot(*rows: tuple[float, ...], window: int) -> Snapshot:
     """A batch every two seconds, each in a row of its own; the window holds the newest ones."""
     seen = even(2, 2, 20.0).observe(1000.0, 2.0 * window)
     noise = np.random.default_rng(5).normal(1.0, 0.01, (len(rows), 4))
-    series = BatchSeries(
-        ended_at_s=1000.0 - 2.0 * np.arange(len(rows))[::-1],
-        row_s=np.full(len(rows), 2.0),
-        batches=np.ones(len(rows), dtype=np.int64),
-        batch_s=np.full(len(rows), 1.5),
-        busy_s=np.array(rows) * noise,
-    )
+    series = series_with(np.array(rows) * noise, row_s=np.full(len(rows), 2.0), ended_s=1000.0)
     rates = dataclasses.replace(seen.rates, batches=window, mean_batch_s=1.4, other_busy_s=1.0 * window)
     return dataclasses.replace(seen, series=series, busy_s=series.busy_s[-window:].sum(axis=0), rates=rates)
 
