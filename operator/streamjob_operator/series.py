@@ -15,12 +15,14 @@ class StageRows:
     """One stage of the batches of each row, added up over them, seconds, each (n_rows,).
 
     Attributes:
+        operator: the operator whose key groups are its tasks; None for a stage without key groups.
         wall_s: from the stage's submission to its end.
         busy_s: run time of all its tasks.
         longest_s: run time of its longest task.
         wait_s: of all its tasks, from its submission to their launch.
     """
 
+    operator: int | None
     wall_s: FloatArray
     busy_s: FloatArray
     longest_s: FloatArray
@@ -89,8 +91,8 @@ class BatchSeries:
             yield name, getattr(self, name)
         yield from ((f"parts_s.{part}", values) for part, values in self.parts_s.items())
         for stage, rows in self.stages.items():
-            for field in dataclasses.fields(rows):
-                yield f"stages.{stage}.{field.name}", getattr(rows, field.name)
+            for name in ("wall_s", "busy_s", "longest_s", "wait_s"):
+                yield f"stages.{stage}.{name}", getattr(rows, name)
 
 
 CLOCKS_S = 1e-3

@@ -145,6 +145,7 @@ def _labels(spans: Spans, name: str) -> list[str]:
 
 def _stage(spans: Spans, stage: str) -> StageRows:
     return StageRows(
+        operator=names.stage_operator(stage),
         wall_s=_rows(spans, (names.STAGE_WALL_SECONDS, stage)),
         busy_s=_rows(spans, (names.STAGE_BUSY_SECONDS, stage)),
         longest_s=_rows(spans, (names.STAGE_LONGEST_SECONDS, stage)),
