@@ -92,6 +92,8 @@ class GroupUsage:
     state_rows: int | None
     state_memory_bytes: int | None = None  # of its state after its newest task, as its stores report it
     state_in_heap: bool = False  # on the JVM's heap, by the HDFS-backed provider; else outside it
+    gc_s: float = 0.0  # that the executor stood still to collect garbage while they ran
+    fetch_wait_s: float = 0.0  # that they waited for shuffle blocks of other executors
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +122,7 @@ class StageUsage:
     wall_s: float
     busy_s: float
     longest_s: float  # sum of each batch's longest task
+    wait_s: float = 0.0  # of all its tasks, from the stage's submission to their launch
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,6 +70,25 @@ _GROUP_COUNTERS: tuple[tuple[str, str, Callable[[GroupTotals], float]], ...] = (
     (names.GROUP_REMOTE_BYTES, "Shuffle bytes read from other executors.", lambda totals: totals.remote_bytes),
 )
 
+_GROUP_PARTS: tuple[tuple[str, str, Callable[[GroupTotals], float]], ...] = (
+    (
+        names.GROUP_WARMUP_SECONDS,
+        "Part of the run time that is no load: of first tasks on an executor, and of the first on a slot in a stage.",
+        lambda totals: totals.warmup_s,
+    ),
+    (
+        names.GROUP_GC_SECONDS,
+        "Part of the run time in which the executor collected garbage, whoever made it.",
+        lambda totals: totals.gc_s,
+    ),
+    (
+        names.GROUP_FETCH_SECONDS,
+        "Part of the run time spent waiting for shuffle blocks of other executors.",
+        lambda totals: totals.fetch_wait_s,
+    ),
+)
+"""Left out where they are 0."""
+
 
 def _groups(pages: tuple[QueryPage, ...]) -> Iterator[Metric]:
     rows = [
@@ -79,12 +98,9 @@ def _groups(pages: tuple[QueryPage, ...]) -> Iterator[Metric]:
     ]
     for name, text, value in _GROUP_COUNTERS:
         yield counter(name, text, names.GROUP_LABELS, ((labels, value(totals)) for labels, totals in rows))
-    yield counter(
-        names.GROUP_WARMUP_SECONDS,
-        "Part of the run time that is no load: of first tasks on an executor, and of the first on a slot in a stage.",
-        names.GROUP_LABELS,
-        ((labels, totals.warmup_s) for labels, totals in rows if totals.warmup_s),
-    )
+    for name, text, part in _GROUP_PARTS:
+        found = ((labels, part(totals)) for labels, totals in rows)
+        yield counter(name, text, names.GROUP_LABELS, ((labels, seconds) for labels, seconds in found if seconds))
     yield gauge(
         names.GROUP_EXECUTOR_ID,
         "Executor of the key group's newest task.",
@@ -211,6 +227,11 @@ _QUERY_COUNTERS: tuple[tuple[str, str, Callable[[QueryPage], float]], ...] = (
         names.QUERY_OTHER_BUSY_SECONDS,
         "Run time of tasks without a key group, and of what the first task of a slot fetches for the others.",
         lambda page: page.other_busy_s,
+    ),
+    (
+        names.QUERY_MOVED_GROUPS,
+        "Key groups whose task ran on another executor than in their batch before, each time.",
+        lambda page: page.moved,
     ),
     (names.QUERY_TRAFFIC_BATCHES, "Batches that the traffic series stand for.", lambda page: page.traffic_batches),
 )

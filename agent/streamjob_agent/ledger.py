@@ -31,6 +31,8 @@ class GroupTotals:
     records: int = 0
     local_bytes: int = 0
     remote_bytes: int = 0
+    gc_s: float = 0.0
+    fetch_wait_s: float = 0.0
     executor_id: str = ""
     counted_on: str = ""  # executor of the newest task that is in the counters
     state_rows: int | None = None
@@ -59,6 +61,8 @@ class GroupTotals:
         self.records += usage.records
         self.local_bytes += usage.local_bytes
         self.remote_bytes += usage.remote_bytes
+        self.gc_s += usage.gc_s
+        self.fetch_wait_s += usage.fetch_wait_s
         self.counted_on = usage.counted_on
         self.state_rows = usage.state_rows if usage.state_rows is not None else self.state_rows
         if usage.state_memory_bytes is not None:
@@ -75,6 +79,7 @@ class StageTotals:
     wall_s: float = 0.0
     busy_s: float = 0.0
     longest_s: float = 0.0
+    wait_s: float = 0.0
 
     def add(self, usage: StageUsage) -> None:
         """Count one drain's usage of this stage."""
@@ -82,6 +87,7 @@ class StageTotals:
         self.wall_s += usage.wall_s
         self.busy_s += usage.busy_s
         self.longest_s += usage.longest_s
+        self.wait_s += usage.wait_s
 
 
 @dataclasses.dataclass(slots=True)
@@ -99,6 +105,7 @@ class QueryTotals:
     batch_s: float = 0.0
     input_rows: int = 0
     other_busy_s: float = 0.0
+    moved: int = 0  # tasks of a key group that ran on another executor than its last one
     newest: BatchEnd | None = None
     traffic_read_at: int = 0  # value of `batches` at the last reading
     traffic_batches: int = 0  # that the readings so far stand for
@@ -124,6 +131,7 @@ class QueryPage:
     batch_s: float
     input_rows: int
     other_busy_s: float
+    moved: int
     newest: BatchEnd | None
 
 
@@ -172,6 +180,7 @@ class Ledger:
             if usage.moments.batches == 0:
                 continue
             young = query.ages.young(usage.counted_on, query.batches)
+            query.moved += totals.counted_on not in ("", usage.counted_on)
             start = query.starts[usage.key.operator]
             start_s, squared = totals.add(usage, start, young=young, batch=query.batches)
             query.other_busy_s += start_s  # work all the same, of the slot: whoever comes first there has it
@@ -264,5 +273,6 @@ def _page(query_id: str, query: QueryTotals) -> QueryPage:
         batch_s=query.batch_s,
         input_rows=query.input_rows,
         other_busy_s=query.other_busy_s,
+        moved=query.moved,
         newest=query.newest,
     )

@@ -15,6 +15,8 @@ GROUP_CPU_SECONDS = "streamjob_keygroup_cpu_seconds_total"  # CPU of the tasks' 
 GROUP_RECORDS = "streamjob_keygroup_records_total"  # records read by the group's tasks
 GROUP_LOCAL_BYTES = "streamjob_keygroup_shuffle_local_bytes_total"
 GROUP_REMOTE_BYTES = "streamjob_keygroup_shuffle_remote_bytes_total"
+GROUP_GC_SECONDS = "streamjob_keygroup_gc_seconds_total"  # part of busy: its executor collected garbage
+GROUP_FETCH_SECONDS = "streamjob_keygroup_fetch_wait_seconds_total"  # part of busy: waited for shuffle blocks
 GROUP_SENT_BYTES = "streamjob_keygroup_sent_bytes_total"  # to key groups of other operators, all pairs
 
 # Gauges per key group.
@@ -42,6 +44,7 @@ STAGE_LABELS = ("query", "stage")
 STAGE_WALL_SECONDS = "streamjob_stage_wall_seconds_total"
 STAGE_BUSY_SECONDS = "streamjob_stage_busy_seconds_total"
 STAGE_LONGEST_SECONDS = "streamjob_stage_longest_task_seconds_total"  # sum of each batch's longest task
+STAGE_WAIT_SECONDS = "streamjob_stage_wait_seconds_total"  # of its tasks, from its submission to their launch
 STAGE_LEVEL = "streamjob_stage_level"  # gauge; stages of one level run side by side
 
 # Per part of a query's batches. Labels: query, part.
@@ -70,6 +73,7 @@ QUERY_INPUT_RATE = "streamjob_query_input_rows_per_second"  # as Spark's progres
 QUERY_PROCESSED_RATE = "streamjob_query_processed_rows_per_second"
 QUERY_LAG_ROWS = "streamjob_query_source_lag_rows"  # absent when no source tells its lag
 QUERY_OTHER_BUSY_SECONDS = "streamjob_query_other_busy_seconds_total"  # tasks without a key group, and starts
+QUERY_MOVED_GROUPS = "streamjob_query_moved_keygroups_total"  # by a plan, by the guard, or by Spark itself
 QUERY_TRAFFIC_BATCHES = "streamjob_query_traffic_batches_total"  # batches that the traffic series stand for
 QUERY_STATE_MEMORY_BYTES = "streamjob_query_state_memory_bytes"  # of its state stores, as they report it
 QUERY_INFO = "streamjob_query_info"  # labels query, name, run; 1 for each active query

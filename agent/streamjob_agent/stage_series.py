@@ -22,6 +22,11 @@ _COUNTERS: tuple[tuple[str, str, Callable[[StageTotals], float]], ...] = (
         "Run time of the longest task of each batch, added up.",
         lambda totals: totals.longest_s,
     ),
+    (
+        names.STAGE_WAIT_SECONDS,
+        "Time from the submission of the stage to the launch of each of its tasks, added up: for want of a slot.",
+        lambda totals: totals.wait_s,
+    ),
 )
 
 

@@ -40,6 +40,7 @@ class Thought:
     outlook: Effect | None = None
     binds: str | None = None
     changed_at_s: float | None = None
+    level_changed_at_s: float | None = None
 
 
 def run_cycle(
@@ -73,6 +74,7 @@ def run_cycle(
         memory=memory,
         binds=thought.binds,
         changed_at_s=thought.changed_at_s,
+        level_changed_at_s=thought.level_changed_at_s,
     )
     return timed("report", report, ports.reporters, record, memory), record
 
@@ -91,7 +93,7 @@ def think(
     )
     plan = timed("solve", solver.solve, seen.model)
     settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
-    situation = Situation(job=job, snapshot=snapshot, estimate=seen, plan=plan, settled=settled)
+    situation = Situation(job=job, snapshot=seen.recent, estimate=seen, plan=plan, settled=settled)
     need = timed("need", RULE.need, situation)
     decision = timed("scale", decide, need, fleet(snapshot, memory), memory, job, now_s)
     change = resize if job.resizes else keep
@@ -117,6 +119,7 @@ def think(
         binds=None if resized.model.batch is None else what_binds(resized.model, resized.model.node_of),
         verdict=verdict,
         changed_at_s=seen.changed_at_s,
+        level_changed_at_s=seen.level_changed_at_s,
     )
 
 

@@ -47,7 +47,7 @@ class CycleDigest:
     `distance_pct` is measured on where the key groups ran; `predicted_pct` is what the plan promises, None without a
     plan. `batch` compares predicted with measured batches. `moves` and `moved_bytes` count what was accepted in this
     cycle; `pending` is what the agent had still to do. `changed_at_s`: since when key groups share the work as they do
-    now, None where no change was seen within the window.
+    now, `level_changed_at_s` since when there is as much work for all; None where no change was seen within the window.
     """
 
     at_s: float
@@ -68,6 +68,7 @@ class CycleDigest:
     removed: tuple[str, ...]
     batch: BatchDigest | None = None
     changed_at_s: float | None = None
+    level_changed_at_s: float | None = None
 
     @property
     def ready(self) -> int:
@@ -106,6 +107,7 @@ def digest(record: CycleRecord) -> CycleDigest:
         removed=verdict.remove if acted else (),
         batch=_batch(record),
         changed_at_s=record.changed_at_s,
+        level_changed_at_s=record.level_changed_at_s,
     )
 
 

@@ -142,6 +142,9 @@ def batch_times(axes: Axes, timeline: Timeline) -> None:
     for changed_at_s in {one.changed_at_s for one in timeline.cycles if one.changed_at_s is not None}:
         shift = timeline.since_start(changed_at_s)
         axes.axvline(shift, color=SHIFT, linewidth=1, linestyle="-.", alpha=0.7, label="load shared anew")
+    for level_at_s in {one.level_changed_at_s for one in timeline.cycles if one.level_changed_at_s is not None}:
+        step = timeline.since_start(level_at_s)
+        axes.axvline(step, color=SHIFT, linewidth=1, linestyle=":", alpha=0.7, label="more or less load")
     predicted = _series(timeline, lambda one: None if one.batch is None else one.batch.predicted_s)
     axes.plot(*predicted, color="#f08c00", linewidth=1.4, marker="x", markersize=4, label="mean batch, predicted")
     bound = _series(timeline, lambda one: None if one.batch is None else one.batch.bound_s)

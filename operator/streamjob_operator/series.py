@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from streamjob_planners.model import FloatArray, IntArray
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class StageRows:
+    """One stage of the batches of each row, added up over them, seconds, each (n_rows,).
+
+    Attributes:
+        operator: the operator whose key groups are its tasks; None for a stage without key groups.
+        wall_s: from the stage's submission to its end.
+        busy_s: run time of all its tasks.
+        longest_s: run time of its longest task.
+        wait_s: of all its tasks, from its submission to their launch.
+    """
+
+    operator: int | None
+    wall_s: FloatArray
+    busy_s: FloatArray
+    longest_s: FloatArray
+    wait_s: FloatArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +39,13 @@ class BatchSeries:
         batches: batches of the row, (n_rows,), 1 or more.
         batch_s: durations of these batches added up, (n_rows,).
         busy_s: seconds of each key group's tasks in them without what only moves and starts cost, (n_rows, n_groups).
+        records: records that each key group's tasks read in them, (n_rows, n_groups).
+        input_rows: rows that the batches read from the sources, (n_rows,).
+        other_busy_s: tasks without a key group, and starts of the others, (n_rows,).
+        moved: key groups whose task ran on another executor than in their batch before, (n_rows,).
+        executors_changed: executors that came or went, (n_rows,).
+        parts_s: parts of the batches by the names that Spark's progress gives them, each (n_rows,).
+        stages: stages of the batches by their names on the agent's page.
     """
 
     ended_at_s: FloatArray
@@ -26,15 +53,48 @@ class BatchSeries:
     batches: IntArray
     batch_s: FloatArray
     busy_s: FloatArray
+    records: FloatArray
+    input_rows: FloatArray
+    other_busy_s: FloatArray
+    moved: IntArray
+    executors_changed: IntArray
+    parts_s: Mapping[str, FloatArray] = dataclasses.field(default_factory=dict)
+    stages: Mapping[str, StageRows] = dataclasses.field(default_factory=dict)
+
+    @property
+    def input_rps(self) -> FloatArray:
+        """Rows per second that each row took, (n_rows,)."""
+        return self.input_rows / self.row_s
+
+    def within(self, start_s: float) -> BoolArray:
+        """Rows that begin at or after a moment, (n_rows,)."""
+        begun: BoolArray = self.ended_at_s - self.row_s >= start_s - CLOCKS_S
+        return begun
 
     def trouble(self, n_groups: int) -> str | None:
         """Why this is no series of so many key groups; None where it is one."""
         n_rows = self.ended_at_s.size
-        columns = {"row_s": self.row_s, "batches": self.batches, "batch_s": self.batch_s}
+        columns = dict(self._columns())
         for name, column in columns.items():
             if column.shape != (n_rows,):
                 return f"{name}: {column.size} values given for {n_rows} rows"
-        if self.busy_s.shape != (n_rows, n_groups):
-            return f"busy_s: shape {self.busy_s.shape} given, ({n_rows}, {n_groups}) is needed"
-        sound = np.isfinite(self.busy_s).all() and (self.busy_s >= 0).all() and (self.row_s > 0).all()
-        return None if sound and (self.batches > 0).all() else "a number of it is below 0 or not finite"
+        for name, matrix in (("busy_s", self.busy_s), ("records", self.records)):
+            if matrix.shape != (n_rows, n_groups):
+                return f"{name}: shape {matrix.shape} given, ({n_rows}, {n_groups}) is needed"
+        counted = (*columns.values(), self.busy_s, self.records)
+        sound = all(np.isfinite(one).all() and (one >= 0).all() for one in counted)
+        return None if sound and (self.row_s > 0).all() and (self.batches > 0).all() else _UNSOUND
+
+    def _columns(self) -> Iterator[tuple[str, FloatArray | IntArray]]:
+        """Every column of one value a row but the first, by its name in a file."""
+        for name in ("row_s", "batches", "batch_s", "input_rows", "other_busy_s", "moved", "executors_changed"):
+            yield name, getattr(self, name)
+        yield from ((f"parts_s.{part}", values) for part, values in self.parts_s.items())
+        for stage, rows in self.stages.items():
+            for name in ("wall_s", "busy_s", "longest_s", "wait_s"):
+                yield f"stages.{stage}.{name}", getattr(rows, name)
+
+
+CLOCKS_S = 1e-3
+"""Scrapes are stamped in milliseconds: a row may seem to begin a little earlier than it does."""
+_UNSOUND = "a number of it is below 0 or not finite"

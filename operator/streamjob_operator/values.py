@@ -51,6 +51,7 @@ class StageView:
         longest_s: run time of its longest task.
         spread_s: standard deviation of a key group's seconds from batch to batch, pooled over its key groups; None
             without key groups or with fewer than two batches.
+        wait_s: of all its tasks, from the stage's submission to their launch: for want of a slot.
     """
 
     operator: int | None
@@ -59,6 +60,7 @@ class StageView:
     busy_s: float
     longest_s: float
     spread_s: float | None = None
+    wait_s: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +129,8 @@ class ScalingDecision:
     """How many executors are wanted, and how that number came about.
 
     `needed` is the scaling rule's answer, raised where scaling in is not calm; `target` is after min, max,
-    stabilisation and windows, marked executors left out. `told`: somebody else has set the number.
+    stabilisation and windows, marked executors left out. `told`: somebody else has set the number; `since_s`: see
+    `Recommendation`.
     """
 
     needed: int
@@ -135,6 +138,7 @@ class ScalingDecision:
     reason: Reason
     message: str
     told: bool = False
+    since_s: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,10 +226,14 @@ class Receipt:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """One earlier answer of the scaling rule, for stabilisation."""
+    """One earlier answer of the scaling rule, for stabilisation.
+
+    `since_s`: it rests on what was measured since then, where that is less than a statistics period: load had changed.
+    """
 
     at_s: float
     executors: int
+    since_s: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,7 +307,8 @@ class CycleRecord:
     `model` is what was measured, and the verdict's plan speaks of it; `marked` of the model includes new marks.
     `outlook` is the effect expected once executors that were asked for have come; None when none were asked for.
     `binds` says what most of a batch is spent on, None where batches are not predicted.
-    `changed_at_s` is since when key groups share the work as the model says, None where it speaks of the whole window.
+    `changed_at_s` is since when key groups share the work as the model says, None where it speaks of the whole window;
+    `level_changed_at_s` since when there is as much work for all.
     """
 
     at_s: float
@@ -313,3 +322,4 @@ class CycleRecord:
     memory: Memory | None = None
     binds: str | None = None
     changed_at_s: float | None = None
+    level_changed_at_s: float | None = None

@@ -92,6 +92,8 @@ def figures_panel(past: Sequence[CycleDigest], bound_pct: float | None, moves_do
         table.add_row("mean batch", number(now.batch.measured_s, " s"), _predictions(now.batch))
     if now.changed_at_s is not None:
         table.add_row("load shared anew", number(now.at_s - now.changed_at_s, " s", 0), "ago: measured since then")
+    if now.level_changed_at_s is not None:
+        table.add_row("more or less load", number(now.at_s - now.level_changed_at_s, " s", 0), "ago, for all alike")
     rate = number(_rate(now, "input_rps"), " rows/s", 0)
     table.add_row("input", rate, f"a batch every {trigger_s:g} s" if trigger_s else "batches follow each other")
     table.add_row("moves", f"{moves_done} asked", f"{now.pending} still to do")

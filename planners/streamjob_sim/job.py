@@ -55,6 +55,7 @@ class Batch:
     stage_s: FloatArray  # (n_operators,), length of each stage
     executor_busy_s: FloatArray  # (n_executors,) as of then
     other_busy_s: float
+    fleet: frozenset[str]  # executors that were there at its end
 
     @property
     def length_s(self) -> float:
@@ -163,6 +164,7 @@ class SimulatedJob:
                 stage_s=timing.stage_s,
                 executor_busy_s=np.bincount(owner, timing.task_s, len(self.fleet.executors)).astype(np.float64),
                 other_busy_s=timing.other_busy_s,
+                fleet=frozenset(map(str, np.flatnonzero(self.fleet.ready()).tolist())),
             )
         )
         self._running = None

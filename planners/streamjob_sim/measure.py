@@ -5,12 +5,13 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from scipy import sparse
 
-from streamjob_operator.measure.batches import Totals, series_of
+from streamjob_operator.measure.batches import Figure, Totals, series_of
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
 from streamjob_planners.model import BoolArray, FloatArray
@@ -18,7 +19,7 @@ from streamjob_sim.agent import Agent
 from streamjob_sim.faults import METRICS, FaultKind, lasting
 from streamjob_sim.fleet import Life
 from streamjob_sim.job import Batch, SimulatedJob
-from streamjob_sim.stage_views import stage_views
+from streamjob_sim.stage_views import batch_figures, stage_views
 
 START_S = 1_767_225_600.0
 """The world begins at 2026-01-01 00:00 UTC, so that windows with cron fields mean something."""
@@ -90,13 +91,30 @@ def truth(job: SimulatedJob, window_s: float) -> Snapshot:
 def _totals(job: SimulatedJob, window_s: float) -> Iterator[Totals]:
     """Readings at the ends of the newest batches, of the window and of two more before it."""
     batches, covered_s = newest_batches(job, SERIES_WINDOWS * window_s)
-    busy_s = np.zeros(len(job.stages.group_ids))
-    loading_s, batch_s = np.zeros(busy_s.size), 0.0
+    nothing = np.zeros(len(job.stages.group_ids))
+    sums = {"task_s": nothing, "loading_s": nothing, "records": nothing}
+    figures: Counter[Figure] = Counter()
     begun_s = START_S + (batches[-1].end_s if batches else job.now_s) - covered_s
-    yield Totals(at_s=begun_s, batches=0, batch_s=0.0, busy_s=busy_s, warmup_s=loading_s)
+    fleet = batches[0].fleet if batches else frozenset()
+    yield _reading(begun_s, 0, sums, figures, fleet)
     for at, batch in enumerate(batches, start=1):
-        busy_s, loading_s, batch_s = busy_s + batch.task_s, loading_s + batch.loading_s, batch_s + batch.length_s
-        yield Totals(at_s=START_S + batch.end_s, batches=at, batch_s=batch_s, busy_s=busy_s, warmup_s=loading_s)
+        sums = {name: total + getattr(batch, name) for name, total in sums.items()}
+        figures.update(batch_figures(job, batch))
+        yield _reading(START_S + batch.end_s, at, sums, figures, batch.fleet)
+
+
+def _reading(
+    at_s: float, batches: int, sums: Mapping[str, FloatArray], figures: Mapping[Figure, float], fleet: frozenset[str]
+) -> Totals:
+    return Totals(
+        at_s=at_s,
+        batches=batches,
+        busy_s=sums["task_s"],
+        warmup_s=sums["loading_s"],
+        records=sums["records"],
+        figures=dict(figures),
+        executors=fleet,
+    )
 
 
 def _owners(agent: Agent, alive: BoolArray) -> tuple[str | None, ...]:
@@ -181,7 +199,9 @@ def _with_gaps(snapshot: Snapshot, hit: BoolArray) -> Snapshot:
         busy_s=blank(snapshot.busy_s),
         cpu_s=blank(snapshot.cpu_s),
         records=blank(snapshot.records),
-        series=None if series is None else dataclasses.replace(series, busy_s=blank(series.busy_s)),
+        series=None
+        if series is None
+        else dataclasses.replace(series, busy_s=blank(series.busy_s), records=blank(series.records)),
     )
 
 
@@ -205,5 +225,7 @@ def _partial(snapshot: Snapshot, kept: BoolArray) -> Snapshot:
         read_bytes=of_kept(snapshot.read_bytes),
         remote_read_bytes=of_kept(snapshot.remote_read_bytes),
         warmup_s=of_kept(snapshot.warmup_s),
-        series=None if series is None else dataclasses.replace(series, busy_s=series.busy_s[:, rows]),
+        series=None
+        if series is None
+        else dataclasses.replace(series, busy_s=series.busy_s[:, rows], records=series.records[:, rows]),
     )

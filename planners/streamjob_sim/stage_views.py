@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from streamjob_operator.measure.batches import Figure, figures_of
 from streamjob_operator.measure.stages import pooled_spread_s
 from streamjob_operator.values import StageView
 from streamjob_planners.model import FloatArray
 from streamjob_sim.job import Batch, SimulatedJob
+
+PLANNING, WORKING = "queryPlanning", "addBatch"
+"""Parts of a batch: a simulated one has these two only."""
 
 
 def stage_views(job: SimulatedJob, batches: list[Batch]) -> tuple[StageView, ...]:
@@ -17,6 +21,19 @@ def stage_views(job: SimulatedJob, batches: list[Batch]) -> tuple[StageView, ...
     source = _source(job, batches)
     levels = range(len(source), len(source) + len(job.stages.slices))
     return (*source, *(_operator(job, batches, at, level) for at, level in enumerate(levels)))
+
+
+def batch_figures(job: SimulatedJob, batch: Batch) -> dict[Figure, float]:
+    """What the agent would count of one batch beside its key groups: rows, moves, stages, and the time around them."""
+    fixed_s = job.world.batch.fixed_s
+    return figures_of(
+        batch_s=batch.length_s,
+        input_rows=batch.taken,
+        other_busy_s=batch.other_busy_s,
+        moved=batch.moves,
+        parts_s={PLANNING: fixed_s, WORKING: max(0.0, batch.length_s - fixed_s)},
+        stages=stage_views(job, [batch]),
+    )
 
 
 def _source(job: SimulatedJob, batches: list[Batch]) -> tuple[StageView, ...]:

@@ -76,6 +76,7 @@ class ScriptedAgent:
             input_rps=None,
             processed_rps=None,
             lag_rows=7.0,
+            parts_s={"queryPlanning": 0.125},
         )
         busy_of = {one: sum(b for o, b in zip(self.owners, busy_s, strict=True) if o == one) for one in ("0", "1")}
         self._ledger.take(
@@ -144,7 +145,7 @@ class ScriptedAgent:
 def _stages(busy_s: tuple[float, ...]) -> tuple[StageUsage, ...]:
     source = StageUsage(stage="free-0.0", level=0, wall_s=0.125, busy_s=0.25, longest_s=0.125)
     return source, StageUsage(
-        stage="operator-0", level=1, wall_s=0.25, busy_s=sum(busy_s), longest_s=max(busy_s, default=0.0)
+        stage="operator-0", level=1, wall_s=0.25, busy_s=sum(busy_s), longest_s=max(busy_s, default=0.0), wait_s=0.5
     )
 
 

@@ -56,6 +56,12 @@ def test_a_window_of_whole_batches(bench: Bench) -> None:
         np.tile([1.0, 2.0, 3.0, 4.0], (len(series.batches), 1))
     )
     assert series.batch_s.tolist() == pytest.approx((0.5 * series.batches).tolist())
+    assert series.input_rows.tolist() == (1000 * series.batches).tolist()
+    assert series.records == pytest.approx(100 * series.busy_s)
+    assert series.moved.sum() == series.executors_changed.sum() == 0
+    assert series.parts_s["queryPlanning"].tolist() == pytest.approx((0.125 * series.batches).tolist())
+    assert sorted(series.stages) == ["free-0.0", "operator-0"]
+    assert series.stages["operator-0"].wait_s.tolist() == pytest.approx((0.5 * series.batches).tolist())
     assert bench.metrics.trouble is None
 
 

@@ -136,6 +136,8 @@ class FakeBridge:
                 local_bytes=7,
                 remote_bytes=9,
                 state_rows=3,
+                gc_s=0.01,
+                fetch_wait_s=0.02,
             )
             for key, name in self.ran.items()
         )
@@ -151,7 +153,9 @@ class FakeBridge:
                 self.query_id: (
                     StageUsage(stage="free-0.0", level=0, wall_s=0.1, busy_s=0.2, longest_s=0.1),
                     *(
-                        StageUsage(stage=f"operator-{one}", level=2 - one, wall_s=0.3, busy_s=0.6, longest_s=0.1)
+                        StageUsage(
+                            stage=f"operator-{one}", level=2 - one, wall_s=0.3, busy_s=0.6, longest_s=0.1, wait_s=0.2
+                        )
                         for one in self.operators
                     ),
                 )

@@ -87,6 +87,10 @@ def test_stages_parts_variation_traffic_and_memory_are_told() -> None:
     assert value(metric_names.STAGE_WALL_SECONDS, stage="operator-1") == pytest.approx(0.9)
     assert value(metric_names.STAGE_LEVEL, stage="operator-0") == 2.0
     assert value(metric_names.STAGE_BUSY_SECONDS, stage="free-0.0") == pytest.approx(0.6)
+    assert value(metric_names.STAGE_WAIT_SECONDS, stage="operator-1") == pytest.approx(0.6)
+    assert value(metric_names.STAGE_WAIT_SECONDS, stage="free-0.0") == 0.0
+    assert value(metric_names.GROUP_GC_SECONDS, operator="0", partition="0") == pytest.approx(0.03)
+    assert value(metric_names.GROUP_FETCH_SECONDS, operator="0", partition="0") == pytest.approx(0.06)
     assert value(metric_names.OPERATOR_SQUARED_SECONDS, operator="0") == pytest.approx(3 * 6 * 0.01)
     assert value(metric_names.PART_SECONDS, part="addBatch") == pytest.approx(2.1)
     assert value(metric_names.QUERY_STATE_MEMORY_BYTES) == 4096.0

@@ -198,3 +198,11 @@ def test_a_batch_that_still_runs_tells_only_where_its_tasks_are(ledger: Ledger) 
     after = ledger.pages()[0].groups[0][1]
     assert (after.executor_id, after.counted_on, after.busy_s) == ("9", "0", before.busy_s)
     assert batch(ledger, 1.0, "0").warmup_s == 0.0  # where it was counted last, so it is warm
+
+
+def test_a_task_on_another_executor_than_before_is_counted_once(ledger: Ledger) -> None:
+    before = ledger.pages()[0].moved
+    assert before == 1, "the fixture's own move; a group's first task is none"
+    for executor in ("0", "1", "1", "0"):
+        batch(ledger, 1.0, executor)
+    assert ledger.pages()[0].moved == before + 2

@@ -69,6 +69,7 @@ class FakeAgent:
         lines += [f"{names.TRAFFIC_BYTES}{pair} {self.traffic_bytes}"]
         lines += [f"{names.QUERY_BATCHES}{query} {self.batches}", f"{names.QUERY_BATCH_SECONDS}{query} {self.batches}"]
         lines += [f"{names.QUERY_INPUT_ROWS}{query} {1000 * self.batches}", f"{names.QUERY_TRIGGER_SECONDS}{query} 2"]
+        lines += [f'{names.PART_SECONDS}{{query="q",part="queryPlanning"}} {self.batches / 4}']
         lines += [f"{names.QUERY_TRAFFIC_BATCHES}{query} {self.traffic_batches}"]
         if self.tells_stages:
             lines += self._told_stages()
@@ -82,6 +83,7 @@ class FakeAgent:
             lines += [f"{names.STAGE_LEVEL}{labels} {level}", f"{names.STAGE_BUSY_SECONDS}{labels} {busy_s}"]
             lines += [f"{names.STAGE_WALL_SECONDS}{labels} {busy_s / 2}"]
             lines += [f"{names.STAGE_LONGEST_SECONDS}{labels} {busy_s / 2}"]
+            lines += [f"{names.STAGE_WAIT_SECONDS}{labels} {3 * self.batches}"]
         sent = f'{names.GROUP_SENT_BYTES}{{query="q",operator="0",partition="0"}}'
         return [*lines, f"{sent} {3 * self.traffic_bytes}"]
 

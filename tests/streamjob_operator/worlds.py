@@ -10,6 +10,7 @@ from scipy import sparse
 
 from streamjob_operator.cycle import turn
 from streamjob_operator.ports import Ports, Reporter
+from streamjob_operator.series import BatchSeries
 from streamjob_operator.spec import StreamJob, parse_job
 from streamjob_operator.values import (
     Arrivals,
@@ -23,7 +24,7 @@ from streamjob_operator.values import (
     StageView,
     Verdict,
 )
-from streamjob_planners.model import GroupId, Plan
+from streamjob_planners.model import FloatArray, GroupId, Plan
 
 JOB = """
 apiVersion: streamjob.dev/v1alpha1
@@ -228,6 +229,25 @@ def even(executors: int, groups_each: int, load: float) -> World:
         loads=[load] * (executors * groups_each),
         owners=[one for one in ids for _ in range(groups_each)],
         executors=dict.fromkeys(ids, "ready"),
+    )
+
+
+def series_with(
+    busy_s: FloatArray, *, row_s: FloatArray, ended_s: float, input_rps: FloatArray | float = 100.0
+) -> BatchSeries:
+    """A batch a row, each of which takes three quarters of its time; nothing moves, nobody comes or goes."""
+    nothing = np.zeros(row_s.size, dtype=np.int64)
+    return BatchSeries(
+        ended_at_s=ended_s - np.append(np.cumsum(row_s[:0:-1])[::-1], 0.0),
+        row_s=row_s,
+        batches=np.ones(row_s.size, dtype=np.int64),
+        batch_s=0.75 * row_s,
+        busy_s=busy_s,
+        records=1000.0 * busy_s,
+        input_rows=input_rps * row_s,
+        other_busy_s=0.5 * row_s,
+        moved=nothing,
+        executors_changed=nothing,
     )
 
 

@@ -64,16 +64,17 @@ def _rows(text: str) -> list[list[str]]:
 
 def _group(row: list[str]) -> GroupUsage:
     batches, tasks, firsts, busy_ms, cpu_ns, records, local_bytes, remote_bytes = map(int, row[6:14])
-    state_rows, in_stores, in_heap = (None if int(told) < 0 else int(told) for told in row[14:17])
+    gc_ms, fetch_ms = map(int, row[14:16])
+    state_rows, in_stores, in_heap = (None if int(told) < 0 else int(told) for told in row[16:19])
     return GroupUsage(
         key=GroupKey(operator=int(row[2]), partition=int(row[3])),
         executor_id=row[4],
         counted_on=row[5],
         moments=Moments(
             batches=batches,
-            squared_s2=float(row[17]) / _MS**2,
-            first_s=float(row[18]) / _MS,
-            firsts_squared=int(row[19]),
+            squared_s2=float(row[19]) / _MS**2,
+            first_s=float(row[20]) / _MS,
+            firsts_squared=int(row[21]),
         ),
         tasks=tasks,
         first_tasks=firsts,
@@ -85,17 +86,20 @@ def _group(row: list[str]) -> GroupUsage:
         state_rows=state_rows,
         state_memory_bytes=in_stores if in_heap is None else in_heap,
         state_in_heap=in_heap is not None,
+        gc_s=gc_ms / _MS,
+        fetch_wait_s=fetch_ms / _MS,
     )
 
 
 def _stage(row: list[str]) -> StageUsage:
-    level, wall_ms, busy_ms, longest_ms = map(int, row[4:8])
+    level, wall_ms, busy_ms, longest_ms, wait_ms = map(int, row[4:9])
     return StageUsage(
         stage=names.stage_name(int(row[2]) if row[2] != "-1" else None, row[3]),
         level=level,
         wall_s=wall_ms / _MS,
         busy_s=busy_ms / _MS,
         longest_s=longest_ms / _MS,
+        wait_s=wait_ms / _MS,
     )
 
 

@@ -24,7 +24,12 @@ SPARSE_COUNTERS = (
 )
 """Counters of key groups that a page may lack, which means 0."""
 GROUP_SIZES = (names.GROUP_STATE_BYTES, names.GROUP_STATE_MEMORY)
-STAGE_COUNTERS = (names.STAGE_WALL_SECONDS, names.STAGE_BUSY_SECONDS, names.STAGE_LONGEST_SECONDS)
+STAGE_COUNTERS = (
+    names.STAGE_WALL_SECONDS,
+    names.STAGE_BUSY_SECONDS,
+    names.STAGE_LONGEST_SECONDS,
+    names.STAGE_WAIT_SECONDS,
+)
 _LABELS: Mapping[str, Labels] = {
     **dict.fromkeys((*GROUP_COUNTERS, *SPARSE_COUNTERS, *GROUP_SIZES, names.GROUP_EXECUTOR_ID), names.GROUP_LABELS),
     names.TRAFFIC_BYTES: names.TRAFFIC_LABELS,
@@ -49,8 +54,9 @@ class Page:
 
     `group_ids` are in order; `counters[name]` and `state_bytes` are (n_groups,); `owners` None where unknown.
     `query` holds the query's own series by name, `executors` (id, host) -> cores. `stages` holds stage -> value by
-    series, `squared_s2` is by operator; both are empty where an agent does not tell. `state_memory_bytes` is
-    (n_groups,), 0.0 where a group does not tell, None where none does; `state_limit_bytes` is by executor.
+    series, `parts_s` is by part of the batches, `squared_s2` by operator; all are empty where an agent does not tell.
+    `state_memory_bytes` is (n_groups,), 0.0 where a group does not tell, None where none does; `state_limit_bytes` is
+    by executor.
     """
 
     at_s: float
@@ -72,6 +78,7 @@ class Page:
     query: Mapping[str, float]
     stages: Mapping[str, Mapping[str, float]]
     squared_s2: Mapping[int, float]
+    parts_s: Mapping[str, float]
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -122,6 +129,7 @@ def make_page(series: Mapping[str, Series], at_s: float) -> Page:
             int(operator): value
             for operator, value in _second(series.get(names.OPERATOR_SQUARED_SECONDS, {}), query[0]).items()
         },
+        parts_s=_second(series.get(names.PART_SECONDS, {}), query[0]),
     )
 
 

@@ -33,6 +33,7 @@ def stages_between(start: Page, end: Page, busy_s: FloatArray) -> tuple[StageVie
             wall_s=mean(names.STAGE_WALL_SECONDS, stage),
             busy_s=mean(names.STAGE_BUSY_SECONDS, stage),
             longest_s=mean(names.STAGE_LONGEST_SECONDS, stage),
+            wait_s=mean(names.STAGE_WAIT_SECONDS, stage),
             spread_s=None if operator is None else _spread_s(start, end, operator, busy_s, batches),
         )
         if view.wall_s > 0 or view.busy_s > 0:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from streamjob_operator.steps.learn import moved_rows
-from streamjob_operator.steps.recent import since_change
+from streamjob_operator.steps.recent import since_change, steady
 from streamjob_operator.steps.tasks import speeds_of, tasks_of, with_tasks
 from streamjob_operator.values import LIVE_STATES, ExecutorView, Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import Knowledge
@@ -103,11 +103,14 @@ def _with_tasks(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Kno
 
 
 def _after(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
+    whole, part = snapshot, steady(snapshot, memory.acted_at_s)
+    if part is None or not _warm(whole):
+        return knowledge
+    snapshot = part
     nodes, owners = live(snapshot), snapshot.owners
     names = {one.executor_id: at for at, one in enumerate(nodes)}
     shape = shape_of(snapshot, np.array([one.cores for one in nodes], dtype=np.int64), Knowledge())
-    settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
-    if shape is None or not nodes or not settled or snapshot.moves_pending or not _warm(snapshot):
+    if shape is None or not nodes or snapshot.moves_pending:
         return knowledge
     if snapshot.rates.mean_batch_s <= 0 or any(one not in names for one in owners):
         return knowledge

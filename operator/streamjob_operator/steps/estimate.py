@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_operator.steps.batching import live, shape_of
-from streamjob_operator.steps.recent import since_change
+from streamjob_operator.steps.recent import recent
 from streamjob_operator.steps.state_memory import state_memory
 from streamjob_operator.steps.tasks import speeds_of
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
@@ -38,6 +38,8 @@ class Estimate:
         changed_at_s: since when key groups share the work as they do now, and so what loads speak of; None where
             that is the whole window.
         lost_executors: what slow executors lack, in reference executors.
+        level_changed_at_s: since when there is as much work for all as now; None where that is the whole window.
+        recent: what was measured since both.
         doubted: what batches are predicted to take has been too far off; the model then says nothing of batches.
     """
 
@@ -45,9 +47,11 @@ class Estimate:
     other_load: float
     growth_ratio: float
     unmeasured_groups: int
+    recent: Snapshot
     lost_executors: float = 0.0
     doubted: bool = False
     changed_at_s: float | None = None
+    level_changed_at_s: float | None = None
 
 
 def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, pinned: Collection[int] = ()) -> Estimate:
@@ -58,7 +62,8 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, pinn
     `collocate` the model holds no traffic, so that no planner spends moves on it; nor where it is next to nothing.
     Key groups of `pinned` operators stay on executors that stay.
     """
-    snapshot, changed_at_s = since_change(snapshot)
+    newest = recent(snapshot)
+    snapshot = newest.snapshot
     nodes = live(snapshot)
     cores = reference_cores(nodes)
     slot_seconds = snapshot.window_s * cores
@@ -75,7 +80,9 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, pinn
         unmeasured_groups=int(np.count_nonzero(snapshot.busy_s <= 0)),
         lost_executors=_lost(nodes, cores, memory),
         doubted=not memory.batches.trusted,
-        changed_at_s=changed_at_s,
+        changed_at_s=newest.changed_at_s,
+        level_changed_at_s=newest.level_changed_at_s,
+        recent=snapshot,
     )
 
 

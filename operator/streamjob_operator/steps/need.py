@@ -47,12 +47,13 @@ class Need:
     """Executors needed, before any bound, and why: a sentence.
 
     `calm` is the number with which the need would stay below the limits by TOLERANCE, at least `executors`: nothing
-    smaller is worth scaling in to.
+    smaller is worth scaling in to. `since_s`: load changed then, and only what was measured since has a say.
     """
 
     executors: int
     why: str
     calm: int = 0
+    since_s: float | None = None
 
 
 class ScalingRule(Protocol):
@@ -69,7 +70,9 @@ class UtilizationRule:
         """The largest of the needs."""
         needs = (by_load(situation), by_time(situation), by_memory(situation))
         largest = max(needs, key=lambda need: need.executors)
-        return dataclasses.replace(largest, calm=max(need.calm for need in needs))
+        seen = situation.estimate
+        since_s = max((at_s for at_s in (seen.changed_at_s, seen.level_changed_at_s) if at_s is not None), default=None)
+        return dataclasses.replace(largest, calm=max(need.calm for need in needs), since_s=since_s)
 
 
 def total_load(situation: Situation) -> float:

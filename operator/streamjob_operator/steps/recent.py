@@ -1,4 +1,4 @@
-"""Loads do not cross a change: once key groups share the work in another way, older batches are no measure."""
+"""Loads do not cross a change: once work is shared anew, or there is more or less of it, older batches are none."""
 
 from __future__ import annotations
 
@@ -7,47 +7,160 @@ import dataclasses
 import numpy as np
 
 from streamjob_operator.series import BatchSeries
-from streamjob_operator.values import Snapshot
+from streamjob_operator.values import Snapshot, StageView
 from streamjob_planners.batch.change import changes
+from streamjob_planners.batch.level import level_changes
+from streamjob_planners.model import FloatArray
 
 MOST_CHANGES = 2
 """More changes than this within a series are a load that swings: its mean is what to plan for, not its newest turn."""
+FALL_LASTS = 0.5
+"""Part of the window that a fall must have lasted: batches with few rows may be those of a source that waits."""
 
 
-def since_change(snapshot: Snapshot) -> tuple[Snapshot, float | None]:
-    """The snapshot with the load of the batches since the newest change within its window, and when that was.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Recent:
+    """What was measured since the newest changes within the window, and when these were; None where none is seen.
 
-    The same snapshot and None where no change is seen. Busy seconds, the window's length and its number of batches
-    speak of the part since then; what is counted per window besides (traffic, other tasks) is taken in proportion.
+    Attributes:
+        snapshot: busy seconds, rates, the window's length and its batches speak of the part since then.
+        changed_at_s: since when key groups share the work as they do now.
+        level_changed_at_s: since when there is as much work for all as there is now.
+    """
+
+    snapshot: Snapshot
+    changed_at_s: float | None = None
+    level_changed_at_s: float | None = None
+
+
+def recent(snapshot: Snapshot) -> Recent:
+    """The snapshot since the newest change of shares or of the level.
+
+    A change of the level alone leaves shares as they are, so they are those of all batches that share alike.
     """
     series = snapshot.series
     if series is None:
-        return snapshot, None
-    rows = changes(series.busy_s, series.batches)
-    if not 0 < len(rows) <= MOST_CHANGES:
-        return snapshot, None
-    changed_at_s = float(series.ended_at_s[rows[-1]] - series.row_s[rows[-1]])
-    if changed_at_s <= snapshot.taken_at_s - snapshot.window_s:
-        return snapshot, None
-    return _cut(snapshot, series, rows[-1]), changed_at_s
+        return Recent(snapshot=snapshot)
+    shared, level = _newest(snapshot, changes(series.busy_s, series.batches)), _newest_level(snapshot, series)
+    alike = snapshot if shared is None else cut(snapshot, series, shared)
+    found = alike if level is None or level <= (shared or 0) else _at_level(cut(snapshot, series, level), alike)
+    return Recent(snapshot=found, changed_at_s=_begun_s(series, shared), level_changed_at_s=_begun_s(series, level))
 
 
-def _cut(snapshot: Snapshot, series: BatchSeries, row: int) -> Snapshot:
-    busy_s, window_s = series.busy_s[row:].sum(axis=0), float(series.row_s[row:].sum())
-    batches, before = int(series.batches[row:].sum()), snapshot.rates
-    per_batch, part = batches / before.batches, window_s / snapshot.window_s
+def since_change(snapshot: Snapshot) -> tuple[Snapshot, float | None]:
+    """The snapshot since key groups share the work as they do, and when that was; None where no change is seen."""
+    series = snapshot.series
+    row = None if series is None else _newest(snapshot, changes(series.busy_s, series.batches))
+    return (snapshot, None) if series is None or row is None else (cut(snapshot, series, row), _begun_s(series, row))
+
+
+def steady(snapshot: Snapshot, acted_at_s: float | None) -> Snapshot | None:
+    """The part of the window since a key group moved, or an executor came or went, the newest time.
+
+    Its batches are those of today's placement. None where no batch is, or nobody knows: an assignment of `acted_at_s`
+    has not been seen to be carried out.
+    """
+    series, start_s = snapshot.series, snapshot.taken_at_s - snapshot.window_s
+    settled = acted_at_s is None or start_s >= acted_at_s
+    if series is None:
+        return snapshot if settled else None
+    stirred = np.flatnonzero(series.within(start_s) & ((series.moved > 0) | (series.executors_changed > 0)))
+    if not stirred.size:
+        return snapshot if settled else None
+    row = int(stirred[-1]) + 1
+    seen = settled or series.ended_at_s[row - 1] > (acted_at_s or 0.0)
+    return cut(snapshot, series, row) if seen and row < series.batches.size else None
+
+
+def cut(snapshot: Snapshot, series: BatchSeries, row: int) -> Snapshot:
+    """The snapshot of the series' rows from this one on; what is counted per window besides is taken in proportion."""
+    window_s, batches, before = float(series.row_s[row:].sum()), int(series.batches[row:].sum()), snapshot.rates
+    batch_s, rows = float(series.batch_s[row:].sum()), float(series.input_rows[row:].sum())
+    part = window_s / snapshot.window_s
     traffic, sent = snapshot.traffic_bytes, snapshot.traffic_sent_bytes
     rates = dataclasses.replace(
         before,
         batches=batches,
-        mean_batch_s=float(series.batch_s[row:].sum()) / batches,
-        other_busy_s=before.other_busy_s * per_batch,
+        mean_batch_s=batch_s / batches,
+        input_rps=rows / window_s,
+        processed_rps=rows / batch_s if batch_s > 0 else 0.0,
+        other_busy_s=float(series.other_busy_s[row:].sum()),
     )
     return dataclasses.replace(
         snapshot,
-        busy_s=np.asarray(busy_s, dtype=np.float64),
+        busy_s=_summed(series.busy_s, row),
+        records=_summed(series.records, row),
+        cpu_s=snapshot.cpu_s * part,
         window_s=window_s,
         rates=rates,
         traffic_bytes=None if traffic is None else traffic * part,
         traffic_sent_bytes=None if sent is None else sent * part,
+        stages=_stages(snapshot, series, row),
     )
+
+
+def _summed(matrix: FloatArray, row: int) -> FloatArray:
+    return np.asarray(matrix[row:].sum(axis=0), dtype=np.float64)
+
+
+def _stages(snapshot: Snapshot, series: BatchSeries, row: int) -> tuple[StageView, ...]:
+    """Means per batch since the row: each operator's stage as it grew, and those without key groups as all of them."""
+    in_window = series.within(snapshot.taken_at_s - snapshot.window_s)
+
+    def grew(operator: int | None) -> float:
+        mine = [rows.busy_s for rows in series.stages.values() if rows.operator == operator]
+        before_s = sum(float(one[in_window].sum()) for one in mine) / max(int(series.batches[in_window].sum()), 1)
+        after_s = sum(float(one[row:].sum()) for one in mine) / int(series.batches[row:].sum())
+        return after_s / before_s if before_s > 0 else 1.0
+
+    def scaled(view: StageView) -> StageView:
+        ratio = grew(view.operator)
+        seconds = {name: ratio * getattr(view, name) for name in ("wall_s", "busy_s", "longest_s", "wait_s")}
+        return dataclasses.replace(view, **seconds)
+
+    return tuple(scaled(view) for view in snapshot.stages)
+
+
+def _at_level(newest: Snapshot, alike: Snapshot) -> Snapshot:
+    """As much work as in the newest part, shared as in the longer one."""
+    for name in ("busy_s", "records"):
+        shares, total = getattr(alike, name), float(getattr(newest, name).sum())
+        if shares.sum() > 0:
+            newest = dataclasses.replace(newest, **{name: shares * (total / float(shares.sum()))})
+    return newest
+
+
+def _newest(snapshot: Snapshot, rows: tuple[int, ...]) -> int | None:
+    """The newest change's first row where it lies within the window; None as well for a load that swings."""
+    series = snapshot.series
+    if series is None or not 0 < len(rows) <= MOST_CHANGES:
+        return None
+    begun_s = float(series.ended_at_s[rows[-1]] - series.row_s[rows[-1]])
+    return rows[-1] if begun_s > snapshot.taken_at_s - snapshot.window_s else None
+
+
+def _newest_level(snapshot: Snapshot, series: BatchSeries) -> int | None:
+    """Where rows a second, or the seconds of tasks, came to another level; of both the newer.
+
+    Seconds alone show rises only: task ends that Spark has dropped must not look like work that is gone.
+    """
+    busy = (series.busy_s.sum(axis=1) + series.other_busy_s) / series.row_s
+    rate = _newest(snapshot, level_changes(series.input_rps, series.batches))
+    work = _newest(snapshot, level_changes(busy, series.batches))
+    if rate is not None and _falls(series.input_rps, rate) and not _lasts(snapshot, series, rate):
+        rate = None
+    if work is not None and _falls(busy, work):
+        work = None
+    return max((row for row in (rate, work) if row is not None), default=None)
+
+
+def _falls(level: FloatArray, row: int) -> bool:
+    return float(level[row:].mean()) < float(level[:row].mean())
+
+
+def _lasts(snapshot: Snapshot, series: BatchSeries, row: int) -> bool:
+    return float(series.row_s[row:].sum()) >= FALL_LASTS * snapshot.window_s
+
+
+def _begun_s(series: BatchSeries, row: int | None) -> float | None:
+    return None if row is None else float(series.ended_at_s[row] - series.row_s[row])

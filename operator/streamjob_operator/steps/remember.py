@@ -63,7 +63,7 @@ def _counted(memory: Memory, happened: Happened) -> Memory:
 def _scaling(memory: Memory, decision: ScalingDecision, job: StreamJob, now_s: float) -> Memory:
     retreats = decision.reason is Reason.EXECUTORS_TIMED_OUT and decision.target != memory.executors_target
     until_s = now_s + job.spec.scaling.executor_timeout_s if retreats else memory.retreat_until_s
-    recommendations = recommend(memory, decision.needed, job, now_s)
+    recommendations = recommend(memory, decision.needed, job, now_s, decision.since_s)
     return dataclasses.replace(memory, recommendations=recommendations, retreat_until_s=until_s)
 
 

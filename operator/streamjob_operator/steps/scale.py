@@ -37,7 +37,14 @@ def decide(need: Need, fleet: Fleet, memory: Memory, job: StreamJob, now_s: floa
     target, reason, message = _target(need, fleet, memory, job, now_s)
     if told is not None and reason is Reason.BALANCED:
         reason = Reason.REPLICAS_SET
-    return ScalingDecision(needed=need.executors, target=target, reason=reason, message=message, told=told is not None)
+    return ScalingDecision(
+        needed=need.executors,
+        target=target,
+        reason=reason,
+        message=message,
+        told=told is not None,
+        since_s=need.since_s,
+    )
 
 
 def _told(replicas: int, job: StreamJob) -> Need:
@@ -57,10 +64,12 @@ def clamp(executors: int, job: StreamJob) -> int:
     return min(max(executors, job.spec.executors.min), job.spec.executors.max)
 
 
-def recommend(memory: Memory, needed: int, job: StreamJob, now_s: float) -> tuple[Recommendation, ...]:
+def recommend(
+    memory: Memory, needed: int, job: StreamJob, now_s: float, since_s: float | None = None
+) -> tuple[Recommendation, ...]:
     """Earlier recommendations and this one; of those older than the longest window only the newest is kept."""
     window_s = max(job.spec.scaling.stabilization.up_s, job.spec.scaling.stabilization.down_s)
-    every = (*memory.recommendations, Recommendation(at_s=now_s, executors=clamp(needed, job)))
+    every = (*memory.recommendations, Recommendation(at_s=now_s, executors=clamp(needed, job), since_s=since_s))
     older = [one for one in every if one.at_s <= now_s - window_s and one is not every[-1]]
     return (*older[-1:], *(one for one in every if one.at_s > now_s - window_s or one is every[-1]))
 
@@ -74,7 +83,7 @@ def _target(need: Need, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
         return fleet.wanted, Reason.MODE_OFF, "Scaling is off."
     if _overdue(fleet, memory, job, now_s):
         return _retreat(fleet, job)
-    history = recommend(memory, need.executors, job, now_s)
+    history = recommend(memory, need.executors, job, now_s, need.since_s)
     up, down = (need.executors,) * 2 if told else _stabilised(history, fleet.wanted, job, now_s)
     if up > fleet.wanted:
         return _grow(up, need, fleet, memory, job, now_s)
@@ -98,7 +107,8 @@ def _stay(need: Need, fleet: Fleet, job: StreamJob) -> Answer:
 def _stabilised(history: tuple[Recommendation, ...], wanted: int, job: StreamJob, now_s: float) -> tuple[int, int]:
     """Smallest recommendation of the window upwards, largest of the window downwards.
 
-    Until the history covers a window, what is there now counts as a recommendation of that time.
+    Until the history covers a window, what is there now counts as a recommendation of that time; what was measured
+    since a change of load covers no time before it.
     """
     stabilization = job.spec.scaling.stabilization
     now = clamp(wanted, job)
@@ -108,7 +118,8 @@ def _stabilised(history: tuple[Recommendation, ...], wanted: int, job: StreamJob
         recent = [one for one in history if one.at_s > now_s - length_s] or [history[-1]]
         wishes = [one.executors for one in recent]
         before = [one.executors for one in history if one.at_s <= now_s - length_s][-1:]
-        if length_s == 0 or (before and recent[0].at_s <= now_s - length_s + hole_s):
+        part = recent[0].since_s is not None and recent[0].since_s > now_s - length_s
+        if length_s == 0 or (before and not part and recent[0].at_s <= now_s - length_s + hole_s):
             return wishes
         # Nothing was measured when the window began: what was wished, or there, before that time counts on.
         return [*wishes, *(before or [now])]

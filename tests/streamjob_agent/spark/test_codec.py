@@ -22,7 +22,9 @@ def usage_of(*lines: str) -> Any:
 
 
 def test_usage_of_a_key_group() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t9\t4096\t-1\t1250000.0\t500.0\t1")
+    usage = usage_of(
+        "G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t300\t70\t9\t4096\t-1\t1250000.0\t500.0\t1"
+    )
     assert usage.groups == {
         "q": (
             GroupUsage(
@@ -39,19 +41,23 @@ def test_usage_of_a_key_group() -> None:
                 remote_bytes=6,
                 state_rows=9,
                 state_memory_bytes=4096,
+                gc_s=0.3,
+                fetch_wait_s=0.07,
             ),
         )
     }
 
 
 def test_state_on_the_heap_is_its_current_version() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t9\t8192\t4096\t1250000.0\t500.0\t1")
+    usage = usage_of(
+        "G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t300\t70\t9\t8192\t4096\t1250000.0\t500.0\t1"
+    )
     (group,) = usage.groups["q"]
     assert (group.state_memory_bytes, group.state_in_heap) == (4096, True)
 
 
 def test_unknown_state_and_stage_time_are_none() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t\t0\t0\t0\t0\t0\t0\t0\t0\t-1\t-1\t-1\t0.0\t0.0\t0")
+    usage = usage_of("G\tq\t1\t3\t12\t\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t-1\t-1\t-1\t0.0\t0.0\t0")
     assert usage.groups["q"][0].state_rows is None
     assert usage.groups["q"][0].state_memory_bytes is None
     assert usage.longest_stateful_stage_s is None
@@ -73,10 +79,10 @@ def test_batch_from_progress() -> None:
 
 
 def test_stages_of_a_query() -> None:
-    usage = usage_of("S\tq\t-1\t0.1\t0\t1500\t2000\t700", "S\tq\t3\t\t1\t10\t20\t5")
+    usage = usage_of("S\tq\t-1\t0.1\t0\t1500\t2000\t700\t90", "S\tq\t3\t\t1\t10\t20\t5\t0")
     assert usage.stages == {
         "q": (
-            StageUsage(stage="free-0.1", level=0, wall_s=1.5, busy_s=2.0, longest_s=0.7),
+            StageUsage(stage="free-0.1", level=0, wall_s=1.5, busy_s=2.0, longest_s=0.7, wait_s=0.09),
             StageUsage(stage="operator-3", level=1, wall_s=0.01, busy_s=0.02, longest_s=0.005),
         )
     }

@@ -64,6 +64,10 @@ def test_a_window_is_told_batch_by_batch(bench: Bench) -> None:
     assert series.batches.tolist() == [1, 1]
     assert series.batch_s.tolist() == [1.0, 1.0]
     assert series.busy_s.tolist() == [[1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0]]
+    assert series.input_rows.tolist() == [1000.0, 1000.0]
+    assert series.records.tolist() == (100 * series.busy_s).tolist()
+    assert series.parts_s["queryPlanning"].tolist() == [0.25, 0.25]
+    assert series.stages["operator-0"].wait_s.tolist() == [3.0, 3.0]
     assert snapshot.busy_s.tolist() == [4.0, 3.0, 2.0, 1.0], "the series tells what came before the window, too"
 
 
@@ -82,7 +86,7 @@ def test_stages_are_means_of_a_batch_and_groups_vary_around_their_own_mean(bench
     for busy_s in ((50.0, 50.0, 50.0, 50.0), (1.0, 2.0, 3.0, 4.0), (2.0, 3.0, 4.0, 5.0), (3.0, 4.0, 5.0, 6.0)):
         bench.batch(*busy_s)
     source, counting = bench.metrics.observe(bench.now_s, 15.0).stages
-    assert source == StageView(operator=None, level=0, wall_s=0.125, busy_s=0.25, longest_s=0.125)
+    assert source == StageView(operator=None, level=0, wall_s=0.125, busy_s=0.25, longest_s=0.125, wait_s=3.0)
     assert (counting.operator, counting.level) == (0, 1)
     assert (counting.wall_s, counting.busy_s, counting.longest_s) == pytest.approx((7.0, 14.0, 7.0))
     assert counting.spread_s == pytest.approx(float(np.std([1.0, 2.0, 3.0], ddof=1)))

@@ -1,21 +1,35 @@
 """The series of batches: rows between readings, bounded, and what counters that start anew make of it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from streamjob_operator.codec import decode, encode
-from streamjob_operator.measure.batches import MOST_VALUES, Totals, series_of
+from streamjob_operator.measure.batches import MOST_VALUES, Figure, Totals, figures_of, series_of
 from streamjob_operator.series import BatchSeries
+from streamjob_operator.values import StageView
 
 
-def reading(at_s: float, batches: int, *busy_s: float, warmup_s: float = 0.0) -> Totals:
+def reading(at_s: float, batches: int, *busy_s: float, warmup_s: float = 0.0, executors: str = "0 1") -> Totals:
     return Totals(
         at_s=at_s,
         batches=batches,
-        batch_s=2.0 * batches,
         busy_s=np.array(busy_s),
         warmup_s=np.full(len(busy_s), warmup_s),
+        records=10.0 * np.array(busy_s),
+        figures=figures(batches),
+        executors=frozenset(executors.split()),
     )
+
+
+def figures(batches: int) -> dict[Figure, float]:
+    """After so many batches: of 2 s and 100 rows each, of which planning took 0.5 s, with one stage of 1.5 s."""
+    stage = StageView(operator=3, level=0, wall_s=1.5, busy_s=3.0, longest_s=1.0, wait_s=0.25)
+    once = figures_of(
+        batch_s=2.0, input_rows=100.0, other_busy_s=0.5, moved=2, parts_s={"queryPlanning": 0.5}, stages=[stage]
+    )
+    return {figure: batches * value for figure, value in once.items()}
 
 
 def test_a_row_is_what_happened_between_two_readings() -> None:
@@ -26,6 +40,28 @@ def test_a_row_is_what_happened_between_two_readings() -> None:
     assert series.batches.tolist() == [1, 2]
     assert series.batch_s.tolist() == [2.0, 4.0]
     assert series.busy_s.tolist() == [[1.0, 2.0], [3.0, 0.5]]
+
+
+def test_rows_records_parts_and_stages_are_told_batch_by_batch() -> None:
+    series = series_of([reading(10.0, 1, 5.0), reading(14.0, 2, 6.0), reading(24.0, 4, 9.0)])
+    assert series is not None
+    assert series.input_rows.tolist() == [100.0, 200.0]
+    assert series.input_rps.tolist() == [25.0, 20.0]
+    assert series.records.tolist() == [[10.0], [30.0]]
+    assert series.other_busy_s.tolist() == [0.5, 1.0]
+    assert series.moved.tolist() == [2, 4]
+    assert {part: seconds.tolist() for part, seconds in series.parts_s.items()} == {"queryPlanning": [0.5, 1.0]}
+    (stage,) = series.stages
+    rows = series.stages[stage]
+    assert stage == "operator-3"
+    assert (rows.wall_s.tolist(), rows.busy_s.tolist()) == ([1.5, 3.0], [3.0, 6.0])
+    assert (rows.longest_s.tolist(), rows.wait_s.tolist()) == ([1.0, 2.0], [0.25, 0.5])
+
+
+def test_executors_that_came_or_went_are_counted() -> None:
+    series = series_of([reading(0.0, 1, 1.0), reading(1.0, 2, 1.0, executors="1 2 3"), reading(2.0, 3, 1.0)])
+    assert series is not None
+    assert series.executors_changed.tolist() == [3, 3]
 
 
 def test_what_moves_cost_is_in_no_row_and_a_counter_that_starts_anew_is_counted_from_zero() -> None:
@@ -40,11 +76,11 @@ def test_without_a_batch_between_readings_there_is_none(readings: list[Totals]) 
 
 
 def test_it_is_bounded_and_loses_no_second() -> None:
-    groups = MOST_VALUES // 8
+    groups = MOST_VALUES // 16
     readings = [reading(float(at), at, *([float(at)] * groups)) for at in range(100)]
     series = series_of(readings)
     assert series is not None
-    assert series.busy_s.size <= MOST_VALUES
+    assert series.busy_s.size + series.records.size <= MOST_VALUES
     assert len(series.batches) == 7
     assert series.batches.sum() == 99
     assert series.busy_s.sum(axis=0).tolist() == [99.0] * groups
@@ -61,7 +97,9 @@ def test_it_comes_back_from_a_file() -> None:
     assert series is not None
     again = decode(BatchSeries, encode(series))
     assert again.busy_s.tolist() == series.busy_s.tolist()
-    assert again.busy_s.shape == (1, 2)
+    assert again.busy_s.shape == again.records.shape == (1, 2)
+    assert again.stages["operator-3"].wait_s.tolist() == [0.25]
+    assert again.parts_s["queryPlanning"].tolist() == [0.5]
     assert again.batches.dtype == np.int64
     assert again.trouble(2) is None
 
@@ -70,19 +108,11 @@ def test_a_series_that_is_none_says_why() -> None:
     series = series_of([reading(10.0, 1, 5.0, 5.0), reading(13.0, 2, 6.0, 7.0)])
     assert series is not None
     assert series.trouble(3) == "busy_s: shape (1, 2) given, (1, 3) is needed"
-    short = BatchSeries(
-        ended_at_s=series.ended_at_s,
-        row_s=np.array([1.0, 1.0]),
-        batches=series.batches,
-        batch_s=series.batch_s,
-        busy_s=series.busy_s,
-    )
+    short = dataclasses.replace(series, row_s=np.array([1.0, 1.0]))
     assert short.trouble(2) == "row_s: 2 values given for 1 rows"
-    wrong = BatchSeries(
-        ended_at_s=series.ended_at_s,
-        row_s=series.row_s,
-        batches=series.batches,
-        batch_s=series.batch_s,
-        busy_s=-series.busy_s,
-    )
+    unread = dataclasses.replace(series, records=series.records[:, :1])
+    assert unread.trouble(2) == "records: shape (1, 1) given, (1, 2) is needed"
+    parts = dataclasses.replace(series, parts_s={"addBatch": np.array([])})
+    assert parts.trouble(2) == "parts_s.addBatch: 0 values given for 1 rows"
+    wrong = dataclasses.replace(series, busy_s=-series.busy_s)
     assert wrong.trouble(2) == "a number of it is below 0 or not finite"

@@ -3,9 +3,8 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy import sparse
-from worlds import World, even, job
+from worlds import World, even, job, series_with
 
-from streamjob_operator.series import BatchSeries
 from streamjob_operator.steps.estimate import LOST, MAX_PRESSURE, estimate, growth_ratio, node_names
 from streamjob_operator.steps.need import Situation, by_load
 from streamjob_operator.steps.speeds import sentences
@@ -33,13 +32,7 @@ def test_load_is_the_share_of_the_reference_executors_slots() -> None:
 def test_the_series_is_load_of_each_batch() -> None:
     seen = sized(2, 2)
     assert estimate(seen, Memory()).model.load_series is None
-    series = BatchSeries(
-        ended_at_s=np.array([994.0, 1000.0]),
-        row_s=np.array([4.0, 6.0]),
-        batches=np.array([1, 1]),
-        batch_s=np.array([3.0, 3.0]),
-        busy_s=np.array([[2.0, 0.0], [3.0, 6.0]]),
-    )
+    series = series_with(np.array([[2.0, 0.0], [3.0, 6.0]]), row_s=np.array([4.0, 6.0]), ended_s=1000.0)
     model = estimate(dataclasses.replace(seen, series=series), Memory()).model
     assert model.load_series is not None
     assert model.load_series.tolist() == [[25.0, 0.0], [25.0, 50.0]]

@@ -4,13 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from worlds import even
+from worlds import even, series_with
 
-from streamjob_operator.series import BatchSeries
+from streamjob_operator.series import StageRows
 from streamjob_operator.steps.batching import learn_batches
 from streamjob_operator.steps.estimate import estimate
-from streamjob_operator.steps.recent import since_change
-from streamjob_operator.values import Memory, Snapshot
+from streamjob_operator.steps.recent import recent, since_change, steady
+from streamjob_operator.values import Memory, Snapshot, StageView
 
 QUIET, SHIFTED = (1.0, 3.0, 1.0, 3.0), (3.0, 1.0, 3.0, 1.0)
 
@@ -19,24 +19,18 @@ def snapshot(*rows: tuple[float, ...], window: int) -> Snapshot:
     """A batch every two seconds, each in a row of its own; the window holds the newest ones."""
     seen = even(2, 2, 20.0).observe(1000.0, 2.0 * window)
     noise = np.random.default_rng(5).normal(1.0, 0.01, (len(rows), 4))
-    series = BatchSeries(
-        ended_at_s=1000.0 - 2.0 * np.arange(len(rows))[::-1],
-        row_s=np.full(len(rows), 2.0),
-        batches=np.ones(len(rows), dtype=np.int64),
-        batch_s=np.full(len(rows), 1.5),
-        busy_s=np.array(rows) * noise,
-    )
+    series = series_with(np.array(rows) * noise, row_s=np.full(len(rows), 2.0), ended_s=1000.0)
     rates = dataclasses.replace(seen.rates, batches=window, mean_batch_s=1.4, other_busy_s=1.0 * window)
     return dataclasses.replace(seen, series=series, busy_s=series.busy_s[-window:].sum(axis=0), rates=rates)
 
 
 def test_batches_of_before_a_change_are_left_out() -> None:
     seen = snapshot(*[QUIET] * 10, *[SHIFTED] * 2, window=6)
-    recent, changed_at_s = since_change(seen)
+    newest, changed_at_s = since_change(seen)
     assert changed_at_s == 996.0
-    assert (recent.window_s, recent.rates.batches, recent.rates.mean_batch_s) == (4.0, 2, 1.5)
-    assert recent.rates.other_busy_s == 2.0
-    assert recent.busy_s == pytest.approx([6.0, 2.0, 6.0, 2.0], rel=0.05)
+    assert (newest.window_s, newest.rates.batches, newest.rates.mean_batch_s) == (4.0, 2, 1.5)
+    assert newest.rates.other_busy_s == 2.0
+    assert newest.busy_s == pytest.approx([6.0, 2.0, 6.0, 2.0], rel=0.05)
     found = estimate(seen, Memory())
     assert found.changed_at_s == 996.0
     assert found.model.load == pytest.approx([150.0, 50.0, 150.0, 50.0], rel=0.05)
@@ -59,6 +53,110 @@ def test_without_a_change_the_window_stays(rows: list[tuple[float, ...]]) -> Non
     seen = snapshot(*rows, window=6) if rows else even(2, 2, 20.0).observe(1000.0, 10.0)
     assert since_change(seen) == (seen, None)
     assert estimate(seen, Memory()).changed_at_s is None
+
+
+def with_level(seen: Snapshot, factors: list[float]) -> Snapshot:
+    """The newest rows with so many times as many rows of input, and as many times the work."""
+    assert seen.series is not None
+    times = np.ones(seen.series.batches.size)
+    times[times.size - len(factors) :] = factors
+    series = dataclasses.replace(
+        seen.series, busy_s=seen.series.busy_s * times[:, None], input_rows=seen.series.input_rows * times
+    )
+    window = seen.rates.batches
+    return dataclasses.replace(
+        seen,
+        series=series,
+        busy_s=series.busy_s[-window:].sum(axis=0),
+        rates=dataclasses.replace(seen.rates, input_rps=float(series.input_rps[-window:].mean())),
+    )
+
+
+def test_more_rows_for_all_are_the_rate_and_the_load_since_then() -> None:
+    seen = with_level(snapshot(*[QUIET] * 20, window=8), [1.5, 1.5])
+    found = recent(seen)
+    assert (found.changed_at_s, found.level_changed_at_s) == (None, 996.0)
+    assert (found.snapshot.window_s, found.snapshot.rates.batches) == (4.0, 2)
+    assert found.snapshot.rates.input_rps == pytest.approx(150.0)
+    assert found.snapshot.busy_s == pytest.approx(3.0 * np.array(QUIET), rel=0.03)
+    estimated = estimate(seen, Memory())
+    assert estimated.level_changed_at_s == 996.0
+    assert estimated.model.load == pytest.approx(75.0 * np.array(QUIET), rel=0.03)
+    shares = seen.busy_s / seen.busy_s.sum()
+    assert found.snapshot.busy_s / found.snapshot.busy_s.sum() == pytest.approx(shares), "of all batches, not of two"
+
+
+def test_a_fall_counts_once_it_has_lasted() -> None:
+    calm = snapshot(*[QUIET] * 30, window=10)
+    for batches, known in ((2, None), (4, None), (5, 990.0), (8, 984.0)):
+        assert recent(with_level(calm, [0.5] * batches)).level_changed_at_s == known, batches
+
+
+def test_seconds_alone_may_rise_but_not_fall() -> None:
+    """Where task ends are lost, work seems to be gone while the rows still come."""
+    calm = snapshot(*[QUIET] * 30, window=10)
+    for factor, known in ((0.5, None), (1.6, 988.0)):
+        changed = with_level(calm, [factor] * 6)
+        assert changed.series is not None
+        assert calm.series is not None
+        series = dataclasses.replace(changed.series, input_rows=calm.series.input_rows)
+        assert recent(dataclasses.replace(changed, series=series)).level_changed_at_s == known
+
+
+def test_stages_are_those_since_the_change() -> None:
+    seen = with_level(snapshot(*[QUIET] * 20, window=8), [1.5, 1.5])
+    assert seen.series is not None
+    busy_s = seen.series.busy_s.sum(axis=1)
+    rows = StageRows(operator=0, wall_s=busy_s, busy_s=busy_s, longest_s=busy_s, wait_s=busy_s)
+    view = StageView(operator=0, level=0, wall_s=9.0, busy_s=9.0, longest_s=3.0, spread_s=0.5)
+    seen = dataclasses.replace(
+        seen, series=dataclasses.replace(seen.series, stages={"operator-0": rows}), stages=(view,)
+    )
+    (stage,) = recent(seen).snapshot.stages
+    ratio = 1.5 / (10 / 8 * 0.9)  # six of eight batches with 1, two with 1.5
+    assert (stage.busy_s, stage.longest_s) == pytest.approx((9.0 * ratio, 3.0 * ratio), rel=0.03)
+    assert stage.spread_s == 0.5
+
+
+def stirred(seen: Snapshot, *, moved: int | None = None, executors: int | None = None) -> Snapshot:
+    """With key groups that moved, or an executor that came, in a row counted from the end."""
+    assert seen.series is not None
+    columns = {"moved": moved, "executors_changed": executors}
+    for name, row in columns.items():
+        if row is not None:
+            values = getattr(seen.series, name).copy()
+            values[row] = 1
+            seen = dataclasses.replace(seen, series=dataclasses.replace(seen.series, **{name: values}))
+    return seen
+
+
+def test_batch_times_are_those_since_the_placement_or_the_fleet_changed() -> None:
+    calm = snapshot(*[QUIET] * 10, window=6)
+    assert steady(calm, None) is calm
+    for seen in (stirred(calm, moved=-3), stirred(calm, executors=-3), stirred(calm, moved=-3, executors=-5)):
+        part = steady(seen, None)
+        assert part is not None
+        assert (part.rates.batches, part.rates.mean_batch_s) == (2, 1.5)
+    assert steady(stirred(calm, executors=-1), None) is None, "the batch of the change is not one of today's placement"
+    assert steady(stirred(calm, moved=-8), None) is not None
+
+
+def test_an_assignment_that_was_not_seen_to_be_carried_out_leaves_nothing_to_time() -> None:
+    calm = snapshot(*[QUIET] * 10, window=6)
+    assert steady(calm, 991.0) is None
+    assert steady(stirred(calm, moved=-5), 995.0) is None, "moved before it"
+    part = steady(stirred(calm, moved=-3), 991.0)
+    assert part is not None
+    assert part.rates.batches == 2
+    assert steady(dataclasses.replace(calm, series=None), 991.0) is None
+
+
+def test_a_window_with_moves_teaches_what_batches_take_since_then() -> None:
+    calm = snapshot(*[QUIET] * 10, window=6)
+    memory = Memory(acted_at_s=991.0, moved=())
+    assert learn_batches(memory, calm).batches.fixed_s is None
+    learned = learn_batches(memory, stirred(calm, moved=-3)).batches.fixed_s
+    assert learned is not None
 
 
 def test_what_was_known_of_tasks_begins_anew_with_a_change() -> None:

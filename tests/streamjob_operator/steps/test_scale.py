@@ -63,6 +63,15 @@ def test_a_history_that_does_not_cover_the_window_decides_nothing(needed: int) -
     assert (decision.target, decision.reason) == (3, Reason.STABILIZING)
 
 
+def test_what_was_measured_since_a_change_of_load_covers_no_time_before_it() -> None:
+    """A cycle at 945 that saw one batch of less load says nothing of 940."""
+    for since_s, target in ((None, 1), (935.0, 1), (944.0, 3)):
+        first = Recommendation(at_s=945.0, executors=1, since_s=since_s)
+        history = (Recommendation(at_s=930.0, executors=3), first, Recommendation(at_s=970.0, executors=1))
+        decision = decide(need(1), STEADY, Memory(recommendations=history), SLOW, 1000.0)
+        assert decision.target == target, since_s
+
+
 def test_the_history_stays_short() -> None:
     remembered = Memory()
     for at_s in range(0, 1000, 5):

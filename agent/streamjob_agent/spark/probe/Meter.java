@@ -138,7 +138,7 @@ final class Meter {
       add(others, stage.queryId, busyMs);
     }
     if (stage.node != null) {
-      stage.node.ran(operator, busyMs);
+      stage.node.ran(operator, busyMs, stage.waited(task));
     }
   }
 

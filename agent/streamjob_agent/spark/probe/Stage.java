@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Properties;
 import java.util.TreeMap;
 import org.apache.spark.scheduler.StageInfo;
+import org.apache.spark.scheduler.TaskInfo;
 import org.apache.spark.storage.RDDInfo;
 
 /** One attempt at a stage. A union of inputs is one stage whose tasks are those of one input after those of another. */
@@ -14,6 +15,7 @@ final class Stage {
   final String queryId;
   final long batch;
   final int shuffle;
+  private final long submittedMs; // 0 where Spark does not tell
   final scala.collection.Seq parents;
   final TreeMap firstTasks = new TreeMap(); // Integer operator -> Integer: the stage's task that is its partition 0
   HashMap firstEnds = new HashMap(); // executor id -> Long ms, before which its first task did not end
@@ -26,9 +28,16 @@ final class Stage {
     String number = properties == null ? null : properties.getProperty(Hook.BATCH);
     batch = number == null ? -1L : Long.parseLong(number);
     parents = info.parentIds();
+    Object from = Reflect.orNull(info.submissionTime());
+    submittedMs = from == null ? 0L : ((Number) from).longValue();
     Object written = Reflect.orNull(info.shuffleDepId());
     shuffle = written == null ? -1 : ((Number) written).intValue();
     cuts = cuts(info);
+  }
+
+  /** Ms from the stage's submission to the launch of one of its tasks: for want of a slot, or of the right executor. */
+  long waited(TaskInfo task) {
+    return submittedMs == 0L ? 0L : Math.max(0L, task.launchTime() - submittedMs);
   }
 
   /** The key group's partition that a task is, -1 where a task is not one partition of that many. */

@@ -43,16 +43,17 @@ final class Stages {
   static final class Node {
     int level;
     long wallMs;
-    final TreeMap parts = new TreeMap(); // Integer operator, or NONE -> long[] {run time ms, longest task ms}
+    final TreeMap parts = new TreeMap(); // Integer operator, or NONE -> long[] {run time ms, longest task ms, waiting ms}
 
-    void ran(int operator, long ms) {
+    void ran(int operator, long ms, long waitedMs) {
       long[] part = (long[]) parts.get(Integer.valueOf(operator));
       if (part == null) {
-        part = new long[2];
+        part = new long[3];
         parts.put(Integer.valueOf(operator), part);
       }
       part[0] += ms;
       part[1] = Math.max(part[1], ms);
+      part[2] += waitedMs;
     }
   }
 
@@ -61,12 +62,14 @@ final class Stages {
     long wallMs;
     long busyMs;
     long longestMs;
+    long waitMs;
 
     void add(Sum other) {
       level = other.level;
       wallMs += other.wallMs;
       busyMs += other.busyMs;
       longestMs += other.longestMs;
+      waitMs += other.waitMs;
     }
   }
 
@@ -199,16 +202,18 @@ final class Stages {
     sum.wallMs += node.wallMs;
     sum.busyMs += part[0];
     sum.longestMs += part[1];
+    sum.waitMs += part[2];
   }
 
-  /** One line each: S, query, operator or -1, place, level, then ms: wall, busy, longest. */
+  /** One line each: S, query, operator or -1, place, level, then ms: wall, busy, longest, waiting for a slot. */
   void drain(StringBuilder out) {
     Iterator each = sums.entrySet().iterator();
     while (each.hasNext()) {
       Map.Entry entry = (Map.Entry) each.next();
       Sum sum = (Sum) entry.getValue();
       out.append("S\t").append(entry.getKey()).append('\t').append(sum.level).append('\t').append(sum.wallMs);
-      out.append('\t').append(sum.busyMs).append('\t').append(sum.longestMs).append('\n');
+      out.append('\t').append(sum.busyMs).append('\t').append(sum.longestMs);
+      out.append('\t').append(sum.waitMs).append('\n');
     }
     sums = new LinkedHashMap();
   }

@@ -12,7 +12,9 @@ final class Usage {
   private static final int RECORDS = 4;
   private static final int LOCAL_BYTES = 5;
   private static final int REMOTE_BYTES = 6;
-  private static final int FIGURES = 7;
+  private static final int GC_MS = 7; // that the executor stood still to collect garbage while they ran
+  private static final int FETCH_MS = 8; // that they waited for shuffle blocks of other executors
+  private static final int FIGURES = 9;
   /** What Spark's stateful operators tell of a task's state after it. */
   static final String[] STATE = {"numTotalStateRows", "stateMemory", "stateOnCurrentVersionSizeBytes"};
   private final long[] open = new long[FIGURES];
@@ -46,6 +48,8 @@ final class Usage {
     open[RECORDS] += metrics.shuffleReadMetrics().recordsRead() + metrics.inputMetrics().recordsRead();
     open[LOCAL_BYTES] += metrics.shuffleReadMetrics().localBytesRead();
     open[REMOTE_BYTES] += metrics.shuffleReadMetrics().remoteBytesRead();
+    open[GC_MS] += metrics.jvmGCTime();
+    open[FETCH_MS] += metrics.shuffleReadMetrics().fetchWaitTime();
   }
 
   void close() {
