@@ -23,8 +23,6 @@ Making = Callable[[Engine, Limits, "Now"], "Found"]
 """What a thread does between two meetings."""
 Now = tuple[IntArray, float, float]
 """What a pass begins with: the best placement so far, its distance, and the pass's steps."""
-LONGEST = 1e9
-"""Steps of a pass at most: one that meets its goal at once, but too dearly, may come up for ever."""
 NEXT_TO_NOTHING = 1e-12
 """Price of a move that is taken for none."""
 SHORT_PER_NODE = 1_000
@@ -43,9 +41,8 @@ class Schedule:
     leave either, and which plateau that is, is decided early.
 
     Attributes:
-        steps: length of the first pass.
+        steps: length of a pass.
         steps_per_move: its length per move of the budget, if that is more, up to `most_steps`.
-        growth: factor on the length after a pass that found nothing.
         again: chance that a pass starts at today's placement, and not at the best so far.
         again_far: that chance while counts allow a much smaller distance than the best so far.
         counted: chance that such a pass is held to a choice of how many groups leave and arrive at each node
@@ -69,7 +66,6 @@ class Schedule:
     steps: int = 4_000
     steps_per_move: int = 200
     most_steps: int = 200_000
-    growth: float = 1.01
     again: float = 0.4
     again_far: float = 0.6
     counted: float = 0.95
@@ -88,8 +84,8 @@ class Schedule:
     long_share: float = 0.3
     long_again: float = 0.6
 
-    def first_steps(self, problem: Problem) -> float:
-        """Length of the first pass."""
+    def pass_steps(self, problem: Problem) -> float:
+        """Length of a pass."""
         return float(max(self.steps, min(self.most_steps, self._moves(problem) * self.steps_per_move)))
 
     def long_chance(self, problem: Problem) -> float:
@@ -136,7 +132,7 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     best = cheapest = start
     reached = goal.aim.reached(start)
     least = _total(engine.problem, goal, start)
-    steps = schedule.first_steps(engine.problem)
+    steps = schedule.pass_steps(engine.problem)
     threads, idle = ThreadPoolExecutor(max_workers=len(engine.workers)), 0
     chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
     long = chance >= schedule.long
@@ -148,7 +144,6 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
         )
         idle = idle + 1 if distance > reached - schedule.close else 0
         if distance >= reached:
-            steps = min(steps * schedule.growth, LONGEST)
             continue
         reached, best = distance, found
         if _total(engine.problem, goal, best) < least:

@@ -42,7 +42,10 @@ def tight_plan(engine: Engine, limits: Limits, share: float, levelled: IntArray)
 
 
 def _made(levelled: IntArray, part: float, share: float, engine: Engine, limits: Limits) -> Found:
-    """The best of a few, of which all but the first are drawn by chance."""
+    """The best of a few, of which all but the first are drawn by chance; every other one begins as levelled.
+
+    That one has spent hardly anything, so closer bands decide what is moved.
+    """
     problem, aim, own = engine.problem, Distance(engine.problem), limits.share(share)
     before, best = own.steps_left, (np.inf, levelled)
     for number in range(MOST_STARTS):
@@ -50,7 +53,8 @@ def _made(levelled: IntArray, part: float, share: float, engine: Engine, limits:
             break
         noise = NOISE if number > 0 else 0.0
         part = float(engine.rng.uniform(LEAST_PART, 1.0)) if number > 0 else part
-        first = covered(engine, own.share(COVER_SHARE), levelled, part, noise)
+        sparing = number % 2 == 1
+        first = levelled if sparing else covered(engine, own.share(COVER_SHARE), levelled, part, noise)
         found = tightened(engine, own, aim, first)
         best = min(best, (aim.reached(found), found), key=lambda one: one[0])
     if np.isfinite(before):
