@@ -103,7 +103,9 @@ class LoadModel:
 
 def _check_lengths(model: LoadModel) -> None:
     per_node = {"capacity": model.capacity, "marked": model.marked}
+    per_node |= {f"resources: limit of {one.name}": one.limit for one in model.resources}
     per_group = {
+        **{f"resources: use of {one.name}": one.use for one in model.resources},
         "node_of": model.node_of,
         "load": model.load,
         "migration_cost_s": model.migration_cost_s,
@@ -132,8 +134,10 @@ def _check_values(model: LoadModel) -> None:
         raise ValueError("marked: at least one node must be unmarked")
     if not bool((model.capacity > 0).all() and np.isfinite(model.capacity).all()):
         raise ValueError("capacity: every weight must be a finite number above 0")
-    for name in ("load", "migration_cost_s", "state_bytes"):
-        array = getattr(model, name)
+    amounts = {name: getattr(model, name) for name in ("load", "migration_cost_s", "state_bytes")}
+    for one in model.resources:
+        amounts |= {f"resources: use of {one.name}": one.use, f"resources: limit of {one.name}": one.limit}
+    for name, array in amounts.items():
         if not bool(np.isfinite(array).all() and (array >= 0).all()):
             raise ValueError(f"{name}: every value must be a finite number of 0 or more")
     if model.n_groups and not 0 <= model.node_of.min() <= model.node_of.max() < model.n_nodes:
