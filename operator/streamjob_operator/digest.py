@@ -100,7 +100,7 @@ def digest(record: CycleRecord) -> CycleDigest:
         acted=acted,
         reason=(refused or verdict).reason.value,
         message=(refused or verdict).message,
-        moves=len(verdict.plan.moves) if acted and verdict.plan else 0,
+        moves=verdict.n_moves if acted else 0,
         moved_bytes=sum(move.state_bytes for move in verdict.plan.moves) if acted and verdict.plan else 0.0,
         moved_cost_s=verdict.cost_s if acted else 0.0,
         pending=snapshot.moves_pending if snapshot else 0,

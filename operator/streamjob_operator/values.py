@@ -209,6 +209,12 @@ class Verdict:
     move_cost_s: tuple[float, ...] = ()
 
     @property
+    def n_moves(self) -> int:
+        """Moves of the plan, those to executors that are to come included."""
+        now = 0 if self.plan is None else len(self.plan.moves)
+        return now + (0 if self.arrivals is None else len(self.arrivals.groups))
+
+    @property
     def cost_s(self) -> float:
         """Seconds that batches take longer while the plan is carried out, once."""
         return sum(self.move_cost_s)

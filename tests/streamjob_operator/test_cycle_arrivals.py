@@ -24,7 +24,7 @@ def overloaded(of: object = AUTO) -> World:
 
 def uneven() -> World:
     world = even(3, 4, 0.0)
-    world.loads = [23.0] * 4 + [14.0] * 4 + [4.0] * 4
+    world.loads = [12.0] * 4 + [7.0] * 4 + [2.0] * 4
     return warm(world, HELD)
 
 

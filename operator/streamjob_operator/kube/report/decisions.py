@@ -56,7 +56,7 @@ def decision_of(record: CycleRecord) -> Decision:
         decision=outcome.decision,
         reason=outcome.reason.value,
         message=outcome.message,
-        moves=len(plan.moves) if plan is not None and outcome.decision != HELD else None,
+        moves=record.verdict.n_moves if plan is not None and outcome.decision != HELD else None,
     )
 
 
@@ -86,7 +86,7 @@ def plan_of(before: PlanStatus | None, record: CycleRecord) -> PlanStatus | None
         reason=outcome.reason.value,
         message=outcome.message,
         planner=plan.planner,
-        moves=len(plan.moves),
+        moves=record.verdict.n_moves,
         predicted=_figures(record.outlook or plan.after, record),
     )
 

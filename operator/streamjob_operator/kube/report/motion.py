@@ -20,6 +20,7 @@ class Motion:
         ready: those of them that are not marked.
         groups_left: key groups on each marked executor, by executor id.
         pending, done, failed: moves of the newest generation.
+        awaiting: moves to executors that have not come.
         cost_left_s: expected pauses of the pending moves together.
         reason, message: what is under way; None when nothing is.
     """
@@ -31,6 +32,7 @@ class Motion:
     pending: int = 0
     done: int = 0
     failed: int = 0
+    awaiting: int = 0
     cost_left_s: float = 0.0
     reason: str | None = None
     message: str = ""
@@ -55,6 +57,7 @@ def motion_of(facts: Facts) -> Motion:
         pending=0 if query is None else query.moves_pending,
         done=0 if query is None else query.moves_done,
         failed=0 if query is None else query.moves_failed,
+        awaiting=0 if query is None else query.moves_awaiting,
         cost_left_s=_cost_left_s(assignment, query),
     )
     reason, message = _under_way(motion)
@@ -69,8 +72,12 @@ def _under_way(motion: Motion) -> tuple[str | None, str]:
     if motion.pending:
         return Reason.MOVES_PENDING, f"{motion.pending} key groups are to move."
     if motion.wanted is not None and motion.ready is not None and motion.ready < motion.wanted:
-        return Reason.WAITING_FOR_EXECUTORS, f"{motion.ready} of {motion.wanted} executors are ready."
+        return Reason.WAITING_FOR_EXECUTORS, f"{motion.ready} of {motion.wanted} executors are ready.{_share(motion)}"
     return None, ""
+
+
+def _share(motion: Motion) -> str:
+    return f" The others will own {motion.awaiting} key groups." if motion.awaiting else ""
 
 
 def _assignment(facts: Facts) -> Assignment | None:
