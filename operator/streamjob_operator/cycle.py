@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from streamjob_operator.steps.solve import Solver, make_solver
 from streamjob_operator.steps.timing import Stopwatch
 from streamjob_operator.steps.worth_time import what_binds
 from streamjob_operator.values import CycleRecord, Hold, Memory, ScalingDecision, Snapshot, Verdict
+from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.model import Clock, Effect, LoadModel
 from streamjob_planners.verify import verify
 
@@ -41,6 +43,7 @@ class Thought:
     binds: str | None = None
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
+    lines: Mapping[str, Line] | None = None
 
 
 def run_cycle(
@@ -75,6 +78,7 @@ def run_cycle(
         binds=thought.binds,
         changed_at_s=thought.changed_at_s,
         level_changed_at_s=thought.level_changed_at_s,
+        lines=thought.lines,
     )
     return timed("report", report, ports.reporters, record, memory), record
 
@@ -120,6 +124,7 @@ def think(
         verdict=verdict,
         changed_at_s=seen.changed_at_s,
         level_changed_at_s=seen.level_changed_at_s,
+        lines=None if seen.seconds is None else {str(operator): one for operator, one in seen.seconds.lines.items()},
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 from scipy import sparse
 
 from streamjob_operator.values import LIVE_STATES, CycleRecord, ExecutorView, QueryRates, Snapshot
+from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.model import Plan
 
@@ -69,6 +71,7 @@ class CycleDigest:
     batch: BatchDigest | None = None
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
+    lines: Mapping[str, Line] | None = None
 
     @property
     def ready(self) -> int:
@@ -108,6 +111,7 @@ def digest(record: CycleRecord) -> CycleDigest:
         batch=_batch(record),
         changed_at_s=record.changed_at_s,
         level_changed_at_s=record.level_changed_at_s,
+        lines=record.lines,
     )
 
 

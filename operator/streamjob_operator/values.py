@@ -13,6 +13,7 @@ from scipy import sparse
 
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchSeries
+from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.collocation.remote_cost import Evidence
 from streamjob_planners.model import Effect, FloatArray, GroupId, LoadModel, Plan
@@ -314,7 +315,8 @@ class CycleRecord:
     `outlook` is the effect expected once executors that were asked for have come; None when none were asked for.
     `binds` says what most of a batch is spent on, None where batches are not predicted.
     `changed_at_s` is since when key groups share the work as the model says, None where it speaks of the whole window;
-    `level_changed_at_s` since when there is as much work for all.
+    `level_changed_at_s` since when there is as much work for all. `lines`: by operator, what part of its seconds rows
+    do not change; an operator of which rows explain nothing is left out, None without a series.
     """
 
     at_s: float
@@ -329,3 +331,4 @@ class CycleRecord:
     binds: str | None = None
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
+    lines: Mapping[str, Line] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from rich.console import Group, RenderableType
@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamjob_operator.digest import BatchDigest, CycleDigest, ExecutorDigest
+from streamjob_planners.batch.by_rows import Line
 
 BAR_CELLS = 36
 SPARKS = "▁▂▃▄▅▆▇█"
@@ -94,6 +95,8 @@ def figures_panel(past: Sequence[CycleDigest], bound_pct: float | None, moves_do
         table.add_row("load shared anew", number(now.at_s - now.changed_at_s, " s", 0), "ago: measured since then")
     if now.level_changed_at_s is not None:
         table.add_row("more or less load", number(now.at_s - now.level_changed_at_s, " s", 0), "ago, for all alike")
+    if now.lines is not None:
+        table.add_row("without a row", *_by_rows(now.lines))
     rate = number(_rate(now, "input_rps"), " rows/s", 0)
     table.add_row("input", rate, f"a batch every {trigger_s:g} s" if trigger_s else "batches follow each other")
     table.add_row("moves", f"{moves_done} asked", f"{now.pending} still to do")
@@ -109,6 +112,14 @@ def _distance_text(now: CycleDigest, bound_pct: float | None) -> Text:
 def _predictions(batch: BatchDigest) -> str:
     figures = (("predicted", batch.predicted_s), ("with the plan", batch.planned_s), ("bound", batch.bound_s))
     return " · ".join(f"{name} {seconds:.1f} s" for name, seconds in figures if seconds is not None)
+
+
+def _by_rows(lines: Mapping[str, Line]) -> tuple[str, str]:
+    """The part of tasks' seconds that rows do not change, of the operator that has most of it."""
+    if not lines:
+        return DASH, "rows vary too little to tell: load counts as going with them"
+    operator, line = max(lines.items(), key=lambda one: one[1].fixed_ratio)
+    return number(100 * line.fixed_ratio, " %", 0), f"± {100 * line.error_ratio:.0f} of operator {operator}'s seconds"
 
 
 def _rate(now: CycleDigest, name: Literal["last_batch_s", "input_rps"]) -> float | None:

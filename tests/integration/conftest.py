@@ -148,6 +148,8 @@ def spark_cluster() -> Iterator[SparkCluster]:
         "spark.sql.streaming.statefulOperator.checkCorrectness.enabled": "false",
         "spark.task.maxFailures": "8",
         "spark.python.use.daemon": "true",
+        # Executors read each other's shuffle files over the network, as pods do, though they share this disk.
+        "spark.shuffle.readHostLocalDisk": "false",
     }
     for key, value in {**recommended_settings(), **extra}.items():
         builder = builder.config(key, value)

@@ -15,6 +15,7 @@ from streamjob_operator.steps.state_memory import state_memory
 from streamjob_operator.steps.tasks import speeds_of
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners import traffic
+from streamjob_planners.batch.by_rows import GroupSeconds, seconds_by_rows
 from streamjob_planners.collocation.remote_cost import Evidence, seconds_per_byte
 from streamjob_planners.model import BoolArray, FloatArray, LoadModel
 
@@ -40,6 +41,8 @@ class Estimate:
         lost_executors: what slow executors lack, in reference executors.
         level_changed_at_s: since when there is as much work for all as now; None where that is the whole window.
         recent: what was measured since both.
+        seconds: what key groups take by the batch and by its rows, of all batches that share the work as now; None
+            without a series.
         doubted: what batches are predicted to take has been too far off; the model then says nothing of batches.
     """
 
@@ -52,6 +55,7 @@ class Estimate:
     doubted: bool = False
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
+    seconds: GroupSeconds | None = None
 
 
 def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, pinned: Collection[int] = ()) -> Estimate:
@@ -83,7 +87,16 @@ def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, pinn
         changed_at_s=newest.changed_at_s,
         level_changed_at_s=newest.level_changed_at_s,
         recent=snapshot,
+        seconds=_seconds(snapshot, newest.alike),
     )
+
+
+def _seconds(snapshot: Snapshot, alike: int) -> GroupSeconds | None:
+    series = snapshot.series
+    if series is None:
+        return None
+    operator = np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)
+    return seconds_by_rows(series.busy_s[alike:], series.input_rows[alike:], series.batches[alike:], operator)
 
 
 def _lost(nodes: tuple[ExecutorView, ...], cores: int, memory: Memory) -> float:

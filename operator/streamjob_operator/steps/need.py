@@ -78,9 +78,17 @@ class UtilizationRule:
 def total_load(situation: Situation) -> float:
     """Load once the plan holds, tasks without key groups and backlog included, percent points of one executor."""
     estimate, plan, rates = situation.estimate, situation.plan, situation.snapshot.rates
-    steady = float(measures.planned_load(estimate.model, plan.node_of).sum()) + estimate.other_load
+    steady = float(measures.planned_load(estimate.model, plan.node_of).sum())
     growth = max(1.0, estimate.growth_ratio / speedup(situation))
-    return steady * (growth + catch_up_ratio(rates, situation.job.spec.scaling.catch_up_s))
+    more = growth + catch_up_ratio(rates, situation.job.spec.scaling.catch_up_s)
+    grown = more if estimate.seconds is None else estimate.seconds.grown(rows_per_batch(situation), more)
+    return steady * grown + estimate.other_load * more
+
+
+def rows_per_batch(situation: Situation) -> float:
+    """Rows from the sources in a mean batch."""
+    rates = situation.snapshot.rates
+    return rates.input_rps * situation.snapshot.window_s / max(rates.batches, 1)
 
 
 def catch_up_ratio(rates: QueryRates, catch_up_s: float) -> float:
@@ -176,8 +184,9 @@ def _work(situation: Situation) -> Work:
     batch = _model(situation).batch
     if batch is None:
         raise ValueError("batch: None given, the work of a batch is needed")
-    rates, window_s = situation.snapshot.rates, situation.snapshot.window_s
-    return work_of(batch, max(rates.input_rps * window_s / max(rates.batches, 1), 1.0))
+    seconds = situation.estimate.seconds
+    fixed_s = 0.0 if seconds is None else seconds.mean_s * seconds.fixed_ratio
+    return work_of(batch, max(rows_per_batch(situation), 1.0), fixed_s)
 
 
 def _arriving_rps(situation: Situation) -> float:

@@ -26,11 +26,13 @@ class Recent:
         snapshot: busy seconds, rates, the window's length and its batches speak of the part since then.
         changed_at_s: since when key groups share the work as they do now.
         level_changed_at_s: since when there is as much work for all as there is now.
+        alike: first row of the series from which on key groups share the work as they do now.
     """
 
     snapshot: Snapshot
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
+    alike: int = 0
 
 
 def recent(snapshot: Snapshot) -> Recent:
@@ -44,7 +46,12 @@ def recent(snapshot: Snapshot) -> Recent:
     shared, level = _newest(snapshot, changes(series.busy_s, series.batches)), _newest_level(snapshot, series)
     alike = snapshot if shared is None else cut(snapshot, series, shared)
     found = alike if level is None or level <= (shared or 0) else _at_level(cut(snapshot, series, level), alike)
-    return Recent(snapshot=found, changed_at_s=_begun_s(series, shared), level_changed_at_s=_begun_s(series, level))
+    return Recent(
+        snapshot=found,
+        changed_at_s=_begun_s(series, shared),
+        level_changed_at_s=_begun_s(series, level),
+        alike=shared or 0,
+    )
 
 
 def since_change(snapshot: Snapshot) -> tuple[Snapshot, float | None]:

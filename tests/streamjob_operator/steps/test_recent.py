@@ -4,13 +4,15 @@ import dataclasses
 
 import numpy as np
 import pytest
-from worlds import even, series_with
+from worlds import even, job, series_with
 
 from streamjob_operator.series import StageRows
 from streamjob_operator.steps.batching import learn_batches
 from streamjob_operator.steps.estimate import estimate
+from streamjob_operator.steps.need import Situation, total_load
 from streamjob_operator.steps.recent import recent, since_change, steady
-from streamjob_operator.values import Memory, Snapshot, StageView
+from streamjob_operator.values import Lag, Memory, Snapshot, StageView
+from streamjob_planners import plans
 
 QUIET, SHIFTED = (1.0, 3.0, 1.0, 3.0), (3.0, 1.0, 3.0, 1.0)
 
@@ -84,6 +86,32 @@ def test_more_rows_for_all_are_the_rate_and_the_load_since_then() -> None:
     assert estimated.model.load == pytest.approx(75.0 * np.array(QUIET), rel=0.03)
     shares = seen.busy_s / seen.busy_s.sum()
     assert found.snapshot.busy_s / found.snapshot.busy_s.sum() == pytest.approx(shares), "of all batches, not of two"
+
+
+def test_what_rows_do_not_change_does_not_grow_with_them() -> None:
+    """Half of every task's seconds are of the batch: three times the rows are twice the seconds."""
+    seen = snapshot(*[QUIET] * 20, window=20)
+    assert seen.series is not None
+    times = np.random.default_rng(9).uniform(0.5, 1.5, 20)
+    series = dataclasses.replace(
+        seen.series,
+        busy_s=seen.series.busy_s * (0.5 + 0.5 * times)[:, None],
+        input_rows=seen.series.input_rows * times,
+    )
+    rates = dataclasses.replace(seen.rates, input_rps=100.0, batches=20, other_busy_s=0.0, lag_rows=3000.0)
+    seen = dataclasses.replace(seen, series=series, rates=rates, busy_s=series.busy_s.sum(axis=0))
+    memory = Memory(lag=Lag(at_s=seen.taken_at_s - 10.0, rows=1000.0))
+    found = estimate(seen, memory)
+    assert found.level_changed_at_s is None
+    assert found.seconds is not None
+    assert found.seconds.fixed_ratio == pytest.approx([0.5] * 4, abs=0.05)
+    plan = plans.hold_plan(found.model, planner="test")
+    situation = Situation(job=job(("scaling: {", "scaling: {catchUp: 1h, ")), snapshot=seen, estimate=found, plan=plan)
+    grown = total_load(situation) / float(found.model.load.sum())
+    assert found.growth_ratio == pytest.approx(3.0)
+    assert grown == pytest.approx(2.0, rel=0.07)
+    by_rows = dataclasses.replace(found, seconds=None)
+    assert total_load(dataclasses.replace(situation, estimate=by_rows)) > 1.4 * total_load(situation)
 
 
 def test_a_fall_counts_once_it_has_lasted() -> None:

@@ -1,0 +1,108 @@
+"""What tasks take by the rows of their batch: seconds of a batch that rows do not change, and seconds for each row.
+
+The seconds of an operator's tasks are laid along a straight line over the rows of the whole batch, by least squares
+(Gauss, "Theoria combinationis observationum", 1823), batches weighing alike. The line says something only where rows
+have varied: its slope must be known well enough to tell tasks that go with their rows from tasks that do not care.
+Elsewhere nobody knows, and it is said so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_planners.arrays import FloatArray, IntArray
+
+LEAST_ROWS = 6
+"""Rows of a series from which a line is laid."""
+DEVIATIONS = 2.0
+"""Standard errors on each side of the interval of a slope: nineteen of twenty."""
+KNOWN = 0.5
+"""Largest half width of that interval, as a part of the slope of tasks that go with their rows: a slope that may as
+well be 0 as that one explains nothing."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One operator's tasks together: the part of a mean batch's seconds that rows do not change, 0 to 1, and half the
+    width of its interval."""
+
+    fixed_ratio: float
+    error_ratio: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSeconds:
+    """Seconds of each key group's task in a batch, of so many batches with so many rows in the mean.
+
+    Attributes:
+        mean_s, spread_s: mean and standard deviation from batch to batch, (n_groups,).
+        batches: how many there were.
+        rows: rows of the whole batch, in the mean.
+        fixed_ratio: part of `mean_s` that rows do not change, 0 to 1, (n_groups,): its operator's, and 0 where nobody
+            knows, as seconds that go with rows are never too few for more rows.
+        lines: by operator; an operator of which rows explain nothing has none.
+    """
+
+    mean_s: FloatArray
+    spread_s: FloatArray
+    batches: int
+    rows: float
+    fixed_ratio: FloatArray
+    lines: dict[int, Line]
+
+    @property
+    def row_s(self) -> FloatArray:
+        """Seconds for each row of the whole batch, (n_groups,); 0 where batches held none."""
+        return self.mean_s * (1.0 - self.fixed_ratio) / self.rows if self.rows > 0 else np.zeros(self.mean_s.size)
+
+    def at(self, rows: float) -> FloatArray:
+        """Seconds of each group's task in a batch of so many rows, (n_groups,)."""
+        return self.mean_s * self.fixed_ratio + self.row_s * rows if self.rows > 0 else self.mean_s
+
+    def grown(self, rows: float, ratio: float) -> float:
+        """Seconds of all tasks of a batch with `ratio` times as many rows, over those with `rows`; 1.0 without work."""
+        before_s = float(self.at(rows).sum())
+        return float(self.at(ratio * rows).sum()) / before_s if before_s > 0 else 1.0
+
+
+def seconds_by_rows(busy_s: FloatArray, rows: FloatArray, batches: IntArray, operator: IntArray) -> GroupSeconds:
+    """What a series says of key groups.
+
+    `busy_s` (n_rows, n_groups) and `rows` (n_rows,) are sums over `batches` (n_rows,) batches, one row of the series or
+    more; `operator` (n_groups,) is each group's.
+    """
+    weight = batches.astype(np.float64)
+    total = float(weight.sum())
+    mean_s = busy_s.sum(axis=0) / total
+    per_batch = busy_s / weight[:, None]
+    squares = (weight[:, None] * (per_batch - mean_s) ** 2).sum(axis=0)
+    lines, fixed_ratio = {}, np.zeros(operator.size)
+    for one in np.unique(operator).tolist():
+        line = _line(per_batch[:, operator == one].sum(axis=1), rows / weight, weight)
+        if line is not None:
+            lines[one], fixed_ratio[operator == one] = line, line.fixed_ratio
+    return GroupSeconds(
+        mean_s=mean_s,
+        spread_s=np.sqrt(squares / max(1, weight.size - 1)),
+        batches=int(total),
+        rows=float(rows.sum()) / total,
+        fixed_ratio=fixed_ratio,
+        lines=lines,
+    )
+
+
+def _line(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> Line | None:
+    """The line of one operator; None where rows explain nothing."""
+    mean_s, mean_rows = (float((weight * one).sum() / weight.sum()) for one in (seconds, rows))
+    varied = float((weight * (rows - mean_rows) ** 2).sum())
+    if weight.size < LEAST_ROWS or varied <= 0 or mean_s <= 0 or mean_rows <= 0:
+        return None
+    slope = float((weight * (rows - mean_rows) * (seconds - mean_s)).sum()) / varied
+    left = seconds - mean_s - slope * (rows - mean_rows)
+    error = DEVIATIONS * float(np.sqrt((weight * left**2).sum() / (weight.size - 2) / varied))
+    whole = mean_s / mean_rows  # the slope of tasks that take nothing without a row
+    if error > KNOWN * whole:
+        return None
+    return Line(fixed_ratio=float(np.clip(1.0 - slope / whole, 0.0, 1.0)), error_ratio=error / whole)

@@ -1,0 +1,74 @@
+"""Seconds of a batch and of a row: told apart where rows vary, and not where they do not."""
+
+import numpy as np
+import pytest
+
+from streamjob_planners.batch.by_rows import GroupSeconds, seconds_by_rows
+
+GROUPS = np.array([0, 0, 1])
+
+
+def measured(rows: np.ndarray, noise: float = 0.05, seed: int = 1) -> GroupSeconds:
+    """Operator 0 takes 2 ms a row and no more; operator 1 takes 3 s a batch and 1 ms a row."""
+    rng = np.random.default_rng(seed)
+    true_s = np.stack([0.0005 * rows, 0.0015 * rows, 3.0 + 0.001 * rows], axis=1)
+    busy_s = true_s * np.maximum(0.0, 1.0 + noise * rng.standard_normal(true_s.shape))
+    return seconds_by_rows(busy_s, rows, np.ones(rows.size, dtype=np.int64), GROUPS)
+
+
+def test_a_forecast_of_rows_gives_a_forecast_of_seconds() -> None:
+    rows = np.random.default_rng(2).uniform(500.0, 1500.0, 40)
+    known = measured(rows)
+    assert known.batches == 40
+    assert known.rows == pytest.approx(rows.mean())
+    assert known.fixed_ratio == pytest.approx([0.0, 0.0, 0.75], abs=0.08)
+    assert known.at(3000.0) == pytest.approx([1.5, 4.5, 6.0], rel=0.1)
+    assert known.at(known.rows) == pytest.approx(known.mean_s)
+    assert known.grown(2000.0, 1.0) == pytest.approx(1.0)
+    assert known.grown(1000.0, 3.0) == pytest.approx((1.5 + 4.5 + 6.0) / 6.0, rel=0.05)
+    spread_s = rows.std() * np.array([0.0005, 0.0015, 0.001])
+    assert known.spread_s == pytest.approx(spread_s, rel=0.3), "rows and noise together"
+    assert sorted(known.lines) == [0, 1]
+    assert all(line.error_ratio < 0.3 for line in known.lines.values())
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    held = 0
+    for seed in range(100):
+        rows = np.random.default_rng(seed).uniform(500.0, 1500.0, 20)
+        line = measured(rows, noise=0.2, seed=1000 + seed).lines.get(1)
+        fixed_ratio = 3.0 / (3.0 + 0.001 * rows.mean())
+        held += line is None or abs(line.fixed_ratio - fixed_ratio) <= line.error_ratio
+    assert held >= 88
+
+
+@pytest.mark.parametrize("rows", [np.full(40, 1000.0), 1000.0 + np.arange(40) % 3, np.array([500.0, 1500.0])])
+def test_rows_that_do_not_vary_or_are_few_explain_nothing(rows: np.ndarray) -> None:
+    known = measured(rows, noise=0.2)
+    assert known.lines == {}
+    assert known.fixed_ratio.tolist() == [0.0] * 3
+    assert known.row_s == pytest.approx(known.mean_s / rows.mean())
+
+
+def test_seconds_that_do_not_follow_rows_are_of_the_batch() -> None:
+    rows = np.random.default_rng(4).uniform(100.0, 2000.0, 60)
+    busy_s = 2.0 + 0.05 * np.random.default_rng(5).standard_normal((60, 3))
+    known = seconds_by_rows(busy_s, rows, np.ones(60, dtype=np.int64), GROUPS)
+    assert known.fixed_ratio == pytest.approx(np.ones(3), abs=0.05)
+    assert known.grown(1000.0, 4.0) == pytest.approx(1.0, abs=0.1)
+
+
+def test_rows_of_several_batches_are_means_and_nothing_is_no_trouble() -> None:
+    rows = np.random.default_rng(6).uniform(500.0, 1500.0, 40)
+    one = measured(rows, noise=0.0)
+    pairs = seconds_by_rows(
+        np.stack([0.0005 * rows, 0.0015 * rows, 3.0 + 0.001 * rows], axis=1).reshape(20, 2, 3).sum(axis=1),
+        rows.reshape(20, 2).sum(axis=1),
+        np.full(20, 2),
+        GROUPS,
+    )
+    assert pairs.mean_s == pytest.approx(one.mean_s)
+    assert pairs.fixed_ratio == pytest.approx(one.fixed_ratio, abs=1e-9)
+    nothing = seconds_by_rows(np.zeros((8, 3)), np.zeros(8), np.ones(8, dtype=np.int64), GROUPS)
+    assert nothing.at(10.0).tolist() == nothing.row_s.tolist() == [0.0] * 3
+    assert nothing.grown(10.0, 5.0) == 1.0
