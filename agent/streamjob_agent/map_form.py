@@ -81,6 +81,13 @@ _QUERY_NAMES = {
     "movesDone": "moves_done",
     "movesFailed": "moves_failed",
 }
+_UNUSUAL_NAMES = {
+    "batchId": "batch_id",
+    "endedAtSeconds": "ended_at_s",
+    "seconds": "seconds",
+    "lowSeconds": "low_s",
+    "highSeconds": "high_s",
+}
 
 
 def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
@@ -125,8 +132,13 @@ def status_to_map(status: AgentStatus) -> dict[str, Any]:
     fields = _given(status, _STATUS_NAMES)
     fields["selfTest"] = dict(status.self_test)
     fields["executors"] = [_given(executor, _EXECUTOR_NAMES) for executor in status.executors]
-    fields["queries"] = [{**_given(query, _QUERY_NAMES), "owners": _pack_map(query.owners)} for query in status.queries]
+    fields["queries"] = [_query(query) for query in status.queries]
     return fields
+
+
+def _query(query: QueryStatus) -> dict[str, Any]:
+    fields = {**_given(query, _QUERY_NAMES), "owners": _pack_map(query.owners)}
+    return fields if query.unusual is None else {**fields, "unusual": _given(query.unusual, _UNUSUAL_NAMES)}
 
 
 def status_from_map(fields: Mapping[str, Any]) -> AgentStatus:
@@ -144,7 +156,9 @@ def _queries(given: Iterable[Any]) -> Iterator[dict[str, Any]]:
         query = _known(one, _QUERY_NAMES, QueryStatus)
         owners = _unzip_map(query.get("owners") or {}, left)
         left -= sum(map(len, owners.values()))
-        yield {**query, "owners": owners}
+        unusual = _object(one, "status").get("unusual")
+        told = None if unusual is None else _renamed(_object(unusual, "unusual"), _UNUSUAL_NAMES)
+        yield {**query, "owners": owners, "unusual": told}
 
 
 def _given(value: Any, names: Mapping[str, str]) -> dict[str, Any]:

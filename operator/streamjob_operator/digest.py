@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 from scipy import sparse
 
+from streamjob_operator.events import told
 from streamjob_operator.values import LIVE_STATES, CycleRecord, ExecutorView, QueryRates, Snapshot
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.model import Plan
@@ -47,7 +48,8 @@ class CycleDigest:
     `distance_pct` is measured on where the key groups ran; `predicted_pct` is what the plan promises, None without a
     plan. `batch` compares predicted with measured batches. `moves` and `moved_bytes` count what was accepted in this
     cycle; `pending` is what the agent had still to do. `changed_at_s`: since when key groups share the work as they do
-    now, None where no change was seen within the window.
+    now, None where no change was seen within the window. `woken`: what woke the cycle, in sentences; empty
+    where it came by the clock.
     """
 
     at_s: float
@@ -68,6 +70,7 @@ class CycleDigest:
     removed: tuple[str, ...]
     batch: BatchDigest | None = None
     changed_at_s: float | None = None
+    woken: str = ""
 
     @property
     def ready(self) -> int:
@@ -106,6 +109,7 @@ def digest(record: CycleRecord) -> CycleDigest:
         removed=verdict.remove if acted else (),
         batch=_batch(record),
         changed_at_s=record.changed_at_s,
+        woken=told(record.woken),
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from scipy import sparse
 
+from streamjob_operator.events import Event
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchSeries
 from streamjob_planners.batch.knowledge import Knowledge
@@ -264,6 +265,7 @@ class CycleRecord:
     `outlook` is the effect expected once executors that were asked for have come; None when none were asked for.
     `binds` says what most of a batch is spent on, None where batches are not predicted.
     `changed_at_s` is since when key groups share the work as the model says, None where it speaks of the whole window.
+    `woken` is what had happened since the cycle before; nothing where the statistics period was over.
     """
 
     at_s: float
@@ -277,3 +279,4 @@ class CycleRecord:
     memory: Memory | None = None
     binds: str | None = None
     changed_at_s: float | None = None
+    woken: tuple[Event, ...] = ()

@@ -17,6 +17,7 @@ from streamjob_agent.wire import (
     GroupKey,
     Pace,
     QueryStatus,
+    Unusual,
     WireError,
     assignment_from_json,
     assignment_to_json,
@@ -66,6 +67,8 @@ query_statuses = st.builds(
     moves_pending=whole,
     moves_done=whole,
     moves_failed=whole,
+    unusual=st.none()
+    | st.builds(Unusual, batch_id=whole, ended_at_s=seconds, seconds=seconds, low_s=seconds, high_s=seconds),
 )
 statuses = st.builds(
     AgentStatus,

@@ -87,6 +87,27 @@ class MapExecutor(Part):
     """Key groups that it holds."""
 
 
+class MapUnusual(Part):
+    """A batch that took longer or shorter than usual, as the one before it did."""
+
+    KEEPS_UNKNOWN = True
+
+    batch_id: int
+    """Its number."""
+
+    ended_at_seconds: float
+    """When it ended, by the driver's clock. Seconds since 1970."""
+
+    seconds: float
+    """How long it took. Seconds."""
+
+    low_seconds: float
+    """What batches usually took at least until then. Seconds."""
+
+    high_seconds: float
+    """What batches usually took at most until then. Seconds."""
+
+
 class MapQuery(Part):
     """One streaming query."""
 
@@ -115,6 +136,9 @@ class MapQuery(Part):
 
     moves_failed: int | None = None
     """Moves of the applied generation that were given up."""
+
+    unusual: MapUnusual | None = None
+    """The newest batch that left the usual range; wakes the operator. Absent: none has since key groups moved last."""
 
 
 class MapStatus(Part):
