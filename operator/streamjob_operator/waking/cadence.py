@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.events import Event, EventKind
@@ -11,6 +11,7 @@ from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import CycleRecord, Reason
 from streamjob_operator.waking.reports import reported
 from streamjob_operator.waking.rows import Rows, change_times_s, changed
+from streamjob_operator.waking.slow import slow_events, slow_executors
 
 EARLY_GAP_S = 5.0
 """Events that come in quick succession are looked at together: two cycles are at least this far apart, or a fifth of
@@ -41,7 +42,8 @@ class Cadence:
         self._changes_s: tuple[float, ...] = ()
         self._left: tuple[Event, ...] = ()  # what woke a cycle that came too early for it
         self._left_until_s: float | None = None
-        self._judged: tuple[Rows, Event | None] | None = None  # a look at many batches takes milliseconds
+        self._slow: Mapping[str, float] = {}
+        self._judged: tuple[Rows, tuple[Event, ...]] | None = None  # a look at many batches takes milliseconds
 
     def happened(self, seen: Seen) -> tuple[Event, ...]:
         """What has happened since the last cycle began, and what that one came too early for."""
@@ -52,12 +54,13 @@ class Cadence:
             events.append(Event(kind=EventKind.SPEC_EDITED, sentence="The spec or an annotation was edited."))
         if self._seen.status is not None and seen.status is not None:
             events += reported(self._seen.status, seen.status)
-        change = None if seen.rows is None else self._changed(seen.rows)
-        return (*events, change) if change is not None else tuple(events)
+        return (*events, *(() if seen.rows is None else self._measured(seen.rows)))
 
-    def _changed(self, rows: Rows) -> Event | None:
+    def _measured(self, rows: Rows) -> tuple[Event, ...]:
         if self._judged is None or self._judged[0] is not rows:
-            self._judged = (rows, changed(self._changes_s, rows))
+            slow = tuple(slow_events(self._slow, slow_executors(rows)))
+            change = None if slow else changed(self._changes_s, rows)  # what slow executors do changes parts, too
+            self._judged = (rows, slow if change is None else (change,))
         return self._judged[1]
 
     def due_s(self, period_s: float, events: tuple[Event, ...]) -> float:
@@ -72,6 +75,7 @@ class Cadence:
         status = seen.status if seen.status is not None else self._seen.status
         self._last_s, self._seen = now_s, dataclasses.replace(seen, status=status)
         self._knows(None if seen.rows is None else seen.rows.series)
+        self._slow = {} if seen.rows is None else slow_executors(seen.rows)
 
     def ended(self, record: CycleRecord, period_s: float) -> None:
         """The cycle has come to this. What woke it and could not be acted on yet stays, for one period at most."""
