@@ -55,7 +55,9 @@ def with_tasks(
     new_ratio = min(1.0, since_s / snapshot.window_s)
     paces = _paces(knowledge, snapshot, stirred)
     slowed = _slowed(knowledge, snapshot, stirred)
-    if any(paces.by_executor.get(name, Pace()).speed == 1.0 for name in slowed):  # most of the window was before, and says nothing of how it is now
+    if any(
+        paces.by_executor.get(name, Pace()).speed == 1.0 for name in slowed
+    ):  # most of the window was before, and says nothing of how it is now
         known = {**paces.by_executor, **slowed}
         return dataclasses.replace(knowledge, paces=known, tasks_at_s=at_s)
     explained = paces.by_executor != knowledge.paces
