@@ -229,6 +229,7 @@ class Memory:
         moved: key groups "operator/partition" of the newest accepted plan, None when they were too many to keep.
         predicted_batch_s: mean batch that the newest accepted plan promised, None without a prediction.
         remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
+        fleet, fleet_since_s: which executors own key groups, as a number, and when that was another one last.
         batches: what windows taught about batches and moves, and how far predictions were off.
         counters: how often each reason was given, by code, and errors of reporters as "ReporterErrors".
     """
@@ -253,6 +254,8 @@ class Memory:
     moved: tuple[str, ...] | None = ()
     remote_reads: Evidence | None = None
     learned_at_s: float | None = None
+    fleet: int | None = None
+    fleet_since_s: float | None = None
     batches: Knowledge = dataclasses.field(default_factory=Knowledge)
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
 

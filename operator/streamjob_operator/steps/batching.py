@@ -106,7 +106,8 @@ def _after(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledg
     nodes, owners = live(snapshot), snapshot.owners
     names = {one.executor_id: at for at, one in enumerate(nodes)}
     shape = shape_of(snapshot, np.array([one.cores for one in nodes], dtype=np.int64), Knowledge())
-    settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
+    stirred = [one for one in (memory.acted_at_s, memory.fleet_since_s) if one is not None]
+    settled = snapshot.taken_at_s - snapshot.window_s >= max(stirred, default=0.0)
     if shape is None or not nodes or not settled or snapshot.moves_pending or not _warm(snapshot):
         return knowledge
     if snapshot.rates.mean_batch_s <= 0 or any(one not in names for one in owners):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import zlib
 
 from streamjob_operator.steps.batching import learn_batches, live
 from streamjob_operator.steps.learn import learn
@@ -12,7 +13,7 @@ from streamjob_planners.batch.knowledge import Knowledge
 
 def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     """The memory to think with."""
-    memory = _of_this_run(_of_this_driver(memory, snapshot, now_s), snapshot)
+    memory = _of_this_fleet(_of_this_run(_of_this_driver(memory, snapshot, now_s), snapshot), snapshot, now_s)
     memory = learn_batches(learn(memory, snapshot), snapshot)
     marked = _still_marked(memory, snapshot)
     ready = sum(1 for one in snapshot.executors if one.state == "ready" and one.executor_id not in marked)
@@ -40,6 +41,8 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
         pending=None,
         lag=None,
         first_seen_s=now_s,
+        fleet=None,
+        fleet_since_s=None,
         remote_reads=None,
         learned_at_s=None,
         batches=Knowledge(moves=memory.batches.moves),
@@ -50,6 +53,14 @@ def _of_this_run(memory: Memory, snapshot: Snapshot) -> Memory:
     """The most key groups that this run of the query has shown: fewer than that is a page that lacks some."""
     known = memory.groups_seen if memory.run_id == snapshot.run_id else 0
     return dataclasses.replace(memory, run_id=snapshot.run_id, groups_seen=max(known, len(snapshot.group_ids)))
+
+
+def _of_this_fleet(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
+    """A window in which executors came or went holds batches of two fleets, and says where groups are now only."""
+    fleet = zlib.crc32(",".join(sorted(one.executor_id for one in live(snapshot))).encode())
+    if memory.fleet == fleet:
+        return memory
+    return dataclasses.replace(memory, fleet=fleet, fleet_since_s=None if memory.fleet is None else now_s)
 
 
 def _behind(memory: Memory, snapshot: Snapshot) -> bool:

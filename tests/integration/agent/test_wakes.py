@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from streamjob_operator.events import EventKind
 from streamjob_operator.ports import Ports
 from streamjob_operator.standalone.runner import Runner
 from streamjob_operator.values import CycleRecord
+from streamjob_operator.waking.cadence import Seen
 
 pytestmark = pytest.mark.spark
 PARTITIONS = 8
@@ -34,23 +34,33 @@ class Heard:
         return {event.kind for record in self.records for event in record.woken}
 
 
-def query(session: Any, folder: pathlib.Path, keys: list[int]) -> Any:
-    """One key per key group, each batch has all of them; once the file `hot` is there, two take far longer."""
-    (folder / "input").mkdir()
-    for number in range(600):
-        (folder / "input" / f"{number:05d}.csv").write_text("".join(f"{key}\n" for key in keys))
-    hot, heavy = str(folder / "hot"), set(keys[:2])
+class Work:
+    """One key per key group, and milliseconds that its task takes: a file has all of them, and is one batch."""
 
-    @F.udf("long")
-    def work(key: int, rows: int) -> int:
-        time.sleep(0.8 if key in heavy and pathlib.Path(hot).exists() else 0.1)
-        return rows
+    def __init__(self, session: Any, folder: pathlib.Path, keys: list[int]) -> None:
+        self._session, self._folder, self._keys = session, folder, keys
+        self._files = 0
+        self.hot = False
+        (folder / "input").mkdir()
 
-    frame = session.readStream.schema("key long").option("maxFilesPerTrigger", 1).csv(str(folder / "input"))
-    counted = frame.groupBy("key").agg(F.count("*").alias("n")).select(work("key", "n").alias("n"))
-    return (
-        counted.writeStream.outputMode("update").format("noop").option("checkpointLocation", str(folder / "checkpoint"))
-    )
+    def start(self) -> Any:
+        """The query."""
+        frame = self._session.readStream.schema("key long, ms long").option("maxFilesPerTrigger", 1)
+        longest = frame.csv(str(self._folder / "input")).groupBy("key").agg(F.last("ms").alias("ms"))
+        worked = longest.select(F.expr("reflect('java.lang.Thread', 'sleep', ms)").alias("slept"))
+        writer = worked.writeStream.outputMode("update").format("noop")
+        return writer.option("checkpointLocation", str(self._folder / "checkpoint")).start()
+
+    def keep_up(self, seen: Seen) -> None:
+        """Two files ahead of the query, so that a shift of load comes soon."""
+        queries = () if seen.status is None else seen.status.queries
+        done = max((one.batch_id or 0 for one in queries), default=0)
+        while self._files < done + 3:
+            lines = [f"{key},{900 if self.hot and at < 2 else 50 + 10 * at}" for at, key in enumerate(self._keys)]
+            draft = self._folder / "draft"
+            draft.write_text("\n".join(lines) + "\n")
+            draft.rename(self._folder / "input" / f"{self._files:05d}.csv")
+            self._files += 1
 
 
 def test_a_load_that_shifts_and_executors_that_go_and_come_wake_cycles(
@@ -65,8 +75,7 @@ def test_a_load_that_shifts_and_executors_that_go_and_come_wake_cycles(
         """False until it is over."""
         while (rows := one.metrics.seen.rows) is None or rows.series.ended_at_s.size < QUIET_ROWS:
             yield False
-        assert heard.kinds <= {EventKind.EXECUTOR_READY}
-        (tmp_path / "hot").touch()
+        work.hot = True
         while not {EventKind.LOAD_CHANGED, EventKind.BATCH_OUT_OF_RANGE} <= heard.kinds:
             yield False
         spark_cluster.kill(min(spark_cluster.executor_ids()))
@@ -74,13 +83,19 @@ def test_a_load_that_shifts_and_executors_that_go_and_come_wake_cycles(
             yield False
         yield True
 
-    running, told, steps = query(spark_cluster.session, tmp_path, keys).start(), [], story()
+    def watch() -> bool:
+        work.keep_up(one.metrics.seen)
+        return next(steps, True)
+
+    work, told, steps = Work(spark_cluster.session, tmp_path, keys), [], story()
+    work.keep_up(one.metrics.seen)
+    running = work.start()
     try:
         with one.metrics:
             Runner(
                 ports=ports,
                 job=one.job,
-                watch=lambda: next(steps, True),
+                watch=watch,
                 tell=told.append,
                 look=lambda: one.metrics.seen,
                 duration_s=LONGEST_S,
