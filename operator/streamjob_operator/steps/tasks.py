@@ -58,8 +58,7 @@ def with_tasks(
     if any(
         paces.by_executor.get(name, Pace()).speed == 1.0 for name in slowed
     ):  # most of the window was before, and says nothing of how it is now
-        known = {**paces.by_executor, **slowed}
-        return dataclasses.replace(knowledge, paces=known, tasks_at_s=at_s)
+        return dataclasses.replace(knowledge, paces={**paces.by_executor, **slowed}, tasks_at_s=at_s)
     explained = paces.by_executor != knowledge.paces
     knowledge = dataclasses.replace(knowledge, paces=paces.by_executor, tasks_at_s=at_s)
     if paces.suspected:
