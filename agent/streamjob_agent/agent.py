@@ -23,6 +23,7 @@ from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.pacing import Rounds, SlowWork
 from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.seen import Seen, look
+from streamjob_agent.usual import Ground, Usual
 from streamjob_agent.wire import AgentStatus, Assignment
 
 _FAILURES_IN_A_ROW = 5
@@ -54,6 +55,7 @@ class Agent:
         self._ledger = Ledger(config.traffic_min_bytes, config.traffic_max_pairs)
         self._actuation = Actuation(bridge, self.guard, AssignmentMemory(config.state_dir), config.failed_after)
         self._lives = Lives()
+        self._usual = Usual()
         self._rounds = Rounds(config.overhead_ratio)
         self._slow = SlowWork(config.overhead_ratio, _SLOW_EVERY_BATCHES, clock)
         self._aside = Aside()
@@ -139,6 +141,7 @@ class Agent:
         if self._off is None and executors is not None and queries is not None:
             ended = {batch.query_id for batch in usage.batches}
             self.guard.call("actuation", lambda: self._actuation.act(known, ended, self._ledger), None)
+        self.guard.call("usual", lambda: self._judge(usage), None)
         self._show(known)
         self._tune(usage)
         self._read_slowly(known, len(usage.batches))
@@ -150,6 +153,7 @@ class Agent:
         self._actuation.meet(self._lives.active)
         self._actuation.forget(forgotten)
         self._ledger.forget(forgotten)
+        self._usual.forget(forgotten)
         with self._lock:
             self._accepted = {one: newest for one, newest in self._accepted.items() if one not in forgotten}
 
@@ -159,6 +163,13 @@ class Agent:
         for assignment in inbox:
             self._actuation.adopt(assignment, self._ledger)
             self._generation = assignment.generation
+
+    def _judge(self, usage: Usage) -> None:
+        executors = frozenset(self._actuation.fleet.live)
+        for batch in usage.batches:
+            kept = self._actuation.keepings.get(batch.query_id)
+            moved, moving = (0, False) if kept is None else (kept.done_total + kept.guard_total, kept.moves_pending > 0)
+            self._usual.take(batch, Ground(executors=executors, moved=moved, moving=moving))
 
     def _tune(self, usage: Usage) -> None:
         wait_s = self._tuner.observe(usage.longest_stateful_stage_s) if self._off is None else None
@@ -207,7 +218,7 @@ class Agent:
         self.guard.call("set_actuation", lambda: self._bridge.set_actuation(False), None)
 
     def _show(self, queries: tuple[Query, ...]) -> None:
-        self._seen = look(queries, self._actuation, self._ledger, self._generation)
+        self._seen = look(queries, self._actuation, self._ledger, self._usual, self._generation)
 
     def submit(self, assignment: Assignment) -> str | None:
         """Take an assignment over at the next look; why not, if it is refused. For any thread."""

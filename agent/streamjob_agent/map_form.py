@@ -94,6 +94,13 @@ _QUERY_NAMES = {
     "movesAwaiting": "moves_awaiting",
     "arrived": "arrived",
 }
+_UNUSUAL_NAMES = {
+    "batchId": "batch_id",
+    "endedAtSeconds": "ended_at_s",
+    "seconds": "seconds",
+    "lowSeconds": "low_s",
+    "highSeconds": "high_s",
+}
 
 
 def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
@@ -148,7 +155,8 @@ def status_to_map(status: AgentStatus) -> dict[str, Any]:
 
 def _query(query: QueryStatus) -> dict[str, Any]:
     plain = _given(query, _QUERY_NAMES)
-    return {**plain, "owners": _zip_map(pack_map(query.owners)), "arrived": list(query.arrived)}
+    fields = {**plain, "owners": _zip_map(pack_map(query.owners)), "arrived": list(query.arrived)}
+    return fields if query.unusual is None else {**fields, "unusual": _given(query.unusual, _UNUSUAL_NAMES)}
 
 
 def status_from_map(fields: Mapping[str, Any]) -> AgentStatus:
@@ -166,7 +174,9 @@ def _queries(given: Iterable[Any]) -> Iterator[dict[str, Any]]:
         query = _known(one, _QUERY_NAMES, QueryStatus)
         owners = _unzip_map(query.get("owners") or {}, left)
         left -= sum(map(len, owners.values()))
-        yield {**query, "owners": owners}
+        unusual = _object(one, "status").get("unusual")
+        told = None if unusual is None else _renamed(_object(unusual, "unusual"), _UNUSUAL_NAMES)
+        yield {**query, "owners": owners, "unusual": told}
 
 
 def _given(value: Any, names: Mapping[str, str]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from streamjob_agent.actuation import Actuation
 from streamjob_agent.bridge import Query
 from streamjob_agent.ledger import Ledger
+from streamjob_agent.usual import Usual
 from streamjob_agent.wire import ExecutorStatus, GroupKey, QueryStatus
 
 
@@ -26,14 +27,16 @@ class Seen:
     generation: int | None = None
 
 
-def look(queries: tuple[Query, ...], actuation: Actuation, ledger: Ledger, generation: int | None) -> Seen:
+def look(
+    queries: tuple[Query, ...], actuation: Actuation, ledger: Ledger, usual: Usual, generation: int | None
+) -> Seen:
     """Make one; to be called on the agent's thread."""
     groups: Counter[str] = Counter()
     for query in queries:
         groups.update(ledger.owners(query.query_id).values())
     return Seen(
         queries=queries,
-        query_statuses=tuple(query_status(query, actuation, ledger) for query in queries),
+        query_statuses=tuple(query_status(query, actuation, ledger, usual) for query in queries),
         executors=actuation.fleet.statuses(groups),
         live=frozenset(actuation.fleet.live),
         past=actuation.fleet.past,
@@ -43,8 +46,8 @@ def look(queries: tuple[Query, ...], actuation: Actuation, ledger: Ledger, gener
     )
 
 
-def query_status(query: Query, actuation: Actuation, ledger: Ledger) -> QueryStatus:
-    """Where the query's groups are, and how its moves are getting on."""
+def query_status(query: Query, actuation: Actuation, ledger: Ledger, usual: Usual) -> QueryStatus:
+    """Where the query's groups are, how its moves are getting on, and whether its batches take what they used to."""
     newest = ledger.newest_batch(query.query_id)
     keeping = actuation.keepings[query.query_id]
     homes = homes_of(ledger.owners(query.query_id), keeping.registered, actuation.fleet.live)
@@ -59,6 +62,7 @@ def query_status(query: Query, actuation: Actuation, ledger: Ledger) -> QuerySta
         moves_failed=keeping.moves_failed,
         moves_awaiting=len(keeping.places),
         arrived=keeping.arrived,
+        unusual=usual.news(query.query_id),
     )
 
 

@@ -105,12 +105,27 @@ class ExecutorStatus:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Unusual:
+    """A batch that took longer or shorter than usual, as the one before it did; seconds, and the range until then.
+
+    `ended_at_s` is when it ended by the driver's clock, seconds since 1970.
+    """
+
+    batch_id: int
+    ended_at_s: float
+    seconds: float
+    low_s: float
+    high_s: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class QueryStatus:
     """One streaming query: where its key groups are, and the progress of the moves asked for.
 
     A group is where its newest task ran; where that executor is gone, where its next task will run. `arrived` are the
     executors that took the places of the plan's arrivals, in their order; `moves_awaiting` are moves to those that have
-    not come.
+    not come. `unusual` is the newest batch that was one, None where batches have taken what they usually do since key
+    groups moved last.
     """
 
     query_id: str
@@ -123,6 +138,7 @@ class QueryStatus:
     moves_failed: int = 0
     moves_awaiting: int = 0
     arrived: tuple[str, ...] = ()
+    unusual: Unusual | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,14 +214,23 @@ def _queries(given: Iterable[Any]) -> Iterator[QueryStatus]:
     for query in given:
         owners = unpack_map(_object(query, "queries").get("owners", {}), left)
         left -= sum(map(len, owners.values()))
-        arrived = _executors(_list(query, "arrived"), "arrived")
-        yield _build(QueryStatus, {**_known(QueryStatus, query), "owners": owners, "arrived": arrived})
+        told = {"arrived": _executors(_list(query, "arrived"), "arrived"), "unusual": _unusual(query)}
+        yield _build(QueryStatus, {**_known(QueryStatus, query), "owners": owners, **told})
 
 
 def _list(fields: Mapping[str, Any], name: str) -> Sequence[Any]:
     expect(fields, {name: EXECUTOR_IDS})
     found: Sequence[Any] = fields.get(name, ())
     return found
+
+
+def _unusual(query: Mapping[str, Any]) -> Unusual | None:
+    given = query.get("unusual")
+    if given is None:
+        return None
+    fields = _known(Unusual, _object(given, "unusual"))
+    expect(fields, _UNUSUAL_KINDS, "unusual, ")
+    return _build(Unusual, fields)
 
 
 def _known(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -257,6 +282,11 @@ _PACE_KINDS: Mapping[str, Kind] = {
     "max_moves": WHOLE.or_null(),
     "max_state_bytes": WHOLE.or_null(),
     "max_cost_s": SECONDS.or_null(),
+}
+_UNUSUAL_KINDS: Mapping[str, Kind] = {
+    "batch_id": WHOLE,
+    **dict.fromkeys(("seconds", "low_s", "high_s"), SECONDS),
+    "ended_at_s": dataclasses.replace(SECONDS, most=10.0**12),
 }
 _STATUS_KINDS: Mapping[str, Kind] = {"executors": LIST, "queries": LIST, "self_test": OBJECT}
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from streamjob_operator.events import Event
 from streamjob_operator.ports import Ports
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
@@ -47,9 +48,18 @@ class Thought:
 
 
 def run_cycle(
-    ports: Ports, job: StreamJob, memory: Memory, now_s: float, rng: np.random.Generator, clock: Clock
+    ports: Ports,
+    job: StreamJob,
+    memory: Memory,
+    now_s: float,
+    rng: np.random.Generator,
+    clock: Clock,
+    woken: tuple[Event, ...] = (),
 ) -> tuple[Memory, CycleRecord]:
-    """Look, think, act, remember, tell. `now_s` is seconds since the epoch; `clock` only measures durations."""
+    """Look, think, act, remember, tell. `now_s` is seconds since the epoch; `clock` only measures durations.
+
+    `woken` is what has happened since the cycle before; it is told, and decides nothing.
+    """
     timed, snapshot = Stopwatch(clock), None
     try:
         snapshot = timed("observe", observe, ports.metrics, job, now_s)
@@ -79,6 +89,7 @@ def run_cycle(
         changed_at_s=thought.changed_at_s,
         level_changed_at_s=thought.level_changed_at_s,
         lines=thought.lines,
+        woken=woken,
     )
     return timed("report", report, ports.reporters, record, memory), record
 
@@ -128,8 +139,15 @@ def think(
     )
 
 
-def turn(ports: Ports, job: StreamJob, now_s: float, rng: np.random.Generator, clock: Clock) -> CycleRecord:
+def turn(
+    ports: Ports,
+    job: StreamJob,
+    now_s: float,
+    rng: np.random.Generator,
+    clock: Clock,
+    woken: tuple[Event, ...] = (),
+) -> CycleRecord:
     """One cycle from the stored memory to the stored memory, as every body runs it."""
-    memory, record = run_cycle(ports, job, ports.memory.load(), now_s, rng, clock)
+    memory, record = run_cycle(ports, job, ports.memory.load(), now_s, rng, clock, woken)
     ports.memory.save(memory)
     return record

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
+from streamjob_operator.events import told
 from streamjob_operator.values import LIVE_STATES, CycleRecord, ExecutorView, QueryRates, Snapshot
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
@@ -50,6 +51,7 @@ class CycleDigest:
     plan. `batch` compares predicted with measured batches. `moves` and `moved_bytes` count what was accepted in this
     cycle; `pending` is what the agent had still to do. `changed_at_s`: since when key groups share the work as they do
     now, `level_changed_at_s` since when there is as much work for all; None where no change was seen within the window.
+    `woken`: what woke the cycle, in sentences; empty where it came by the clock.
     """
 
     at_s: float
@@ -72,6 +74,7 @@ class CycleDigest:
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
+    woken: str = ""
 
     @property
     def ready(self) -> int:
@@ -112,6 +115,7 @@ def digest(record: CycleRecord) -> CycleDigest:
         changed_at_s=record.changed_at_s,
         level_changed_at_s=record.level_changed_at_s,
         lines=record.lines,
+        woken=told(record.woken),
     )
 
 

@@ -15,7 +15,7 @@ from streamjob_operator import report_plots as plots
 from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.history import History, read_history
 from streamjob_operator.values import CycleRecord
-from streamjob_operator.view_panels import clock_time
+from streamjob_operator.view_panels import clock_time, message
 
 BATCH, PHASE, CLAIM, FIGURE = "batch", "phase", "claim", "figure"
 """Kinds of notes that are shown beside the cycles: single batches, phases of the source, proved claims, figures."""
@@ -182,7 +182,7 @@ def _row(one: CycleDigest, timeline: plots.Timeline) -> dict[str, Any]:
         "clock": clock_time(one.at_s),
         "acted": one.acted,
         "reason": one.reason,
-        "message": one.message,
+        "message": message(one),
         "distance": "" if one.distance_pct is None else f"{one.distance_pct:.1f}",
         "predicted": "" if one.predicted_pct is None else f"{one.predicted_pct:.1f}",
         "moves": one.moves or "",

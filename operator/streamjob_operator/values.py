@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from scipy import sparse
 
+from streamjob_operator.events import Event
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchSeries
 from streamjob_planners.batch.by_rows import Line
@@ -270,7 +271,8 @@ class Memory:
         run_id, groups_seen: a run of the query and the most key groups measured in it; a run has no fewer later on.
         acted_at_s: when the newest assignment was accepted; a measurement from before it speaks of another world.
         moved: key groups "operator/partition" of the newest accepted plan, None when they were too many to keep.
-        executors: executors of the newest cycle; arrivals: executors to come for which the newest plan has a share.
+        executors, fleet_since_s: executors of the newest cycle, and when they became others last.
+        arrivals: executors to come for which the newest plan has a share.
         filling: whether executors came that had a share, and moves have been pending since.
         stirred_at_s: when executors were lost, or came for which nothing was planned; None while that never was.
         predicted_batch_s: mean batch that the newest accepted plan promised, None without a prediction.
@@ -298,6 +300,7 @@ class Memory:
     pending: PendingPlan | None = None
     moved: tuple[str, ...] | None = ()
     executors: tuple[str, ...] = ()
+    fleet_since_s: float | None = None
     arrivals: int = 0
     filling: bool = False
     stirred_at_s: float | None = None
@@ -332,3 +335,4 @@ class CycleRecord:
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
+    woken: tuple[Event, ...] = ()

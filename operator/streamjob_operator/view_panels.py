@@ -139,8 +139,13 @@ def decisions_panel(past: Sequence[CycleDigest], most: int) -> Panel:
     for one, times in _grouped(past)[-most:]:
         style = "bold cyan" if one.acted else "dim"
         count = f" x{times}" if times > 1 else ""
-        table.add_row(clock_time(one.at_s), Text(one.reason + count, style=style), one.message)
+        table.add_row(clock_time(one.at_s), Text(one.reason + count, style=style), message(one))
     return Panel(table, title="Decisions, newest last")
+
+
+def message(one: CycleDigest) -> str:
+    """What a cycle says, and what woke it."""
+    return f"{one.message} Woken by: {one.woken}" if one.woken else one.message
 
 
 def _grouped(past: Sequence[CycleDigest]) -> list[tuple[CycleDigest, int]]:
@@ -176,7 +181,7 @@ def line(now: CycleDigest, bound_pct: float | None, moves_done: int) -> str:
         f"{clock_time(now.at_s)} {'ACT ' if now.acted else 'hold'} {now.reason:<20} distance {number(now.distance_pct)}"
         f"{bound}pp  collocation {number(now.collocation_pct, '%', 0)}  batch {batch}  input {rate}"
         f"  executors {now.ready}/{target}+{now.marked}  load {loads or DASH}"
-        f"  moves {moves_done}+{now.pending}  | {now.message}"
+        f"  moves {moves_done}+{now.pending}  | {message(now)}"
     )
 
 

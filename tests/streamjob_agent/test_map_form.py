@@ -14,7 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamjob_agent.map_form import assignment_from_spec, assignment_to_spec, status_from_map, status_to_map
-from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, GroupKey, Pace, QueryStatus, WireError
+from streamjob_agent.wire import (
+    AgentStatus,
+    Assignment,
+    ExecutorStatus,
+    GroupKey,
+    Pace,
+    QueryStatus,
+    Unusual,
+    WireError,
+)
 
 ids = st.integers(0, 2000).map(str)
 owner_maps = st.dictionaries(st.integers(0, 9), st.lists(st.none() | ids, max_size=40).map(tuple), max_size=3)
@@ -50,6 +59,8 @@ def assignments(draw: st.DrawFn) -> Assignment:
     )
 
 
+seconds = st.floats(0, 1e9)
+unusual = st.builds(Unusual, batch_id=whole, ended_at_s=seconds, seconds=seconds, low_s=seconds, high_s=seconds)
 statuses = st.builds(
     AgentStatus,
     agent_version=texts,
@@ -77,6 +88,7 @@ statuses = st.builds(
             moves_failed=whole,
             moves_awaiting=whole,
             arrived=st.lists(ids, max_size=3).map(tuple),
+            unusual=st.none() | unusual,
         ),
         max_size=2,
     ).map(tuple),

@@ -17,6 +17,7 @@ from streamjob_agent.wire import (
     GroupKey,
     Pace,
     QueryStatus,
+    Unusual,
     WireError,
     assignment_from_json,
     assignment_to_json,
@@ -72,6 +73,8 @@ query_statuses = st.builds(
     moves_failed=whole,
     moves_awaiting=whole,
     arrived=st.lists(ids, max_size=3).map(tuple),
+    unusual=st.none()
+    | st.builds(Unusual, batch_id=whole, ended_at_s=seconds, seconds=seconds, low_s=seconds, high_s=seconds),
 )
 statuses = st.builds(
     AgentStatus,

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from streamjob_operator.cycle import turn
+from streamjob_operator.events import told
 from streamjob_operator.kube.actuator import MapActuator
-from streamjob_operator.kube.cadence import Cadence, agent_mark, speaks_of_newest, spec_mark
+from streamjob_operator.kube.cadence import news_of, spec_mark
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.memory import StatusMemory
 from streamjob_operator.kube.names import Phase
@@ -25,6 +26,7 @@ from streamjob_operator.kube.tools import Tools
 from streamjob_operator.ports import Ports
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord, Memory
+from streamjob_operator.waking.cadence import Cadence, Seen
 
 Log = LoggerAdapter[Any]
 Write = Callable[[Facts], None]
@@ -66,10 +68,9 @@ class Cycling:
             return None
         if seen is None or seen.agent is None:
             return None
-        self._open(facts.job)
-        period_s = facts.job.spec.balancing.statistics_period_s
-        mark = agent_mark(seen.agent) if speaks_of_newest(seen) else self._cadence.agent
-        return self._cadence.due_s(period_s, spec_mark(reading), mark)
+        source, period_s = self._open(facts.job), facts.job.spec.balancing.statistics_period_s
+        view = Seen(status=news_of(seen), rows=source.rows(), spec=spec_mark(reading))
+        return self._cadence.due_s(period_s, self._cadence.happened(view))
 
     def run(self, reading: Reading, facts: Facts, memory_text: str | None, write: Write) -> bool:
         """One cycle; whether it acted. `write` is given the facts with what it found; it may raise what it likes."""
@@ -78,7 +79,9 @@ class Cycling:
             raise ValueError("a cycle needs a job and its PartitionMap")
         source, recorder, maps = self._open(job), Recorder(), Maps(self._tools.api, reading.document)
         cycle_id, started_s = secrets.token_hex(4), time.monotonic()
-        self._cadence.done(facts.now_s, spec_mark(reading), agent_mark(seen.agent))
+        view = Seen(status=news_of(seen), rows=source.rows(), spec=spec_mark(reading))
+        woken = self._cadence.happened(view)
+        self._cadence.began(facts.now_s, dataclasses.replace(view, status=seen.agent))
 
         def keep(memory: Memory) -> None:
             cycle = _cycle(cycle_id, recorder, time.monotonic() - started_s, source)
@@ -91,9 +94,11 @@ class Cycling:
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
             planning=self._tools.planning,
         )
-        record = turn(ports, job, facts.now_s, self._rng, time.monotonic)
+        record = turn(ports, job, facts.now_s, self._rng, time.monotonic, woken)
+        self._cadence.ended(record, job.spec.balancing.statistics_period_s)
         outcome = outcome_of(record)
         extra = {"cycle": cycle_id, "decision": outcome.decision, "reason": outcome.reason.value}
+        extra |= {"wokenBy": told(woken)} if woken else {}
         self._log.info(outcome.message, extra=extra)
         return outcome.decision == ACTED
 

@@ -111,10 +111,11 @@ def map_mark(found: Mapping[str, Any]) -> Hashable:
         (one.get("id"), one.get("state"), one.get("groups") if one.get("state") == "draining" else None)
         for one in status.get("executors") or ()
     ]
-    moves = [
-        (one.get("queryId"), one.get("movesPending"), one.get("movesFailed")) for one in status.get("queries") or ()
+    queries = [
+        (one.get("queryId"), one.get("movesPending"), one.get("movesFailed"), (one.get("unusual") or {}).get("batchId"))
+        for one in status.get("queries") or ()
     ]
-    return (*told, tuple(executors), tuple(moves))
+    return (*told, tuple(executors), tuple(queries))
 
 
 def pod_mark(pod: Mapping[str, Any]) -> Hashable:

@@ -18,18 +18,23 @@ from streamjob_operator.ports import MetricsSource, Unavailable
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.standalone.agent_metrics import AgentMetrics
 from streamjob_operator.standalone.client import AgentClient
+from streamjob_operator.waking.rows import Rows
 
 Look = Callable[[], Facts | None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A MetricsSource that is open. `warm_up_s` must pass before it can know anything."""
+    """A MetricsSource that is open. `warm_up_s` must pass before it can know anything.
+
+    `rows` are the newest batches where they are at hand, as they are where the agent's own page is read.
+    """
 
     metrics: MetricsSource
     close: Callable[[], None]
     trouble: Callable[[], MetricsTrouble | None]
     warm_up_s: float = 0.0
+    rows: Callable[[], Rows | None] = lambda: None
 
 
 def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Source:
@@ -60,7 +65,11 @@ def _agent(job: StreamJob, look: Look) -> Source:
     metrics = AgentMetrics(AgentClient(lambda: _url(look)), period_s, time.time)
     metrics.__enter__()
     return Source(
-        metrics=metrics, close=lambda: metrics.__exit__(None, None, None), trouble=lambda: None, warm_up_s=period_s
+        metrics=metrics,
+        close=lambda: metrics.__exit__(None, None, None),
+        trouble=lambda: None,
+        warm_up_s=period_s,
+        rows=lambda: metrics.seen.rows,
     )
 
 

@@ -22,6 +22,7 @@ def added(record: CycleRecord) -> Figures:
     """Growth of the counters."""
     outcome, figures = outcome_of(record), digest(record)
     grown: dict[Key, float] = {(names.CYCLES, (outcome.decision, outcome.reason.value)): 1.0}
+    grown.update({(names.WAKES, (kind.value,)): 1.0 for kind in {one.kind for one in record.woken}})
     grown.update({(names.STEP_SECONDS, (step,)): spent_s for step, spent_s in record.step_seconds.items()})
     if figures.moves:
         grown[(names.MOVES, ())] = float(figures.moves)

@@ -27,6 +27,12 @@ CYCLES = Family(
     help="Cycles by what came of them: decision is Acted, Held or Refused, reason its code.",
     labels=(*JOB_LABELS, "decision", "reason"),
 )
+WAKES = Family(
+    name="streamjob_job_wakes_total",
+    kind="counter",
+    help="What happened before cycles that did not wait for the end of their statistics period, by kind.",
+    labels=(*JOB_LABELS, "event"),
+)
 STEP_SECONDS = Family(
     name="streamjob_job_cycle_step_seconds_total",
     kind="counter",
@@ -146,6 +152,7 @@ API_REQUESTS = Family(
 
 FAMILIES: tuple[Family, ...] = (
     CYCLES,
+    WAKES,
     STEP_SECONDS,
     LAST_CYCLE,
     METRICS_AGE,

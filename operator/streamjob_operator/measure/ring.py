@@ -55,6 +55,11 @@ class Ring(Generic[M]):
         """The newest page."""
         return self._newest
 
+    @property
+    def ends(self) -> tuple[M, ...]:
+        """The pages at batch ends, oldest first."""
+        return tuple(self._ends)
+
     def window(self, now_s: float, window_s: float) -> tuple[M, M]:
         """First and last page of the newest window of at least window_s; raises Unavailable while there is none."""
         if self._newest is None or len(self._ends) < 1:

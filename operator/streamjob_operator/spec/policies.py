@@ -152,7 +152,8 @@ class Balancing(Part):
     objective batchTime."""
 
     statistics_period_s: Duration = Field(default=300.0, alias="statisticsPeriod", ge=1, le=86400)
-    """Window of measurement and time between two cycles (SPL). Duration, default 5m, range 1s to 1d."""
+    """Window of measurement, and longest time between two cycles (SPL): events wake one sooner. Duration, default 5m,
+    range 1s to 1d."""
 
     max_load_distance: float = Field(default=10.0, gt=0, le=1000)
     """Load distance that is tolerated before key groups move, where the objective is loadDistance, and that collocation

@@ -14,6 +14,8 @@ from streamjob_operator.measure.traffic import TrafficReadings
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.standalone.client import AgentClient
 from streamjob_operator.values import Snapshot
+from streamjob_operator.waking.cadence import Seen
+from streamjob_operator.waking.rows import Rows
 
 SCRAPE_S = 1.0
 UNATTACHED = ("NotAttached", "Attaching", "AttachFailed")
@@ -35,6 +37,7 @@ class AgentMetrics:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="agent-metrics", daemon=True)
         self.failed_scrapes = 0
+        self._seen = Seen()
 
     def __enter__(self) -> AgentMetrics:
         self._thread.start()
@@ -48,9 +51,27 @@ class AgentMetrics:
         """Read one page between two observations; a failure is counted: the next observation runs into it anyway."""
         try:
             with self._lock:
-                self._read()
+                page = self._read()
+            self._look(page)
         except Unavailable:
             self.failed_scrapes += 1
+
+    @property
+    def seen(self) -> Seen:
+        """What was seen last, without asking the agent."""
+        return self._seen
+
+    def _look(self, page: Page) -> None:
+        """The status with each page; the same rows until another batch has ended."""
+        status, rows = self._client.status(), self._seen.rows
+        with self._lock:
+            ends = self._ring.ends
+        if not ends:
+            rows = None
+        elif rows is None or rows.series.ended_at_s[-1] != ends[-1].at_s:
+            series = series_of([totals_of(one, page.group_ids) for one in ends])
+            rows = None if series is None else Rows(series=series, owners=page.owners)
+        self._seen = Seen(status=status, rows=rows)
 
     def observe(self, now_s: float, window_s: float) -> Snapshot:
         """The newest whole batches of at least window_s; raises Unavailable or Stale.

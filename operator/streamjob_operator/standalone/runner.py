@@ -1,4 +1,4 @@
-"""The loop in real time: one cycle each statistics period until the job ends, the time is over or somebody stops it."""
+"""The loop in real time: cycles by the clock and by what happens, until the job ends or somebody stops it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from collections.abc import Callable
 import numpy as np
 
 from streamjob_operator.cycle import turn
+from streamjob_operator.events import Event
 from streamjob_operator.ports import Ports
 from streamjob_operator.spec import StreamJob
+from streamjob_operator.waking.cadence import Cadence, Seen
 
 POLL_S = 0.2
 
@@ -27,40 +29,48 @@ class RealTime:
 
 @dataclasses.dataclass(kw_only=True)
 class Runner:
-    """Runs cycles. `watch` is called several times a second and tells whether the job is over."""
+    """Runs cycles. `watch` is called several times a second and tells whether the job is over, `look` what is seen."""
 
     ports: Ports
     job: StreamJob
     watch: Callable[[], bool]
     tell: Callable[[str], None]
+    look: Callable[[], Seen] = Seen
     duration_s: float | None = None
     times: RealTime = dataclasses.field(default_factory=RealTime)
     stop: threading.Event = dataclasses.field(default_factory=threading.Event)
     rng: np.random.Generator = dataclasses.field(default_factory=np.random.default_rng)
+    cadence: Cadence = dataclasses.field(default_factory=Cadence)
     failures: int = 0
 
     def run(self) -> None:
         """Until the job is over, `duration_s` has passed, or `stop` is set."""
         started_s = self.times.monotonic()
-        due_s = started_s
         while not self._over(started_s):
-            if self.times.monotonic() >= due_s:
-                self._cycle()
-                due_s = self._next(due_s)
-            self.times.sleep(min(POLL_S, max(0.0, due_s - self.times.monotonic())))
+            seen = self.look()
+            events = self.cadence.happened(seen)
+            wait_s = self._due_s(events) - self.times.monotonic()
+            if wait_s <= 0:
+                self._cycle(seen, events)
+            else:
+                self.times.sleep(min(POLL_S, wait_s))
 
     def _over(self, started_s: float) -> bool:
         late = self.duration_s is not None and self.times.monotonic() - started_s >= self.duration_s
         return self.stop.is_set() or late or self.watch()
 
-    def _cycle(self) -> None:
+    def _due_s(self, events: tuple[Event, ...]) -> float:
+        return self.cadence.due_s(self._period_s, events)
+
+    @property
+    def _period_s(self) -> float:
+        return self.job.spec.balancing.statistics_period_s
+
+    def _cycle(self, seen: Seen, events: tuple[Event, ...]) -> None:
+        self.cadence.began(self.times.monotonic(), seen)
         try:
-            turn(self.ports, self.job, self.times.now(), self.rng, self.times.monotonic)
+            record = turn(self.ports, self.job, self.times.now(), self.rng, self.times.monotonic, events)
+            self.cadence.ended(record, self._period_s)
         except Exception as error:  # noqa: BLE001 - the job runs on, and the next cycle starts from the saved memory
             self.failures += 1
             self.tell(f"The cycle failed, the job goes on as it is: {type(error).__name__}: {error}")
-
-    def _next(self, due_s: float) -> float:
-        """A period after the last one was due; cycles that were missed are not made up for."""
-        period_s = self.job.spec.balancing.statistics_period_s
-        return max(due_s + period_s, self.times.monotonic())

@@ -61,7 +61,9 @@ def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str
             planning=planning,
         )
         watch = _watch(supervisor)
-        Runner(ports=ports, job=job, watch=watch, tell=tell, duration_s=duration_s, stop=stop).run()
+        Runner(
+            ports=ports, job=job, watch=watch, tell=tell, look=lambda: metrics.seen, duration_s=duration_s, stop=stop
+        ).run()
         return 0 if supervisor is None else supervisor.ended or 0
 
 

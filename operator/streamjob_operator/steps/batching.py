@@ -103,7 +103,7 @@ def _with_tasks(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Kno
 
 
 def _after(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
-    whole, part = snapshot, steady(snapshot, memory.acted_at_s)
+    whole, part = snapshot, steady(snapshot, memory)
     if part is None or not _warm(whole):
         return knowledge
     snapshot = part

@@ -28,10 +28,15 @@ def learn(memory: Memory, snapshot: Snapshot) -> Memory:
 
 
 def moved_rows(memory: Memory, snapshot: Snapshot) -> BoolArray | None:
-    """Key groups that changed their executor within the window, (n_groups,); None when nobody knows."""
+    """Key groups that changed their executor within the window, (n_groups,); None when nobody knows.
+
+    So it is where executors came or went meanwhile.
+    """
     n_groups = len(snapshot.group_ids)
-    settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
-    if settled:
+    begin_s = snapshot.taken_at_s - snapshot.window_s
+    if memory.fleet_since_s is not None and begin_s < memory.fleet_since_s:
+        return None  # executors that went have left their key groups to others
+    if memory.acted_at_s is None or begin_s >= memory.acted_at_s:
         return np.zeros(n_groups, dtype=np.bool_)
     if memory.moved is None:
         return None

@@ -13,7 +13,7 @@ from streamjob_planners.batch.knowledge import Knowledge
 def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     """The memory to think with."""
     memory = _of_this_run(_of_this_driver(memory, snapshot, now_s), snapshot)
-    memory = _with_fleet(memory, snapshot)
+    memory = _with_fleet(memory, snapshot, now_s)
     memory = learn_batches(learn(memory, snapshot), snapshot)
     marked = _still_marked(memory, snapshot)
     ready = sum(1 for one in snapshot.executors if one.state == "ready" and one.executor_id not in marked)
@@ -45,6 +45,7 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
         pending=None,
         lag=None,
         first_seen_s=now_s,
+        fleet_since_s=None,
         remote_reads=None,
         learned_at_s=None,
         batches=Knowledge(moves=memory.batches.moves),
@@ -57,10 +58,11 @@ def _of_this_run(memory: Memory, snapshot: Snapshot) -> Memory:
     return dataclasses.replace(memory, run_id=snapshot.run_id, groups_seen=max(known, len(snapshot.group_ids)))
 
 
-def _with_fleet(memory: Memory, snapshot: Snapshot) -> Memory:
+def _with_fleet(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     """Who came and who went: those that were expected take key groups by themselves, others make the plan an old one.
 
-    Where executors took their share the measurements before that speak of another placement.
+    Where executors took their share the measurements before that speak of another placement; a window in which any came
+    or went holds batches of two fleets.
     """
     now, before = {one.executor_id for one in live(snapshot)}, set(memory.executors)
     filling = memory.filling and snapshot.moves_pending > 0
@@ -72,6 +74,7 @@ def _with_fleet(memory: Memory, snapshot: Snapshot) -> Memory:
     return dataclasses.replace(
         memory,
         executors=tuple(sorted(now)),
+        fleet_since_s=now_s,
         arrivals=memory.arrivals - expected,
         filling=filling or (expected > 0 and snapshot.moves_pending > 0),
         acted_at_s=snapshot.taken_at_s if expected and not stirred else memory.acted_at_s,

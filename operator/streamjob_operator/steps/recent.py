@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamjob_operator.series import BatchSeries
-from streamjob_operator.values import Snapshot, StageView
+from streamjob_operator.values import Memory, Snapshot, StageView
 from streamjob_planners.batch.change import changes
 from streamjob_planners.batch.level import level_changes
 from streamjob_planners.model import FloatArray
@@ -61,16 +61,16 @@ def since_change(snapshot: Snapshot) -> tuple[Snapshot, float | None]:
     return (snapshot, None) if series is None or row is None else (cut(snapshot, series, row), _begun_s(series, row))
 
 
-def steady(snapshot: Snapshot, acted_at_s: float | None) -> Snapshot | None:
+def steady(snapshot: Snapshot, memory: Memory) -> Snapshot | None:
     """The part of the window since a key group moved, or an executor came or went, the newest time.
 
-    Its batches are those of today's placement. None where no batch is, or nobody knows: an assignment of `acted_at_s`
-    has not been seen to be carried out.
+    Its batches are those of today's placement. None where no batch is, or nobody knows: the newest assignment has not
+    been seen to be carried out.
     """
-    series, start_s = snapshot.series, snapshot.taken_at_s - snapshot.window_s
+    series, start_s, acted_at_s = snapshot.series, snapshot.taken_at_s - snapshot.window_s, memory.acted_at_s
     settled = acted_at_s is None or start_s >= acted_at_s
     if series is None:
-        return snapshot if settled else None
+        return snapshot if settled and start_s >= (memory.fleet_since_s or 0.0) else None
     stirred = np.flatnonzero(series.within(start_s) & ((series.moved > 0) | (series.executors_changed > 0)))
     if not stirred.size:
         return snapshot if settled else None

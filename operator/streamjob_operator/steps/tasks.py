@@ -54,6 +54,11 @@ def with_tasks(
     since_s = snapshot.window_s if knowledge.tasks_at_s is None else at_s - knowledge.tasks_at_s
     new_ratio = min(1.0, since_s / snapshot.window_s)
     paces = _paces(knowledge, snapshot, stirred)
+    slowed = _slowed(knowledge, snapshot, stirred)
+    if any(
+        paces.by_executor.get(name, Pace()).speed == 1.0 for name in slowed
+    ):  # most of the window was before, and says nothing of how it is now
+        return dataclasses.replace(knowledge, paces={**paces.by_executor, **slowed}, tasks_at_s=at_s)
     explained = paces.by_executor != knowledge.paces
     knowledge = dataclasses.replace(knowledge, paces=paces.by_executor, tasks_at_s=at_s)
     if paces.suspected:
@@ -70,6 +75,21 @@ def _paces(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) 
     return pace.with_window(
         knowledge.paces, tuple(one.executor_id for one in snapshot.executors), _seen(known, window, ~stirred)
     )
+
+
+def _slowed(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) -> dict[str, Pace]:
+    """Executors that the newest batches alone show to have become slow, which the whole window hides."""
+    series, at_s = snapshot.series, knowledge.tasks_at_s
+    if series is None or at_s is None or series.ended_at_s.size <= pace.WINDOWS:
+        return {}
+    if series.ended_at_s[-pace.WINDOWS] <= at_s:  # taken in already
+        return {}
+    for row in range(series.ended_at_s.size - pace.WINDOWS, series.ended_at_s.size):
+        batches = int(series.batches[row])
+        rates = dataclasses.replace(snapshot.rates, batches=batches)
+        paces = _paces(knowledge, dataclasses.replace(snapshot, busy_s=series.busy_s[row], rates=rates), stirred)
+        knowledge = dataclasses.replace(knowledge, paces=paces.by_executor)
+    return {name: one for name, one in knowledge.paces.items() if one.speed * pace.LEAST_FACTOR <= 1.0}
 
 
 def _seen(known: TaskEvidence, window: TaskWindow, still: BoolArray) -> Seen:

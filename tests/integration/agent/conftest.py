@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import importlib.util
 import json
 import os
 import pathlib
@@ -253,3 +254,15 @@ spec:
 def brain(tmp_path: pathlib.Path) -> Callable[[Installed, str], Brain]:
     """A controller for an installed agent, from its `balancing`."""
     return lambda agent, balancing: Brain(agent, tmp_path, balancing)
+
+
+@pytest.fixture
+def spark_hash() -> Any:
+    """The demo's own copy of how Spark spreads keys over partitions."""
+    path = pathlib.Path(__file__).parents[3] / "samples" / "demo" / "spark_hash.py"
+    spec = importlib.util.spec_from_file_location("spark_hash_of_the_demo", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

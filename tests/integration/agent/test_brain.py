@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import pathlib
 import random
@@ -18,23 +17,13 @@ pytestmark = pytest.mark.spark
 PARTITIONS = 8
 
 
-def load_hash() -> Any:
-    path = pathlib.Path(__file__).parents[3] / "samples" / "demo" / "spark_hash.py"
-    spec = importlib.util.spec_from_file_location("spark_hash_of_the_demo", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 class Letters:
     """Letters with a number and a town. All towns that the letters of one partition go to lie in one partition."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
+    def __init__(self, folder: pathlib.Path, spark_hash: Any) -> None:
         self.input = folder / "letters"
         self.input.mkdir()
-        self.hash = load_hash()
+        self.hash = spark_hash
         self.towns = [list(itertools.islice(self.hash.keys_of(p, PARTITIONS), 8)) for p in range(PARTITIONS)]
         self.newest: dict[int, str] = {}
         self._chance = random.Random(5)
@@ -59,10 +48,15 @@ def collocation(record: CycleRecord) -> float | None:
 
 
 def test_traffic_between_operators_is_measured_planned_with_and_becomes_local(
-    spark_cluster: Any, tmp_path: pathlib.Path, collected: Any, install: Callable[[Any], Any], brain: Any
+    spark_cluster: Any,
+    tmp_path: pathlib.Path,
+    collected: Any,
+    install: Callable[[Any], Any],
+    brain: Any,
+    spark_hash: Any,
 ) -> None:
     agent = install(spark_cluster.session)
-    letters = Letters(tmp_path)
+    letters = Letters(tmp_path, spark_hash)
     reader = spark_cluster.session.readStream.schema("number long, town long, text string")
     frame = reader.option("maxFilesPerTrigger", 1).csv(str(letters.input)).dropDuplicates(["number"])
     newest = frame.groupBy("town").agg(F.max("text").alias("text"))
@@ -100,7 +94,7 @@ def acted_for_traffic(record: CycleRecord) -> bool:
 
 
 def test_an_idle_query_is_left_alone_and_the_reason_says_so(
-    spark_cluster: Any, file_stream: Any, collected: Any, install: Callable[[Any], Any], brain: Any
+    spark_cluster: Any, file_stream: Any, collected: Any, install: Callable[[Any], Any], brain: Any, spark_hash: Any
 ) -> None:
     agent = install(spark_cluster.session)
     counts = file_stream.read().groupBy("k").agg(F.count("*").alias("n"), F.sum("v").alias("total"))

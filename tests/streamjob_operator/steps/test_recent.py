@@ -160,23 +160,25 @@ def stirred(seen: Snapshot, *, moved: int | None = None, executors: int | None =
 
 def test_batch_times_are_those_since_the_placement_or_the_fleet_changed() -> None:
     calm = snapshot(*[QUIET] * 10, window=6)
-    assert steady(calm, None) is calm
+    assert steady(calm, Memory()) is calm
     for seen in (stirred(calm, moved=-3), stirred(calm, executors=-3), stirred(calm, moved=-3, executors=-5)):
-        part = steady(seen, None)
+        part = steady(seen, Memory())
         assert part is not None
         assert (part.rates.batches, part.rates.mean_batch_s) == (2, 1.5)
-    assert steady(stirred(calm, executors=-1), None) is None, "the batch of the change is not one of today's placement"
-    assert steady(stirred(calm, moved=-8), None) is not None
+    assert steady(stirred(calm, executors=-1), Memory()) is None, (
+        "the batch of the change is not one of today's placement"
+    )
+    assert steady(stirred(calm, moved=-8), Memory()) is not None
 
 
 def test_an_assignment_that_was_not_seen_to_be_carried_out_leaves_nothing_to_time() -> None:
     calm = snapshot(*[QUIET] * 10, window=6)
-    assert steady(calm, 991.0) is None
-    assert steady(stirred(calm, moved=-5), 995.0) is None, "moved before it"
-    part = steady(stirred(calm, moved=-3), 991.0)
+    assert steady(calm, Memory(acted_at_s=991.0)) is None
+    assert steady(stirred(calm, moved=-5), Memory(acted_at_s=995.0)) is None, "moved before it"
+    part = steady(stirred(calm, moved=-3), Memory(acted_at_s=991.0))
     assert part is not None
     assert part.rates.batches == 2
-    assert steady(dataclasses.replace(calm, series=None), 991.0) is None
+    assert steady(dataclasses.replace(calm, series=None), Memory(acted_at_s=991.0)) is None
 
 
 def test_a_window_with_moves_teaches_what_batches_take_since_then() -> None:

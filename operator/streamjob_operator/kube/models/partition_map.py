@@ -96,6 +96,27 @@ class MapExecutor(Part):
     """Key groups that it holds."""
 
 
+class MapUnusual(Part):
+    """A batch that took longer or shorter than usual, as the one before it did."""
+
+    KEEPS_UNKNOWN = True
+
+    batch_id: int
+    """Its number."""
+
+    ended_at_seconds: float
+    """When it ended, by the driver's clock. Seconds since 1970."""
+
+    seconds: float
+    """How long it took. Seconds."""
+
+    low_seconds: float
+    """What batches usually took at least until then. Seconds."""
+
+    high_seconds: float
+    """What batches usually took at most until then. Seconds."""
+
+
 class MapQuery(Part):
     """One streaming query."""
 
@@ -130,6 +151,8 @@ class MapQuery(Part):
 
     arrived: tuple[str, ...] = ()
     """Ids of the executors that came for spec.arrivals, in the order of their places."""
+    unusual: MapUnusual | None = None
+    """The newest batch that left the usual range; wakes the operator. Absent: none has since key groups moved last."""
 
 
 class MapStatus(Part):

@@ -236,6 +236,9 @@ class CycleStatus(Part):
     message: str | None = None
     """A sentence for a person."""
 
+    woken_by: str | None = None
+    """What happened before the statistics period was over, in sentences. Absent: the cycle came by the clock."""
+
 
 class Handled(Part):
     """Tokens of annotations that were already followed."""

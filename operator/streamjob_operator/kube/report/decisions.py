@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from streamjob_operator.events import told
 from streamjob_operator.kube.models.status import MOST_HISTORY, CycleStatus, Decision, Figures, PlanStatus
 from streamjob_operator.kube.report.facts import Cycle
 from streamjob_operator.kube.report.times import rfc3339, seconds
@@ -45,6 +46,7 @@ def cycle_of(cycle: Cycle) -> CycleStatus:
         seconds=round(cycle.seconds, 3),
         reason=outcome.reason.value,
         message=outcome.message,
+        woken_by=told(cycle.record.woken) or None,
     )
 
 

@@ -1,0 +1,127 @@
+"""Whether a query's batches still take as long as they used to: the one thing that the agent need not be asked for.
+
+A range around the median of the last batches, in logarithms, since what makes batches longer makes them so by a factor;
+its width follows the median distance from that median (Hampel, "The influence curve and its role in robust estimation",
+Journal of the American Statistical Association 69, 1974), which single stragglers hardly move. One batch out of the
+range may be chance; two on end on the same side are news. Pure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import statistics
+from collections import deque
+from collections.abc import Collection
+
+from streamjob_agent.bridge import BatchEnd
+from streamjob_agent.wire import Unusual
+
+FEWEST = 8
+"""Batches from which a range is known."""
+KEPT = 60
+"""Batches that a range is made of, at most."""
+DEVIATIONS = 2.5
+"""Half the width of the range, in standard deviations of a batch. Wider while there are few batches."""
+FEW_COST = 6.0
+"""Over the number of batches: by what part the range is wider."""
+LEAST_DEVIATION = 0.03
+LEAST_RATIO = 1.2
+"""A batch that is less than a fifth longer or shorter is not worth waking anybody for."""
+_NORMAL = 1.4826  # standard deviation over median distance, of normal noise
+_SHORTEST_S = 1e-3
+
+
+class UsualBatches:
+    """The batches of one query, as they end. `news` stays until there is other news, or the batches begin anew."""
+
+    def __init__(self) -> None:
+        self._logs: deque[float] = deque(maxlen=KEPT)
+        self._odd: tuple[int, float] | None = None  # side and logarithm of a batch out of the range
+        self.news: Unusual | None = None
+
+    def take(self, batch: BatchEnd) -> None:
+        """One more batch; after news a range is learned anew from the two batches that made them."""
+        value = math.log(max(batch.duration_s, _SHORTEST_S))
+        width = self._width()
+        middle = statistics.median(self._logs) if self._logs else value
+        side = 0 if width is None or abs(value - middle) <= width else 1 if value > middle else -1
+        if side == 0:
+            self._keep(value)
+        elif self._odd is None or self._odd[0] != side:
+            if self._odd is not None:
+                self._logs.append(self._odd[1])
+            self._odd = (side, value)
+        else:
+            self.news = _news(batch, middle, width or 0.0)
+            self._logs.clear()
+            self._keep(value)
+
+    def restart(self) -> None:
+        """Batches of before are no measure any more: key groups move, or executors came or went."""
+        self._logs.clear()
+        self._odd = self.news = None
+
+    def _keep(self, value: float) -> None:
+        """The batch before this one, which was out of the range alone, counts like any other."""
+        if self._odd is not None:
+            self._logs.append(self._odd[1])
+        self._logs.append(value)
+        self._odd = None
+
+    def _width(self) -> float | None:
+        """Half the range, in logarithms; None while too few batches have ended."""
+        count = len(self._logs)
+        if count < FEWEST:
+            return None
+        middle = statistics.median(self._logs)
+        deviation = _NORMAL * statistics.median(abs(one - middle) for one in self._logs)
+        wide = DEVIATIONS * (1.0 + FEW_COST / count) * max(deviation, LEAST_DEVIATION)
+        return max(math.log(LEAST_RATIO), wide)
+
+
+def _news(batch: BatchEnd, middle: float, width: float) -> Unusual:
+    return Unusual(
+        batch_id=batch.batch_id,
+        ended_at_s=batch.ended_at_s,
+        seconds=round(batch.duration_s, 3),
+        low_s=round(math.exp(middle - width), 3),
+        high_s=round(math.exp(middle + width), 3),
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What a query's batches ran on; those of two grounds are not compared. `moving`: key groups are about to move."""
+
+    executors: frozenset[str]
+    moved: int
+    moving: bool
+
+
+class Usual:
+    """The batches of every query. Used by the agent's thread alone."""
+
+    def __init__(self) -> None:
+        self._queries: dict[str, UsualBatches] = {}
+        self._grounds: dict[str, Ground] = {}
+
+    def take(self, batch: BatchEnd, ground: Ground) -> None:
+        """One more batch; the first one on another ground has loaded state, and counts for nothing."""
+        batches = self._queries.setdefault(batch.query_id, UsualBatches())
+        if ground.moving or self._grounds.get(batch.query_id, ground) != ground:
+            batches.restart()
+        else:
+            batches.take(batch)
+        self._grounds[batch.query_id] = ground
+
+    def news(self, query_id: str) -> Unusual | None:
+        """The newest batch of a query that was out of its range."""
+        batches = self._queries.get(query_id)
+        return None if batches is None else batches.news
+
+    def forget(self, queries: Collection[str]) -> None:
+        """Drop queries that are over."""
+        for query_id in queries:
+            self._queries.pop(query_id, None)
+            self._grounds.pop(query_id, None)

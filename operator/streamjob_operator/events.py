@@ -1,0 +1,39 @@
+"""What may wake a cycle before its statistics period is over, and how it is told."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+
+class EventKind(enum.StrEnum):
+    """What has happened."""
+
+    SPEC_EDITED = "SpecEdited"
+    DRIVER_CHANGED = "DriverChanged"
+    ACTUATION_CHANGED = "ActuationChanged"
+    ASSIGNMENT_REFUSED = "AssignmentRefused"
+    EXECUTOR_READY = "ExecutorReady"
+    EXECUTOR_GONE = "ExecutorGone"
+    EXECUTOR_EMPTY = "ExecutorEmpty"
+    EXECUTOR_SLOW = "ExecutorSlow"
+    BATCH_OUT_OF_RANGE = "BatchOutOfRange"
+    LOAD_CHANGED = "LoadChanged"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that has happened, with a sentence.
+
+    `batch_ended_at_s`: by the driver's clock, the end of the batch that must be measured before anybody can act on
+    this; None where what is measured already will do.
+    """
+
+    kind: EventKind
+    sentence: str
+    batch_ended_at_s: float | None = None
+
+
+def told(events: tuple[Event, ...]) -> str:
+    """What woke a cycle, in one line; nothing for a cycle that came by the clock."""
+    return " ".join(one.sentence for one in events)

@@ -1,0 +1,97 @@
+"""When the next cycle of a job is due, and what wakes it. Both bodies ask here. Time is an argument."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Mapping
+
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.events import Event, EventKind
+from streamjob_operator.series import BatchSeries
+from streamjob_operator.values import CycleRecord, Reason
+from streamjob_operator.waking.reports import reported
+from streamjob_operator.waking.rows import Rows, change_times_s, changed
+from streamjob_operator.waking.slow import slow_events, slow_executors
+
+EARLY_GAP_S = 5.0
+"""Events that come in quick succession are looked at together: two cycles are at least this far apart, or a fifth of
+the statistics period if that is less."""
+TOO_EARLY = (Reason.SETTLING, Reason.MOVES_PENDING)
+"""Reasons of a cycle that came before anything could be done about what woke it."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What is known between two cycles; None where nothing is, or nothing new.
+
+    `spec` is a mark of what a person can change; `rows` the newest batches, where they can be had without asking.
+    """
+
+    status: AgentStatus | None = None
+    rows: Rows | None = None
+    spec: Hashable = None
+
+
+class Cadence:
+    """The time of cycles. `first_s` is before which none makes sense; times are of any one clock."""
+
+    def __init__(self, first_s: float = 0.0) -> None:
+        self.first_s = first_s
+        self._last_s: float | None = None
+        self._seen = Seen()
+        self._changes_s: tuple[float, ...] = ()
+        self._left: tuple[Event, ...] = ()  # what woke a cycle that came too early for it
+        self._left_until_s: float | None = None
+        self._slow: Mapping[str, float] = {}
+        self._judged: tuple[Rows, tuple[Event, ...]] | None = None  # a look at many batches takes milliseconds
+
+    def happened(self, seen: Seen) -> tuple[Event, ...]:
+        """What has happened since the last cycle began, and what that one came too early for."""
+        if self._last_s is None:
+            return ()
+        events = list(self._left)
+        if self._seen.spec is not None and seen.spec != self._seen.spec:
+            events.append(Event(kind=EventKind.SPEC_EDITED, sentence="The spec or an annotation was edited."))
+        if self._seen.status is not None and seen.status is not None:
+            events += reported(self._seen.status, seen.status)
+        return (*events, *(() if seen.rows is None else self._measured(seen.rows)))
+
+    def _measured(self, rows: Rows) -> tuple[Event, ...]:
+        if self._judged is None or self._judged[0] is not rows:
+            slow = tuple(slow_events(self._slow, slow_executors(rows)))
+            change = None if slow else changed(self._changes_s, rows)  # what slow executors do changes parts, too
+            self._judged = (rows, slow if change is None else (change,))
+        return self._judged[1]
+
+    def due_s(self, period_s: float, events: tuple[Event, ...]) -> float:
+        """When the next cycle should begin, after these events."""
+        if self._last_s is None:
+            return self.first_s
+        gap_s = min(EARLY_GAP_S, period_s / 5) if events else period_s
+        return max(self._last_s + gap_s, self.first_s)
+
+    def began(self, now_s: float, seen: Seen) -> None:
+        """A cycle begins with this in view."""
+        status = seen.status if seen.status is not None else self._seen.status
+        self._last_s, self._seen = now_s, dataclasses.replace(seen, status=status)
+        self._knows(None if seen.rows is None else seen.rows.series)
+        self._slow = {} if seen.rows is None else slow_executors(seen.rows)
+
+    def ended(self, record: CycleRecord, period_s: float) -> None:
+        """The cycle has come to this. What woke it and could not be acted on yet stays, for one period at most."""
+        self._knows(None if record.snapshot is None else record.snapshot.series)
+        left, last_s = tuple(one for one in record.woken if _too_early(one, record)), self._last_s or 0.0
+        until_s = last_s + period_s if self._left_until_s is None else self._left_until_s
+        self._left = left if last_s < until_s else ()
+        self._left_until_s = until_s if self._left else None
+
+    def _knows(self, series: BatchSeries | None) -> None:
+        self._changes_s = change_times_s(series) or self._changes_s
+        self._judged = None
+
+
+def _too_early(event: Event, record: CycleRecord) -> bool:
+    snapshot, ended_at_s = record.snapshot, event.batch_ended_at_s
+    if ended_at_s is not None and snapshot is not None and snapshot.rates.last_batch_at_s < ended_at_s:
+        return True
+    return not record.verdict.act and record.verdict.reason in TOO_EARLY

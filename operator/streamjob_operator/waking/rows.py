@@ -1,0 +1,52 @@
+"""What has happened in a series of batches: key groups share the work in another way. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from streamjob_operator.events import Event, EventKind
+from streamjob_operator.series import BatchSeries
+from streamjob_operator.steps.recent import MOST_CHANGES
+from streamjob_planners.batch.change import changes
+
+SAME_ROWS = 3
+"""Rows between two cuts up to which they are one change: with more rows after it, a cut may be found a row off."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The newest batches, and the executor of each key group's newest task in them, (n_groups,)."""
+
+    series: BatchSeries
+    owners: tuple[str | None, ...]
+
+
+def change_times_s(series: BatchSeries | None) -> tuple[float, ...]:
+    """Beginnings of the rows from which on key groups share the work in another way."""
+    if series is None:
+        return ()
+    return tuple(_begin_s(series, row) for row in changes(series.busy_s, series.batches))
+
+
+def changed(known_s: tuple[float, ...], rows: Rows) -> Event | None:
+    """The newest change, unless it is one of those known already, by the times at which they began.
+
+    None where the load swings: no cycle counts its newest turn then.
+    """
+    series = rows.series
+    found = changes(series.busy_s, series.batches)
+    if not 0 < len(found) <= MOST_CHANGES:
+        return None
+    row = found[-1]
+    first, last = max(0, row - SAME_ROWS), min(series.ended_at_s.size - 1, row + SAME_ROWS)
+    if any(_begin_s(series, first) <= one <= _begin_s(series, last) for one in known_s):
+        return None
+    return Event(kind=EventKind.LOAD_CHANGED, sentence=_sentence(series, row))
+
+
+def _begin_s(series: BatchSeries, row: int) -> float:
+    return float(series.ended_at_s[row] - series.row_s[row])
+
+
+def _sentence(series: BatchSeries, row: int) -> str:
+    return f"Key groups share the work differently since {int(series.batches[row:].sum())} batches."

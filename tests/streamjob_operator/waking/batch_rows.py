@@ -1,0 +1,39 @@
+"""Series of batches as tests of wakes need them: drawn from seeds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamjob_operator.series import BatchSeries
+from streamjob_operator.waking.rows import Rows
+from streamjob_planners.model import FloatArray
+
+EXECUTORS, GROUPS = 4, 8
+OWNERS = tuple(str(at % EXECUTORS) for at in range(EXECUTORS * GROUPS))
+PERIOD = 60
+"""Batches of a look: three statistics periods of twenty each."""
+
+
+def world(seed: int, noise: float, batches: int, shift_at: int | None = None, slow_at: int | None = None) -> FloatArray:
+    """Seconds of each key group in each batch: work goes elsewhere, or executor 2 takes three times as long."""
+    rng = np.random.default_rng(seed)
+    mean_s = rng.lognormal(0.0, 0.5, len(OWNERS))
+    busy_s = np.tile(mean_s, (batches, 1))
+    if shift_at is not None:
+        busy_s[shift_at:, : len(OWNERS) // 4] += mean_s.sum() / (2 * len(OWNERS) // 4)
+    if slow_at is not None:
+        busy_s[slow_at:, [at for at, owner in enumerate(OWNERS) if owner == "2"]] *= 3.0
+    whole = rng.lognormal(0.0, noise / 2, (batches, 1))
+    return np.asarray(busy_s * whole * rng.lognormal(0.0, noise, busy_s.shape), dtype=np.float64)
+
+
+def rows(busy_s: FloatArray, until: int) -> Rows:
+    """What is at hand when batch `until` has ended; a batch is a second."""
+    begin = max(0, until - PERIOD)
+    part = busy_s[begin:until]
+    ended_at_s = 1000.3 + np.arange(begin, until)
+    ones = np.ones(len(part))
+    series = BatchSeries(
+        ended_at_s=ended_at_s, row_s=ones, batches=ones.astype(np.int64), batch_s=part.sum(axis=1), busy_s=part
+    )
+    return Rows(series=series, owners=OWNERS)

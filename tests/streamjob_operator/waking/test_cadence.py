@@ -1,0 +1,107 @@
+"""When a cycle is due: each period, earlier after events, again after one that came too early, and never for ever."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from small_reports import NEWS, executor, query, status
+from worlds import even
+
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.events import Event, EventKind
+from streamjob_operator.steps.gate import held
+from streamjob_operator.values import CycleRecord, Reason
+from streamjob_operator.waking.cadence import EARLY_GAP_S, Cadence, Seen
+
+PERIOD_S = 60.0
+
+
+def seen(of: AgentStatus | None = None, spec: str = "spec") -> Seen:
+    return Seen(status=of or status(), spec=spec)
+
+
+def begun() -> Cadence:
+    cadence = Cadence()
+    cadence.began(100.0, seen())
+    return cadence
+
+
+def due_s(cadence: Cadence, now: Seen, period_s: float = PERIOD_S) -> float:
+    return cadence.due_s(period_s, cadence.happened(now))
+
+
+def record(reason: Reason, woken: tuple[Event, ...], last_batch_at_s: float = 2000.0) -> CycleRecord:
+    world = even(2, 2, 20.0)
+    snapshot = world.observe(0.0, 10.0)
+    snapshot = dataclasses.replace(snapshot, rates=dataclasses.replace(snapshot.rates, last_batch_at_s=last_batch_at_s))
+    return CycleRecord(
+        at_s=0.0,
+        snapshot=snapshot,
+        scaling=None,
+        verdict=held(reason, ""),
+        receipt=None,
+        step_seconds={},
+        woken=woken,
+    )
+
+
+def test_the_first_cycle_waits_for_the_first_measurements() -> None:
+    assert due_s(Cadence(first_s=7.0), seen()) == 7.0
+
+
+def test_where_nothing_happens_the_period_is_the_longest_wait() -> None:
+    assert due_s(begun(), seen()) == 160.0
+    assert due_s(begun(), Seen(spec="spec")) == 160.0  # no report is no news
+
+
+@pytest.mark.parametrize(
+    ("now", "kind"),
+    [
+        (seen(status(executor("0"))), EventKind.EXECUTOR_GONE),
+        (seen(status(executor("0"), executor("1"), executor("2"))), EventKind.EXECUTOR_READY),
+        (seen(spec="another"), EventKind.SPEC_EDITED),
+        (seen(status(queries=(query(unusual=NEWS),))), EventKind.BATCH_OUT_OF_RANGE),
+    ],
+)
+def test_what_happens_wakes_a_cycle_soon(now: Seen, kind: EventKind) -> None:
+    assert [one.kind for one in begun().happened(now)] == [kind]
+    assert due_s(begun(), now) == 100.0 + EARLY_GAP_S
+    assert due_s(begun(), now, 1.0) == pytest.approx(100.2)
+
+
+def test_a_cycle_takes_what_happened_away() -> None:
+    cadence, now = begun(), seen(status(executor("0")))
+    events = cadence.happened(now)
+    cadence.began(105.0, now)
+    cadence.ended(record(Reason.BALANCED, events), PERIOD_S)
+    assert cadence.happened(now) == ()
+    assert due_s(cadence, now) == 165.0
+
+
+def test_what_a_cycle_came_too_early_for_wakes_the_next_one_and_gives_up_after_a_period() -> None:
+    cadence, now, at_s = begun(), seen(status(executor("0"))), 105.0
+    begins = []
+    while (events := cadence.happened(now)) and len(begins) < 100:
+        begins.append(at_s)
+        cadence.began(at_s, now)
+        cadence.ended(record(Reason.MOVES_PENDING, events), PERIOD_S)
+        at_s = due_s(cadence, now)
+    assert begins[:3] == [105.0, 110.0, 115.0]
+    assert begins[-1] == 165.0
+    assert at_s == 225.0
+
+
+@pytest.mark.parametrize(("last_batch_at_s", "again"), [(NEWS.ended_at_s - 1.0, True), (NEWS.ended_at_s, False)])
+def test_a_batch_that_nobody_has_scraped_yet_is_looked_at_again(last_batch_at_s: float, again: bool) -> None:
+    cadence, now = begun(), seen(status(queries=(query(unusual=NEWS),)))
+    events = cadence.happened(now)
+    cadence.began(105.0, now)
+    cadence.ended(record(Reason.BALANCED, events, last_batch_at_s), PERIOD_S)
+    assert bool(cadence.happened(now)) is again
+
+
+def test_a_cycle_without_a_report_keeps_the_one_before() -> None:
+    cadence, now = begun(), seen(status(executor("0")))
+    cadence.began(160.0, Seen(spec="spec"))
+    assert [one.kind for one in cadence.happened(now)] == [EventKind.EXECUTOR_GONE]

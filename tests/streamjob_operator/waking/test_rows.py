@@ -1,0 +1,58 @@
+"""Changes in a series of batches: seen soon, told once, and not seen in noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from batch_rows import PERIOD, rows, world
+
+from streamjob_operator.events import EventKind
+from streamjob_operator.waking.rows import change_times_s, changed
+
+
+@pytest.mark.parametrize(("noise", "usual", "most"), [(0.1, 2, 2), (0.2, 3, 4)])
+def test_a_load_that_shifts_is_seen_soon(noise: float, usual: int, most: int) -> None:
+    seen = []
+    for seed in range(9):
+        busy_s = world(seed, noise, 60, shift_at=40)
+        seen.append(next(n for n in range(42, 61) if changed((), rows(busy_s, n)) is not None) - 40)
+    assert np.median(seen) <= usual
+    assert max(seen) <= most
+
+
+def test_a_change_is_told_in_words_and_once() -> None:
+    busy_s = world(3, 0.2, 80, shift_at=40)
+    first = rows(busy_s, 42)
+    event = changed((), first)
+    assert event is not None
+    assert (event.kind, event.sentence) == (
+        EventKind.LOAD_CHANGED,
+        "Key groups share the work differently since 2 batches.",
+    )
+    known_s = change_times_s(first.series)
+    assert [changed(known_s, rows(busy_s, n)) for n in range(43, 80, 4)] == [None] * 10
+
+
+def test_noise_is_no_change() -> None:
+    for seed, noise in enumerate((0.1, 0.2, 0.3)):
+        busy_s = world(100 + seed, noise, 160)
+        for n in range(PERIOD, 160, 5):
+            assert changed((), rows(busy_s, n)) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", [0.1, 0.2, 0.3])
+def test_noise_is_no_change_in_thousands_of_batches(noise: float) -> None:
+    busy_s, alarms, known_s = world(7, noise, 4000), 0, ()
+    for n in range(PERIOD, 4000):
+        found = rows(busy_s, n)
+        if changed(known_s, found) is not None:
+            alarms, known_s = alarms + 1, change_times_s(found.series)
+    assert alarms < 4
+
+
+def test_a_load_that_swings_wakes_nobody() -> None:
+    busy_s = np.concatenate([np.roll(world(7, 0.05, 8), 9 * (turn % 2), axis=1) for turn in range(5)])
+    found = rows(busy_s, len(busy_s))
+    assert len(change_times_s(found.series)) > 2
+    assert changed((), found) is None
