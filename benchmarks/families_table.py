@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from benchmarks.families import Family, drawn, families
 from benchmarks.families_reference import reference, stretch
@@ -17,6 +18,8 @@ from streamjob_planners import bound
 from streamjob_planners.model import PlanParams
 
 DEADLINES_S = (0.1, 1.0)
+PAGE = Path("docs/benchmarks-planners.md")
+BEGIN, END = "<!-- families -->", "<!-- end of families -->"
 
 
 def row(family: Family, seed: int, deadlines_s: Sequence[float], *, beside: bool) -> list[float]:
@@ -32,13 +35,32 @@ def row(family: Family, seed: int, deadlines_s: Sequence[float], *, beside: bool
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print; publish what was asked for."""
     arguments = _arguments()
-    rows = []
+    deadlines_s = arguments.deadline or list(DEADLINES_S)
+    lines = _head(deadlines_s, beside=arguments.beside)
+    print("\n".join(lines))
     for family in families():
         if arguments.only in family.name:
-            rows.append((family.name, row(family, arguments.seed, arguments.deadline, beside=arguments.beside)))
-            print(rows[-1][0], " ".join(f"{value:.4f}" for value in rows[-1][1]), flush=True)
+            cells = row(family, arguments.seed, deadlines_s, beside=arguments.beside)
+            lines.append(f"| {family.name} | {' | '.join(f'{cell:.4f}' for cell in cells)} |")
+            print(lines[-1], flush=True)
+    if arguments.publish:
+        publish(lines)
+
+
+def _head(deadlines_s: Sequence[float], *, beside: bool) -> list[str]:
+    names = ["family", "bound", "best known"]
+    for deadline_s in deadlines_s:
+        names += [f"{deadline_s:g} s", *([f"reference, {deadline_s:g} s"] if beside else [])]
+    return [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
+
+
+def publish(lines: list[str]) -> None:
+    """The table between its marks in the documentation."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    table = "\n".join(lines)
+    PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.split(END)[1]}", encoding="utf-8")
 
 
 def _arguments() -> argparse.Namespace:
@@ -47,9 +69,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--deadline", action="append", type=float, help="seconds; default: 0.1 and 1")
     parser.add_argument("--only", default="", help="families with this in their name")
     parser.add_argument("--beside", action="store_true", help="the reference too")
-    arguments = parser.parse_args()
-    arguments.deadline = arguments.deadline or list(DEADLINES_S)
-    return arguments
+    parser.add_argument("--publish", action="store_true", help=f"write the table into {PAGE}")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
