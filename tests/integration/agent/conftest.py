@@ -37,7 +37,7 @@ CYCLES_S = 180.0  # several cycles, each of whole batches; the first plan compil
 class Driver:
     """The job's process, and what a controller does to its agent. Input files keep coming while it waits."""
 
-    def __init__(self, folder: pathlib.Path, executors: int) -> None:
+    def __init__(self, folder: pathlib.Path, executors: int, job: pathlib.Path = JOB) -> None:
         self.folder = folder
         (folder / "input").mkdir(exist_ok=True)
         for name in ("stop", "address"):
@@ -51,14 +51,18 @@ class Driver:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": sys.executable,
         }
-        command = [sys.executable, "-m", "streamjob_agent", "run", str(JOB), str(folder), str(executors)]
+        command = [sys.executable, "-m", "streamjob_agent", "run", str(job), str(folder), str(executors)]
         self.process = subprocess.Popen(command, cwd=folder, env=env, stdout=self.output, stderr=self.output)
 
     def write(self) -> None:
         """One more input file, whole at once."""
         rows = [(f"k{(i * 7 + self.files) % 50}", i) for i in range(200)]
+        self.add("".join(f"{key},{value}\n" for key, value in rows))
+
+    def add(self, text: str) -> None:
+        """An input file with this text, whole at once."""
         draft = self.folder / "draft"
-        draft.write_text("".join(f"{key},{value}\n" for key, value in rows))
+        draft.write_text(text)
         draft.rename(self.folder / "input" / f"{self.files:05d}.csv")
         self.files += 1
 
@@ -119,11 +123,11 @@ class Driver:
 
 
 @pytest.fixture
-def drivers(tmp_path: pathlib.Path) -> Iterator[Callable[[int], Driver]]:
+def drivers(tmp_path: pathlib.Path) -> Iterator[Callable[..., Driver]]:
     started: list[Driver] = []
 
-    def start(executors: int) -> Driver:
-        started.append(Driver(tmp_path, executors))
+    def start(executors: int, job: pathlib.Path = JOB) -> Driver:
+        started.append(Driver(tmp_path, executors, job))
         return started[-1]
 
     yield start

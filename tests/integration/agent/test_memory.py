@@ -1,0 +1,122 @@
+"""State in memory on a real query: seen per key group, and a limit that keeps two large key groups apart."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import itertools
+import pathlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.steps.estimate import estimate
+from streamjob_operator.values import CycleRecord, Memory, Reason
+from streamjob_planners import registry
+from streamjob_planners.model import PlanParams
+
+pytestmark = pytest.mark.spark
+JOB = pathlib.Path(__file__).with_name("heavy_state.py")
+HASH = pathlib.Path(__file__).parents[3] / "samples" / "demo" / "spark_hash.py"
+PARTITIONS, MIB = 3, 1024**2
+KEYS, LETTERS, FILES = 72, 1_900_000, 3  # Spark estimates what so few rows take without sampling
+STATE_BYTES = KEYS * LETTERS  # of each large key group: two are more than a heap of 256 MiB, one leaves room to work
+SLEEPS_MS = {"light": 300, "heavy": 600, "busy": 900}
+
+
+def load_hash() -> Any:
+    spec = importlib.util.spec_from_file_location("spark_hash_of_memory", HASH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Job:
+    """The driver, and what is written to it: each partition has a role, from where Spark placed it first."""
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+        self.keys = [load_hash().keys_of(partition, PARTITIONS) for partition in range(PARTITIONS)]
+        self.first = [next(keys) for keys in self.keys]
+        self.partitions: dict[str, int] = {}
+
+    def write(self, rows: list[tuple[int, int, int]]) -> None:
+        self.driver.add("".join(f"{key},{size},{ms}\n" for key, size, ms in rows))
+
+    def start(self) -> None:
+        """Light and busy share an executor, heavy has one to itself; light and heavy get much state."""
+        self.write([(key, 1, 0) for key in self.first])
+        status = self.until("a first batch", lambda now: all((self.owners(now) or (None,))))
+        row = self.owners(status)
+        alone = next(partition for partition in range(PARTITIONS) if row.count(row[partition]) == 1)
+        light, busy = (partition for partition in range(PARTITIONS) if partition != alone)
+        self.partitions = {"light": light, "heavy": alone, "busy": busy}
+        for _ in range(FILES):
+            large = (self.keys[self.partitions[role]] for role in ("light", "heavy"))
+            self.write([(key, LETTERS, 0) for keys in large for key in itertools.islice(keys, KEYS // FILES)])
+        self.until("all state", lambda now: now.queries[0].batch_id == self.driver.files - 1)
+
+    def until(self, what: str, holds: Callable[[AgentStatus], Any]) -> AgentStatus:
+        until = time.monotonic() + 90.0
+        while time.monotonic() < until:
+            assert self.driver.process.poll() is None, f"the job has ended; see {self.driver.output.name}"
+            if (self.driver.folder / "address").exists():
+                status = self.driver.status()
+                if status.queries and status.queries[0].batch_id is not None and holds(status):
+                    return status
+            time.sleep(0.1)
+        raise AssertionError(f"not in time: {what}")
+
+    @property
+    def address(self) -> str:
+        """Of its agent."""
+        return (self.driver.folder / "address").read_text().strip()
+
+    @staticmethod
+    def owners(status: AgentStatus) -> tuple[str, ...]:
+        return status.queries[0].owners.get(0, ())
+
+    def batch(self) -> None:
+        """One more batch, in which every key group's task sleeps as its role says."""
+        self.write([(self.first[at], 1, SLEEPS_MS[role]) for role, at in self.partitions.items()])
+        self.until("a batch", lambda now: now.queries[0].batch_id == self.driver.files - 1)
+
+
+def refused(record: CycleRecord) -> bool:
+    return record.verdict.reason is Reason.MEMORY_TOO_SMALL
+
+
+def test_large_key_groups_stay_apart_where_a_heap_cannot_hold_both(drivers: Callable[..., Any], brain: Any) -> None:
+    job = Job(drivers(2, JOB))
+    job.start()
+    before = job.owners(job.driver.status())
+    controller = brain(job, "{mode: Auto, planner: greedy, statisticsPeriod: 3s}")
+    record = controller.until("memory keeps moves back", refused, job.batch)
+
+    snapshot = record.snapshot
+    assert snapshot is not None
+    assert [one.state_limit_bytes for one in snapshot.executors] == [256 * MIB] * 2
+    memory = dict(zip((group.partition for group in snapshot.group_ids), snapshot.state_memory_bytes, strict=True))
+    light, heavy, busy = (memory[job.partitions[role]] for role in ("light", "heavy", "busy"))
+    assert light == pytest.approx(STATE_BYTES, rel=0.02)
+    assert heavy == pytest.approx(STATE_BYTES, rel=0.02)
+    assert busy < MIB
+
+    executor, group = before[job.partitions["heavy"]], job.partitions["light"]
+    assert f"executor {executor} has room for" in record.verdict.message
+    assert f"key group {group} of operator 0 needs" in record.verdict.message
+    assert not any(one.verdict.act for one in controller.records)
+    assert job.owners(job.driver.status()) == before
+
+    blind = dataclasses.replace(snapshot, state_memory_bytes=None)
+    model = estimate(blind, Memory()).model
+    plan = registry.get("greedy").solve(model, PlanParams(), np.random.default_rng(7), time.monotonic)
+    placed = dict(zip((group.partition for group in model.group_ids), plan.node_of.tolist(), strict=True))
+    assert placed[job.partitions["light"]] == placed[job.partitions["heavy"]], "by time alone they would share one"
+    assert job.driver.finish()["failed_tasks"] == 0
