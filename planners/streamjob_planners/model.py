@@ -125,6 +125,10 @@ def _check_lengths(model: LoadModel) -> None:
         raise ValueError(f"load_series: shape {series.shape} given, (n_windows, {model.n_groups}) is needed")
     if model.batch is not None:
         model.batch.check_shapes(model.n_nodes, model.n_groups)
+    for one in model.resources:
+        for name, array, length in (("use", one.use, model.n_groups), ("limit", one.limit, model.n_nodes)):
+            if array.shape != (length,):
+                raise ValueError(f"resources: {name} of {one.name}: shape {array.shape} given, ({length},) is needed")
 
 
 def _check_values(model: LoadModel) -> None:
@@ -132,8 +136,10 @@ def _check_values(model: LoadModel) -> None:
         raise ValueError("marked: at least one node must be unmarked")
     if not bool((model.capacity > 0).all() and np.isfinite(model.capacity).all()):
         raise ValueError("capacity: every weight must be a finite number above 0")
-    for name in ("load", "migration_cost_s", "state_bytes"):
-        array = getattr(model, name)
+    amounts = {name: getattr(model, name) for name in ("load", "migration_cost_s", "state_bytes")}
+    for one in model.resources:
+        amounts |= {f"resources: use of {one.name}": one.use, f"resources: limit of {one.name}": one.limit}
+    for name, array in amounts.items():
         if not bool(np.isfinite(array).all() and (array >= 0).all()):
             raise ValueError(f"{name}: every value must be a finite number of 0 or more")
     if model.n_groups and not 0 <= model.node_of.min() <= model.node_of.max() < model.n_nodes:

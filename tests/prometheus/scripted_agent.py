@@ -63,6 +63,8 @@ class ScriptedAgent:
                 local_bytes=0,
                 remote_bytes=0,
                 state_rows=1,
+                state_memory_bytes=2000 + at,
+                state_in_heap=True,
             )
             for at, (owner, busy) in enumerate(zip(self.owners, busy_s, strict=True))
         )
@@ -133,7 +135,7 @@ class ScriptedAgent:
             queries=(query,),
             pages=self._ledger.pages(),
             executor_busy_s=self._ledger.executor_busy_s(),
-            memory={"0": ExecutorMemory(used_bytes=700, limit_bytes=1000)},
+            memory={"0": ExecutorMemory(used_bytes=700, limit_bytes=1000, heap_room_bytes=5000)},
             moves={},
             errors={},
             overhead_s=0.0,

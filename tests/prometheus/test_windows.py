@@ -33,6 +33,9 @@ def test_a_window_of_whole_batches(bench: Bench) -> None:
         (700, 1000),
         (None, None),
     ]
+    assert [one.state_limit_bytes for one in snapshot.executors] == [5000, None]
+    assert snapshot.state_memory_bytes is not None
+    assert snapshot.state_memory_bytes.tolist() == [2000, 2001, 2002, 2003]
     rates = snapshot.rates
     assert (rates.mean_batch_s, rates.trigger_interval_s, rates.lag_rows) == (0.5, 0.5, 7.0)
     assert rates.input_rps == pytest.approx(1000 * batches / snapshot.window_s)

@@ -136,6 +136,8 @@ class FakeBridge:
                 local_bytes=7,
                 remote_bytes=9,
                 state_rows=3,
+                state_memory_bytes=500,
+                state_in_heap=True,
             )
             for key, name in self.ran.items()
         )
@@ -213,7 +215,10 @@ class FakeBridge:
 
     def memory(self) -> Mapping[str, ExecutorMemory]:
         self._enter("memory")
-        return {name: ExecutorMemory(used_bytes=1000 + int(name), limit_bytes=2000) for name in self.alive}
+        return {
+            name: ExecutorMemory(used_bytes=1000 + int(name), limit_bytes=2000, heap_room_bytes=9000)
+            for name in self.alive
+        }
 
     def plan(self, query: Query) -> QueryPlan | None:
         self._enter("plan", query.query_id)

@@ -68,6 +68,7 @@ def test_counters_add_up_and_gauges_are_the_newest() -> None:
         metric_names.GROUP_REMOTE_BYTES: 27.0,
         metric_names.GROUP_STATE_ROWS: 3.0,
         metric_names.GROUP_STATE_BYTES: 1000.0,
+        metric_names.GROUP_STATE_MEMORY: 500.0,
         metric_names.GROUP_EXECUTOR_ID: 0.0,
     }
     for name, value in expected.items():
@@ -94,6 +95,7 @@ def test_stages_parts_variation_traffic_and_memory_are_told() -> None:
     assert value(metric_names.GROUP_PARTNERS, operator="1", partition="2") == 6.0
     assert value(metric_names.EXECUTOR_MEMORY_USED, executor="1") == 1001.0
     assert value(metric_names.EXECUTOR_MEMORY_LIMIT, executor="1") == 2000.0
+    assert value(metric_names.EXECUTOR_STATE_LIMIT, executor="1", query=QUERY) == 9000.0
 
 
 def test_a_query_has_a_bounded_number_of_stages() -> None:

@@ -36,6 +36,7 @@ class FakeAgent:
     traffic_batches: int = 0
     reads_traffic: bool = True
     tells_stages: bool = True
+    state_limit: int | None = None  # memory for state on executor 0; group k's takes 500 + k bytes
     squared_s2: float = 0.0
     stage_s: dict[str, float] = dataclasses.field(default_factory=lambda: {"free-0.0": 0.0, "operator-0": 0.0})
     assignments: list[Assignment] = dataclasses.field(default_factory=list)
@@ -72,7 +73,16 @@ class FakeAgent:
         lines += [f"{names.QUERY_TRAFFIC_BATCHES}{query} {self.traffic_batches}"]
         if self.tells_stages:
             lines += self._told_stages()
+        if self.state_limit is not None:
+            lines += self._told_memory(self.state_limit)
         return "\n".join(lines) + "\n"
+
+    @staticmethod
+    def _told_memory(limit: int) -> list[str]:
+        labels = [f'{{query="q",operator="0",partition="{partition}"}}' for partition in range(4)]
+        lines = [f"{names.GROUP_STATE_MEMORY}{label} {500 + at}" for at, label in enumerate(labels)]
+        limits = [f'{names.EXECUTOR_STATE_LIMIT}{{query="{query}",executor="0"}}' for query in ("q", "other")]
+        return [*lines, f"{limits[0]} {limit}", f"{limits[1]} {limit + 1}"]
 
     def _told_stages(self) -> list[str]:
         """Two slots for each stage, whose longest task takes half of its run time; and what group 0 sends in all."""

@@ -107,7 +107,7 @@ def _from_document(path: Path) -> Moment:
 
 def _trouble(snapshot: Snapshot) -> str | None:
     """What makes planning on a snapshot impossible, None when nothing does. The load model checks the rest."""
-    troubles = (*_lengths(snapshot), *_traffic(snapshot), *_stages(snapshot), *_fleet(snapshot))
+    troubles = (*_lengths(snapshot), *_traffic(snapshot), *_stages(snapshot), *_memory(snapshot), *_fleet(snapshot))
     return next(iter(troubles), None)
 
 
@@ -149,6 +149,13 @@ def _stages(snapshot: Snapshot) -> Iterator[str]:
             value = getattr(stage, name)
             if value is not None and not 0 <= value < np.inf:
                 yield f"stages: {name} {value:g} given, a finite number of 0 or more is needed"
+
+
+def _memory(snapshot: Snapshot) -> Iterator[str]:
+    limits = [one.state_limit_bytes for one in snapshot.executors if one.state_limit_bytes is not None]
+    for name, values in (("state_memory_bytes", snapshot.state_memory_bytes), ("state_limit_bytes", np.array(limits))):
+        if values is not None and not bool(np.isfinite(values).all() and (values >= 0).all()):
+            yield f"{name}: every value must be a finite number of 0 or more"
 
 
 def _fleet(snapshot: Snapshot) -> Iterator[str]:

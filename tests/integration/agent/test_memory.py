@@ -22,7 +22,7 @@ from streamjob_planners.model import PlanParams
 pytestmark = pytest.mark.spark
 JOB = pathlib.Path(__file__).with_name("heavy_state.py")
 HASH = pathlib.Path(__file__).parents[3] / "samples" / "demo" / "spark_hash.py"
-PARTITIONS, MIB = 3, 1024**2
+PARTITIONS, MIB, WAIT_S = 3, 1024**2, 180.0
 KEYS, LETTERS, FILES = 72, 1_900_000, 3  # Spark estimates what so few rows take without sampling
 STATE_BYTES = KEYS * LETTERS  # of each large key group: two are more than a heap of 256 MiB, one leaves room to work
 SLEEPS_MS = {"light": 300, "heavy": 600, "busy": 900}
@@ -63,7 +63,7 @@ class Job:
         self.until("all state", lambda now: now.queries[0].batch_id == self.driver.files - 1)
 
     def until(self, what: str, holds: Callable[[AgentStatus], Any]) -> AgentStatus:
-        until = time.monotonic() + 90.0
+        until = time.monotonic() + WAIT_S
         while time.monotonic() < until:
             assert self.driver.process.poll() is None, f"the job has ended; see {self.driver.output.name}"
             if (self.driver.folder / "address").exists():

@@ -47,6 +47,22 @@ def test_stages_and_what_came_with_them_are_kept(tmp_path: Path) -> None:
     assert after.traffic_sent_bytes.tolist() == list(range(n_groups))
 
 
+def test_memory_and_its_limits_are_kept_and_checked(tmp_path: Path) -> None:
+    before, path = moment().snapshot, tmp_path / "snapshot.json"
+    limited = tuple(dataclasses.replace(one, state_limit_bytes=70.0) for one in before.executors[:2])
+    snapshot = dataclasses.replace(
+        before, executors=(*limited, before.executors[2]), state_memory_bytes=np.arange(6, dtype=np.float64)
+    )
+    write_moment(path, Moment(snapshot=snapshot))
+    after = read_moment(path).snapshot
+    assert after.state_memory_bytes is not None
+    assert after.state_memory_bytes.tolist() == [0, 1, 2, 3, 4, 5]
+    assert [one.state_limit_bytes for one in after.executors] == [70.0, 70.0, None]
+    write_moment(path, Moment(snapshot=dataclasses.replace(snapshot, state_memory_bytes=np.full(6, -1.0))))
+    with pytest.raises(SnapshotError, match="state_memory_bytes: every value must be a finite number of 0 or more"):
+        read_moment(path)
+
+
 @pytest.mark.parametrize(
     ("changes", "trouble"),
     [

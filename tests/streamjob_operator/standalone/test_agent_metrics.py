@@ -52,6 +52,20 @@ def test_a_window_holds_whole_batches_and_not_the_first(bench: Bench) -> None:
     assert snapshot.traffic_bytes.toarray()[0, 3] == 200.0
 
 
+def test_memory_of_state_and_its_limit_are_those_of_the_query(bench: Bench) -> None:
+    bench.batch()
+    bench.batch()
+    snapshot = bench.metrics.observe(bench.now_s, 5.0)
+    assert snapshot.state_memory_bytes is None
+    assert [one.state_limit_bytes for one in snapshot.executors] == [None, None]
+    bench.agent.state_limit = 9000
+    bench.batch()
+    snapshot = bench.metrics.observe(bench.now_s, 5.0)
+    assert snapshot.state_memory_bytes is not None
+    assert snapshot.state_memory_bytes.tolist() == [500.0, 501.0, 502.0, 503.0]
+    assert [one.state_limit_bytes for one in snapshot.executors] == [9000.0, None]
+
+
 def test_a_window_is_told_batch_by_batch(bench: Bench) -> None:
     bench.batch(50.0, 50.0, 50.0, 50.0)
     bench.batch(1.0, 2.0, 3.0, 4.0)

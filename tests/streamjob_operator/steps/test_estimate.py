@@ -166,3 +166,31 @@ def test_an_executor_of_another_speed_is_told() -> None:
     assert sentences(slow(1 / 3)) == ["Executor 1 works at 0.33 of the others' speed (0.27 to 0.41)."]
     many = Memory(batches=Knowledge(paces={str(n): Pace(speed=0.5) for n in range(5)}))
     assert sentences(many)[-1] == "2 more executors are unequal."
+
+
+def limited(*limits: float | None) -> Snapshot:
+    """One key group of 100 bytes of state on each executor."""
+    seen = snapshot(even(len(limits), 1, 50.0))
+    executors = tuple(
+        dataclasses.replace(one, state_limit_bytes=limit) for one, limit in zip(seen.executors, limits, strict=True)
+    )
+    return dataclasses.replace(seen, executors=executors, state_memory_bytes=np.full(len(limits), 100.0))
+
+
+def test_memory_of_state_is_a_resource_of_the_model() -> None:
+    (resource,) = estimate(limited(150.0, 250.0, 1000.0), Memory()).model.resources
+    assert resource.use.tolist() == [100.0] * 3
+    assert resource.limit.tolist() == [150.0, 250.0, 1000.0]
+
+
+def test_an_executor_that_tells_no_limit_and_one_that_is_gone_may_hold_all() -> None:
+    seen = limited(150.0, None, 250.0)
+    (resource,) = estimate(dataclasses.replace(seen, owners=("0", "1", None)), Memory()).model.resources
+    assert resource.limit.tolist() == [150.0, 300.0, 250.0, 300.0]
+
+
+def test_memory_that_no_placement_can_exceed_or_that_nobody_tells_is_no_resource() -> None:
+    assert estimate(limited(300.0, 400.0, None), Memory()).model.resources == ()
+    assert estimate(limited(None, None), Memory()).model.resources == ()
+    untold = dataclasses.replace(limited(10.0, 10.0), state_memory_bytes=None)
+    assert estimate(untold, Memory()).model.resources == ()
