@@ -103,7 +103,9 @@ class LoadModel:
 
 def _check_lengths(model: LoadModel) -> None:
     per_node = {"capacity": model.capacity, "marked": model.marked}
+    per_node |= {f"resources: limit of {one.name}": one.limit for one in model.resources}
     per_group = {
+        **{f"resources: use of {one.name}": one.use for one in model.resources},
         "node_of": model.node_of,
         "load": model.load,
         "migration_cost_s": model.migration_cost_s,
@@ -125,10 +127,6 @@ def _check_lengths(model: LoadModel) -> None:
         raise ValueError(f"load_series: shape {series.shape} given, (n_windows, {model.n_groups}) is needed")
     if model.batch is not None:
         model.batch.check_shapes(model.n_nodes, model.n_groups)
-    for one in model.resources:
-        for name, array, length in (("use", one.use, model.n_groups), ("limit", one.limit, model.n_nodes)):
-            if array.shape != (length,):
-                raise ValueError(f"resources: {name} of {one.name}: shape {array.shape} given, ({length},) is needed")
 
 
 def _check_values(model: LoadModel) -> None:

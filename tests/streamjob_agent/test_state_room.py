@@ -31,16 +31,8 @@ def usage(executor: str, memory: int | None, *, in_heap: bool, partition: int = 
 
 def limits(memory: dict[str, ExecutorMemory], **queries: tuple[GroupUsage, ...]) -> dict[tuple[str, ...], float]:
     ledger = Ledger(1, 1)
-    ledger.take(
-        Usage(
-            groups=queries,
-            batches=(),
-            other_busy_s={},
-            executor_busy_s={},
-            failed_tasks=0,
-            longest_stateful_stage_s=None,
-        )  # fmt: skip
-    )
+    nothing = {"batches": (), "other_busy_s": {}, "executor_busy_s": {}}
+    ledger.take(Usage(groups=queries, failed_tasks=0, longest_stateful_stage_s=None, **nothing))
     return dict(state_limits(ledger.pages(), memory))
 
 

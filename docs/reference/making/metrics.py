@@ -41,16 +41,16 @@ counts with what is usual for the group, so that moves do not look like unrest.
 - `streamjob_executor_memory_limit_bytes` is what Spark sizes the executor's container to: heap, overhead, off-heap and
   Python memory. It is there on Kubernetes and YARN only; nothing else ends an executor for using more.
 - `streamjob_keygroup_state_memory_bytes` is what the key group's stores told after its newest task. On the heap
-  (HDFS-backed) it is Spark's estimate of the current version of its maps: Spark samples large maps, so it is off by some
-  20 percent, more where rows are few and large; older versions that are kept share most rows with it. Of RocksDB it is
-  the memtables, block cache and index of its stores: native memory, far less than the state. Where stores share a
-  bounded memory it is a share of that, and no limit is told.
+  (HDFS-backed) it is Spark's estimate of the current version of its maps: Spark samples large maps, so it is off by
+  some 20 percent, more where rows are few and large; older versions that are kept share most rows with it. Of RocksDB
+  it is the memtables, block cache and index of its stores: native memory, far less than the state. Where stores share
+  a bounded memory it is a share of that, and no limit is told.
 - `streamjob_executor_state_limit_bytes` is the most that an executor can have for a query's state, what other queries
   hold there taken off. On the heap it is the heap; what lives there beside the state is not known and not taken off.
-  Outside it is the container's memory overhead less what the JVM's own pools have used (classes, code, direct and mapped
-  buffers); thread stacks and Python workers are not taken off. It is absent where nothing holds state to a limit:
-  RocksDB without a container or with `boundedMemoryUsage`, local mode. So a placement above it cannot work, and one
-  below it may still be too much.
+  Outside it is the container's memory overhead less what the JVM's own pools have used (classes, code, direct and
+  mapped buffers); thread stacks and Python workers are not taken off. It is absent where nothing holds state to a
+  limit: RocksDB without a container or with `boundedMemoryUsage`, local mode. So a placement above it cannot work,
+  and one below it may still be too much.
 - `streamjob_query_state_memory_bytes` is what the state stores of the newest batch report, summed. For the HDFS-backed
   store it is an estimate of its maps; for RocksDB its memtables and block cache only, which is far less than the state,
   and which stores that share a bounded memory report in parts. For what a move loads see

@@ -63,7 +63,7 @@ class ScalingRule(Protocol):
 
 
 class UtilizationRule:
-    """Enough executors that their slots are busy to the target, a batch fits into its trigger interval, and state fits."""
+    """Enough executors that slots are busy to the target, a batch fits into its trigger interval, and state fits."""
 
     def need(self, situation: Situation) -> Need:
         """The largest of the needs."""

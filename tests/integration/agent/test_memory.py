@@ -52,7 +52,7 @@ class Job:
     def start(self) -> None:
         """Light and busy share an executor, heavy has one to itself; light and heavy get much state."""
         self.write([(key, 1, 0) for key in self.first])
-        status = self.until("a first batch", lambda now: all((self.owners(now) or (None,))))
+        status = self.until("a first batch", lambda now: all(self.owners(now) or (None,)))
         row = self.owners(status)
         alone = next(partition for partition in range(PARTITIONS) if row.count(row[partition]) == 1)
         light, busy = (partition for partition in range(PARTITIONS) if partition != alone)
