@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fake_bridge import QUERY, FakeBridge
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -46,6 +46,7 @@ def test_page_equals_the_clients_own_writer() -> None:
     assert parsed(exporter.page()) == parsed(generate_latest(exporter.registry))
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(st.text(max_size=20), st.floats(allow_nan=False, allow_infinity=False))
 def test_any_label_and_number_come_back(label: str, value: float) -> None:
     family = GaugeMetricFamily("some_gauge", 'a "text" \\ here', labels=("name",))

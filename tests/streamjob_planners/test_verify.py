@@ -103,3 +103,21 @@ def test_the_judge_knows_every_field_of_an_effect(model):
     # What chance adds is an integral; it is held against drawing in batch/test_predict.py.
     fields = {field.name for field in dataclasses.fields(measures.effect(model, model.node_of))} - {"noise_s"}
     assert facts.recomputed(model, model.node_of).keys() == fields
+
+
+@pytest.mark.parametrize(
+    ("use", "limit", "sentence"),
+    [
+        (np.ones(3), np.ones(3), r"resources: use of memory: shape \(3,\) given, \(4,\) is needed"),
+        (np.ones(4), np.ones(2), r"resources: limit of memory: shape \(2,\) given, \(3,\) is needed"),
+        (np.full(4, -1.0), np.ones(3), "resources: use of memory: every value must be a finite number of 0 or more"),
+        (
+            np.ones(4),
+            np.full(3, np.inf),
+            "resources: limit of memory: every value must be a finite number of 0 or more",
+        ),
+    ],
+)
+def test_resources_that_cannot_be_are_refused_by_name(model, use, limit, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        dataclasses.replace(model, resources=(Resource(name="memory", use=use, limit=limit),))

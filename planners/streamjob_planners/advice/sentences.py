@@ -18,15 +18,15 @@ WHY = {
 
 
 def amount(size_bytes: float | None) -> str:
-    """Bytes for a person: 3 digits and a unit."""
+    """Bytes for a person: 3 digits, 4 from 1000 on, and a unit."""
     if size_bytes is None:
         return "unknown"
     value, unit = size_bytes, "B"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
-        if abs(value) < 999.5:
+        if abs(value) < 1024.0:
             break
         value, unit = value / 1024.0, larger
-    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.3g} {unit}"
+    return f"{value:.0f} {unit}" if unit == "B" or abs(value) >= 999.5 else f"{value:.3g} {unit}"
 
 
 def why(note: ShuffleNote) -> str:

@@ -89,7 +89,9 @@ def test_one_operator_comes_after_its_source(measure: Any, file_stream: Any) -> 
     assert stage.longest_s == max(group.busy_s for group in groups)
     assert 0 < stage.longest_s <= stage.wall_s <= stage.busy_s + 5
     assert sum(group.moments.squared_s2 for group in groups) == pytest.approx(sum(g.busy_s**2 for g in groups))
+    assert all((group.state_memory_bytes or 0) > 0 and not group.state_in_heap for group in groups), "RocksDB tells it"
     (batch,) = measured.usage.batches
+    assert sum(group.state_memory_bytes for group in groups) == batch.state_memory_bytes
     assert {"addBatch", "walCommit", "commitOffsets", "triggerExecution"} <= set(batch.parts_s)
     assert batch.parts_s["triggerExecution"] >= batch.parts_s["addBatch"] >= stage.wall_s
 

@@ -125,7 +125,14 @@ def test_a_query_without_stateful_operators_gets_none() -> None:
 
 @pytest.mark.parametrize(
     ("size_bytes", "said"),
-    [(None, "unknown"), (0.0, "0 B"), (1023.0, "1023 B"), (1536.0, "1.5 KiB"), (3e9, "2.79 GiB")],
+    [
+        (None, "unknown"),
+        (0.0, "0 B"),
+        (1023.0, "1023 B"),
+        (1536.0, "1.5 KiB"),
+        (1010 * 1024.0**2, "1010 MiB"),
+        (3e9, "2.79 GiB"),
+    ],
 )
 def test_amounts_are_for_a_person(size_bytes, said) -> None:
     assert sentences.amount(size_bytes) == said
