@@ -76,7 +76,8 @@ class Actuation:
         self.fleet.marked = frozenset().union(*self._marks.values())
         self._removals = assignment.remove
         self._target = assignment.executors_target
-        self._guard.call("memory", lambda: self._memory.save(assignment), None)
+        if assignment.owners:  # one without them says nothing of where key groups should be after a restart
+            self._guard.call("memory", lambda: self._memory.save(assignment), None)
 
     def hear(self, given: Mapping[str, Mapping[GroupKey, str]]) -> None:
         """Take in what the bridge chose by itself, by query id; it counts once the query is looked at."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Collection, Iterator
 
 from streamjob_agent.wire import AgentStatus, Assignment, GroupKey, Pace, QueryStatus
 from streamjob_operator.ports import Stale
@@ -61,6 +62,37 @@ def _owners(snapshot: Snapshot, plan: Plan | None, query: QueryStatus) -> dict[i
         if row is not None and group.partition < len(row) and nodes[node] in live:
             row[group.partition] = nodes[node]
     return {operator: tuple(row) for operator, row in rows.items()}
+
+
+def carried_on(assignment: Assignment, before: Assignment, query: QueryStatus, open_to: Collection[str]) -> Assignment:
+    """An assignment without owners with those of the one before it: for a reader that sees the newest one only.
+
+    Places that were taken are the names of their executors now; owners outside `open_to` are left out.
+    """
+    if assignment.owners or (before.application_id, before.query_id) != (assignment.application_id, query.query_id):
+        return assignment
+    arrived = query.arrived
+    owners: dict[int, tuple[str | None, ...]] = {}
+    arrivals: dict[int, tuple[int | None, ...]] = {}
+    for operator, row in before.owners.items():
+        places = before.arrivals.get(operator, (None,) * len(row))
+        named = (
+            arrived[place - 1] if place and place <= len(arrived) else one
+            for one, place in zip(row, places, strict=True)
+        )
+        owners[operator] = tuple(one if one in open_to else None for one in named)
+        left = tuple(place - len(arrived) if place and place > len(arrived) else None for place in places)
+        if any(left):
+            arrivals[operator] = left
+    return dataclasses.replace(
+        assignment,
+        owners=owners,
+        arrivals=arrivals,
+        known_executors=(*before.known_executors, *arrived) if arrivals else (),
+        move_order=before.move_order,
+        move_cost_s=before.move_cost_s,
+        pace=before.pace,
+    )
 
 
 def _moves(verdict: Verdict) -> Iterator[tuple[int, float]]:

@@ -11,8 +11,9 @@ from streamjob_operator.events import Event
 from streamjob_operator.ports import Ports
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
+from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
-from streamjob_operator.steps.gate import Case, gate, held
+from streamjob_operator.steps.gate import gate, held
 from streamjob_operator.steps.kept_back import kept_back
 from streamjob_operator.steps.leave import despite
 from streamjob_operator.steps.need import ScalingRule, Situation, UtilizationRule

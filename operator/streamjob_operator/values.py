@@ -14,6 +14,7 @@ from scipy import sparse
 from streamjob_operator.events import Event
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchSeries
+from streamjob_operator.shares import Arrivals as Arrivals  # noqa: PLC0414 - another one
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.collocation.remote_cost import Evidence
@@ -156,25 +157,6 @@ class PendingPlan:
     moves: Mapping[str, tuple[str, str]]
     executors_wanted: int
     marked: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Arrivals:
-    """What executors that are to come shall own; rows are key groups, in the order in which they move.
-
-    Attributes:
-        executors: how many are to come.
-        groups: indices of key groups, (n_moves,).
-        places: which one owns each, from 1, in the order of their coming, (n_moves,).
-        cost_s: what each move adds to a batch of today's length; of moves that load side by side only one counts.
-        after: the effect once all have come.
-    """
-
-    executors: int
-    groups: tuple[int, ...]
-    places: tuple[int, ...]
-    cost_s: tuple[float, ...]
-    after: Effect
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

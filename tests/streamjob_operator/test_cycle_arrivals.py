@@ -5,16 +5,15 @@ import dataclasses
 import pytest
 from worlds import World, even, job, warm
 
-from streamjob_operator.assignment import make_assignment
+from streamjob_agent.wire import Assignment, GroupKey, Pace, QueryStatus
+from streamjob_operator.assignment import carried_on, make_assignment
 from streamjob_operator.values import Memory, Reason
 
 AUTO = job()
 HELD = job(("scaling: {mode: Auto", "scaling: {mode: 'Off'"))
 
 
-def query_of(world: World) -> object:
-    from streamjob_agent.wire import QueryStatus
-
+def query_of(world: World) -> QueryStatus:
     return QueryStatus(query_id="query-1", run_id="run-1", name=None, batch_id=1, owners={0: tuple(world.owners)})
 
 
@@ -40,12 +39,34 @@ def test_a_scale_out_says_what_the_coming_executors_will_own() -> None:
     assert record.outlook is not None
     assert arrivals.after.max_load == pytest.approx(record.outlook.max_load)
     assert record.snapshot is not None
-    wire = make_assignment(record.snapshot, record.verdict, Memory(), query_of(world))  # type: ignore[arg-type]
+    wire = make_assignment(record.snapshot, record.verdict, Memory(), query_of(world))
     row = wire.arrivals[0]
     assert [at for at, place in enumerate(row) if place == 1] == sorted(arrivals.groups)
     assert set(wire.known_executors) == set(world.executors)
     assert {key.partition for key in wire.move_order} >= set(arrivals.groups)
     assert all(wire.owners[0][at] == world.owners[at] for at in arrivals.groups)  # until then they stay
+
+
+def test_a_map_keeps_the_plan_that_goes_on() -> None:
+    before = Assignment(
+        generation=4,
+        application_id="app-1",
+        query_id="query-1",
+        owners={0: ("0", "1", "9", "2", None)},
+        arrivals={0: (None, 1, 2, None, None)},
+        known_executors=("0", "1", "2", "9"),
+        move_order=(GroupKey(operator=0, partition=1),),
+        pace=Pace(max_cost_s=1.0),
+    )
+    only_removal = Assignment(generation=5, application_id="app-1", query_id="query-1", marked_for_removal=("2",))
+    query = QueryStatus(query_id="query-1", run_id="r", name=None, batch_id=1, owners={}, arrived=("11",))
+    whole = carried_on(only_removal, before, query, {"0", "1", "11"})
+    assert whole.owners == {0: ("0", "11", None, None, None)}  # 9 is gone, 2 is marked
+    assert whole.arrivals == {0: (None, None, 1, None, None)}
+    assert whole.known_executors == ("0", "1", "2", "9", "11")
+    assert (whole.move_order, whole.pace, whole.generation) == (before.move_order, before.pace, 5)
+    another = dataclasses.replace(before, application_id="app-0")
+    assert carried_on(only_removal, another, query, {"0"}) == only_removal
 
 
 def test_the_executor_takes_its_share_without_another_decision() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from streamjob_agent.wire import AgentStatus
-from streamjob_operator.assignment import make_assignment, same_world
+from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus
+from streamjob_operator.assignment import carried_on, make_assignment, same_world
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.refusals import Conflict, Refused
 from streamjob_operator.ports import Stale, Unavailable
@@ -28,7 +28,7 @@ class MapActuator:
         for _ in range(ATTEMPTS):
             seen = self._look(memory)
             query = same_world(_agent(seen), snapshot, memory)
-            assignment = make_assignment(snapshot, verdict, memory, query)
+            assignment = _whole(make_assignment(snapshot, verdict, memory, query), seen, query)
             try:
                 self._maps.write(assignment, seen)
             except Conflict:
@@ -46,6 +46,15 @@ class MapActuator:
         if seen.generation > memory.generation:
             raise Stale(f"Generation {seen.generation} is written, the plan follows generation {memory.generation}.")
         return seen
+
+
+def _whole(assignment: Assignment, seen: MapView, query: QueryStatus) -> Assignment:
+    """With the owners of the plan that goes on: a driver that is started again places its key groups by the map."""
+    before = seen.assignment()
+    if before is None or assignment.owners:
+        return assignment
+    ready = {one.executor_id for one in _agent(seen).executors if one.state == "ready"}
+    return carried_on(assignment, before, query, ready - set(assignment.marked_for_removal))
 
 
 def _agent(seen: MapView) -> AgentStatus:

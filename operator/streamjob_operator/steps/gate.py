@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 
-from streamjob_operator.spec import Denied, Mode, StreamJob
+from streamjob_operator.spec import Denied, Mode
 from streamjob_operator.steps import approve, leave, speeds
 from streamjob_operator.steps.arrivals import prepared, sentence
 from streamjob_operator.steps.boundary import allowance_s, in_waves
+from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
 from streamjob_operator.steps.windows import denying
 from streamjob_operator.steps.worth import Worth, drains_only, worth
 from streamjob_operator.steps.worth_time import newly_used
-from streamjob_operator.values import Arrivals, Memory, PendingPlan, Reason, Snapshot, Verdict
+from streamjob_operator.values import Arrivals, PendingPlan, Reason, Verdict
 from streamjob_planners import plans
 from streamjob_planners.model import LoadModel, Objective, Plan
-from streamjob_planners.verify import Violation, verify
+from streamjob_planners.verify import verify
 
 OVERLOAD = 100.0
 """Utilisation from which an executor cannot do its work, percent points."""
@@ -24,57 +25,6 @@ _GO_ON = (Reason.MOVES_PENDING, Reason.WINDOW_DENIES)
 """Reasons to plan no moves under which those of the newest plan are made all the same."""
 _LESS_TELLING = (Reason.BALANCED, Reason.GAIN_TOO_SMALL, Reason.RECOMMENDED)
 """Reasons to move nothing beside which a recommendation of other executors must be told."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """All that the gate judges. `remove` are marked executors that hold nothing any more, `kept_back` says what memory
-    keeps from moving."""
-
-    job: StreamJob
-    snapshot: Snapshot
-    memory: Memory
-    resized: Resized
-    remove: tuple[str, ...]
-    violations: tuple[Violation, ...]
-    now_s: float
-    kept_back: str | None = None
-    changed_at_s: float | None = None
-
-    @property
-    def resizes(self) -> bool:
-        """Whether the executors wanted or marked change, as against finishing what was decided before."""
-        resized, memory = self.resized, self.memory
-        return resized.wanted != memory.executors_target or set(resized.marked) != set(memory.marked)
-
-    @property
-    def moves_allowed(self) -> bool:
-        """Whether key groups may move for balance, as far as modes say."""
-        return self.job.spec.balancing.mode in (Mode.AUTO, Mode.APPROVE)
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """Marked executors but for those that leave now by an earlier decision, which nobody is asked about again."""
-        gone = set(self.remove) & set(self.memory.marked)
-        return tuple(one for one in self.resized.marked if one not in gone)
-
-    @property
-    def unprepared(self) -> bool:
-        """Whether more executors are to come than the newest assignment has a share for."""
-        coming = self.resized.coming
-        return self.moves_allowed and coming is not None and coming.executors > self.memory.arrivals
-
-    @property
-    def changed(self) -> bool:
-        """Whether the world is another than the one that the newest assignment was made for."""
-        acted_s, since = self.memory.acted_at_s, (self.memory.stirred_at_s, self.changed_at_s)
-        return acted_s is not None and any(at_s is not None and at_s > acted_s for at_s in since)
-
-    @property
-    def recommends_executors(self) -> bool:
-        """Whether another number of executors is wanted that nobody may carry out."""
-        decision = self.resized.decision
-        return decision.reason in (Reason.SCALE_OUT, Reason.SCALE_IN) and decision.target != self.resized.wanted
 
 
 def gate(case: Case) -> Verdict:

@@ -52,8 +52,8 @@ class MapSpec(Part):
 
     owners: dict[str, str] = Field(default_factory=dict)
     """Executor of each partition, by operator: "0*3,2,-*2" is three on executor 0, one on 2, two left where they are.
-    Text over 16 KiB is "z:" and the base64 of its zlib stream. Default: moves and arrivals of the generation before
-    go on."""
+    Text over 16 KiB is "z:" and the base64 of its zlib stream. Default: none; moves and arrivals of the generation
+    before go on then."""
 
     arrivals: dict[str, str] | None = None
     """What executors that are to come will own, by operator: "-*3,1,2" is the fourth partition for the first one to be
