@@ -49,26 +49,27 @@ class Dependencies(Part):
     py_files: tuple[Resource, ...] = Field(default=(), max_length=MOST)
     """Python files: .py, .zip or .egg, as paths, local:///path inside the image, or addresses such as s3a://... and
     https://... They can be imported from the script's first line on, in the driver and in Python workers. Default:
-    none."""
+    none; at most 100."""
 
     jars: tuple[Resource, ...] = Field(default=(), max_length=MOST)
-    """Jars on the class path of driver and executors, paths or addresses. Default: none."""
+    """Jars on the class path of driver and executors, paths or addresses. Default: none; at most 100."""
 
     files: tuple[Resource, ...] = Field(default=(), max_length=MOST)
-    """Files that every executor gets into its working folder, paths or addresses. Default: none."""
+    """Files that every executor gets into its working folder, paths or addresses. Default: none; at most 100."""
 
     archives: tuple[Resource, ...] = Field(default=(), max_length=MOST)
-    """Archives that every executor unpacks in its working folder, as ADDRESS or ADDRESS#FOLDER. Default: none."""
+    """Archives that every executor unpacks in its working folder, as ADDRESS or ADDRESS#FOLDER. Default: none; at
+    most 100."""
 
     packages: tuple[Package, ...] = Field(default=(), max_length=MOST)
     """Maven packages, GROUP:ARTIFACT:VERSION, which the driver fetches with all that they need at each start. Default:
-    none."""
+    none; at most 100."""
 
     repositories: tuple[Resource, ...] = Field(default=(), max_length=MOST)
-    """Addresses of further Maven repositories. Default: none."""
+    """Addresses of further Maven repositories. Default: none; at most 100."""
 
     exclude_packages: tuple[Excluded, ...] = Field(default=(), max_length=MOST)
-    """Artifacts that packages name and that are not fetched, GROUP:ARTIFACT. Default: none."""
+    """Artifacts that packages name and that are not fetched, GROUP:ARTIFACT. Default: none; at most 100."""
 
 
 def both_said(field: str, alias: str) -> Rule:

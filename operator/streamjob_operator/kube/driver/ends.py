@@ -28,7 +28,9 @@ def count_end(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float)
 
 
 def count_late(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float) -> DriverMemory:
-    """The memory once a pod that was not ready in time was counted as an end."""
+    """The memory once a pod that was not ready in time was counted as an end; it counts once."""
+    if memory.ended_uid == pod.uid:
+        return memory
     what = pod.unschedulable or pod.trouble
     why = LATE if what is None else f"{LATE}: {what}"
     return count(job, dataclasses.replace(memory, exit_code=None, why=why, last_words=None), pod.uid, 0.0, now_s)
