@@ -10,6 +10,7 @@ import numpy as np
 from streamjob_operator.ports import Ports
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
+from streamjob_operator.steps.batching import batch_times
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.gate import Case, gate, held
 from streamjob_operator.steps.need import ScalingRule, Situation, UtilizationRule
@@ -48,9 +49,10 @@ def run_cycle(
     ports: Ports, job: StreamJob, memory: Memory, now_s: float, rng: np.random.Generator, clock: Clock
 ) -> tuple[Memory, CycleRecord]:
     """Look, think, act, remember, tell. `now_s` is seconds since the epoch; `clock` only measures durations."""
-    timed, snapshot = Stopwatch(clock), None
+    timed, snapshot, compared = Stopwatch(clock), None, None
     try:
         snapshot = timed("observe", observe, ports.metrics, job, now_s)
+        compared = timed("compare", batch_times, snapshot, memory)
         memory = timed("recall", recall, memory, snapshot, now_s)
         timed("check", check, snapshot, memory, job, now_s)
         thought = think(snapshot, memory, job, now_s, make_solver(job, rng, clock, ports.planning), timed)
@@ -76,6 +78,7 @@ def run_cycle(
         changed_at_s=thought.changed_at_s,
         level_changed_at_s=thought.level_changed_at_s,
         lines=thought.lines,
+        batch_times=compared,
     )
     return timed("report", report, ports.reporters, record, memory), record
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
+from streamjob_operator.series import BatchTimes
 from streamjob_operator.values import LIVE_STATES, CycleRecord, ExecutorView, QueryRates, Snapshot
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
@@ -72,6 +73,7 @@ class CycleDigest:
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
+    batch_times: BatchTimes | None = None
 
     @property
     def ready(self) -> int:
@@ -112,6 +114,7 @@ def digest(record: CycleRecord) -> CycleDigest:
         changed_at_s=record.changed_at_s,
         level_changed_at_s=record.level_changed_at_s,
         lines=record.lines,
+        batch_times=record.batch_times,
     )
 
 

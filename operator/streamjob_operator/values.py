@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from scipy import sparse
 
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
-from streamjob_operator.series import BatchSeries
+from streamjob_operator.series import BatchSeries, BatchTimes
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.collocation.remote_cost import Evidence
@@ -274,7 +274,8 @@ class CycleRecord:
     `binds` says what most of a batch is spent on, None where batches are not predicted.
     `changed_at_s` is since when key groups share the work as the model says, None where it speaks of the whole window;
     `level_changed_at_s` since when there is as much work for all. `lines`: by operator, what part of its seconds rows
-    do not change; an operator of which rows explain nothing is left out, None without a series.
+    do not change; an operator of which rows explain nothing is left out, None without a series. `batch_times`: batches
+    of today's placement beside what they were predicted to take, None where nobody knows.
     """
 
     at_s: float
@@ -290,3 +291,4 @@ class CycleRecord:
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
+    batch_times: BatchTimes | None = None
