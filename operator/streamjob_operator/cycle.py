@@ -11,6 +11,7 @@ from streamjob_operator.events import Event
 from streamjob_operator.ports import Ports
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
+from streamjob_operator.steps.batching import batch_times
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.gate import gate, held
@@ -61,9 +62,10 @@ def run_cycle(
 
     `woken` is what has happened since the cycle before; it is told, and decides nothing.
     """
-    timed, snapshot = Stopwatch(clock), None
+    timed, snapshot, compared = Stopwatch(clock), None, None
     try:
         snapshot = timed("observe", observe, ports.metrics, job, now_s)
+        compared = timed("compare", batch_times, snapshot, memory)
         memory = timed("recall", recall, memory, snapshot, now_s)
         timed("check", check, snapshot, memory, job, now_s)
         thought = think(snapshot, memory, job, now_s, make_solver(job, rng, clock, ports.planning), timed)
@@ -91,6 +93,7 @@ def run_cycle(
         level_changed_at_s=thought.level_changed_at_s,
         lines=thought.lines,
         woken=woken,
+        batch_times=compared,
     )
     return timed("report", report, ports.reporters, record, memory), record
 

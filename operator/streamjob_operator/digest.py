@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_operator.events import told
+from streamjob_operator.series import BatchTimes
 from streamjob_operator.values import LIVE_STATES, CycleRecord, ExecutorView, QueryRates, Snapshot
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
@@ -75,6 +76,7 @@ class CycleDigest:
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
     woken: str = ""
+    batch_times: BatchTimes | None = None
 
     @property
     def ready(self) -> int:
@@ -116,6 +118,7 @@ def digest(record: CycleRecord) -> CycleDigest:
         level_changed_at_s=record.level_changed_at_s,
         lines=record.lines,
         woken=told(record.woken),
+        batch_times=record.batch_times,
     )
 
 

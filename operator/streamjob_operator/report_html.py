@@ -26,7 +26,8 @@ SECTIONS: tuple[tuple[str, plots.Draw, str], ...] = (
         "Batch times",
         plots.batch_times,
         "Each dot is a micro-batch, each cross what the mean batch of a period was predicted to take before it was "
-        "measured. Vertical lines are cycles whose decision was carried out.",
+        "measured; small dots of its colour are single batches, predicted from their tasks. Vertical lines are cycles "
+        "whose decision was carried out.",
     ),
     (
         "Load per executor",

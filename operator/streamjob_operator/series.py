@@ -95,6 +95,15 @@ class BatchSeries:
                 yield f"stages.{stage}.{name}", getattr(rows, name)
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BatchTimes:
+    """Batches one by one: when each ended, and its seconds as measured and as predicted, each (n_rows,)."""
+
+    ended_at_s: FloatArray
+    measured_s: FloatArray
+    predicted_s: FloatArray
+
+
 CLOCKS_S = 1e-3
 """Scrapes are stamped in milliseconds: a row may seem to begin a little earlier than it does."""
 _UNSOUND = "a number of it is below 0 or not finite"

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from streamjob_operator.events import Event
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
-from streamjob_operator.series import BatchSeries
+from streamjob_operator.series import BatchSeries, BatchTimes
 from streamjob_operator.shares import Arrivals as Arrivals  # noqa: PLC0414 - another one
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
@@ -301,7 +301,8 @@ class CycleRecord:
     `binds` says what most of a batch is spent on, None where batches are not predicted.
     `changed_at_s` is since when key groups share the work as the model says, None where it speaks of the whole window;
     `level_changed_at_s` since when there is as much work for all. `lines`: by operator, what part of its seconds rows
-    do not change; an operator of which rows explain nothing is left out, None without a series.
+    do not change; an operator of which rows explain nothing is left out, None without a series. `batch_times`: batches
+    of today's placement beside what they were predicted to take, None where nobody knows.
     """
 
     at_s: float
@@ -318,3 +319,4 @@ class CycleRecord:
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
     woken: tuple[Event, ...] = ()
+    batch_times: BatchTimes | None = None

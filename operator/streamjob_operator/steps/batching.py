@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from streamjob_operator.series import BatchTimes
 from streamjob_operator.steps.learn import moved_rows
 from streamjob_operator.steps.recent import since_change, steady
 from streamjob_operator.steps.tasks import speeds_of, tasks_of, with_tasks
@@ -102,20 +103,52 @@ def _with_tasks(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Kno
     return with_tasks(knowledge, recent, moved_rows(memory, snapshot), changed=changed)
 
 
-def _after(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
-    whole, part = snapshot, steady(snapshot, memory)
-    if part is None or not _warm(whole):
-        return knowledge
-    snapshot = part
-    nodes, owners = live(snapshot), snapshot.owners
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Placed:
+    """Batches of one placement that is known: the part of a window with them, what they are made of, where it is."""
+
+    part: Snapshot
+    shape: BatchShape
+    node_of: IntArray
+
+
+def _placed(memory: Memory, snapshot: Snapshot) -> _Placed | None:
+    part = steady(snapshot, memory)
+    if part is None or snapshot.moves_pending:
+        return None
+    nodes, owners = live(part), part.owners
     names = {one.executor_id: at for at, one in enumerate(nodes)}
-    shape = shape_of(snapshot, np.array([one.cores for one in nodes], dtype=np.int64), Knowledge())
-    if shape is None or not nodes or snapshot.moves_pending:
+    shape = shape_of(part, np.array([one.cores for one in nodes], dtype=np.int64), Knowledge())
+    if shape is None or not nodes or any(one not in names for one in owners):
+        return None
+    return _Placed(part=part, shape=shape, node_of=np.array([names[one or ""] for one in owners], dtype=np.int64))
+
+
+def _after(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
+    placed = _placed(memory, snapshot) if _warm(snapshot) else None
+    if placed is None or placed.part.rates.mean_batch_s <= 0:
         return knowledge
-    if snapshot.rates.mean_batch_s <= 0 or any(one not in names for one in owners):
-        return knowledge
-    node_of = np.array([names[one or ""] for one in owners], dtype=np.int64)
-    return knowledge.with_window(snapshot.taken_at_s, predict(shape, node_of).expected_s, snapshot.rates.mean_batch_s)
+    tasks_s = predict(placed.shape, placed.node_of).expected_s
+    return knowledge.with_window(snapshot.taken_at_s, tasks_s, placed.part.rates.mean_batch_s)
+
+
+def batch_times(snapshot: Snapshot, memory: Memory) -> BatchTimes | None:
+    """Each row of the window's placement, predicted from its own tasks and what was known before; None where unknown.
+
+    `memory` is that of before this window. Rows from before groups moved, or executors came or went, are left out.
+    """
+    series, fixed_s = snapshot.series, memory.batches.fixed_s
+    placed = None if series is None or fixed_s is None else _placed(memory, snapshot)
+    if series is None or fixed_s is None or placed is None:
+        return None
+    rows = np.flatnonzero(series.within(placed.part.taken_at_s - placed.part.window_s))
+    batches = series.batches[rows]
+    shapes = (dataclasses.replace(placed.shape, task_s=one) for one in series.busy_s[rows] / batches[:, None])
+    return BatchTimes(
+        ended_at_s=series.ended_at_s[rows],
+        measured_s=series.batch_s[rows] / batches,
+        predicted_s=np.array([fixed_s.mean + predict(one, placed.node_of).batch_s for one in shapes]),
+    )
 
 
 def _warm(snapshot: Snapshot) -> bool:

@@ -7,12 +7,14 @@ import pytest
 from worlds import even, job, series_with
 
 from streamjob_operator.series import StageRows
-from streamjob_operator.steps.batching import learn_batches
+from streamjob_operator.steps.batching import batch_times, learn_batches
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.need import Situation, total_load
 from streamjob_operator.steps.recent import recent, since_change, steady
 from streamjob_operator.values import Lag, Memory, Snapshot, StageView
 from streamjob_planners import plans
+from streamjob_planners.batch.knowledge import Knowledge
+from streamjob_planners.batch.learned import Learned
 
 QUIET, SHIFTED = (1.0, 3.0, 1.0, 3.0), (3.0, 1.0, 3.0, 1.0)
 
@@ -187,6 +189,24 @@ def test_a_window_with_moves_teaches_what_batches_take_since_then() -> None:
     assert learn_batches(memory, calm).batches.fixed_s is None
     learned = learn_batches(memory, stirred(calm, moved=-3)).batches.fixed_s
     assert learned is not None
+
+
+def test_batches_are_predicted_one_by_one_also_after_a_move_within_the_window() -> None:
+    calm = snapshot(*[QUIET] * 10, window=6)
+    assert batch_times(calm, Memory()) is None, "nothing was known before"
+    known = Memory(batches=Knowledge(fixed_s=Learned(mean=0.25)))
+    assert calm.series is not None
+    times = batch_times(calm, known)
+    assert times is not None
+    assert times.ended_at_s.tolist() == calm.series.ended_at_s[-6:].tolist()
+    assert times.measured_s.tolist() == [1.5] * 6
+    of_executors = np.stack([calm.series.busy_s[-6:, :2].sum(axis=1), calm.series.busy_s[-6:, 2:].sum(axis=1)])
+    assert times.predicted_s == pytest.approx(0.25 + of_executors.max(axis=0))
+    moved = batch_times(stirred(calm, moved=-3), known)
+    assert moved is not None
+    assert moved.predicted_s.tolist() == times.predicted_s[-2:].tolist()
+    assert batch_times(dataclasses.replace(calm, moves_pending=1), known) is None
+    assert batch_times(dataclasses.replace(calm, owners=("0", None, "1", "1")), known) is None
 
 
 def test_what_was_known_of_tasks_begins_anew_with_a_change() -> None:
