@@ -65,6 +65,7 @@ class FakeBridge:
         self.calls: list[tuple[str, object]] = []
         self.query_id = QUERY
         self.batch_id = 0
+        self.batch_s = 1.0
         self.on = True
         self.running = True
         self.others: tuple[Query, ...] = ()
@@ -114,7 +115,7 @@ class FakeBridge:
             run_id=self.run_id,
             batch_id=self.batch_id,
             ended_at_s=1000.0 + self.batch_id,
-            duration_s=1.0,
+            duration_s=self.batch_s,
             input_rows=10,
             input_rps=10.0,
             processed_rps=20.0,

@@ -339,3 +339,16 @@ def test_the_share_of_the_time_is_kept_however_long_a_round_takes(cost_s: float)
     gap_s = rounds.gap_s(cost_s)
     assert cost_s / (cost_s + gap_s) <= 0.02
     assert Rounds(0.02).gap_s(30.0) == LONGEST_GAP_S
+
+
+def test_batches_out_of_their_range_are_told_until_key_groups_move() -> None:
+    stage = Stage().batches(12)
+    assert stage.agent.status().queries[0].unusual is None
+    stage.bridge.batch_s = 3.0
+    stage.batches(2)
+    news = stage.agent.status().queries[0].unusual
+    assert news is not None
+    assert (news.batch_id, news.seconds) == (stage.bridge.batch_id, 3.0)
+    assert stage.submit(owners=everything_to("1")) is None
+    stage.batches(2)
+    assert stage.agent.status().queries[0].unusual is None

@@ -63,7 +63,7 @@ class Work:
             self._files += 1
 
 
-def test_a_load_that_shifts_and_executors_that_go_and_come_wake_cycles(
+def test_a_load_that_shifts_wakes_a_cycle(
     spark_cluster: Any, tmp_path: pathlib.Path, install: Callable[[Any], Any], brain: Any, spark_hash: Any
 ) -> None:
     agent, heard = install(spark_cluster.session), Heard()
@@ -76,10 +76,7 @@ def test_a_load_that_shifts_and_executors_that_go_and_come_wake_cycles(
         while (rows := one.metrics.seen.rows) is None or rows.series.ended_at_s.size < QUIET_ROWS:
             yield False
         work.hot = True
-        while not {EventKind.LOAD_CHANGED, EventKind.BATCH_OUT_OF_RANGE} <= heard.kinds:
-            yield False
-        spark_cluster.kill(min(spark_cluster.executor_ids()))
-        while not {EventKind.EXECUTOR_GONE, EventKind.EXECUTOR_READY} <= heard.kinds:
+        while EventKind.LOAD_CHANGED not in heard.kinds:
             yield False
         yield True
 
@@ -103,8 +100,6 @@ def test_a_load_that_shifts_and_executors_that_go_and_come_wake_cycles(
             ).run()
     finally:
         running.stop()
-        spark_cluster.wait_for_executors(3)
     assert told == []
-    wanted = {kind.value for kind in (EventKind.LOAD_CHANGED, EventKind.BATCH_OUT_OF_RANGE, EventKind.EXECUTOR_GONE)}
-    assert wanted <= heard.kinds, [(one.woken, one.verdict.reason) for one in heard.records]
+    assert EventKind.LOAD_CHANGED in heard.kinds, [(one.woken, one.verdict.reason) for one in heard.records]
     assert all(record.woken for record in heard.records[1:])  # the clock's is the first alone

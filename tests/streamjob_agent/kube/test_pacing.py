@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from streamjob_agent.kube.pacing import HEARTBEAT_S, Backoff, WritePace
-from streamjob_agent.wire import AgentStatus, QueryStatus
+from streamjob_agent.wire import AgentStatus, QueryStatus, Unusual
 
 STATUS = AgentStatus(
     agent_version="0.1.0",
@@ -25,6 +25,8 @@ STATUS = AgentStatus(
 NEXT_BATCH = dataclasses.replace(
     STATUS, now_s=101.0, errors_total=3, queries=(dataclasses.replace(STATUS.queries[0], batch_id=2),)
 )
+NEWS = Unusual(batch_id=2, ended_at_s=99.0, seconds=9.0, low_s=1.0, high_s=2.0)
+UNUSUAL = dataclasses.replace(NEXT_BATCH, queries=(dataclasses.replace(NEXT_BATCH.queries[0], unusual=NEWS),))
 APPLIED = dataclasses.replace(STATUS, generation_applied=2)
 
 
@@ -38,6 +40,7 @@ def test_the_first_status_is_written_at_once() -> None:
         (STATUS, HEARTBEAT_S - 0.1, False),
         (STATUS, HEARTBEAT_S, True),
         (NEXT_BATCH, HEARTBEAT_S - 0.1, False),  # a batch more is no news
+        (UNUSUAL, 1.0, True),  # two that took longer than usual are
         (APPLIED, 0.5, False),
         (APPLIED, 1.0, True),
     ],

@@ -284,3 +284,18 @@ def test_moves_that_the_status_calls_done_are_seen_in_the_owners(bench: Bench) -
         bench.batch()
     bench.agent.owners = ["1", "0", "1", "1"]  # done since the last scrape, and the status knows
     assert bench.metrics.observe(bench.now_s, 10.0).owners == ("1", "0", "1", "1")
+
+
+def test_what_is_seen_between_cycles_is_the_status_and_the_batches_so_far(bench: Bench) -> None:
+    assert bench.metrics.seen.rows is None
+    for _ in range(3):
+        bench.batch()
+    seen = bench.metrics.seen
+    assert seen.status is not None
+    assert seen.status.application_id == "app-1"
+    assert seen.rows is not None
+    assert (seen.rows.series.ended_at_s[-1], seen.rows.owners) == (bench.now_s, ("0", "0", "1", "1"))
+    bench.metrics.scrape()
+    assert bench.metrics.seen.rows is seen.rows, "nothing to look at anew before another batch has ended"
+    bench.batch()
+    assert bench.metrics.seen.rows is not seen.rows

@@ -3,13 +3,16 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from small_reports import executor, status
 from worlds import World, even, job
 
 from streamjob_operator.cli import main
+from streamjob_operator.events import told
 from streamjob_operator.ports import Ports, Unavailable
 from streamjob_operator.standalone.client import address_from
 from streamjob_operator.standalone.runner import RealTime, Runner
 from streamjob_operator.values import CycleRecord
+from streamjob_operator.waking.cadence import Seen
 
 
 class Clock:
@@ -28,23 +31,38 @@ class Clock:
 class Heard:
     def __init__(self) -> None:
         self.at_s: list[float] = []
+        self.woken: list[str] = []
 
     def report(self, record: CycleRecord) -> None:
         self.at_s.append(record.at_s)
+        self.woken.append(told(record.woken))
 
 
 def runner(world: World, heard: Heard, **fields: object) -> Runner:
     clock = Clock()
     ports = Ports(metrics=world, actuator=world, memory=world, reporters=(heard,))
     defaults: dict[str, object] = {"watch": lambda: False, "tell": lambda _: None, "duration_s": 60.0}
-    times = RealTime(now=clock.now, monotonic=clock.now, sleep=clock.sleep)
-    return Runner(ports=ports, job=job(), times=times, **{**defaults, **fields})  # type: ignore[arg-type]
+    defaults["times"] = RealTime(now=clock.now, monotonic=clock.now, sleep=clock.sleep)
+    return Runner(ports=ports, job=job(), **{**defaults, **fields})  # type: ignore[arg-type]
 
 
 def test_one_cycle_each_statistics_period_until_the_time_is_over() -> None:
     heard = Heard()
     runner(even(2, 2, 20.0), heard).run()
     assert heard.at_s == pytest.approx([0, 10, 20, 30, 40, 50], abs=0.5)
+
+
+def test_what_happens_wakes_a_cycle_which_tells_it_and_the_period_begins_anew() -> None:
+    heard, clock = Heard(), Clock()
+    both = (executor("0"), executor("1"))
+
+    def look() -> Seen:
+        return Seen(status=status(*both) if clock.now_s < 14.0 else status(*both, executor("2")))
+
+    times = RealTime(now=clock.now, monotonic=clock.now, sleep=clock.sleep)
+    runner(even(2, 2, 20.0), heard, look=look, times=times).run()
+    assert heard.at_s == pytest.approx([0, 10, 14, 24, 34, 44, 54], abs=0.5)
+    assert heard.woken == ["", "", "Executor 2 is ready.", "", "", "", ""]
 
 
 def test_the_end_of_the_job_ends_the_loop() -> None:
@@ -61,12 +79,12 @@ def test_stop_ends_the_loop_at_once() -> None:
 
 
 def test_a_cycle_that_fails_is_told_and_the_next_one_runs() -> None:
-    world, heard, told = even(2, 2, 20.0), Heard(), []
+    world, heard, sentences = even(2, 2, 20.0), Heard(), []
     world.crash_at = {"load"}
-    one = runner(world, heard, tell=told.append)
+    one = runner(world, heard, tell=sentences.append)
     one.run()
     assert one.failures == 1
-    assert told[0].startswith("The cycle failed, the job goes on as it is: Crash")
+    assert sentences[0].startswith("The cycle failed, the job goes on as it is: Crash")
     assert len(heard.at_s) == 5
 
 
