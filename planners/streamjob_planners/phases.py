@@ -65,7 +65,8 @@ class Phases:
             left_s = self._limits.left_s()
             self._long = self._engine.steps_in(self._limits, left_s) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
             share = TIGHT_SHARE if self._long else LONE_TIGHT_SHARE
-            first = tight_plan(self._engine, self._limits, share, first)
+            if left_s > 0.0:
+                first = tight_plan(self._engine, self._limits, share, first)
         self.lower = self._proven(first)
         node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
         node_of = thin_out(self._engine, node_of, self._limits)
