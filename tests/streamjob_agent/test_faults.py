@@ -215,7 +215,7 @@ def test_unwritable_state_dir_costs_only_the_memory() -> None:
     agent = Agent(FakeBridge(), AgentConfig(state_dir="/proc/streamjob-cannot-be-made"))
     agent.prepare()
     agent.round()
-    assignment = Assignment(generation=1, application_id="app-1", query_id="query-1")
+    assignment = Assignment(generation=1, application_id="app-1", query_id="query-1", owners={0: ("1", "2") * 3})
     assert agent.submit(assignment) is None
     agent.round()
     status = agent.status()

@@ -4,9 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from worlds import even
+from worlds import even, series_with
 
-from streamjob_operator.series import BatchSeries
 from streamjob_operator.steps.batching import learn_batches
 from streamjob_operator.values import Memory, Snapshot
 from streamjob_planners.model import FloatArray
@@ -22,13 +21,7 @@ def snapshot(taken_at_s: float, slow: dict[int, float], seed: int) -> Snapshot:
     mine = [at for at, owner in enumerate(seen.owners) if owner == "1"]
     for back, factor in slow.items():
         busy_s[-back, mine] *= factor
-    series = BatchSeries(
-        ended_at_s=taken_at_s - np.arange(ROWS)[::-1],
-        row_s=np.ones(ROWS),
-        batches=np.ones(ROWS, dtype=np.int64),
-        batch_s=np.full(ROWS, 6.0),
-        busy_s=busy_s,
-    )
+    series = series_with(busy_s, row_s=np.ones(ROWS), ended_s=taken_at_s)
     rates = dataclasses.replace(seen.rates, batches=WINDOW)
     return dataclasses.replace(seen, series=series, busy_s=busy_s[-WINDOW:].sum(axis=0), rates=rates)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from worlds import series_with
 
-from streamjob_operator.series import BatchSeries
 from streamjob_operator.waking.rows import Rows
 from streamjob_planners.model import FloatArray
 
@@ -31,9 +31,5 @@ def rows(busy_s: FloatArray, until: int) -> Rows:
     """What is at hand when batch `until` has ended; a batch is a second."""
     begin = max(0, until - PERIOD)
     part = busy_s[begin:until]
-    ended_at_s = 1000.3 + np.arange(begin, until)
-    ones = np.ones(len(part))
-    series = BatchSeries(
-        ended_at_s=ended_at_s, row_s=ones, batches=ones.astype(np.int64), batch_s=part.sum(axis=1), busy_s=part
-    )
+    series = series_with(part, row_s=np.ones(len(part)), ended_s=1000.3 + until - 1)
     return Rows(series=series, owners=OWNERS)
