@@ -41,14 +41,15 @@ def test_noise_is_no_change() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noise", [0.1, 0.2, 0.3])
-def test_noise_is_no_change_in_thousands_of_batches(noise: float) -> None:
-    busy_s, alarms, known_s = world(7, noise, 4000), 0, ()
-    for n in range(PERIOD, 4000):
+@pytest.mark.parametrize("noise", [0.1, 0.3])
+def test_noise_is_less_than_one_change_in_a_thousand_batches(noise: float) -> None:
+    quiet = 1300
+    busy_s, alarms, known_s = world(7, noise, PERIOD + quiet), 0, ()
+    for n in range(PERIOD, PERIOD + quiet):
         found = rows(busy_s, n)
         if changed(known_s, found) is not None:
             alarms, known_s = alarms + 1, change_times_s(found.series)
-    assert alarms < 4
+    assert alarms <= 1
 
 
 def test_a_load_that_swings_wakes_nobody() -> None:
