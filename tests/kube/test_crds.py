@@ -176,6 +176,8 @@ ASSIGNMENT = Assignment(
     marked_for_removal=("2",),
     remove=("2",),
     owners={0: ("0", "1", None)},
+    arrivals={0: (None, None, 1)},
+    known_executors=("0", "1", "2"),
     move_order=(KEY,),
     move_cost_s={KEY: 0.5},
     pace=Pace(max_moves=2, max_state_bytes=100, max_cost_s=0.5),
