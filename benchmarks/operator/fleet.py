@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.operator.synthetic import SyntheticFleet, SyntheticJob
 from e2e.cluster import binary, prometheus
 from e2e.cluster.controlplane import ControlPlane
-from e2e.cluster.kubectl import Kubectl
+from e2e.cluster.kubectl import ESTABLISHED, Kubectl
 from e2e.cluster.process import Process, free_ports
 from e2e.cluster.prometheus import Prometheus
 from prometheus_client.parser import text_string_to_metric_families
@@ -129,7 +129,7 @@ def _keep(found: dict[str, Any], name: str, file: Path) -> None:
 def _install(kubectl: Kubectl) -> None:
     for file in sorted((ROOT / "crds").glob("*.yaml")):
         kubectl("apply", "--server-side", f"--filename={file}")
-    kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+    kubectl("wait", ESTABLISHED, "--timeout=30s", "crd", "--all")
     kubectl.wait_for_account()
 
 

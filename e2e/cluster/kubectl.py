@@ -10,6 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+ESTABLISHED = '--for=jsonpath={.status.conditions[?(@.type=="Established")].status}=True'
+"""For `kubectl wait`: that a CRD is served. Asked for the condition itself, kubectl fails where a CRD has none yet."""
+
 
 class KubectlFailed(RuntimeError):
     """kubectl did not do it; the message is its own."""

@@ -19,7 +19,7 @@ from rich.table import Table
 from e2e.cluster import binary, prometheus
 from e2e.cluster.controlplane import ControlPlane
 from e2e.cluster.fault_proxy import FaultProxy
-from e2e.cluster.kubectl import Kubectl
+from e2e.cluster.kubectl import ESTABLISHED, Kubectl
 from e2e.cluster.process import free_ports
 from e2e.cluster.prometheus import Prometheus, static_target
 from e2e.faults.case import Case, Tools
@@ -82,7 +82,7 @@ def run(cases: list[Case], folder: Path, tell: Callable[[Outcome], None], parall
 def _install(kubectl: Kubectl) -> None:
     for file in sorted((ROOT / "crds").glob("*.yaml")):
         kubectl("apply", "--server-side", f"--filename={file}")
-    kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+    kubectl("wait", ESTABLISHED, "--timeout=30s", "crd", "--all")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from e2e.cluster.kubectl import ESTABLISHED
 from e2e.simulated.spark_applications import APACHE, KUBEFLOW, SparkApplications
 from e2e.suite.evidence import Sayer
 from e2e.suite.feed import Feed
@@ -73,7 +74,7 @@ def _adopt_again(adopted: Job, kind: SparkApplications, name: str, **spec: Any) 
         pytest.skip(f"{kind.crd_name} is there: its operator would start a driver of its own")
     kubectl("delete", "streamjob", NAME, "--ignore-not-found", "--timeout=50s")
     kubectl.apply(kind.crd())
-    kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", kind.crd_name)
+    kubectl("wait", ESTABLISHED, "--timeout=30s", "crd", kind.crd_name)
     kubectl.apply(kind.application(APPLICATION, **spec))
     kubectl("label", "--overwrite", "pod", POD, f"{kind.label}={APPLICATION}")
     kubectl.apply(sample(name, {"metadata": {"name": NAME}, "spec": SMALL}))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from e2e.cluster import binary
 from e2e.cluster.controlplane import ControlPlane
-from e2e.cluster.kubectl import Kubectl
+from e2e.cluster.kubectl import ESTABLISHED, Kubectl
 from e2e.cluster.process import Process, free_ports
 from e2e.cluster.prometheus import HOW_TO_GET, Prometheus, get, static_target
 
@@ -80,7 +80,7 @@ def stage() -> Iterator[Stage]:
         made = Stage(plane, prometheus, port)
         files = [f"--filename={file}" for file in sorted((ROOT / "crds").glob("*.yaml"))]
         made.kubectl("apply", "--server-side", *files)
-        made.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        made.kubectl("wait", ESTABLISHED, "--timeout=30s", "crd", "--all")
         made.kubectl.wait_for_account()
         try:
             yield made

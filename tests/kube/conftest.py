@@ -15,6 +15,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(ROOT)]
 
 from e2e.cluster import binary  # noqa: E402
 from e2e.cluster.controlplane import ControlPlane  # noqa: E402
+from e2e.cluster.kubectl import ESTABLISHED  # noqa: E402
 from e2e.cluster.left_out import NeedsProgram  # noqa: E402
 from kubectl import Kubectl, eventually, program  # noqa: E402 - needs the path above
 from owned_driver import operator  # noqa: E402, F401 - a fixture
@@ -63,4 +64,4 @@ def kubectl(api_server: Path, namespace: str) -> Kubectl:
 
 def _apply_crds(kubectl: Kubectl) -> None:
     kubectl("apply", "--server-side", f"--filename={ROOT / 'crds'}")
-    kubectl("wait", "--for=condition=Established", f"--timeout={ESTABLISHED_S:.0f}s", "crd", "--all")
+    kubectl("wait", ESTABLISHED, f"--timeout={ESTABLISHED_S:.0f}s", "crd", "--all")

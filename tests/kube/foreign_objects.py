@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from e2e.cluster.kubectl import ESTABLISHED
 from e2e.simulated.pods import idle_pod
 from e2e.simulated.spark_applications import SparkApplications
 from kubectl import Kubectl
@@ -12,7 +13,7 @@ from kubectl import Kubectl
 def install(kubectl: Kubectl, kind: SparkApplications) -> str:
     """Make the kind known; its CRD's name."""
     kubectl.apply(kind.crd())
-    kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", kind.crd_name)
+    kubectl("wait", ESTABLISHED, "--timeout=30s", "crd", kind.crd_name)
     return kind.crd_name
 
 

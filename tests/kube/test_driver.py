@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from e2e.cluster.controlplane import ControlPlane
 from e2e.cluster.fault_proxy import FaultProxy, Rule
+from e2e.cluster.kubectl import ESTABLISHED
 from kubectl import Kubectl, eventually
 from owned_driver import POD, Operator, change, failed, running
 
@@ -200,7 +201,7 @@ def test_a_pod_monitor_is_made_where_the_kind_is_known(operator: Operator, kubec
 def pod_monitors(kubectl: Kubectl) -> Any:
     crd = custom_kind("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors")
     kubectl.apply(crd)
-    kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", crd["metadata"]["name"])
+    kubectl("wait", ESTABLISHED, "--timeout=30s", "crd", crd["metadata"]["name"])
     yield
     kubectl("delete", "crd", crd["metadata"]["name"])
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from e2e.cluster import helm
+from e2e.cluster.kubectl import ESTABLISHED
 from kubectl import Kubectl, eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +52,7 @@ def _prometheus_operator(kubectl: Kubectl) -> None:
         metadata = {"name": f"{plural}.monitoring.coreos.com"}
         crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata}
         kubectl.apply({**crd, "spec": spec})
-        kubectl("wait", "--for=condition=Established", "--timeout=30s", f"crd/{metadata['name']}")
+        kubectl("wait", ESTABLISHED, "--timeout=30s", f"crd/{metadata['name']}")
         eventually(lambda plural=plural: kubectl.run("get", plural).returncode == 0)
 
 

@@ -160,6 +160,17 @@ def stirred(seen: Snapshot, *, moved: int | None = None, executors: int | None =
     return seen
 
 
+@pytest.mark.parametrize("column", ["moved", "executors"])
+def test_a_backlog_that_is_worked_off_where_executors_came_is_no_more_load(column: str) -> None:
+    after = with_level(snapshot(*[QUIET] * 20, window=8), [1.5] * 3)
+    assert recent(after).level_changed_at_s is not None
+    for row in (-3, -4, -5):
+        found = recent(stirred(after, **{column: row}))
+        assert found.level_changed_at_s is None
+        assert found.snapshot.rates.batches == 8
+    assert recent(stirred(after, **{column: -7})).level_changed_at_s is not None
+
+
 def test_batch_times_are_those_since_the_placement_or_the_fleet_changed() -> None:
     calm = snapshot(*[QUIET] * 10, window=6)
     assert steady(calm, Memory()) is calm
