@@ -86,9 +86,9 @@ def test_another_job_of_the_driver_is_no_load_and_its_slots_are_waited_for(
     threads = [threading.Thread(target=rows.collect), threading.Thread(target=release, args=(spark_cluster, go))]
 
     def beside() -> None:
-        for thread in threads:
-            thread.start()
-        spark_cluster.wait_until(lambda: any(active for _, active in stages(context)), "the other job's tasks")
+        threads[0].start()
+        spark_cluster.wait_until(lambda: (SLOTS, SLOTS) in stages(context), "the other job's tasks")
+        threads[1].start()
 
     usage = measure(counts(file_stream.read()), beside)
     for thread in threads:
