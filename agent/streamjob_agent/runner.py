@@ -11,11 +11,13 @@ import sys
 import types
 from collections.abc import Mapping, Sequence
 
+from streamjob_agent import fetching
 from streamjob_agent.guard import Guard
 
-USAGE = """usage: python -m streamjob_agent run [-m MODULE | SCRIPT] [ARGUMENT ...]
+USAGE = """usage: python -m streamjob_agent run [--py-files FILE,...] [-m MODULE | SCRIPT] [ARGUMENT ...]
 
-Runs a PySpark program unchanged, with the StreamJob agent in its driver.
+Runs a PySpark program unchanged, with the StreamJob agent in its driver. SCRIPT and FILEs are paths, or addresses that
+Spark can fetch, such as s3a://... and https://...
 Settings: STREAMJOB_AGENT_HOST, _PORT, _ADDRESS_FILE, _STATE_DIR, _TOKEN, _POLL_S, _OVERHEAD_RATIO,
 _TRAFFIC_MIN_BYTES, _TRAFFIC_MAX_PAIRS, _FAILED_AFTER, _PARTITION_MAP, _STOP_GRACE_S."""
 
@@ -25,13 +27,34 @@ def main(arguments: Sequence[str]) -> None:
     if len(arguments) == 1 and arguments[0] in ("-h", "--help"):
         sys.stdout.write(USAGE + "\n")
         return
-    if len(arguments) < 2 or arguments[0] != "run" or (arguments[1] == "-m" and len(arguments) < 3):
+    py_files, words = _options(arguments)
+    if not words or (words[0] == "-m" and len(words) < 2):
         raise SystemExit(_complain(USAGE))
     prepare(os.environ)
-    if arguments[1] == "-m":
-        run_module(arguments[2], arguments[3:])
+    module = words[0] == "-m"
+    path = _gathered(None if module else words[0], py_files)
+    if path is None:
+        run_module(words[1], words[2:])
     else:
-        run_script(arguments[1], arguments[2:])
+        run_script(path, words[1:])
+
+
+def _options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Python files, and the words from the program on; no words where the command is wrong."""
+    words = list(arguments)
+    if not words or words.pop(0) != "run":
+        return [], []
+    if words[:1] != ["--py-files"]:
+        return [], words
+    return [one for one in "".join(words[1:2]).split(",") if one], words[2:]
+
+
+def _gathered(script: str | None, py_files: Sequence[str]) -> str | None:
+    try:
+        return fetching.gather(script, py_files, os.environ)
+    except fetching.NotFetched as error:
+        files = ", ".join([*([] if script is None else [script]), *py_files])
+        raise SystemExit(_complain(f"streamjob_agent: Spark cannot fetch {files}: {error}")) from error
 
 
 def prepare(environ: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from making import agent, bad_specs, fields, metrics, words
+from making import agent, bad_specs, fields, metrics, spark_applications, words
 from making.tables import NOTICE, table
 
 FOLDER = Path(__file__).parent
@@ -24,6 +24,7 @@ PAGES: dict[str, tuple[str, Callable[[], str]]] = {
     "annotations.md": ("annotations and labels, the finalizer, field managers", words.annotations_page),
     "agent.md": ("the agent in the driver: settings, HTTP, what it changes in Spark, its limits", agent.page),
     "metrics.md": ("Prometheus series of the agent and of the operator", metrics.page),
+    "sparkapplication.md": ("every field of a SparkApplication, and how a StreamJob says it", spark_applications.page),
     "bad-specs.md": ("broken specs and the sentences they get", bad_specs.page),
 }
 

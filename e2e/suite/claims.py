@@ -25,7 +25,7 @@ NOT_RUN = {
 
 A_PLAN = r"Plan \w+: |NAME has no plan yet\."
 ON_A_JOB = {
-    "kubectl get streamjobs --all-namespaces": "NAME",
+    "kubectl get streamjobs --all-namespaces": r"READY +PHASE +EXECUTORS +BATCH +MOVES +WHY +AGE\s[\s\S]*NAME",
     "kubectl describe streamjob NAME": "Conditions:",
     "kubectl events --for streamjob/NAME": "StreamJob/NAME",
     "kubectl describe pod NAME-driver": "NAME-driver",

@@ -23,6 +23,8 @@ MAKE_NAMESPACE = "kubectl create namespace demo"
 APPLY = "kubectl --namespace demo apply -f samples/streamjobs/recommend.yaml"
 WATCH = "kubectl --namespace demo get streamjobs --watch"
 WAIT = "kubectl --namespace demo wait --for=condition=Ready streamjob/orders-recommend --timeout=5m"
+IMPORT = "streamjob import sparkapplication.yaml -o job.yaml"
+VALIDATE = "streamjob validate job.yaml"
 EXPLAIN = "kubectl streamjob explain orders-recommend --namespace demo"
 PLAN = "kubectl streamjob plan orders-recommend --namespace demo"
 ACT = (
@@ -157,3 +159,11 @@ def test_installing_again_as_the_page_says(orders: Job, shell: Shell) -> None:
 def test_everything_is_taken_away(orders: Job, shell: Shell) -> None:
     steps.take_away(shell)
     assert not orders.pods("driver")
+
+
+@documents(IMPORT, VALIDATE)
+def test_a_spark_application_becomes_a_stream_job(shell: Shell) -> None:
+    source = ROOT / "tests" / "data" / "sparkapplications" / "kubeflow-kafka.yaml"
+    (shell.folder / "sparkapplication.yaml").write_bytes(source.read_bytes())
+    shell(IMPORT)
+    assert "clicks is a valid StreamJob." in shell(VALIDATE)

@@ -8,6 +8,7 @@ import click
 
 from streamjob_operator.advising.command import advise_command
 from streamjob_operator.drawing import lacking
+from streamjob_operator.importing.command import import_command
 from streamjob_operator.kube.command import operator_command
 from streamjob_operator.kube.crd.command import crds_command
 from streamjob_operator.offline.command import plan_command
@@ -103,6 +104,7 @@ def kube(arguments: tuple[str, ...]) -> None:
 
 main.add_command(advise_command)
 main.add_command(crds_command)
+main.add_command(import_command)
 main.add_command(operator_command)
 main.add_command(plan_command)
 main.add_command(planners_command)

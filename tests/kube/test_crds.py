@@ -120,12 +120,23 @@ def test_a_list_reads_at_a_glance(kubectl: Kubectl) -> None:
         "load": {"distance": 3.2},
         "collocation": {"factor": 64},
         "migrations": {"summary": "31/43"},
+        "why": "Draining",
+        "batch": {"summary": "3.2s/5s"},
+        "conditions": [
+            {
+                **{"type": "Ready", "status": "True", "reason": "DriverRunning", "message": "x"},
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }
+        ],
         "lastAction": {"at": "2026-01-01T00:00:00Z", "decision": "Acted", "reason": "ScaleIn", "message": "x"},
     }
     kubectl("patch", "sj", "a", "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
     head, row = kubectl("get", "streaming").splitlines()
-    assert head.split() == ["NAME", "PHASE", "EXECUTORS", "LOAD-DIST", "COLLOC", "MOVES", "LAST-ACTION", "AGE"]
-    assert row.split()[1:7] == ["Draining", "7/6", "3.2", "64", "31/43", "ScaleIn"]
+    assert head.split() == ["NAME", "READY", "PHASE", "EXECUTORS", "BATCH", "MOVES", "WHY", "AGE"]
+    assert row.split()[1:7] == ["True", "Draining", "7/6", "3.2s/5s", "31/43", "Draining"]
+    head, row = kubectl("get", "sj", "-o", "wide").splitlines()
+    wide = ["MODE", "PLANNER", "LOAD-DIST", "COLLOC", "LAST-ACTION", "ACTED"]
+    assert (head.split()[8:], row.split()[8:13]) == (wide, ["Recommend", "search", "3.2", "64", "ScaleIn"])
 
 
 def test_what_operator_and_agent_write_is_what_the_schema_knows(kubectl: Kubectl) -> None:

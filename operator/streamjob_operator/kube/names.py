@@ -158,6 +158,14 @@ class KubeReason(enum.StrEnum):
     """The driver ended; it is started again after a wait that doubles each time. To do: read what ended it and what it
     said last, in the message and in `status.driver`; its pod is kept until the next start."""
 
+    DRIVER_LATE = "DriverLate"
+    """The driver's agent did not answer within `restart.startDeadline`; its pod is stopped, which counts as a failure.
+    To do: read what kept it, in the message; make room, or allow more time."""
+
+    RESTARTS_EXHAUSTED = "RestartsExhausted"
+    """The driver ended by itself once more than `restart.maxRestarts` allows in a row. To do: read what it said last,
+    in the message and in `status.driver`; then change `spec.application`, or suspend and resume."""
+
     DRIVER_STOPPING = "DriverStopping"
     """The driver was asked to stop between two batches: suspended, deleted, or to be started with a new spec."""
 

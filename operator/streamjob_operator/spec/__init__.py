@@ -1,6 +1,6 @@
 """The StreamJob as users write it: models, units, reading, and sentences for mistakes."""
 
-from streamjob_operator.spec.application import Application, ApplicationRef, RestartPolicy
+from streamjob_operator.spec.application import Application, ApplicationRef
 from streamjob_operator.spec.job import Spec, StreamJob
 from streamjob_operator.spec.policies import (
     Balancing,
@@ -13,6 +13,7 @@ from streamjob_operator.spec.policies import (
     Window,
 )
 from streamjob_operator.spec.reading import SpecError, parse_job, read_job
+from streamjob_operator.spec.restart import RestartPolicy
 
 __all__ = [
     "Application",

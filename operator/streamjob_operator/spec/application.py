@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import enum
 import re
 from typing import Annotated, Any, Literal
 
+from annotated_types import MaxLen
 from pydantic import AfterValidator, Field, model_validator
+from pydantic.alias_generators import to_camel
 
 from streamjob_operator.spec.base import Part
+from streamjob_operator.spec.dependencies import SETTINGS, Dependencies, both_said, twice
 from streamjob_operator.spec.pod_templates import driver_template_mistakes, executor_template_mistakes
-from streamjob_operator.spec.quantities import Duration, format_duration
-from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, seconds, told
+from streamjob_operator.spec.restart import Restart
+from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, told
 
 CONTROLLED = (
     "spark.dynamicAllocation.enabled",
@@ -28,20 +30,45 @@ SAID_ELSEWHERE = {
     "spark.driver.cores": "spec.application.driver.cores",
     "spark.driver.memory": "spec.application.driver.memory",
     "spark.kubernetes.container.image": "spec.application.image",
+    "spark.kubernetes.driver.container.image": "spec.application.driver.image",
+    "spark.kubernetes.executor.container.image": "spec.application.executor.image",
+    "spark.submit.pyFiles": "spec.application.deps.pyFiles",
 }
 """Settings that a field of the StreamJob stands for: of two values one would win unseen."""
 
 
 _MEMORY = r"0*[1-9][0-9]*[kmgt]"
 _BEHIND = 'it would move tasks or executors behind StreamJob\'s back, so only "false" is allowed'
-_ORDERED = "initial must not be longer than max"
 _MEMORY_HINT = "a Spark memory size such as 512m or 4g is needed"
+_MAIN_FILE = r"[^:]+|[a-z][a-z0-9+.-]*://[^,\s]+"
+_MAIN_FILE_HINT = "a path is needed, or an address such as local:///opt/app/job.py, s3a://... or https://..."
+_NO_SCRIPT = r".*[.]([jJ][aA][rR]|[rR])"
+_NO_SCRIPT_HINT = "a PySpark script is needed: the agent lives in the driver's Python, which jars and R have not"
+_CONFIG_MAP = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
+_CONFIG_MAP_HINT = "the name of a ConfigMap is needed: lower-case letters, digits, dashes and dots"
 
 
 def _spark_memory(text: str) -> str:
     if not re.fullmatch(_MEMORY, text):
         raise ValueError(_MEMORY_HINT)
     return text
+
+
+def _script(text: str) -> str:
+    if not re.fullmatch(_MAIN_FILE, text):
+        raise ValueError(_MAIN_FILE_HINT)
+    if re.fullmatch(_NO_SCRIPT, text):
+        raise ValueError(_NO_SCRIPT_HINT)
+    return text
+
+
+def _config_map(text: str) -> str:
+    if not re.fullmatch(_CONFIG_MAP, text):
+        raise ValueError(_CONFIG_MAP_HINT)
+    return text
+
+
+ConfigMapName = Annotated[str, MaxLen(253), AfterValidator(_config_map), matches(_CONFIG_MAP, _CONFIG_MAP_HINT)]
 
 
 def _controlled(name: str) -> Rule:
@@ -64,6 +91,9 @@ def _elsewhere(name: str, field: str) -> Rule:
 class Pod(Part):
     """Size and shape of one pod."""
 
+    image: str | None = Field(default=None, min_length=1)
+    """Container image of this pod alone. Default: application.image."""
+
     cores: int = Field(default=1, ge=1, le=256)
     """Task slots (executor) or cores (driver). Default 1, range 1 to 256."""
 
@@ -77,52 +107,6 @@ class Pod(Part):
     serviceAccountName and the like. What StreamJob or Spark must decide itself is refused. Default: empty."""
 
 
-class RestartPolicy(enum.StrEnum):
-    """When an ended driver is started again."""
-
-    NEVER = "Never"
-    ON_FAILURE = "OnFailure"
-    ALWAYS = "Always"
-
-
-class Backoff(Part):
-    """Waiting time between restarts: doubled from `initial` up to `max`."""
-
-    RULES = (
-        Rule(
-            f"!has(self.initial) || !has(self.max) || {seconds('self.initial')} <= {seconds('self.max')}",
-            _ORDERED,
-            ".initial",
-            told(f"initial is %s and max is %s; {_ORDERED}", "self.initial", "self.max"),
-        ),
-    )
-
-    initial_s: Duration = Field(default=10.0, alias="initial", ge=0.1, le=3600)
-    """Wait before the first restart. Duration, default 10s, range 100ms to 1h."""
-
-    max_s: Duration = Field(default=300.0, alias="max", ge=0.1, le=86400)
-    """Longest wait between restarts. Duration, default 5m, range 100ms to 1d."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Backoff:
-        if self.initial_s > self.max_s:
-            initial, longest = format_duration(self.initial_s), format_duration(self.max_s)
-            raise ValueError(f"initial is {initial} and max is {longest}; {_ORDERED}")
-        return self
-
-
-class Restart(Part):
-    """What happens when the driver ends."""
-
-    policy: RestartPolicy | None = None
-    """When to start a driver again that has ended by itself: Never, OnFailure or Always. One whose pod was evicted,
-    drained or deleted is always started again. Default: Always on Kubernetes, Never standalone."""
-
-    backoff: Backoff = Backoff()
-    """Waiting time between restarts: doubled from initial up to max, and back at initial once a driver has run for
-    longer than max."""
-
-
 class Application(Part):
     """A PySpark application that StreamJob starts itself; its code needs no change."""
 
@@ -130,19 +114,38 @@ class Application(Part):
         Rule("has(self.image)", "image is needed on Kubernetes, the container image of driver and executors", ".image"),
         *(_controlled(name) for name in CONTROLLED),
         *(_elsewhere(name, field) for name, field in SAID_ELSEWHERE.items()),
+        *(both_said(field, to_camel(field)) for field in SETTINGS),
     )
 
     image: str | None = Field(default=None, min_length=1)
     """Container image of driver and executors. Needed on Kubernetes, unused standalone."""
 
-    main_file: str = Field(min_length=1)
-    """The user's PySpark script: a path (standalone) or local:///path inside the image. Required."""
+    main_file: Annotated[
+        str,
+        AfterValidator(_script),
+        matches(_MAIN_FILE, _MAIN_FILE_HINT),
+        Rule(f"!self.matches({quoted(f'^(?:{_NO_SCRIPT})$')})", _NO_SCRIPT_HINT),
+    ] = Field(min_length=1, max_length=2000)
+    """The user's PySpark script: a path (standalone), local:///path inside the image, or an address that the driver's
+    Spark can fetch before it starts the script, such as s3a://... or https://... Required; at most 2000 characters."""
 
     args: tuple[str, ...] = ()
     """Arguments of the script. Default: none."""
 
     spark_conf: dict[str, str] = Field(default_factory=dict)
     """Spark settings; every value is text. Default: none."""
+
+    deps: Dependencies = Dependencies()
+    """What the application needs beside its script: Python files, jars, files, archives, Maven packages."""
+
+    hadoop_config_map: ConfigMapName | None = None
+    """ConfigMap of the job's namespace with Hadoop's files, such as core-site.xml: mounted into driver and executors,
+    where HADOOP_CONF_DIR names the folder. Default: none; unused standalone."""
+
+    spark_config_map: ConfigMapName | None = None
+    """ConfigMap of the job's namespace with Spark's files, such as log4j2.properties: mounted into the driver, where
+    SPARK_CONF_DIR names the folder; Spark gives them to executors. Settings belong to sparkConf: a spark-defaults.conf
+    in it is not read. Default: none; unused standalone."""
 
     checkpoint: str | None = Field(default=None, min_length=1, max_length=2000)
     """Checkpoint location that the script uses, given to it as STREAMJOB_CHECKPOINT. Default: the script's own;
@@ -166,6 +169,9 @@ class Application(Part):
         for name, field in SAID_ELSEWHERE.items():
             if name in self.spark_conf:
                 raise ValueError(f"sparkConf: {name} is '{self.spark_conf[name]}'; {field} says this, leave it out")
+        for field, name in SETTINGS.items():
+            if name in self.spark_conf and getattr(self.deps, field):
+                raise ValueError(f"sparkConf: {name} is '{self.spark_conf[name]}'; {twice(to_camel(field))}")
         return self
 
     @model_validator(mode="after")

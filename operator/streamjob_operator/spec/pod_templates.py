@@ -14,14 +14,14 @@ _NAMED = "it is made by StreamJob"
 _METADATA = {"name": _NAMED, "generateName": _NAMED, "namespace": "it is the StreamJob's", "ownerReferences": _NAMED}
 _LABELS = ("streamjob.dev/job", "spark-role", "spark-app-selector", "spark-exec-id")
 _ENV_PREFIX, _ENV = "STREAMJOB_", ("PYSPARK_SUBMIT_ARGS",)
-_IMAGE = "application.image says it, for driver and executors"
+_IMAGE = "application.{role}.image says it, or application.image for all pods"
 _DRIVERS = {
-    "image": _IMAGE,
+    "image": _IMAGE.format(role=DRIVER),
     "command": "the agent starts the script; application.mainFile names it",
     "args": "application.args says them",
     "readinessProbe": "the agent's own is needed",
 }
-_EXECUTORS = {"image": _IMAGE, "args": "Spark says them"}
+_EXECUTORS = {"image": _IMAGE.format(role=EXECUTOR), "args": "Spark says them"}
 
 
 def driver_template_mistakes(template: Template) -> Iterator[str]:

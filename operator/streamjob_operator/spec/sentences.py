@@ -130,7 +130,7 @@ def _path(loc: tuple[int | str, ...]) -> str:
 
 
 def _about(field: FieldInfo | None) -> str:
-    return "it is required." if field is None or not field.description else field.description
+    return "it is required." if field is None or not field.description else " ".join(field.description.split())
 
 
 def _lower(text: str) -> str:

@@ -37,7 +37,7 @@ class Driver:
     def check(self) -> None:
         """Raises DriverError when the script is missing, or an earlier driver still runs the job."""
         script = main_file(self._application)
-        if not Path(script).exists():
+        if "://" not in script and not Path(script).exists():
             where = "" if Path(script).is_absolute() else f" in {Path.cwd()}"
             raise DriverError(f"spec.application.mainFile: {script} given; there is no such file{where}.")
         pid = survivor(self._pid_file)

@@ -7,16 +7,17 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from streamjob_operator.spec import Application
+from streamjob_operator.spec import Application, dependencies
 
 
 def command(application: Application) -> list[str]:
     """`python -m streamjob_agent run FILE ARGS`; a local:// path is a path on this machine."""
-    return [sys.executable, "-m", "streamjob_agent", "run", main_file(application), *application.args]
+    options = dependencies.runner_options(application.deps)
+    return [sys.executable, "-m", "streamjob_agent", "run", *options, main_file(application), *application.args]
 
 
 def main_file(application: Application) -> str:
-    """The script's path on this machine."""
+    """The script's path on this machine, or the address that Spark fetches it from."""
     return application.main_file.removeprefix("local://")
 
 
@@ -39,13 +40,13 @@ def environment(
 
 
 def spark_settings(application: Application) -> dict[str, str]:
-    """The sizes that the job states, and above them its own settings; the agent adds what neither of them has."""
+    """Sizes and dependencies that the job states, above them its own settings; the agent adds what is in neither."""
     sizes: dict[str, str] = {}
     for role, pod in (("driver", application.driver), ("executor", application.executor)):
         stated = pod.model_fields_set
         sizes.update({f"spark.{role}.cores": str(pod.cores)} if "cores" in stated else {})
         sizes.update({f"spark.{role}.memory": pod.memory} if "memory" in stated else {})
-    return {**sizes, **application.spark_conf}
+    return {**sizes, **dependencies.settings(application.deps), **application.spark_conf}
 
 
 def submit_args(settings: Mapping[str, str]) -> str:

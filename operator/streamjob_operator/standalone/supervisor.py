@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from streamjob_operator.spec import RestartPolicy
-from streamjob_operator.spec.application import Restart
 from streamjob_operator.spec.quantities import format_duration
+from streamjob_operator.spec.restart import Restart, RestartPolicy
 
 STEADY_FACTOR = 2.0
 """A driver that ran this times the longest backoff has recovered: the next wait is the first one again."""
@@ -56,18 +55,23 @@ class Supervisor:
 
     def _over(self, code: int, now_s: float, ran_s: float) -> None:
         self._driver.stop()  # what the driver left behind: executors whose driver is gone
-        policy = self._restart.policy or RestartPolicy.NEVER
-        if policy is RestartPolicy.NEVER or (policy is RestartPolicy.ON_FAILURE and code == 0):
+        if ran_s > STEADY_FACTOR * self._restart.backoff.max_s:
+            self._failures = 0
+        if self._stays_ended(code):
             self.ended = code
             self._tell("\n".join([f"The job has ended: its driver {ending(code)}.", *self._said(code)]))
             return
-        if ran_s > STEADY_FACTOR * self._restart.backoff.max_s:
-            self._failures = 0
         wait_s = min(self._restart.backoff.initial_s * 2.0**self._failures, self._restart.backoff.max_s)
         self._failures += 1
         self._started_s, self._start_at_s = None, now_s + wait_s
         again = f"The driver {ending(code)}; it is started again in {format_duration(wait_s)}."
         self._tell("\n".join([again, *self._said(code)]))
+
+    def _stays_ended(self, code: int) -> bool:
+        policy, most = self._restart.policy or RestartPolicy.NEVER, self._restart.max_restarts
+        if policy is RestartPolicy.NEVER or (policy is RestartPolicy.ON_FAILURE and code == 0):
+            return True
+        return most is not None and self._failures >= most
 
     def _said(self, code: int) -> list[str]:
         """What the driver wrote last, where that may tell why it ended."""

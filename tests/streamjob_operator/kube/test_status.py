@@ -19,6 +19,7 @@ from streamjob_operator.kube.report.conditions import Finding, code, merge
 from streamjob_operator.kube.report.decisions import history_of
 from streamjob_operator.kube.report.events import Events, Telling, event_name
 from streamjob_operator.kube.report.facts import Cycle, DriverFacts, Facts, MetricsTrouble
+from streamjob_operator.kube.report.sections import batch_summary
 from streamjob_operator.kube.report.tellings import tellings
 from streamjob_operator.kube.report.times import rfc3339, rfc3339_micro, seconds
 from streamjob_operator.ports import Unavailable
@@ -368,3 +369,22 @@ def test_the_same_event_is_counted_and_another_key_is_another_event() -> None:
     other = {**document, "metadata": {**document["metadata"], "uid": "another"}}
     telling = Telling(reason="Balanced", note="", action="Plan")
     assert event_name(document, telling) != event_name(other, telling)
+
+
+def test_one_word_says_why() -> None:
+    told = status_of(facts(warm(even(2, 6, 5.0), AUTO).turn(AUTO)))
+    assert told.last_cycle is not None
+    assert told.why == told.last_cycle.reason
+    stuck = DriverFacts(phase=Phase.SUBMITTING, reason=KubeReason.DRIVER_UNSCHEDULABLE, message="No room.")
+    assert status_of(facts(driver=stuck), told).why == "DriverUnschedulable"
+    assert status_of(facts()).why == "DriverRunning"
+
+
+@pytest.mark.parametrize(
+    ("measured_s", "objective_s", "shown"),
+    [(3.2149, 5.0, "3.21s/5s"), (0.5, None, "500ms"), (83.44, 90.0, "1m23.4s/1m30s"), (None, 5.0, None)],
+)
+def test_a_batch_is_shown_beside_what_is_wanted(
+    measured_s: float | None, objective_s: float | None, shown: str | None
+) -> None:
+    assert batch_summary(measured_s, objective_s) == shown

@@ -34,7 +34,7 @@ def inside(**container: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("template", "said"),
     [
-        (inside(image="mine"), "driver.podTemplate, spec.containers, image of the driver's: application.image says it"),
+        (inside(image="mine"), "image of the driver's: application.driver.image says it"),
         (inside(name="driver", command=["sh"]), "command of the driver's: the agent starts the script"),
         (inside(args=["x"]), "application.args"),
         (inside(readinessProbe={}), "readinessProbe"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from streamjob_operator.spec import Application, RestartPolicy
-from streamjob_operator.spec.application import Restart
+from streamjob_operator.spec.restart import Restart
 from streamjob_operator.standalone import launcher
 from streamjob_operator.standalone.launcher import Driver, DriverError
 from streamjob_operator.standalone.submission import command, environment, spark_settings
@@ -23,6 +23,12 @@ def application(**fields: object) -> Application:
 def test_the_job_is_started_through_the_agent_unchanged() -> None:
     started = command(application(mainFile="local:///opt/job.py", args=["--topic", "a b"]))
     assert started == [sys.executable, "-m", "streamjob_agent", "run", "/opt/job.py", "--topic", "a b"]
+
+
+def test_dependencies_are_told_to_spark_and_python_files_to_the_runner() -> None:
+    wanted = application(mainFile="https://code.example/job.py", deps={"pyFiles": ["a.py"], "jars": ["b.jar", "c.jar"]})
+    assert command(wanted)[3:] == ["run", "--py-files", "a.py", "https://code.example/job.py"]
+    assert spark_settings(wanted) == {"spark.jars": "b.jar,c.jar"}
 
 
 def test_the_jobs_own_settings_win() -> None:
@@ -149,6 +155,15 @@ def test_restart_policies(policy: RestartPolicy, code: int, ends: bool) -> None:
     assert (watched.ended == code) is ends
     assert fake.starts == (1 if ends else 2)
     assert fake.stops == 1
+
+
+def test_restarts_in_a_row_have_an_end() -> None:
+    fake = FakeDriver(1, 1, 1, 1)
+    limited = restart(RestartPolicy.ALWAYS).model_copy(update={"max_restarts": 2})
+    watched = Supervisor(fake, limited, lambda _: None)
+    for at_s in range(0, 200):
+        watched.tick(float(at_s))
+    assert (watched.ended, fake.starts) == (1, 3)
 
 
 def test_the_wait_doubles_up_to_its_limit_and_starts_anew_after_a_long_run() -> None:

@@ -29,17 +29,19 @@ def stream_job() -> dict[str, Any]:
     }
     version["schema"]["openAPIV3Schema"]["required"] = ["spec"]
     version["additionalPrinterColumns"] = _columns(
+        ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status', "Whether the query runs and is measured."),
         ("Phase", "string", ".status.phase", "What the job is doing."),
         ("Executors", "string", ".status.executors.summary", "Executors ready/target."),
-        ("Load-Dist", "number", ".status.load.distance", "Load distance, percent points."),
-        ("Colloc", "number", ".status.collocation.factor", "Collocation, percent."),
+        ("Batch", "string", ".status.batch.summary", "Mean batch, and the latency objective where there is one."),
         ("Moves", "string", ".status.migrations.summary", "Moves of the newest plan, done/all."),
-        ("Last-Action", "string", ".status.lastAction.reason", "The newest decision that changed something."),
+        ("Why", "string", ".status.why", "Why it is not ready, or why the newest cycle acted or did not."),
         ("Age", "date", ".metadata.creationTimestamp", "Age."),
         wide=(
             ("Mode", "string", ".spec.balancing.mode", "How far StreamJob may go."),
             ("Planner", "string", ".spec.balancing.planner", "Name of the planner."),
-            ("Why", "string", ".status.lastCycle.reason", "Why the newest cycle acted or did not."),
+            ("Load-Dist", "number", ".status.load.distance", "Load distance, percent points."),
+            ("Colloc", "number", ".status.collocation.factor", "Collocation, percent."),
+            ("Last-Action", "string", ".status.lastAction.reason", "The newest decision that changed something."),
             ("Acted", "date", ".status.lastAction.at", "Time since the newest decision that changed something."),
         ),
     )

@@ -9,20 +9,21 @@ import hashlib
 import json
 from typing import Any
 
-from streamjob_operator.kube.driver import naming, settings
+from streamjob_operator.kube.driver import conf_folders, naming, settings
 from streamjob_operator.kube.driver.merge import overlay, with_main_first
 from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAME, scrape_annotations
 from streamjob_operator.kube.driver.observe import CONTAINER
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import APPLICATION_HASH
 from streamjob_operator.kube.owners import owner_reference
+from streamjob_operator.spec.dependencies import runner_options
 
 Manifest = dict[str, Any]
 GRACE_S = 120
 """Default time for a driver to stop between two batches; podTemplate's terminationGracePeriodSeconds replaces it."""
 STOP_MARGIN_S = 15
 """Of the grace, what is left for Spark itself to stop once its queries have."""
-_SCRATCH, _SCRATCH_VOLUME = "/var/data/streamjob", "streamjob-scratch"
+_SCRATCH_VOLUME = "streamjob-scratch"
 _POD_ADDRESS = "STREAMJOB_POD_IP"
 _LOCAL = "local://"
 _POD_SECURITY = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
@@ -40,11 +41,6 @@ def mistakes(job: JobFacts) -> tuple[str, ...]:
     application, found = job.application, []
     if application.image is None:
         found.append("application.image: nothing given; on Kubernetes an image is needed.")
-    scheme, colon, _ = application.main_file.partition("://")
-    if colon and scheme != "local":
-        found.append(
-            f"application.mainFile: {application.main_file!r} given; a path in the image is needed, local:///..."
-        )
     for key in (settings.DRIVER_PORT, settings.BLOCK_PORT):
         port = application.spark_conf.get(key, "7078")
         if not (port.isdecimal() and 0 < int(port) < 65536):
@@ -73,7 +69,10 @@ def trials(job: JobFacts) -> tuple[tuple[str, Manifest], ...]:
     driver, executor = driver_manifest(job), executor_template(job)
     driver["metadata"] = {**driver["metadata"], "name": naming.child_name(job.name, "driver-trial")}
     main, *others = executor["spec"]["containers"]  # Spark adds the image
-    executor["spec"] = {**executor["spec"], "containers": [{"image": job.application.image, **main}, *others]}
+    executor["spec"] = {
+        **executor["spec"],
+        "containers": [{"image": settings.executor_image(job.application), **main}, *others],
+    }
     address = {"name": naming.child_name(job.name, "executor-trial"), "namespace": job.namespace}
     executor["metadata"] = {**executor["metadata"], **address}
     return ("application.driver", driver), ("application.executor", executor)
@@ -91,9 +90,9 @@ def _driver_defaults(job: JobFacts) -> Manifest:
             # First of all, because a variable can only refer to one before it.
             {"name": _POD_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
             {"name": "PYTHONUNBUFFERED", "value": "1"},
-            {"name": "SPARK_LOCAL_DIRS", "value": _SCRATCH},
+            {"name": "SPARK_LOCAL_DIRS", "value": settings.SCRATCH},
         ],
-        "volumeMounts": [{"name": _SCRATCH_VOLUME, "mountPath": _SCRATCH}],
+        "volumeMounts": [{"name": _SCRATCH_VOLUME, "mountPath": settings.SCRATCH}],
     }
     spec = {
         "terminationGracePeriodSeconds": GRACE_S,
@@ -109,6 +108,7 @@ def _driver_defaults(job: JobFacts) -> Manifest:
 def _driver_needs(job: JobFacts, grace_s: int) -> Manifest:
     application = job.application
     found, _ = settings.merged(job)
+    folders = conf_folders.of_driver(application)
     ports = [
         {"name": AGENT_PORT_NAME, "containerPort": AGENT_PORT},
         {"name": "driver", "containerPort": int(found[settings.DRIVER_PORT])},
@@ -116,14 +116,15 @@ def _driver_needs(job: JobFacts, grace_s: int) -> Manifest:
     ]
     container = {
         "name": CONTAINER,
-        "image": application.image,
+        "image": application.driver.image or application.image,
         "command": ["python3", "-m", "streamjob_agent", "run"],
-        "args": [application.main_file.removeprefix(_LOCAL), *application.args],
-        "env": _environment(job, grace_s),
+        "args": [*runner_options(application.deps), application.main_file.removeprefix(_LOCAL), *application.args],
+        "env": [*_environment(job, grace_s), *conf_folders.variables(folders)],
         "ports": ports,
         "readinessProbe": {"httpGet": {"path": "/healthz", "port": AGENT_PORT_NAME}, "periodSeconds": 2},
         "volumeMounts": [
             {"name": "streamjob-settings", "mountPath": settings.FOLDER, "readOnly": True},
+            *conf_folders.mounts(folders),
         ],
     }
     spec = {
@@ -132,6 +133,7 @@ def _driver_needs(job: JobFacts, grace_s: int) -> Manifest:
         "containers": [container],
         "volumes": [
             {"name": "streamjob-settings", "configMap": {"name": naming.settings_name(job.name)}},
+            *conf_folders.volumes(folders),
         ],
     }
     labels = {**naming.job_labels(job.name), **naming.driver_labels(job.name)}
@@ -164,5 +166,17 @@ def executor_template(job: JobFacts) -> Manifest:
         }
     }
     template = with_main_first(job.application.executor.pod_template, settings.EXECUTOR_CONTAINER)
-    labelled = overlay(overlay(below, template), {"metadata": {"labels": naming.job_labels(job.name)}})
-    return {"apiVersion": "v1", "kind": "Pod", **labelled}
+    above = overlay({"metadata": {"labels": naming.job_labels(job.name)}}, _executor_folders(job))
+    return {"apiVersion": "v1", "kind": "Pod", **overlay(overlay(below, template), above)}
+
+
+def _executor_folders(job: JobFacts) -> Manifest:
+    folders = conf_folders.of_executor(job.application)
+    if not folders:
+        return {}
+    container = {
+        "name": settings.EXECUTOR_CONTAINER,
+        "env": conf_folders.variables(folders),
+        "volumeMounts": conf_folders.mounts(folders),
+    }
+    return {"spec": {"volumes": conf_folders.volumes(folders), "containers": [container]}}

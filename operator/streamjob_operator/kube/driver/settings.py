@@ -8,12 +8,16 @@ from collections.abc import Mapping
 from streamjob_operator.kube.driver import naming
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import Label
+from streamjob_operator.spec import Application, dependencies
 
 DRIVER_PORT, BLOCK_PORT = "spark.driver.port", "spark.driver.blockManager.port"
 FOLDER = "/etc/streamjob"
 EXECUTOR_TEMPLATE, SETTINGS_FILE = "executor.yaml", "spark.conf"
 EXECUTOR_CONTAINER = "executor"
 BIND_ADDRESS = "spark.driver.bindAddress"
+SCRATCH = "/var/data/streamjob"
+IVY = "spark.jars.ivy"
+"""Where packages are fetched to: the user of a Spark image has no home to write to."""
 _PYTHON_OVERHEAD = 0.4  # of the heap, for Python workers and RocksDB; Spark's own default for PySpark
 _LEAST_OVERHEAD_MIB = 384
 _MIB = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
@@ -43,14 +47,21 @@ def defaults(job: JobFacts) -> dict[str, str]:
     return {
         DRIVER_PORT: "7078",
         BLOCK_PORT: "7079",
-        "spark.kubernetes.container.image": application.image or "",
+        "spark.kubernetes.container.image": executor_image(application) or "",
         "spark.executor.instances": str(job.executors),
         "spark.driver.memory": application.driver.memory,
         "spark.driver.cores": str(application.driver.cores),
         "spark.executor.memory": application.executor.memory,
         "spark.executor.cores": str(application.executor.cores),
         "spark.executor.memoryOverheadFactor": str(_PYTHON_OVERHEAD),
+        **({IVY: f"{SCRATCH}/ivy"} if application.deps.packages else {}),
+        **dependencies.settings(application.deps),
     }
+
+
+def executor_image(application: Application) -> str | None:
+    """The image of executors' pods."""
+    return application.executor.image or application.image
 
 
 def merged(job: JobFacts) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -94,6 +94,8 @@ class DriverMemory:
         application_hash: hash of the application that it was started with.
         started_at_s: when its container was seen running first, by our clock.
         restarts: starts in a row that did not last for a healthy time.
+        own_ends: those of them that were the driver's own doing, for the most restarts.
+        awaited_since_s: since when the pod's first answer is waited for, by our clock; None once it has come.
         restart_at_s: when it is started next; None when it has not ended.
         ended_uid: the pod whose end was counted already.
         exit_code: of the last one that ended; None when it did not end by itself.
@@ -104,6 +106,8 @@ class DriverMemory:
     application_hash: str | None = None
     started_at_s: float | None = None
     restarts: int = 0
+    own_ends: int = 0
+    awaited_since_s: float | None = None
     restart_at_s: float | None = None
     ended_uid: str | None = None
     exit_code: int | None = None

@@ -30,6 +30,13 @@ class DriverStatus(Part):
     restarts: int | None = None
     """How often it was started again since it last ran for longer than restart.backoff.max."""
 
+    own_ends: int | None = None
+    """How many of these ends were the driver's own doing, no eviction, drain or deletion: what restart.maxRestarts
+    limits. Absent for none."""
+
+    awaited_since: Time | None = None
+    """Since when the newest pod's first answer is waited for; absent once it has come. RFC 3339."""
+
     restart_at: Time | None = None
     """When it is started next; absent when no restart is due. RFC 3339."""
 

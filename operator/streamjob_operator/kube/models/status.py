@@ -110,6 +110,9 @@ class BatchStatus(Part):
     binds: str | None = None
     """What most of a batch is spent on."""
 
+    summary: str | None = None
+    """Mean batch, and after a slash the latency objective where there is one, such as "3.2s/5s", for `kubectl get`."""
+
 
 class CollocationStatus(Part):
     """Share of the traffic between key groups that stays on one executor."""
@@ -256,6 +259,10 @@ class Status(Part):
 
     phase: Phase | None = None
     """What the job is doing, in one word."""
+
+    why: str | None = None
+    """Why it is as it is, in one word: the reason of Ready while that is not True, else the newest cycle's, else
+    Ready's. Codes of docs/reference/reasons.md; the sentence is in the condition or in lastCycle."""
 
     executors: ExecutorsStatus | None = None
     """How many executors there should be, and are."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from streamjob_operator.kube import names
 from streamjob_operator.kube.memory import memory_text
 from streamjob_operator.kube.models.status import Condition, Handled, Status
 from streamjob_operator.kube.report.conditions import merge
@@ -65,15 +66,28 @@ def compose(before: Status, facts: Facts, handled: Handled | None) -> Status:
     if facts.memory is not None:
         update["memory"] = memory_text(facts.memory)
     if facts.cycle is not None:
-        update |= _cycle(before, facts.cycle)
-    return before.model_copy(update=update)
+        update |= _cycle(before, facts.cycle, _latency_objective_s(facts))
+    after = before.model_copy(update=update)
+    return after.model_copy(update={"why": _why(after)})
 
 
-def _cycle(before: Status, cycle: Cycle) -> dict[str, Any]:
+def _why(status: Status) -> str | None:
+    ready = next((one for one in status.conditions if one.type == names.Condition.READY), None)
+    cycle = None if status.last_cycle is None else status.last_cycle.reason
+    if ready is None or (ready.status == "True" and cycle is not None):
+        return cycle
+    return ready.reason
+
+
+def _latency_objective_s(facts: Facts) -> float | None:
+    return None if facts.job is None else facts.job.spec.balancing.migration_budget.latency_objective_s
+
+
+def _cycle(before: Status, cycle: Cycle, objective_s: float | None) -> dict[str, Any]:
     record, decision = cycle.record, decision_of(cycle.record)
     return {
         "load": load_of(record) or before.load,
-        "batch": batch_of(record) or before.batch,
+        "batch": batch_of(record, objective_s) or before.batch,
         "collocation": collocation_of(record) or before.collocation,
         "last_cycle": cycle_of(cycle),
         "last_plan": plan_of(before.last_plan, record),

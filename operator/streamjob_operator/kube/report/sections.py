@@ -72,8 +72,8 @@ def load_of(record: CycleRecord) -> LoadStatus | None:
     )
 
 
-def batch_of(record: CycleRecord) -> BatchStatus | None:
-    """Batches as measured and predicted; None when none ended."""
+def batch_of(record: CycleRecord, objective_s: float | None) -> BatchStatus | None:
+    """Batches as measured and predicted, beside the latency objective; None when none ended."""
     batch = digest(record).batch
     if batch is None:
         return None
@@ -83,7 +83,16 @@ def batch_of(record: CycleRecord) -> BatchStatus | None:
         error_percent=_rounded(batch.error_pct),
         bound_seconds=_rounded(batch.bound_s),
         binds=batch.binds,
+        summary=batch_summary(batch.measured_s, objective_s),
     )
+
+
+def batch_summary(measured_s: float | None, objective_s: float | None) -> str | None:
+    """Three figures of the mean batch are enough to read at a glance."""
+    if measured_s is None:
+        return None
+    shown = format_duration(float(f"{measured_s:.3g}"))
+    return shown if objective_s is None else f"{shown}/{format_duration(objective_s)}"
 
 
 def collocation_of(record: CycleRecord) -> CollocationStatus | None:

@@ -260,3 +260,64 @@ def test_the_nodes_clock_has_no_say_in_the_restart(ahead_s: float) -> None:
     decision = decided(end, DriverMemory(restarts=2))
     assert (decision.reason, decision.next_look_s) == (KubeReason.DRIVER_BACKOFF, 40)
     assert decision.memory.restarts == 3
+
+
+def limited(**restart: Any) -> JobFacts:
+    return job_facts({"restart": {"backoff": {"initial": "10s", "max": "2m"}, **restart}})
+
+
+def test_restarts_in_a_row_end_at_the_most_that_are_allowed() -> None:
+    job, memory, now_s = limited(maxRestarts=2), DriverMemory(), NOW_S
+    for life in (1, 2):
+        decision = decided(ended(uid=f"pod-{life}"), memory, job=job, now_s=now_s)
+        assert decision.reason is KubeReason.DRIVER_BACKOFF, life
+        memory, now_s = decision.memory, now_s + 200
+        assert decided(None, memory, job=job, now_s=now_s).action is Action.CREATE
+    last = decided(ended(uid="pod-3"), memory, job=job, now_s=now_s)
+    assert (last.action, last.reason, last.stalled) == (Action.NOTHING, KubeReason.RESTARTS_EXHAUSTED, True)
+    assert "restart.maxRestarts is 2" in last.sentence
+    assert decided(None, last.memory, job=job, now_s=now_s + 999).reason is KubeReason.RESTARTS_EXHAUSTED
+    more = limited(maxRestarts=3)
+    assert decided(ended(uid="pod-3"), last.memory, job=more, now_s=now_s + 999).action is Action.STOP
+
+
+def test_a_healthy_run_starts_the_count_over_and_disruptions_are_not_counted() -> None:
+    job = limited(maxRestarts=1)
+    spent = DriverMemory(pod_uid="pod-1", application_hash=HASH, restarts=1, own_ends=1, ended_uid="pod-0")
+    drained = ended(137, disrupted=True, why="Evicted: drain")
+    assert decided(drained, spent, job=job).memory.own_ends == 1
+    assert decided(drained, spent, job=job).reason is KubeReason.DRIVER_BACKOFF
+    long_run = ended(started_at_s=NOW_S - HEALTHY_S, ended_at_s=NOW_S)
+    assert decided(long_run, spent, job=job).memory.own_ends == 1
+    assert decided(ended(), spent, job=job).reason is KubeReason.RESTARTS_EXHAUSTED
+    ready = decided(pod(ready=True, started_at_s=1.0), spent, job=job, now_s=NOW_S)
+    later = decided(pod(ready=True, started_at_s=1.0), ready.memory, job=job, now_s=NOW_S + HEALTHY_S)
+    assert later.memory.own_ends == 0
+
+
+def test_no_restart_at_all_may_be_allowed() -> None:
+    assert decided(ended(), job=limited(maxRestarts=0)).reason is KubeReason.RESTARTS_EXHAUSTED
+
+
+def test_a_driver_that_is_not_ready_in_time_is_stopped_and_counts_as_failed() -> None:
+    job, waiting = limited(startDeadline="5m", maxRestarts=0), pod(PodPhase.PENDING, unschedulable="0/3 nodes fit")
+    first = decided(waiting, job=job)
+    assert first.reason is KubeReason.DRIVER_UNSCHEDULABLE
+    patient = decided(waiting, first.memory, job=job, now_s=NOW_S + 300)
+    assert patient.action is Action.NOTHING
+    late = decided(waiting, patient.memory, job=job, now_s=NOW_S + 301)
+    assert (late.action, late.reason) == (Action.STOP, KubeReason.DRIVER_LATE)
+    assert "restart.startDeadline: 0/3 nodes fit" in late.sentence
+    over = decided(None, late.memory, job=job, now_s=NOW_S + 310)
+    assert over.reason is KubeReason.RESTARTS_EXHAUSTED
+    again = decided(None, late.memory, job=limited(startDeadline="5m"), now_s=NOW_S + 400)
+    assert again.action is Action.CREATE
+
+
+def test_the_start_deadline_is_for_the_first_answer_of_each_pod() -> None:
+    job = limited(startDeadline="5m")
+    ready = decided(pod(ready=True), decided(pod(), job=job).memory, job=job)
+    assert decided(pod(), ready.memory, job=job, now_s=NOW_S + 9999).action is Action.NOTHING
+    slow = decided(pod(), job=job)
+    following = decided(pod(uid="pod-2"), slow.memory, job=job, now_s=NOW_S + 299)
+    assert decided(pod(uid="pod-2"), following.memory, job=job, now_s=NOW_S + 500).action is Action.NOTHING

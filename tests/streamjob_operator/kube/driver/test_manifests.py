@@ -219,7 +219,6 @@ def test_the_hash_follows_the_application_and_nothing_else() -> None:
 
 MISTAKES = [
     ({"image": None}, "application.image: nothing given"),
-    ({"mainFile": "s3a://bucket/job.py"}, "application.mainFile: 's3a://bucket/job.py' given"),
     ({"sparkConf": {"spark.driver.port": "99999"}}, "application.sparkConf, spark.driver.port: '99999' given"),
     ({"sparkConf": {"spark.driver.blockManager.port": "x"}}, "application.sparkConf, spark.driver.blockManager.port"),
 ]
@@ -239,3 +238,67 @@ def test_names_stay_within_what_kubernetes_takes() -> None:
     assert len(names) == 2
     assert all(len(name) <= 63 and name.endswith("-driver") for name in names)
     assert child_name("orders", "driver") == "orders-driver"
+
+
+def test_dependencies_reach_spark_and_python_files_the_runner() -> None:
+    deps = {
+        "pyFiles": ["local:///opt/app/lib.zip", "s3a://code/more.py"],
+        "jars": ["local:///opt/a.jar", "https://jars.example/b.jar"],
+        "packages": ["org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.1"],
+        "excludePackages": ["org.slf4j:slf4j-api"],
+        "repositories": ["https://maven.example/repo"],
+        "files": ["s3a://code/names.csv"],
+        "archives": ["s3a://code/model.tar.gz#model"],
+    }
+    job = job_facts({"mainFile": "s3a://code/job.py", "deps": deps})
+    start = ["--py-files", "local:///opt/app/lib.zip,s3a://code/more.py", "s3a://code/job.py"]
+    assert container(driver_manifest(job))["args"] == [*start, "--topic", "orders"]
+    text = support.config_map(job)["data"]["spark.conf"]
+    for line in (
+        "spark.jars=local:///opt/a.jar,https://jars.example/b.jar",
+        "spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.1",
+        "spark.jars.excludes=org.slf4j:slf4j-api",
+        "spark.jars.repositories=https://maven.example/repo",
+        "spark.files=s3a://code/names.csv",
+        "spark.archives=s3a://code/model.tar.gz#model",
+        "spark.jars.ivy=/var/data/streamjob/ivy",
+    ):
+        assert f"{line}\n" in text
+    plain = support.config_map(job_facts())["data"]["spark.conf"]
+    assert "spark.jars" not in plain
+    assert container(driver())["args"][0] == "/opt/app/job.py"
+
+
+def test_each_pod_may_have_an_image_of_its_own() -> None:
+    job = job_facts({"driver": {"image": "d:1"}, "executor": {"image": "e:1"}})
+    assert container(driver_manifest(job))["image"] == "d:1"
+    assert "spark.kubernetes.container.image=e:1\n" in support.config_map(job)["data"]["spark.conf"]
+    (_, first), (_, second) = trials(job)
+    assert [container(one)["image"] for one in (first, second)] == ["d:1", "e:1"]
+    only_driver = job_facts({"driver": {"image": "d:1"}})
+    assert container(trials(only_driver)[1][1])["image"] == "registry.example/orders:1"
+
+
+def test_config_maps_of_hadoop_and_spark_are_folders_with_a_name() -> None:
+    mine = {"podTemplate": {"spec": {"volumes": [{"name": "x", "emptyDir": {}}], "containers": [{"name": "executor"}]}}}
+    job = job_facts({"hadoopConfigMap": "hadoop", "sparkConfigMap": "logging", "executor": mine})
+    pod, executor = driver_manifest(job), executor_template(job)
+    assert environment(pod)["HADOOP_CONF_DIR"] == "/etc/hadoop/conf"
+    assert environment(pod)["SPARK_CONF_DIR"] == "/etc/spark/conf"
+    assert environment(executor) == {"HADOOP_CONF_DIR": "/etc/hadoop/conf"}
+    for one, whose in ((pod, ["hadoop", "logging"]), (executor, ["hadoop"])):
+        maps = {v["name"]: v["configMap"]["name"] for v in one["spec"]["volumes"] if "configMap" in v}
+        mounted = {m["name"]: m["mountPath"] for m in container(one)["volumeMounts"]}
+        assert [maps[name] for name in mounted if name.endswith("-conf")] == whose
+    assert executor["spec"]["volumes"][0] == {"name": "x", "emptyDir": {}}
+    assert "volumes" not in executor_template(job_facts())["spec"]
+
+
+def test_labels_of_a_scheduler_that_waits_for_all_pods_reach_driver_and_executors() -> None:
+    ours = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "streams"}, "annotations": {"group": "orders"}}}
+    ours |= {"spec": {"schedulerName": "volcano"}}
+    job = job_facts({"driver": {"podTemplate": ours}, "executor": {"podTemplate": ours}})
+    for pod in (driver_manifest(job), executor_template(job)):
+        assert pod["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "streams"
+        assert pod["metadata"]["annotations"]["group"] == "orders"
+        assert pod["spec"]["schedulerName"] == "volcano"

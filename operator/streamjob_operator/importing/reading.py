@@ -1,0 +1,107 @@
+"""One SparkApplication's document in, the StreamJob's YAML and the sentences about it out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import yaml
+
+from streamjob_operator.importing import apache, finishing, kubeflow
+from streamjob_operator.importing.draft import Draft, Way, unknown
+from streamjob_operator.spec import SpecError, parse_job
+from streamjob_operator.spec.job import API_VERSION
+
+_KIND = "SparkApplication"
+_DROPPED = frozenset(("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields", "selfLink"))
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+_AGENT = "application.image: it needs the agent, see docs/user/install.md."
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes everything out: people read the result."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """One operator's SparkApplication: its rows, and what needs several fields at once."""
+
+    ways: tuple[Way, ...]
+    finish: Callable[[Draft, Mapping[str, Any]], None]
+
+
+DIALECTS = {
+    kubeflow.API: Dialect(ways=kubeflow.WAYS, finish=kubeflow.finish),
+    apache.API: Dialect(ways=apache.WAYS, finish=apache.finish),
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """`text`: the StreamJob's YAML, with the notes as comments. `mistakes`: what `streamjob validate` says of it."""
+
+    text: str
+    notes: tuple[str, ...]
+    mistakes: tuple[str, ...]
+
+
+def imported(text: str) -> Imported:
+    """The StreamJob of the only SparkApplication in YAML or JSON text; raises SpecError where there is none."""
+    document = _only(text)
+    dialect = DIALECTS.get(str(document.get("apiVersion")))
+    if document.get("kind") != _KIND or dialect is None:
+        given = f"{document.get('apiVersion')} {document.get('kind')}"
+        raise SpecError((f"{given} given; a {_KIND} of {' or '.join(DIALECTS)} is needed.",))
+    source, draft = document.get("spec", {}), Draft()
+    if not isinstance(source, dict):
+        raise SpecError(("spec: a map of fields is needed.",))
+    try:
+        _carry(dialect, source, draft)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        sentence = f"The {_KIND} does not fit its own definition, the API server would refuse it: {error!r}."
+        raise SpecError((sentence,)) from error
+    return _written(document.get("metadata") or {}, draft)
+
+
+def _carry(dialect: Dialect, source: Mapping[str, Any], draft: Draft) -> None:
+    for way in dialect.ways:
+        way.carry(source, draft)
+    dialect.finish(draft, source)
+    finishing.tidy_settings(draft)
+    for path in unknown(source, dialect.ways):
+        draft.note(f"{path}: this field is not known here, so it was left out.")
+
+
+def _written(metadata: Mapping[str, Any], draft: Draft) -> Imported:
+    kept = {name: value for name, value in metadata.items() if name not in _DROPPED and value}
+    if "annotations" in kept:
+        kept["annotations"] = {name: text for name, text in kept["annotations"].items() if name != _APPLIED}
+    job = {"apiVersion": API_VERSION, "kind": "StreamJob", "metadata": kept, "spec": draft.spec}
+    body = yaml.dump(job, Dumper=_Dumper, sort_keys=False, width=120)
+    try:
+        parse_job(body)
+        mistakes: tuple[str, ...] = ()
+    except SpecError as error:
+        mistakes = error.sentences
+    draft.note(_AGENT)
+    comments = "".join(f"# {' '.join(note.split())}\n" for note in draft.notes)
+    return Imported(text=comments + body, notes=tuple(draft.notes), mistakes=mistakes)
+
+
+def _only(text: str) -> dict[str, Any]:
+    try:
+        documents = [one for one in yaml.safe_load_all(text) if one is not None]
+    except yaml.YAMLError as error:
+        raise SpecError((f"This is not YAML: {' '.join(str(error).split())}.",)) from error
+    found = [one for one in documents if isinstance(one, dict) and one.get("kind") == _KIND]
+    if len(found) > 1:
+        raise SpecError((f"{len(found)} SparkApplications given; one in a file is needed.",))
+    if not found and (len(documents) != 1 or not isinstance(documents[0], dict)):
+        raise SpecError((f"No {_KIND} given; a file with one is needed.",))
+    return found[0] if found else dict(documents[0])

@@ -1,0 +1,176 @@
+"""SparkApplications as people write them: what comes out is valid, says the same, and nothing is left out unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from streamjob_operator.cli import main
+from streamjob_operator.importing.reading import Imported, imported
+from streamjob_operator.spec import SpecError, parse_job
+
+DATA = Path(__file__).parents[2] / "data" / "sparkapplications"
+NAMES = sorted(path.stem for path in DATA.glob("*.yaml"))
+NO_WAY = "kubeflow-scala"
+
+
+def one(name: str) -> Imported:
+    return imported((DATA / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def job(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(one(name).text)
+    return found
+
+
+def application(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = job(name)["spec"]["application"]
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != NO_WAY])
+def test_what_comes_out_is_valid_and_has_its_notes_as_comments(name: str) -> None:
+    result = one(name)
+    assert result.mistakes == ()
+    parse_job(result.text)
+    assert [line[2:] for line in result.text.splitlines() if line.startswith("# ")] == list(result.notes)
+
+
+def leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner)
+    else:
+        yield str(value).lower()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("kubeflow")])
+def test_nothing_is_left_out_unsaid(name: str) -> None:
+    source = yaml.safe_load((DATA / f"{name}.yaml").read_text(encoding="utf-8"))["spec"]
+    result = one(name)
+    told = {path.split(".")[0] for note in result.notes for path in note.split(":")[0].split(", ")}
+    written = result.text.lower()
+    unsaid = {
+        field: leaf
+        for field, value in source.items()
+        if field not in told and field not in ("type", "mode", "dynamicAllocation", "driver", "executor")
+        for leaf in leaves(value)
+        if leaf not in written
+    }
+    assert unsaid == {}
+
+
+def test_a_kafka_job() -> None:
+    found = application("kubeflow-kafka")
+    assert found["deps"]["packages"] == ["org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.1"]
+    assert found["deps"]["pyFiles"] == ["local:///opt/app/lib.zip"]
+    assert found["restart"] == {
+        "policy": "OnFailure",
+        "maxRestarts": 5,
+        "backoff": {"initial": "20s", "max": "300s"},
+    }
+    settings = found["sparkConf"]
+    assert settings["spark.hadoop.fs.s3a.endpoint"] == "https://s3.example"
+    assert settings["spark.executor.memoryOverhead"] == "1024"
+    assert settings["spark.kubernetes.executor.request.cores"] == "1500m"
+    assert settings["spark.driver.extraJavaOptions"] == "-XX:+UseG1GC"
+    (main,) = found["driver"]["podTemplate"]["spec"]["containers"]
+    assert main["resources"] == {"limits": {"cpu": "1200m", "memory": "2560Mi"}, "requests": {"memory": "2560Mi"}}
+    assert found["driver"]["podTemplate"]["spec"]["serviceAccountName"] == "clicks"
+    assert found["executor"]["podTemplate"]["metadata"]["labels"] == {"version": "4.0.1"}
+    assert job("kubeflow-kafka")["spec"]["executors"] == {"min": 4, "max": 4}
+    assert job("kubeflow-kafka")["metadata"] == {"name": "clicks", "namespace": "streams", "labels": {"team": "web"}}
+
+
+def test_volumes_go_to_the_pods_that_mount_them() -> None:
+    found, notes = application("kubeflow-volumes"), one("kubeflow-volumes").notes
+    names = {
+        role: {volume["name"] for volume in found[role]["podTemplate"]["spec"]["volumes"]}
+        for role in ("driver", "executor")
+    }
+    assert names == {
+        "driver": {"state", "spill", "cloud-volume", "ledger-rules-volume"},
+        "executor": {"spill"},
+    }
+    assert "volumes: unused is mounted by no pod, so it was left out." in notes
+    assert found["driver"]["image"] == "registry.example/ledger-driver:1"
+    assert (found["hadoopConfigMap"], found["sparkConfigMap"]) == ("ledger-hadoop", "ledger-logging")
+
+
+def test_dynamic_allocation_becomes_bounds_and_what_streamjob_does_itself_is_told() -> None:
+    result, found = one("kubeflow-dynamic"), application("kubeflow-dynamic")
+    assert job("kubeflow-dynamic")["spec"]["executors"] == {"min": 2, "max": 12}
+    assert "sparkConf" not in found
+    assert found["executor"]["memory"] == "3g"
+    assert found["deps"]["pyFiles"] == ["s3a://code/a.py", "s3a://code/b.zip"]
+    assert found["restart"] == {"policy": "Never"}
+    assert found["driver"]["podTemplate"]["spec"]["schedulerName"] == "volcano"
+    assert found["driver"]["podTemplate"]["spec"]["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": "1"}
+    for path in ("proxyUser", "timeToLiveSeconds", "batchSchedulerOptions.queue", "driverPodDisruptionBudget"):
+        assert any(note.startswith(path) for note in result.notes), path
+    assert job("kubeflow-dynamic")["metadata"] == {"name": "sessions", "annotations": {}}
+
+
+def test_a_pod_template_keeps_what_fields_do_not_say() -> None:
+    found = application("kubeflow-template")
+    main, log = found["driver"]["podTemplate"]["spec"]["containers"]
+    assert (main["name"], log["name"]) == ("driver", "log")
+    assert main["env"] == [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
+    assert found["driver"]["image"] == "registry.example/trips-driver:1"
+    assert found["image"] == "registry.example/trips:1"
+    assert "driver template, args of its container: StreamJob or Spark sets it." in one("kubeflow-template").notes
+
+
+def test_apaches_application() -> None:
+    found = application("apache-orders")
+    assert (found["mainFile"], found["image"]) == ("local:///opt/app/orders.py", "registry.example/orders:1")
+    assert found["deps"] == {
+        "pyFiles": ["local:///opt/app/lib.py"],
+        "jars": ["local:///opt/jars/a.jar", "local:///opt/jars/b.jar"],
+    }
+    assert found["restart"] == {
+        "policy": "OnFailure",
+        "maxRestarts": 4,
+        "backoff": {"initial": "15000ms", "max": "300000ms"},
+        "startDeadline": "300000ms",
+    }
+    assert (found["driver"]["memory"], found["executor"]["cores"]) == ("2g", 2)
+    assert job("apache-orders")["spec"]["executors"] == {"min": 3, "max": 9}
+
+
+def test_the_command_writes_tells_and_ends_with_two_where_there_is_no_way(tmp_path: Path) -> None:
+    out = tmp_path / "job.yaml"
+    done = CliRunner().invoke(main, ["import", str(DATA / "kubeflow-kafka.yaml"), "-o", str(out)])
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert out.read_text(encoding="utf-8") == one("kubeflow-kafka").text
+    assert "sparkVersion, pythonVersion: not needed" in done.stderr
+    done = CliRunner().invoke(main, ["import", str(DATA / f"{NO_WAY}.yaml")])
+    assert done.exit_code == 2
+    assert "kind: StreamJob" in done.stdout
+    assert "a PySpark script is needed" in done.stderr
+
+
+BAD = {
+    "kind: Pod\napiVersion: v1": "v1 Pod given; a SparkApplication of",
+    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta1": "sparkoperator.k8s.io/v1beta1 Spark",
+    "[1]": "No SparkApplication given",
+    "a: [": "This is not YAML",
+    "kind: SparkApplication\n---\nkind: SparkApplication": "2 SparkApplications given",
+    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: []": "a map of fields is needed",
+    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: {sparkConf: a}": "does not fit its own",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_is_no_spark_application_gets_a_sentence(text: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        imported(text)
+    assert BAD[text] in str(refused.value)
