@@ -14,8 +14,8 @@ import numpy as np
 
 from streamjob_planners.model import Budget, IntArray, LoadModel
 
-STEPS, MOST_STEPS = 250_000, 16_000_000
-"""Steps of the first cooling, and of the longest."""
+TRIAL_STEPS, STEPS, MOST_STEPS = 5_000, 250_000, 16_000_000
+"""Steps of the first cooling, which tells how long one takes; of the second; and of the longest."""
 HOT, COLD = 1.0, 0.002
 """First temperature: the square of this part of today's root mean square distance; last: of this part of a group."""
 SAMPLES = 8
@@ -25,7 +25,8 @@ TRIES = 12
 
 
 def reference(model: LoadModel, budget: Budget, deadline_s: float, seed: int) -> IntArray:
-    """A placement within the budget, (n_groups,); the last cooling may end after the deadline."""
+    """A placement within the budget, (n_groups,); the last cooling takes what is left until the deadline."""
+    began = time.perf_counter()
     cost = np.ones(model.n_groups) if budget.max_migrations is not None else np.array(model.migration_cost_s)
     allowed = float(budget.max_migrations if budget.max_migrations is not None else budget.max_cost_s or 0.0)
     mean = float(model.load.sum() / model.capacity[~model.marked].sum())
@@ -33,15 +34,18 @@ def reference(model: LoadModel, budget: Budget, deadline_s: float, seed: int) ->
     today, rng = np.array(model.node_of), np.random.default_rng(seed)
     apart = np.bincount(today, model.load, model.n_nodes) / model.capacity - mean
     hot, cold = HOT * float(np.sqrt((apart**2).mean())) + 1e-9, COLD * float(model.load.mean())
-    best, reached, band, steps = today, stretch(model, today), 0.0, STEPS
-    until = time.perf_counter() + deadline_s
-    while time.perf_counter() < until and reached > 0.0:
-        at = today.copy()
+    best, reached, band, steps, wanted = today, stretch(model, today), 0.0, TRIAL_STEPS, STEPS
+    until = began + deadline_s
+    while steps > 0 and reached > 0.0:
+        at, began = today.copy(), time.perf_counter()
         heat = (max(hot * rng.uniform(0.2, 1.0), 2 * cold) ** 2, cold**2)
         _anneal(fixed, at, (mean, band, allowed), heat, steps, int(rng.integers(1 << 31)))
+        step_s = (time.perf_counter() - began) / steps
         if stretch(model, at) < reached:
             best, reached = at, stretch(model, at)
-        band, steps = float(rng.uniform(0.0, 1.0)) * reached, min(2 * steps, MOST_STEPS)
+        band = float(rng.uniform(0.0, 1.0)) * reached if wanted > STEPS else 0.0
+        left = (until - time.perf_counter()) / step_s
+        steps, wanted = int(left if left < 2 * wanted else wanted), min(2 * wanted, MOST_STEPS)
     return best
 
 

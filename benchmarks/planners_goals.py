@@ -64,6 +64,9 @@ def _families() -> Iterator[Goal]:
     for piece, more in (("families at 1 s", 1.0), ("families at 0.1 s", 1.15)):
         yield Goal(piece=piece, figure="median_ratio", words="median of d / best known", limit=round(1.02 * more, 3))
         yield Goal(piece=piece, figure="most_ratio", words="largest d / best known", limit=round(1.2 * more, 3))
+        felt = "d / best known, both at least 0.05 points"
+        yield Goal(piece=piece, figure="median_felt", words=f"median of {felt}", limit=round(1.02 * more, 3))
+        yield Goal(piece=piece, figure="most_felt", words=f"largest {felt}", limit=round(1.2 * more, 3))
 
 
 def _deadlines() -> Iterator[Goal]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -16,16 +16,13 @@ from streamjob_planners.goals import Aim
 from streamjob_planners.long_passes import long_pass
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
+from streamjob_planners.side_by_side import Found, side_by_side
 from streamjob_planners.tightening import Tightens, tightened
 
-Found = tuple[float, IntArray]
-"""What a pass ends with: the distance, and the placement."""
 Making = Callable[[Engine, Limits, "Now"], "Found"]
 """What a thread does between two meetings."""
 Now = tuple[IntArray, float, float]
 """What a pass begins with: the best placement so far, its distance, and the pass's steps."""
-LONGEST = 1e9
-"""Steps of a pass at most: one that meets its goal at once, but too dearly, may come up for ever."""
 NEXT_TO_NOTHING = 1e-12
 """Price of a move that is taken for none."""
 SHORT_PER_NODE = 1_000
@@ -34,8 +31,6 @@ MOST_SHARE = 0.6
 """The part of what is left that it then takes at most."""
 LITTLE_STEPS = 10_000
 """Steps that are taken as a whole when no more are left."""
-LATE_S = 5e-4
-"""How long threads may take to see that time is over."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +41,8 @@ class Schedule:
     leave either, and which plateau that is, is decided early.
 
     Attributes:
-        steps: length of the first pass.
+        steps: length of a pass.
         steps_per_move: its length per move of the budget, if that is more, up to `most_steps`.
-        growth: factor on the length after a pass that found nothing.
         again: chance that a pass starts at today's placement, and not at the best so far.
         again_far: that chance while counts allow a much smaller distance than the best so far.
         counted: chance that such a pass is held to a choice of how many groups leave and arrive at each node
@@ -72,7 +66,6 @@ class Schedule:
     steps: int = 4_000
     steps_per_move: int = 200
     most_steps: int = 200_000
-    growth: float = 1.01
     again: float = 0.4
     again_far: float = 0.6
     counted: float = 0.95
@@ -91,8 +84,8 @@ class Schedule:
     long_share: float = 0.3
     long_again: float = 0.6
 
-    def first_steps(self, problem: Problem) -> float:
-        """Length of the first pass."""
+    def pass_steps(self, problem: Problem) -> float:
+        """Length of a pass."""
         return float(max(self.steps, min(self.most_steps, self._moves(problem) * self.steps_per_move)))
 
     def long_chance(self, problem: Problem) -> float:
@@ -139,7 +132,7 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     best = cheapest = start
     reached = goal.aim.reached(start)
     least = _total(engine.problem, goal, start)
-    steps = schedule.first_steps(engine.problem)
+    steps = schedule.pass_steps(engine.problem)
     threads, idle = ThreadPoolExecutor(max_workers=len(engine.workers)), 0
     chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
     long = chance >= schedule.long
@@ -151,7 +144,6 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
         )
         idle = idle + 1 if distance > reached - schedule.close else 0
         if distance >= reached:
-            steps = min(steps * schedule.growth, LONGEST)
             continue
         reached, best = distance, found
         if _total(engine.problem, goal, best) < least:
@@ -162,25 +154,15 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
 
 def _together(threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, now: Now) -> Found:
     """The better of what two threads find by their next meeting; meanwhile this one works out further counts."""
-    parts = limits.halves()
-    running = [threads.submit(made, worker, part, now) for worker, part in zip(engine.workers, parts, strict=True)]
-    further = goal.crossings.further(now[1])
-    found = _in_time(running, limits)
-    if further is not None:
-        goal.crossings.add(further)
-    if len(found) < len(running):
-        engine.leave_workers()
-    if not np.isinf(limits.steps_left):
-        limits.steps_left = sum(part.steps_left for part in parts)
+
+    def work(worker: Engine, part: Limits) -> Found:
+        return made(worker, part, now)
+
+    further = functools.partial(goal.crossings.further, now[1])
+    found, more = side_by_side(threads, engine, limits, (work, work), further)
+    if more is not None:
+        goal.crossings.add(more)
     return min(found, key=lambda one: one[0], default=(np.inf, now[0]))
-
-
-def _in_time(running: Sequence[Future[Found]], limits: Limits) -> list[Found]:
-    """What threads found by the time that is over, in their order; without those that are late."""
-    while True:
-        done, late = wait(running, timeout=max(limits.left_s(), LATE_S))
-        if not late or limits.left_s() <= 0.0:
-            return [one.result() for one in running if one in done]
 
 
 def _done(limits: Limits, goal: Goal, schedule: Schedule, reached: float) -> bool:

@@ -18,7 +18,7 @@ from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
-DRAIN_SLACK_RATIO = 1.1
+DRAIN_SLACK_RATIO = 1.02
 """A drain may leave the load distance this much above the best that the round could reach."""
 GRAIN_RATIO = 0.5
 """And half of what one key group brings to a node: the last groups cannot be placed more finely than that."""

@@ -1,4 +1,4 @@
-"""The first plan: nodes levelled in pairs towards a band, and the band that the budget affords found by bisection."""
+"""The first plan: nodes levelled in pairs towards the narrowest band, which a loose budget affords."""
 
 from __future__ import annotations
 
@@ -19,40 +19,24 @@ CHUNK = 256 if AVAILABLE else 2
 """Transfers between two looks at the clock: a few milliseconds."""
 ROUNDS = 6
 """Times that all nodes are gone through for one band; what the first ones leave over, the next ones share out."""
-TRIALS = 8
-"""Bands that are tried when the budget is too small for the narrowest."""
 NARROWEST = 1e-4
 """Percent points: no band is aimed at that is narrower."""
 
 
 def levelled(engine: Engine, limits: Limits, floor: float) -> IntArray:
-    """The placement with the smallest distance that levelling found, (n_groups,); today's if it found none.
+    """The placement that levelling finds for the narrowest band, (n_groups,); today's if it is not better.
 
     `floor`: percent points below which nothing is won.
     """
-    aim = Distance(engine.problem)
-    best = engine.problem.model.node_of
-    reached = aim.reached(best)
-    narrow, wide = max(floor, NARROWEST), reached
-    target = narrow
-    for _ in range(TRIALS):
-        if reached <= max(floor, NARROWEST) or target >= reached or limits.over():
-            break
-        met = _level(engine, limits, aim, target)
-        found = engine.placement()
-        distance = aim.reached(found)
-        if distance < reached:
-            best, reached = found, distance
-        narrow, wide = (narrow, target) if met else (target, wide)
-        target = float(np.sqrt(narrow * min(wide, 2 * reached)))
-    return best
-
-
-def _level(engine: Engine, limits: Limits, aim: Distance, target: float) -> bool:
-    """Level today's placement towards a band; whether every node met it."""
-    engine.load(engine.problem.model.node_of)
+    today, aim = engine.problem.model.node_of, Distance(engine.problem)
+    target = max(floor, NARROWEST)
+    if aim.reached(today) <= target or limits.over():
+        return today
+    engine.load(today)
     engine.set_bands(*aim.bands(target))
-    return level_in_rounds(engine, limits, ROUNDS, lambda: [_order(engine, target)])
+    level_in_rounds(engine, limits, ROUNDS, lambda: [_order(engine, target)])
+    found = engine.placement()
+    return found if aim.reached(found) < aim.reached(today) else today
 
 
 def level_in_rounds(engine: Engine, limits: Limits, rounds: int, orders: Callable[[], Iterable[Order]]) -> bool:

@@ -9,16 +9,16 @@ import numpy as np
 from streamjob_planners import balance, bound, drain, measures
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.first_plans import tight_plan
 from streamjob_planners.goals import Distance, RestDistance
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import IntArray
 from streamjob_planners.thin import thin_out
-from streamjob_planners.tightening import tightened
 
 LEVEL_SHARE = 0.3
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
-TIGHTEN_SHARE, LONE_TIGHTEN_SHARE = 0.2, 0.5
-"""Part of the time for the first passes, one after the other; and where no long passes follow."""
+TIGHT_SHARE, LONE_TIGHT_SHARE = 0.3, 0.8
+"""Part of the time for first plans of a tight budget; and where no long passes follow."""
 LONG_STEPS_PER_NODE = 500
 """Steps for each node that there must be time for, so that long passes are of use: cut short they end far off."""
 BALANCE_SHARE = 0.6
@@ -27,10 +27,12 @@ ALONE_SHARE = 0.97
 """Part of the time for the load distance otherwise; the rest is for taking back moves."""
 PROOF_S_PER_GROUP = 1e-6
 """Time that the bound needs before it can look whether its time is over."""
-BOUND_SHARE = 0.2
+BOUND_SHARE = 0.1
 """Part of the time that the lower bound may take."""
 COUNT_SHARE = 0.4
 """Part of the time for working out what counts allow: on ten thousand key groups it would take half of 0.1 s."""
+COUNT_S_PER_GROUP = 7e-6
+"""Time that it needs before it can look whether its time is over."""
 DRAIN_SHARE = 0.6
 """Part of what is then left for draining; the rest is for the second measure and for taking back moves."""
 DRAIN_PAIN = 0.05
@@ -62,8 +64,9 @@ class Phases:
             self._engine.sort_groups(self._limits)
             left_s = self._limits.left_s()
             self._long = self._engine.steps_in(self._limits, left_s) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
-            part = self._limits.share(TIGHTEN_SHARE if self._long else LONE_TIGHTEN_SHARE, left_s)
-            first = tightened(self._engine, part, Distance(problem), first)
+            share = TIGHT_SHARE if self._long else LONE_TIGHT_SHARE
+            if left_s > 0.0:
+                first = tight_plan(self._engine, self._limits, share, first)
         self.lower = self._proven(first)
         node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
         node_of = thin_out(self._engine, node_of, self._limits)
@@ -83,7 +86,8 @@ class Phases:
         return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
 
     def _balance(self, start: IntArray, share: float) -> IntArray:
-        params, aim, crossings = self._problem.params, Distance(self._problem), Crossings(self._problem)
+        problem = self._problem
+        params, aim, crossings = problem.params, Distance(problem), Crossings(problem)
         floor = max(self.lower, params.tolerance)
         goal = balance.Goal(
             aim=aim,
@@ -93,7 +97,8 @@ class Phases:
             crossings=crossings,
         )
         counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))
-        crossings.prepare(floor, aim.reached(start), lambda: counting().over())
+        if counting().left_s() > problem.model.n_groups * COUNT_S_PER_GROUP:
+            crossings.prepare(floor, aim.reached(start), lambda: counting().over())
         return self._descend(start, goal, share)
 
     def _balance_rest(self, start: IntArray) -> IntArray:

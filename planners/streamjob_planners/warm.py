@@ -17,6 +17,7 @@ import numpy as np
 
 from streamjob_planners.batch_thin import send_unpaid_home
 from streamjob_planners.columns import GroupIds
+from streamjob_planners.covering import covered
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.cells import loads_of
 from streamjob_planners.levelling import levelled
@@ -45,7 +46,7 @@ def warm_up() -> None:
     )
     problem = compile_problem(model, PlanParams(budget=Budget(max_migrations=1)))
     engine, limits = Engine(problem, 1), Limits(lambda: 0.0, 1.0, None)
-    found = levelled(engine, limits, 0.0)
+    found = covered(engine, limits, levelled(engine, limits, 0.0), 1.0, 0.0)
     engine.set_bands(np.zeros(2), np.zeros(2))
     engine.run(limits, 1, 0.0, drain=0.0, price=0.0)
     engine.waiting()

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 import numpy as np
 import pytest
 
-from streamjob_planners import balance
+from streamjob_planners import side_by_side
 from streamjob_planners.engine import Engine, Limits, Reserve
 from streamjob_planners.goals import Distance
 from streamjob_planners.model import Budget, PlanParams
@@ -32,15 +32,15 @@ def test_shares_keep_back_as_much_and_halves_only_the_time_to_finish():
 
 
 def test_a_thread_that_is_late_is_not_waited_for():
-    assert balance._in_time([Future()], Limits(lambda: 2.0, 1.0, None)) == []
+    assert side_by_side._in_time([Future()], Limits(lambda: 2.0, 1.0, None)) == []
 
 
 def test_a_thread_is_waited_for_while_the_clock_allows_it():
-    done: Future[balance.Found] = Future()
+    done: Future[side_by_side.Found] = Future()
     done.set_result((1.0, np.zeros(1, dtype=np.int64)))
-    assert balance._in_time([done], Limits(lambda: 2.0, 1.0, None)) == [done.result()]
+    assert side_by_side._in_time([done], Limits(lambda: 2.0, 1.0, None)) == [done.result()]
     looks = iter([0.0, 0.0, 0.0, 2.0, 2.0, 2.0])
-    assert balance._in_time([Future(), done], Limits(lambda: next(looks), 1e-3, None)) == [done.result()]
+    assert side_by_side._in_time([Future(), done], Limits(lambda: next(looks), 1e-3, None)) == [done.result()]
 
 
 def test_the_search_notes_how_long_its_steps_take(small_model):

@@ -1,0 +1,146 @@
+"""What each knob of the search is worth: the same plans with one knob changed, and by how much their distances change.
+
+    python -m benchmarks.planners_knobs                    # every knob, 0.1 and 0.5 s, five minutes
+    python -m benchmarks.planners_knobs --only long --seeds 4
+
+Instances: families of several kinds and every ninth instance of section 5.1. What is shown is the geometric mean of
+the distances with the knob changed over those without, and its standard error; above 1 the knob is worth something.
+To every distance FLOOR is added, so that ratios of next to nothing do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import time
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from benchmarks.families import Family, drawn
+from benchmarks.families_reference import stretch
+from benchmarks.planners_instances import instances
+
+from streamjob_planners import balance, covering, drain, first_plans, levelling, long_passes, phases, tightening
+from streamjob_planners.model import Budget, FloatArray, LoadModel, PlanParams
+from streamjob_planners.search import SearchPlanner
+
+FLOOR = 0.05
+"""Percent points: a thousandth of the mean load."""
+EVERY = 9
+SAMPLE = (
+    Family(nodes=100, groups=10_000, load="zipf, cut", place="random", budget_ratio=0.02),
+    Family(nodes=60, groups=3_000, place="random", cost="correlated", marked=5),
+    Family(nodes=300, groups=6_000, load="zipf, cut", place="random"),
+    Family(nodes=40, groups=1000, place="random"),
+    Family(nodes=40, groups=1000, load="zipf, cut", place="drifted", cost="correlated"),
+    Family(nodes=40, groups=1000, load="bimodal", place="random"),
+    Family(nodes=40, groups=1000, place="a third empty", cost="bytes"),
+    Family(nodes=10, groups=200, place="random", capacities=True, budget_ratio=0.2),
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Knob:
+    """A name, and what is set: attributes of modules, or fields of the schedule."""
+
+    name: str
+    schedule: dict[str, Any] = dataclasses.field(default_factory=dict)
+    patches: tuple[tuple[Any, str, Any], ...] = ()
+
+    @contextlib.contextmanager
+    def turned(self) -> Iterator[SearchPlanner]:
+        """The planner with this knob changed."""
+        with contextlib.ExitStack() as stack:
+            for module, name, value in self.patches:
+                stack.enter_context(mock.patch.object(module, name, value))
+            yield SearchPlanner(schedule=balance.Schedule(**self.schedule))
+
+
+def knobs() -> Iterator[Knob]:
+    """Every knob off, or far from where it is."""
+    yield Knob(name="nothing changed (noise)")
+    yield Knob(name="first plans: no covering", patches=((covering, "MOST_WIDER", 0),))
+    yield Knob(name="first plans: one for each thread", patches=((first_plans, "MOST_STARTS", 1),))
+    yield Knob(name="first plans: up to twelve for each thread", patches=((first_plans, "MOST_STARTS", 12),))
+    yield Knob(name="first plans: both spend all of the budget", patches=((first_plans, "PARTS", (1.0, 1.0)),))
+    yield Knob(name="first plans: one round of levelling", patches=((levelling, "ROUNDS", 1),))
+    yield Knob(name="closer bands: none", patches=((tightening, "LAST_PART", 0.0),))
+    yield Knob(name="bound: twice the time", patches=((phases, "BOUND_SHARE", 0.2),))
+    yield Knob(name="long passes: none", schedule={"long": 0.0, "long_tight": 0.0})
+    yield Knob(name="long passes: all", schedule={"long": 1.0})
+    yield Knob(name="long passes: as many where moves are few", schedule={"long_tight": 0.4})
+    yield Knob(name="long passes: half as long", schedule={"long_share": 0.15})
+    yield Knob(name="long passes: always from the best", schedule={"long_again": 0.0})
+    yield Knob(name="long passes: always from today", schedule={"long_again": 1.0})
+    yield Knob(name="long passes: heat by no chance", patches=((long_passes, "SPREAD", 0.0),))
+    yield Knob(name="long passes: half as hot", patches=((long_passes, "HEAT", 0.25),))
+    yield Knob(name="long passes: twice as hot", patches=((long_passes, "HEAT", 1.0),))
+    hot = ((long_passes, "HEAT", 1.0), (long_passes, "SPREAD", 1.0))
+    yield Knob(name="long passes: twice as hot, more by chance", patches=hot)
+    yield Knob(name="passes: none held to counts", schedule={"counted": 0.0})
+    yield Knob(name="passes: held to counts as hot as others", schedule={"counted_heat": 1.0})
+    yield Knob(name="passes: never from today", schedule={"again": 0.0, "again_far": 0.0})
+    yield Knob(name="passes: as often from today when far", schedule={"again_far": 0.4})
+    yield Knob(name="passes: no shaking", schedule={"shake": 0.0})
+    yield Knob(name="passes: not longer with more moves", schedule={"steps_per_move": 0})
+    yield Knob(name="passes: aim at the best", schedule={"aim": 0.0})
+    yield Knob(name="passes: half as hot", schedule={"heat": 0.06})
+    yield Knob(name="passes: heat by no chance", schedule={"spread": 0.0})
+    yield Knob(name="passes: meet after each", schedule={"alone": 1})
+    yield Knob(name="passes: moves cost nothing", schedule={"price": 0.0})
+    yield Knob(name="passes: marked nodes do not matter", schedule={"drain": 0.0})
+    yield Knob(name="drain: may use a tenth", patches=((drain, "DRAIN_SLACK_RATIO", 1.1),))
+
+
+def sample(seed: int) -> Iterator[tuple[LoadModel, Budget]]:
+    """The instances."""
+    for family in SAMPLE:
+        yield drawn(family, seed)
+    for number, (_, model, budget) in enumerate(instances(1)):
+        if number % EVERY == seed % EVERY:
+            yield model, budget
+
+
+def distances(knob: Knob, deadline_s: float, seeds: range) -> FloatArray:
+    """What is reached, with FLOOR added, (n_plans,)."""
+    found = []
+    with knob.turned() as planner:
+        for seed in seeds:
+            for model, budget in sample(seed):
+                params = PlanParams(budget=budget, tolerance=0.0, deadline_s=deadline_s)
+                plan = planner.solve(model, params, np.random.default_rng(seed), time.perf_counter)
+                found.append(stretch(model, plan.node_of) + FLOOR)
+    return np.array(found)
+
+
+def main() -> None:
+    """Print a line for each knob."""
+    arguments = _arguments()
+    deadlines, seeds = arguments.deadline or [0.1, 0.5], range(101, 101 + arguments.seeds)
+    before = [distances(Knob(name=""), deadline_s, seeds) for deadline_s in deadlines]
+    print("| knob | " + " | ".join(f"at {deadline_s:g} s" for deadline_s in deadlines) + " |")
+    print("|---" * (len(deadlines) + 1) + "|")
+    for knob in knobs():
+        if arguments.only in knob.name:
+            cells = [_ratio(distances(knob, one, seeds), base) for one, base in zip(deadlines, before, strict=True)]
+            print(f"| {knob.name} | {' | '.join(cells)} |", flush=True)
+
+
+def _ratio(after: FloatArray, before: FloatArray) -> str:
+    logs = np.log(after / before)
+    return f"{np.exp(logs.mean()):.3f} ± {logs.std() / np.sqrt(logs.size):.3f}"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--deadline", action="append", type=float, help="seconds; default: 0.1 and 0.5")
+    parser.add_argument("--seeds", type=int, default=1, help="how often every instance is planned for")
+    parser.add_argument("--only", default="", help="knobs with this in their name")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""A first plan where the budget is tight: cover what nodes have too much, fit it in where there is room."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.goals import Distance
+from streamjob_planners.kernel.cover import Cover, choose, give_out
+from streamjob_planners.model import FloatArray, IntArray
+from streamjob_planners.problem import Problem
+
+CLOSEST = 1e-4
+"""Part of today's distance that is the narrowest band tried."""
+FINE = 1.1
+"""Ratio of two bands between which no further one is tried."""
+NARROWING_SHARE = 0.5
+"""Part of the time for finding the narrowest band for which the budget suffices."""
+WIDER, MOST_WIDER = 1.3, 20
+"""Ratio between bands for which what leaves is given out, from that one on, and how many: in the narrowest not
+everything finds room."""
+LEAST_PRICE = 1e-12
+"""Part of the budget that a group takes at least."""
+
+
+def covered(engine: Engine, limits: Limits, best: IntArray, part: float, noise: float) -> IntArray:
+    """The placement with the smallest distance that was found so, (n_groups,); `best` if none is better.
+
+    `part`: of the budget that may be spent; `noise`: standard deviation of the logarithm by which prices are changed at
+    random, so that another choice comes out.
+    """
+    problem, aim, reached = engine.problem, Distance(engine.problem), Distance(engine.problem).reached(best)
+    price, today = _prices(problem) / part, aim.reached(problem.model.node_of)
+    if noise > 0.0:
+        price *= np.exp(noise * engine.rng.standard_normal(price.size))
+    engine.load(problem.model.node_of)
+    target = _narrowest(
+        engine, limits.share(NARROWING_SHARE), price, (max(problem.params.tolerance, CLOSEST * today), today)
+    )
+    for _ in range(MOST_WIDER):
+        if limits.over() or reached <= target:
+            break
+        engine.load(problem.model.node_of)
+        engine.set_bands(*aim.bands(target))
+        cover = _cover(engine, price)
+        give_out(engine.fixed, engine.state, cover, choose(engine.fixed, engine.state, cover))
+        found = engine.placement()
+        if aim.reached(found) < reached:
+            best, reached = found, aim.reached(found)
+        target *= WIDER
+    return best
+
+
+def _narrowest(engine: Engine, limits: Limits, price: FloatArray, between: tuple[float, float]) -> float:
+    """The smallest distance for which the budget suffices, by bisection."""
+    aim, (narrow, wide) = Distance(engine.problem), between
+    while wide > FINE * narrow and not limits.over():
+        target = math.sqrt(narrow * wide)
+        engine.set_bands(*aim.bands(target))
+        enough = choose(engine.fixed, engine.state, _cover(engine, price)) >= 0
+        narrow, wide = (narrow, target) if enough else (target, wide)
+    return wide
+
+
+def _prices(problem: Problem) -> FloatArray:
+    """What each group takes of the allowance that is hurt most by it, as a part of that, (n_groups,)."""
+    bound = np.isfinite(problem.allowances) & (problem.allowances > 0)
+    parts = problem.prices[:, bound] / problem.allowances[bound]
+    price: FloatArray = np.maximum(parts.max(axis=1, initial=0.0), LEAST_PRICE)
+    return price
+
+
+def _cover(engine: Engine, price: FloatArray) -> Cover:
+    model, state = engine.problem.model, engine.state
+    return Cover(
+        price=price,
+        line=_lines(engine),
+        widest=(state.high - state.loads)[engine.fixed.receivers].max(keepdims=True, initial=0.0),
+        chosen=np.zeros(model.n_groups, dtype=np.int64),
+        leaves=np.zeros(model.n_groups, dtype=np.bool_),
+        left=np.zeros(state.loads.size),
+        heap=engine.fixed.receivers.copy(),
+    )
+
+
+def _lines(engine: Engine) -> FloatArray:
+    """Loads down to which nodes give, (n_nodes,): the top of their bands, or less where others lack more than that."""
+    model, state = engine.problem.model, engine.state
+    lacking = float(np.maximum(state.low - state.loads, 0.0).sum())
+    high, low = state.high / model.capacity, np.where(model.marked, 0.0, state.low) / model.capacity
+    part = 0.0
+    if float(np.maximum(state.loads - state.high, 0.0).sum()) < lacking:
+        below, above = 0.0, 1.0
+        for _ in range(20):
+            part = (below + above) / 2
+            line = (high - part * (high - low)) * model.capacity
+            short = float(np.maximum(state.loads - line, 0.0).sum()) < lacking
+            below, above = (part, above) if short else (below, part)
+    return (high - part * (high - low)) * model.capacity

@@ -1,0 +1,62 @@
+"""First plans of the search: levelled where the budget is loose, else two that cover and fit, each made better."""
+
+from __future__ import annotations
+
+import functools
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from streamjob_planners.covering import covered
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.goals import Distance
+from streamjob_planners.model import IntArray
+from streamjob_planners.side_by_side import Found, side_by_side
+from streamjob_planners.tightening import tightened
+
+COVER_SHARE = 0.5
+"""Part of the time of a first plan for covering and fitting; closer and closer bands have the rest."""
+PARTS = (1.0, 0.5)
+"""Parts of the budget that first plans spend: with all of it large models are nearly done, with half of it closer bands
+have something left to spend where a few heavy groups decide."""
+
+MOST_STARTS = 4
+"""First plans of each thread; a further one is made as long as the best is not good enough."""
+NEAR = 0.1
+"""Part of what a group brings to a node that is good enough."""
+LEAST_PART, NOISE = 0.3, 0.3
+"""Of further ones: least part of the budget, and the standard deviation of the logarithm of prices."""
+
+
+def tight_plan(engine: Engine, limits: Limits, share: float, levelled: IntArray) -> IntArray:
+    """The best of two first plans, made side by side, (n_groups,); `levelled` if neither is better.
+
+    `share`: part of what is left that they may take.
+    """
+    aim = Distance(engine.problem)
+    works = [functools.partial(_made, levelled, part, share) for part in PARTS]
+    threads = ThreadPoolExecutor(max_workers=len(PARTS))
+    found, _ = side_by_side(threads, engine, limits, (works[0], works[1]), lambda: None)
+    threads.shutdown(wait=False)
+    return min([*found, (aim.reached(levelled), levelled)], key=lambda one: one[0])[1]
+
+
+def _made(levelled: IntArray, part: float, share: float, engine: Engine, limits: Limits) -> Found:
+    """The best of a few, of which all but the first are drawn by chance; every other one begins as levelled.
+
+    That one has spent hardly anything, so closer bands decide what is moved.
+    """
+    problem, aim, own = engine.problem, Distance(engine.problem), limits.share(share)
+    before, best = own.steps_left, (np.inf, levelled)
+    for number in range(MOST_STARTS):
+        if own.over() or best[0] <= max(problem.params.tolerance, NEAR * engine.grain):
+            break
+        noise = NOISE if number > 0 else 0.0
+        part = float(engine.rng.uniform(LEAST_PART, 1.0)) if number > 0 else part
+        sparing = number % 2 == 1
+        first = levelled if sparing else covered(engine, own.share(COVER_SHARE), levelled, part, noise)
+        found = tightened(engine, own, aim, first)
+        best = min(best, (aim.reached(found), found), key=lambda one: one[0])
+    if np.isfinite(before):
+        limits.steps_left -= before - own.steps_left
+    return best

@@ -1,0 +1,121 @@
+"""A first plan for a tight budget: which groups leave is chosen for all nodes at once, then where they go.
+
+What leaves a node is what brings it down to a line for the least price: of the groups that do not take it below its
+band, those that take most of the excess for their price. Those that leave are given out heaviest first, each to the
+node with the most room.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from streamjob_planners.kernel.compiled import compiled
+from streamjob_planners.kernel.state import EDGE, Fixed, State
+from streamjob_planners.kernel.transfer import send, sort_heaviest_first
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
+
+
+class Cover(NamedTuple):
+    """Room to work in, and what is wanted.
+
+    Attributes:
+        price: of each group, a part of the budget, above 0, (n_groups,).
+        line: load down to which each node gives, (n_nodes,).
+        widest: room of the receiver that has most, (1,).
+        chosen: groups that leave, (n_groups,).
+        leaves: whether a group is among them, (n_groups,); none at first.
+        left: load of each node without them, (n_nodes,).
+        heap: receivers, the one with the most room first.
+    """
+
+    price: FloatArray
+    line: FloatArray
+    widest: FloatArray
+    chosen: IntArray
+    leaves: BoolArray
+    left: FloatArray
+    heap: IntArray
+
+
+@compiled
+def best_to_leave(fixed: Fixed, state: State, cover: Cover, node: int) -> int:
+    """The group of a node that takes most of its excess for its price and leaves it in its band; -1 if none does.
+
+    Of those that take all of it for the same price, the one that brings the node nearest to its band's middle.
+    """
+    excess = cover.left[node] - cover.line[node]
+    most = min(cover.left[node] - state.low[node], cover.widest[0])
+    wanted = excess if fixed.marked[node] else cover.left[node] - state.middle[node]
+    best, worth, least = -1, 0.0, 1e300
+    for place in range(state.filled[node]):
+        group = state.slots[node, place]
+        load = fixed.load[group]
+        if cover.leaves[group] or not fixed.movable[group] or load > most:
+            continue
+        one, apart = min(load, excess) / cover.price[group], abs(load - wanted)
+        if one > worth or (one == worth and apart < least):
+            best, worth, least = group, one, apart
+    return int(best)
+
+
+@compiled
+def choose(fixed: Fixed, state: State, cover: Cover) -> int:
+    """Fill `chosen` with what brings nodes down to their lines; how many, -1 if that is above the budget."""
+    count, spent = 0, 0.0
+    for node in range(cover.left.size):
+        cover.left[node] = state.loads[node]
+        while cover.left[node] > cover.line[node]:
+            group = best_to_leave(fixed, state, cover, node)
+            if group < 0:
+                break
+            cover.chosen[count] = group
+            cover.leaves[group] = True
+            cover.left[node] -= fixed.load[group]
+            spent += cover.price[group]
+            count += 1
+            if spent > 1.0:
+                return -1
+    return count
+
+
+@compiled
+def roomier(state: State, cover: Cover, one: int, other: int) -> bool:
+    """Whether a node has more room below its band's middle than another, or as much and the lower number."""
+    room, others = state.middle[one] - cover.left[one], state.middle[other] - cover.left[other]
+    return bool(room > others or (room == others and one < other))
+
+
+@compiled
+def sink(state: State, cover: Cover, place: int) -> None:
+    """Restore the heap below a place."""
+    while True:
+        child = 2 * place + 1
+        if child >= cover.heap.size:
+            return
+        if child + 1 < cover.heap.size and roomier(state, cover, cover.heap[child + 1], cover.heap[child]):
+            child += 1
+        if not roomier(state, cover, cover.heap[child], cover.heap[place]):
+            return
+        cover.heap[child], cover.heap[place] = cover.heap[place], cover.heap[child]
+        place = child
+
+
+@compiled
+def give_out(fixed: Fixed, state: State, cover: Cover, count: int) -> None:
+    """Send the first `count` of those chosen where there is room."""
+    sort_heaviest_first(fixed.load, cover.chosen, count)
+    for place in range(cover.heap.size // 2 - 1, -1, -1):
+        sink(state, cover, place)
+    for place in range(count):
+        group, target = cover.chosen[place], cover.heap[0]
+        home, load = state.at[group], fixed.load[group]
+        over = cover.left[target] + load - state.high[target]
+        if (
+            over < max(EDGE, cover.left[home] + load - state.high[home])
+            and target != home
+            and send(fixed, state, group, target)
+        ):
+            cover.left[target] += load
+            sink(state, cover, 0)
+        else:
+            cover.left[home] += load
