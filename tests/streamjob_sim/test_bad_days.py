@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from sim_worlds import ELASTIC, HOT, operators, run
 
@@ -182,10 +182,8 @@ changes = st.fixed_dictionaries(
 # Without shrinking: each example is an hour of a job, and one that fails is small enough to be read as it is.
 @settings(
     max_examples=20,
-    deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(changes, st.integers(0, 1000))
 def test_the_loop_converges_after_any_change(changed: dict[str, Any], seed: int) -> None:

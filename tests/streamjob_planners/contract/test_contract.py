@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -14,7 +14,7 @@ from streamjob_planners import facts
 from streamjob_planners.model import Budget, GroupId, LoadModel, MoveReason, PlanParams
 from streamjob_planners.verify import verify
 
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+QUICK = settings(max_examples=25, derandomize=True)
 EXACT = {"milp"}
 
 

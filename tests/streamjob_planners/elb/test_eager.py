@@ -50,7 +50,7 @@ def _by_the_prose(load, node_of, n, v, u):
     return owner
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(seed=st.integers(0, 10**6), p=st.integers(1, 14), n=st.integers(1, 5), width=st.sampled_from([0.1, 0.4, 0.9]))
 def test_it_is_the_paper_s_prose(seed, p, n, width):
     rng = np.random.default_rng(seed)

@@ -15,7 +15,7 @@ from streamjob_planners.placement.world import World
 from streamjob_planners.rod.linear import LinearModel
 from streamjob_planners.rod.resilience import resilience
 
-QUICK = settings(max_examples=40, deadline=None, derandomize=True)
+QUICK = settings(max_examples=40, derandomize=True)
 
 
 @st.composite
