@@ -9,8 +9,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -72,11 +73,23 @@ def run(cases: list[Case], folder: Path, tell: Callable[[Outcome], None], parall
         _install(Kubectl(plane.kubeconfig))
 
         def one(at: int, case: Case) -> Outcome:
-            outcome = outcome_of(case, f"fault-{at}", Place(folder=folder / str(at), plane=plane, prometheus=program))
+            with _plane_for(case, plane) as theirs:
+                place = Place(folder=folder / str(at), plane=theirs, prometheus=program)
+                outcome = outcome_of(case, f"fault-{at}", place)
             tell(outcome)
             return outcome
 
         return list(pool.map(one, range(len(cases)), cases))
+
+
+@contextmanager
+def _plane_for(case: Case, shared: ControlPlane) -> Iterator[ControlPlane]:
+    if not case.alone:
+        yield shared
+        return
+    with ControlPlane(binary.get()) as own:
+        _install(Kubectl(own.kubeconfig))
+        yield own
 
 
 def _install(kubectl: Kubectl) -> None:
@@ -107,7 +120,7 @@ def outcome_of(case: Case, namespace: str, place: Place) -> Outcome:
     ):
         begun_s, converged_s = time.monotonic(), None
         try:
-            note = case.harm(stage, Tools(proxy=proxy, prometheus=server, front=front))
+            note = case.harm(stage, Tools(plane=place.plane, proxy=proxy, prometheus=server, front=front))
             stage.wait("not converged", settled, place.converge_s)
             converged_s = time.monotonic() - begun_s
         except TimeoutError as error:

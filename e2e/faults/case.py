@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from e2e.cluster.controlplane import ControlPlane
 from e2e.cluster.fault_proxy import FaultProxy
 from e2e.cluster.process import Process
 from e2e.cluster.prometheus import Prometheus
@@ -15,8 +16,9 @@ from e2e.faults.stage import Stage, draining, settled
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What cases may break: the way to the API server, Prometheus, and what stands in front of it."""
+    """What cases may break: the API server, the way to it, Prometheus, and what stands in front of that."""
 
+    plane: ControlPlane
     proxy: FaultProxy
     prometheus: Prometheus
     front: Front
@@ -28,10 +30,11 @@ Harm = Callable[[Stage, Tools], str]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A fault by its name."""
+    """A fault by its name; `alone` wants a control plane for itself."""
 
     name: str
     harm: Harm
+    alone: bool = False
 
 
 def acting(stage: Stage) -> dict[str, Any]:

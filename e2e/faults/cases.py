@@ -10,6 +10,7 @@ from e2e.faults.case import Case, Tools, acting, begin
 from e2e.faults.deaths import DEATHS
 from e2e.faults.server import SERVER
 from e2e.faults.stage import Stage, condition
+from e2e.faults.surroundings import SURROUNDINGS
 
 
 def _nothing(stage: Stage, _: Tools) -> str:
@@ -67,6 +68,7 @@ CASES: tuple[Case, ...] = (
     Case(name="nothing", harm=_nothing),
     *DEATHS,
     *SERVER,
+    *SURROUNDINGS,
     _prometheus("Prometheus down", lambda tools: tools.prometheus.process.kill()),
     _prometheus(
         "Prometheus answers 500", lambda tools: tools.front.answer(500, "application/json", b'{"error":"sick"}')

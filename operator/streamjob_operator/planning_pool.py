@@ -32,6 +32,8 @@ WAIT_S = 5.0
 asks again."""
 FREE_S = 60.0
 """Time to wait for a process that other jobs keep busy."""
+LARGE = 2000
+"""Key groups from which a plan takes seconds: of several processes one is never given to those."""
 
 
 class Worker:
@@ -93,6 +95,7 @@ class PlanningPool:
         self._closed = False
         self._all: set[Worker] = set()
         self._free: queue.LifoQueue[Worker] = queue.LifoQueue()
+        self._large = threading.BoundedSemaphore(max(1, size - 1))
         self.kills = 0
         for _ in range(size):
             self._start()
@@ -114,9 +117,12 @@ class PlanningPool:
         """The planner of that name, working in the pool."""
         return Pooled(name=name, settings=settings, pool=self)
 
-    def run(self, task: object, timeout_s: float) -> object:
-        """What a process answers within timeout_s; raises Starting, Overran, or RuntimeError when the process died."""
-        with self._worker() as worker:
+    def run(self, task: object, timeout_s: float, *, large: bool = False) -> object:
+        """What a process answers within timeout_s; raises Starting, Overran, or RuntimeError when the process died.
+
+        Of `large` tasks one less than there are processes is under way at a time, so that the others find one free.
+        """
+        with self._lane(large), self._worker() as worker:
             if not worker.ready(self._wait_s):
                 if worker.age_s() < START_S:
                     raise Starting(f"for {worker.age_s():.0f} s")
@@ -125,6 +131,18 @@ class PlanningPool:
                 return worker.ask(task, timeout_s)
             except TimeoutError:
                 raise Overran(f"it was ended after {timeout_s:.1f} s") from None
+
+    @contextlib.contextmanager
+    def _lane(self, large: bool) -> Iterator[None]:
+        if not large:
+            yield
+            return
+        if not self._large.acquire(timeout=FREE_S):
+            raise Overran(f"other large plans kept the processes busy for {FREE_S:g} s")
+        try:
+            yield
+        finally:
+            self._large.release()
 
     @contextlib.contextmanager
     def _worker(self) -> Iterator[Worker]:
@@ -173,7 +191,8 @@ class Pooled:
     def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, _clock: Clock) -> Plan:
         """The plan; raises Starting, Overran once it is too late for one, or the planner's error as RuntimeError."""
         seed, longest_s = int(rng.integers(2**63)), limit_s(params)
-        answer = self.pool.run((self.name, self.settings, model, params, seed, longest_s), longest_s)
+        task = (self.name, self.settings, model, params, seed, longest_s)
+        answer = self.pool.run(task, longest_s, large=len(model.node_of) >= LARGE)
         if isinstance(answer, Plan):
             return answer
         raise RuntimeError(str(answer))

@@ -14,7 +14,7 @@ from foreign_objects import driver_pod, install
 from kubectl import Kubectl, eventually, program
 
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.kube.adoption import AGENT_STARTS_S, NO_SUSPEND, Adoption, adopt
+from streamjob_operator.kube.adoption import AGENT_STARTS_S, NO_SUSPEND, Adoption, Awaited, adopt
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.grants import grant_map
 from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, STREAM_JOBS
@@ -52,6 +52,7 @@ class Cluster:
         self.kubectl = kubectl
         self.api = api
         self.namespace = namespace
+        self._awaited = Awaited()
 
     def run(self, pod: dict[str, Any], phase: str = "Running") -> None:
         """The pod, and what a kubelet would say of it."""
@@ -66,7 +67,9 @@ class Cluster:
         document = {"applicationRef": reference, "executors": {"min": 2, "max": 6}, **spec}
         parsed = Spec.model_validate_json(json.dumps(document))
         metadata = {"name": "orders", "namespace": self.namespace}
-        return adopt(self.api, metadata, parsed, agent, STARTED_S + after_s)
+        found = adopt(self.api, metadata, parsed, agent, STARTED_S + after_s, self._awaited)
+        self._awaited = Awaited(pod_uid=found.pod_uid, since_s=found.awaited_since_s)
+        return found
 
 
 @pytest.fixture
@@ -126,9 +129,9 @@ def test_a_spark_application_by_its_name(cluster: Cluster, kind: SparkApplicatio
 
 def test_an_agent_that_never_reports_is_asked_for(cluster: Cluster) -> None:
     cluster.run(driver_pod("driver"))
-    found = cluster.adopt(agent=None, after_s=AGENT_STARTS_S - 1)
+    found = cluster.adopt(agent=None)
     assert (found.phase, found.reason, found.stalled) == (Phase.SUBMITTING, KubeReason.DRIVER_STARTING, False)
-    found = cluster.adopt(agent=None, after_s=AGENT_STARTS_S + 1)
+    found = cluster.adopt(agent=None, after_s=AGENT_STARTS_S + 2)
     assert (found.phase, found.reason, found.stalled) == (Phase.PENDING, KubeReason.AGENT_MISSING, True)
     assert f"STREAMJOB_AGENT_PARTITION_MAP={cluster.namespace}/orders" in found.sentence
     assert "does not restart it" in found.sentence
@@ -136,7 +139,8 @@ def test_an_agent_that_never_reports_is_asked_for(cluster: Cluster) -> None:
 
 def test_an_agent_of_an_earlier_driver_is_none(cluster: Cluster) -> None:
     cluster.run(driver_pod("driver", **{"spark-app-selector": "spark-2"}))
-    assert cluster.adopt(after_s=AGENT_STARTS_S + 1).reason is KubeReason.AGENT_MISSING
+    assert cluster.adopt().reason is KubeReason.DRIVER_STARTING
+    assert cluster.adopt(after_s=AGENT_STARTS_S + 2).reason is KubeReason.AGENT_MISSING
 
 
 @pytest.mark.parametrize(

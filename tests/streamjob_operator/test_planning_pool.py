@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import textwrap
 import threading
@@ -114,6 +115,20 @@ def test_a_giant_job_does_not_hold_up_the_others(making: Making) -> None:
     thread.join(30.0)
     assert not thread.is_alive()
     assert results[:5] == ["small"] * 5
+
+
+def test_giants_leave_one_process_to_the_others(making: Making) -> None:
+    pool = making(SLEEPS_ONCE, size=2)
+
+    def giant() -> None:
+        with contextlib.suppress(Overran, RuntimeError):
+            pool.run("sleep", 60.0, large=True)
+
+    threads = [threading.Thread(target=giant, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert pool.run("small", 30.0) == "small"
+    assert pool.kills == 0
 
 
 def test_a_closed_pool_leaves_no_process_behind(making: Making) -> None:

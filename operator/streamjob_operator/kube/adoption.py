@@ -19,10 +19,12 @@ from streamjob_operator.kube.driver.values import DriverPod, PodPhase
 from streamjob_operator.kube.kinds import PODS
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.pods import APPLICATION
+from streamjob_operator.kube.watched.trimmed import watched
 from streamjob_operator.spec import ApplicationRef, Spec
 from streamjob_operator.spec.quantities import format_duration
 
 LOOK_S = 10.0
+"""Between two looks for a pod that no watch tells of."""
 AGENT_STARTS_S = 120.0
 """Time that a driver gets to start its session before a missing agent is called missing."""
 NO_SUSPEND = "spec.suspend has no effect: the driver is started and stopped by somebody else."
@@ -39,6 +41,8 @@ class Adoption:
         limits: sentences about what cannot be done for it.
         stalled: it does not go on without a person.
         account: the driver's service account, which must be let at the PartitionMap.
+        awaited_since_s: since when an agent is waited for in the running pod, by our clock; None when it is not.
+        next_look_s: when to look again; None when a watch tells of changes.
     """
 
     phase: Phase
@@ -51,10 +55,26 @@ class Adoption:
     limits: tuple[str, ...] = ()
     stalled: bool = False
     account: str | None = None
-    next_look_s: float = LOOK_S
+    awaited_since_s: float | None = None
+    next_look_s: float | None = LOOK_S
 
 
-def adopt(api: KubeApi, metadata: Mapping[str, Any], spec: Spec, agent: AgentStatus | None, now_s: float) -> Adoption:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Awaited:
+    """The pod whose agent was waited for at the last look, and since when, by our clock."""
+
+    pod_uid: str | None = None
+    since_s: float | None = None
+
+
+def adopt(
+    api: KubeApi,
+    metadata: Mapping[str, Any],
+    spec: Spec,
+    agent: AgentStatus | None,
+    now_s: float,
+    awaited: Awaited = Awaited(),
+) -> Adoption:
     """Look at the application that spec.applicationRef names; `metadata` is the StreamJob's.
 
     Raises Refused, Unavailable.
@@ -68,7 +88,8 @@ def adopt(api: KubeApi, metadata: Mapping[str, Any], spec: Spec, agent: AgentSta
         return found
     limits = (*foreign.limits(ref, theirs, spec), *([NO_SUSPEND] if spec.suspend else []))
     pod = driver_pod(found)
-    told = _judge(pod, _application_id(found), agent, f"{namespace}/{name}", now_s)
+    since_s = awaited.since_s if awaited.pod_uid == pod.uid and awaited.since_s is not None else now_s
+    told = _judge(pod, _application_id(found), agent, f"{namespace}/{name}", now_s - since_s)
     refusal = foreign.refusal(ref, theirs)
     if refusal is not None:
         told = dataclasses.replace(
@@ -84,6 +105,8 @@ def adopt(api: KubeApi, metadata: Mapping[str, Any], spec: Spec, agent: AgentSta
         application_id=_application_id(found),
         limits=limits,
         account=(found.get("spec") or {}).get("serviceAccountName"),
+        awaited_since_s=since_s if told.phase in (Phase.PENDING, Phase.SUBMITTING) and _started(pod) else None,
+        next_look_s=None if watched(PODS, found) else LOOK_S,
     )
 
 
@@ -121,7 +144,7 @@ def _not_found(sentence: str) -> Adoption:
 
 
 def _judge(
-    pod: DriverPod, application_id: str | None, agent: AgentStatus | None, map_name: str, now_s: float
+    pod: DriverPod, application_id: str | None, agent: AgentStatus | None, map_name: str, waited_s: float
 ) -> Adoption:
     if pod.ended:
         reason = KubeReason.DRIVER_ENDED if pod.phase is PodPhase.SUCCEEDED else KubeReason.DRIVER_FAILED
@@ -131,8 +154,7 @@ def _judge(
     if agent is not None and (application_id is None or agent.application_id == application_id):
         sentence = f"The driver in pod {pod.name} is looked after; somebody else starts and stops it."
         return Adoption(phase=Phase.RUNNING, reason=KubeReason.ADOPTED, sentence=sentence)
-    waited_s = None if pod.started_at_s is None else now_s - pod.started_at_s
-    if waited_s is None or waited_s < AGENT_STARTS_S:
+    if not _started(pod) or waited_s < AGENT_STARTS_S:
         sentence = f"The driver's pod {pod.name} starts; its agent has not reported yet."
         return Adoption(phase=Phase.SUBMITTING, reason=KubeReason.DRIVER_STARTING, sentence=sentence)
     sentence = (
@@ -141,6 +163,10 @@ def _judge(
         "environment. StreamJob does not restart it."
     )
     return Adoption(phase=Phase.PENDING, reason=KubeReason.AGENT_MISSING, sentence=sentence, stalled=True)
+
+
+def _started(pod: DriverPod) -> bool:
+    return pod.started_at_s is not None
 
 
 def _application_id(document: Object) -> str | None:

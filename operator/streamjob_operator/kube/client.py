@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,26 +75,22 @@ class KubeApi:
         self, kind: Kind, namespace: str | None = None, *, labels: str | None = None, fields: str | None = None
     ) -> list[Object]:
         """All objects that fit both selectors; none when the kind is unknown to the server."""
-        found: list[Object] = []
+        with contextlib.suppress(NotFound):
+            return [one for page, _ in self.pages(kind, namespace, labels=labels, fields=fields) for one in page]
+        return []
+
+    def pages(
+        self, kind: Kind, namespace: str | None = None, *, labels: str | None = None, fields: str | None = None
+    ) -> Iterator[tuple[Iterable[Object], str]]:
+        """The same, page by page, each with the resource version of the whole; raises NotFound for unknown kinds."""
+        options = {"label_selector": labels, "field_selector": fields, "limit": PAGE}
         token: str | None = None
         while True:
-            try:
-                page = self._ask(
-                    "get",
-                    kind,
-                    kind.path(namespace),
-                    verb="list",
-                    label_selector=labels,
-                    field_selector=fields,
-                    limit=PAGE,
-                    _continue=token,
-                )
-            except NotFound:
-                return []
-            found += page.get("items", [])
+            page = self._ask("get", kind, kind.path(namespace), verb="list", **options, _continue=token)
+            yield page.get("items", []), page["metadata"]["resourceVersion"]
             token = page["metadata"].get("continue")
             if not token:
-                return found
+                return
 
     def resources(self, kind: Kind) -> frozenset[str]:
         """Plurals and PLURAL/SUBRESOURCE that the server knows of the kind's group and version; empty without it."""

@@ -22,6 +22,7 @@ from streamjob_operator.kube.reading import Reading
 from streamjob_operator.kube.report.decisions import ACTED, outcome_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.sources import Source, open_source
+from streamjob_operator.kube.spread import nearest_s, next_s
 from streamjob_operator.kube.tools import Tools
 from streamjob_operator.ports import Ports
 from streamjob_operator.spec import StreamJob
@@ -51,6 +52,7 @@ class Cycling:
         self._name = name
         self._log = log
         self._cadence = Cadence()
+        self._ran = False
         self._rng = np.random.default_rng()
         self._source: tuple[object, Source] | None = None
         self._found: Facts | None = None
@@ -69,8 +71,13 @@ class Cycling:
         if seen is None or seen.agent is None:
             return None
         source, period_s = self._open(facts.job), facts.job.spec.balancing.statistics_period_s
-        view = Seen(status=news_of(seen), rows=source.rows(), spec=spec_mark(reading))
-        return self._cadence.due_s(period_s, self._cadence.happened(view))
+        events = self._cadence.happened(Seen(status=news_of(seen), rows=source.rows(), spec=spec_mark(reading)))
+        due_s = self._cadence.due_s(period_s, events)
+        if self._ran:
+            return due_s if events else nearest_s(due_s, reading.uid, period_s)
+        # An operator that takes many jobs over at once spreads them; a new job does not wait.
+        cycled = (reading.document.get("status") or {}).get("lastCycle")
+        return next_s(due_s, reading.uid, period_s) if cycled else due_s
 
     def run(self, reading: Reading, facts: Facts, memory_text: str | None, write: Write) -> bool:
         """One cycle; whether it acted. `write` is given the facts with what it found; it may raise what it likes."""
@@ -81,6 +88,7 @@ class Cycling:
         cycle_id, started_s = secrets.token_hex(4), time.monotonic()
         view = Seen(status=news_of(seen), rows=source.rows(), spec=spec_mark(reading))
         woken = self._cadence.happened(view)
+        self._ran = True
         self._cadence.began(facts.now_s, dataclasses.replace(view, status=seen.agent))
 
         def keep(memory: Memory) -> None:

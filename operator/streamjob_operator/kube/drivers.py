@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Protocol
 
-from streamjob_operator.kube.adoption import Adoption, adopt
+from streamjob_operator.kube.adoption import Adoption, Awaited, adopt
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.driver import DriverState, JobFacts, from_status, reconcile_driver, to_status
 from streamjob_operator.kube.driver.monitoring import Monitoring
 from streamjob_operator.kube.driver.naming import executor_selector
+from streamjob_operator.kube.driver.observe import rfc3339, seconds
 from streamjob_operator.kube.grants import grant_map
 from streamjob_operator.kube.maps import MapView
 from streamjob_operator.kube.marks import keep_marks, mark_pods
@@ -93,7 +94,9 @@ class KubeDrivers:
     def _adopted(self, asked: Asked) -> Look:
         """Nothing of theirs is stopped: a deleted StreamJob takes back its marks and may go."""
         agent = None if asked.map is None else asked.map.agent
-        found = adopt(self._api, asked.reading.metadata, asked.job.spec, agent, asked.now_s)
+        known = asked.status.driver
+        awaited = Awaited() if known is None else Awaited(pod_uid=known.pod_uid, since_s=seconds(known.awaited_since))
+        found = adopt(self._api, asked.reading.metadata, asked.job.spec, agent, asked.now_s, awaited)
         granted = self._grant(asked, found.account)
         return Look(facts=_adopted_facts(found, asked), next_look_s=found.next_look_s, gone=True, granted=granted)
 
@@ -145,7 +148,12 @@ def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
 
 
 def _adopted_facts(found: Adoption, asked: Asked) -> DriverFacts:
-    known = {"pod": found.pod, "applicationId": found.application_id}
+    known = {
+        "pod": found.pod,
+        "podUid": found.pod_uid,
+        "applicationId": found.application_id,
+        "awaitedSince": rfc3339(found.awaited_since_s),
+    }
     told = {name: value for name, value in known.items() if value is not None}
     status = _status(told, asked, running=found.phase is Phase.RUNNING)
     return DriverFacts(

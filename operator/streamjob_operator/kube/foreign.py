@@ -9,10 +9,11 @@ from streamjob_operator.kube.kinds import APACHE_APPLICATIONS, KUBEFLOW_APPLICAT
 from streamjob_operator.spec import ApplicationRef, Spec
 from streamjob_operator.spec.application import CONTROLLED
 
-_NAME_LABELS = {
+NAME_LABELS = {
     KUBEFLOW_APPLICATIONS.api_version: "sparkoperator.k8s.io/app-name",
     APACHE_APPLICATIONS.api_version: "spark.operator/spark-app-name",
 }
+"""apiVersion -> the label by which that operator gives its pods the application's name."""
 Document = Mapping[str, Any]
 
 
@@ -22,8 +23,8 @@ def kind_of(ref: ApplicationRef) -> Kind:
 
 
 def name_label(ref: ApplicationRef) -> str:
-    """The label by which that operator gives its pods the application's name."""
-    return _NAME_LABELS[kind_of(ref).api_version]
+    """See NAME_LABELS."""
+    return NAME_LABELS[kind_of(ref).api_version]
 
 
 def refusal(ref: ApplicationRef, application: Document | None) -> str | None:

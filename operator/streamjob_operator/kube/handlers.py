@@ -1,4 +1,4 @@
-"""kopf's part: it watches StreamJobs, PartitionMaps and their pods, and says which StreamJob changed. No more.
+"""kopf's part: it watches StreamJobs, PartitionMaps and Spark's pods; stores take all, and who has changed is woken.
 
 Only event handlers are used: with them kopf writes nothing into anybody's objects, no annotation and no finalizer of
 its own (docs/decisions/0012-operator.md).
@@ -6,39 +6,68 @@ its own (docs/decisions/0012-operator.md).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import kopf
 from kubernetes.client import Configuration
 
+from streamjob_operator.kube.client import PAGE
+from streamjob_operator.kube.driver.naming import SPARK_ROLE
 from streamjob_operator.kube.jobs import Jobs
-from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, STREAM_JOBS
-from streamjob_operator.kube.names import Annotation, Label
+from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
+from streamjob_operator.kube.names import Annotation
+from streamjob_operator.kube.watched.adopted import Adopted
+from streamjob_operator.kube.watched.relist import SELECTORS
+from streamjob_operator.kube.watched.store import Store
 
 SILENCE_S = 90.0
 """A watch without any sign of life for so long is opened anew."""
 
 
 class Changes:
-    """Tells changes that matter from our own writes and heartbeats."""
+    """Tells changes that matter from our own writes and heartbeats; the stores take all of them."""
 
-    def __init__(self, jobs: Jobs) -> None:
+    def __init__(self, jobs: Jobs, stores: Mapping[Kind, Store]) -> None:
         self._jobs = jobs
-        self._marks: dict[tuple[str, str, str], Hashable] = {}
+        self._stores = stores
+        self._adopted = Adopted()
+        self._marks: dict[tuple[Kind, str, str], int] = {}
 
-    def saw(self, kind: str, event: Mapping[str, Any], job: str | None, mark: Hashable) -> None:
-        """An object of this kind that belongs to the StreamJob `job` was seen, with `mark` as what matters of it."""
-        metadata = event["object"]["metadata"]
-        key = (kind, metadata["namespace"], metadata["name"])
-        gone = event.get("type") == "DELETED"
-        changed = gone or self._marks.get(key) != mark
-        if gone:
+    def job(self, event: Mapping[str, Any]) -> None:
+        """A StreamJob was seen."""
+        found = event["object"]
+        self._adopted.job(found, gone=_gone(event))
+        self._saw(STREAM_JOBS, event, job_mark(found), (found["metadata"]["name"],))
+
+    def map(self, event: Mapping[str, Any]) -> None:
+        """A PartitionMap was seen."""
+        found = event["object"]
+        self._adopted.map(found, gone=_gone(event))
+        self._saw(PARTITION_MAPS, event, map_mark(found), (found["metadata"]["name"],))
+
+    def pod(self, event: Mapping[str, Any]) -> None:
+        """A driver's or an executor's pod was seen, whoever made it."""
+        self._saw(PODS, event, pod_mark(event["object"]), self._adopted.jobs_of(event["object"]))
+
+    def _saw(self, kind: Kind, event: Mapping[str, Any], mark: Hashable, jobs: Iterable[str]) -> None:
+        """`mark` is what matters of it."""
+        found, metadata = event["object"], event["object"]["metadata"]
+        key, seen = (kind, metadata["namespace"], metadata["name"]), hash(mark)
+        if _gone(event):
+            self._stores[kind].drop(key[1], key[2], int(metadata["resourceVersion"]))
             self._marks.pop(key, None)
         else:
-            self._marks[key] = mark
-        if changed and job:
-            self._jobs.wake(metadata["namespace"], job)
+            self._stores[kind].put(found)
+            if self._marks.get(key) == seen:
+                return
+            self._marks[key] = seen
+        for job in jobs:
+            self._jobs.wake(metadata["namespace"], job, listed=event.get("type") is None)
+
+
+def _gone(event: Mapping[str, Any]) -> bool:
+    return event.get("type") == "DELETED"
 
 
 def make_registry(changes: Changes, connection: Configuration) -> kopf.OperatorRegistry:
@@ -51,27 +80,28 @@ def make_registry(changes: Changes, connection: Configuration) -> kopf.OperatorR
 
     @kopf.on.event(STREAM_JOBS.group, STREAM_JOBS.version, STREAM_JOBS.plural, registry=registry)
     async def job_event(event: Mapping[str, Any], **_: Any) -> None:
-        changes.saw("job", event, event["object"]["metadata"]["name"], job_mark(event["object"]))
+        changes.job(event)
 
     @kopf.on.event(PARTITION_MAPS.group, PARTITION_MAPS.version, PARTITION_MAPS.plural, registry=registry)
     async def map_event(event: Mapping[str, Any], **_: Any) -> None:
-        changes.saw("map", event, event["object"]["metadata"]["name"], map_mark(event["object"]))
+        changes.map(event)
 
-    @kopf.on.event("", PODS.version, PODS.plural, labels={Label.JOB.value: kopf.PRESENT}, registry=registry)
+    @kopf.on.event("", PODS.version, PODS.plural, labels={SPARK_ROLE: kopf.PRESENT}, registry=registry)
     async def pod_event(event: Mapping[str, Any], **_: Any) -> None:
-        changes.saw("pod", event, event["object"]["metadata"]["labels"][Label.JOB.value], pod_mark(event["object"]))
+        changes.pod(event)
 
     return registry
 
 
 def make_settings() -> kopf.OperatorSettings:
-    """kopf as a watcher: no peering, no posting, pods of StreamJobs alone."""
+    """kopf as a watcher: no peering, no posting, of all pods Spark's alone; lists come in pages."""
     settings = kopf.OperatorSettings()
     settings.peering.standalone = True
     settings.posting.enabled = False
     settings.scanning.disabled = True  # our kinds are served by now; watching for others wants a right nobody needs
     settings.watching.inactivity_timeout = SILENCE_S
-    settings.watching.label_selectors["", PODS.version, PODS.plural] = Label.JOB.value
+    settings.watching.chunk_size = PAGE
+    settings.watching.label_selectors["", PODS.version, PODS.plural] = SELECTORS[PODS]
     settings.networking.enforce_retry_after = True
     return settings
 

@@ -1,7 +1,8 @@
 """All StreamJobs under care: one task each, that waits until its next turn is due or something wakes it.
 
-Turns run in a bounded pool of threads. What goes wrong in one job's turn is logged, told in its status, and tried again
-after a wait; no other job hears of it.
+Turns run in bounded pools of threads: those with a cycle, which may wait for a plan for a minute, in one of their own,
+so that no look, restart of a driver or deletion waits for another job's plan. What goes wrong in one job's turn is
+logged, told in its status, and tried again after a wait; no other job hears of it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import enum
+import functools
 import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -27,11 +30,22 @@ TOGETHER_S = 0.2
 Key = tuple[str, str]
 
 
+class Due(enum.Enum):
+    """What a turn stopped short of."""
+
+    CYCLE = "cycle"
+
+
+CYCLE_DUE = Due.CYCLE
+Rest = float | None | Due
+"""Seconds until the next turn, None when the StreamJob is gone; or a cycle is due, and was not run."""
+
+
 class Turning(Protocol):
     """What keeps one StreamJob."""
 
-    def turn(self) -> float | None:
-        """Seconds until the next turn, None when the StreamJob is gone."""
+    def turn(self, *, cycle: bool) -> Rest:
+        """See Rest; without `cycle` the turn stops short of one that is due."""
 
     def fail(self, sentence: str) -> None:
         """Tell that turns fail, and will go on to until somebody does something about it."""
@@ -42,37 +56,55 @@ class Turning(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Turned:
-    """How a turn went: seconds until the next one, None when the StreamJob is gone; or what it ran into."""
+    """How a turn went, or what it ran into."""
 
-    rest_s: float | None = None
+    rest: Rest = None
     failure: str | None = None
     passes: bool = False
 
 
 class Jobs:
-    """Lives in one event loop; `make(namespace, name)` gives the keeper of a StreamJob that is seen first."""
+    """Lives in one event loop; `make(namespace, name)` gives the keeper of a StreamJob that is seen first.
 
-    def __init__(self, make: Callable[[str, str], Turning], pool: Executor) -> None:
+    `first_wait_s` gives how long the first turn waits of a StreamJob that was there before.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[str, str], Turning],
+        looks: Executor,
+        cycles: Executor,
+        first_wait_s: Callable[[], float] = lambda: 0.0,
+    ) -> None:
         self._make = make
-        self._pool = pool
+        self._looks = looks
+        self._cycles = cycles
+        self._first_wait_s = first_wait_s
         self._tasks: dict[Key, asyncio.Task[None]] = {}
         self._wakes: dict[Key, asyncio.Event] = {}
+        self._unseen: set[Key] = set()
         self._stopping = False
 
     def __len__(self) -> int:
         """StreamJobs under care."""
         return len(self._tasks)
 
-    def wake(self, namespace: str, name: str) -> None:
-        """Something of this StreamJob changed, or it is new: its next turn comes at once."""
+    def wake(self, namespace: str, name: str, *, listed: bool = False) -> None:
+        """Something of this StreamJob changed, or it is new: its next turn comes at once.
+
+        What was merely `listed` may wait for its first turn: at an operator's start that is everything.
+        """
         key = (namespace, name)
         if self._stopping:
             return
         if key in self._tasks:
-            self._wakes[key].set()
+            if not (listed and key in self._unseen):
+                self._wakes[key].set()
             return
         self._wakes[key] = asyncio.Event()
-        self._tasks[key] = asyncio.create_task(self._care(key), name=f"job {namespace}/{name}")
+        wait_s = self._first_wait_s() if listed else 0.0
+        self._unseen |= {key}
+        self._tasks[key] = asyncio.create_task(self._care(key, wait_s), name=f"job {namespace}/{name}")
 
     async def stop(self) -> None:
         """No more turns; those that run are waited for."""
@@ -81,17 +113,20 @@ class Jobs:
             wake.set()
         await asyncio.gather(*self._tasks.values())
 
-    async def _care(self, key: Key) -> None:
+    async def _care(self, key: Key, wait_s: float) -> None:
         keeper, wake, failures = self._make(*key), self._wakes[key], 0
         try:
+            if wait_s > 0:
+                await _sleep(wake, wait_s)
+            self._unseen -= {key}
             while not self._stopping:
                 wake.clear()
                 turned = await self._turn(key, keeper)
                 if turned.failure is None:
                     failures = 0
-                    if turned.rest_s is None and not wake.is_set():
+                    if turned.rest is None and not wake.is_set():
                         return
-                    await _sleep(wake, turned.rest_s or 0.0)
+                    await _sleep(wake, 0.0 if turned.rest is None or isinstance(turned.rest, Due) else turned.rest)
                     continue
                 failures += 1
                 if not turned.passes or failures >= TELL_AFTER:
@@ -99,12 +134,15 @@ class Jobs:
                 await _sleep(wake, _wait_s(failures))
         finally:
             del self._tasks[key], self._wakes[key]
-            await asyncio.get_running_loop().run_in_executor(self._pool, keeper.close)
+            await asyncio.get_running_loop().run_in_executor(self._looks, keeper.close)
 
     async def _turn(self, key: Key, keeper: Turning) -> _Turned:
-        extra = {"job": "/".join(key)}
+        extra, run = {"job": "/".join(key)}, asyncio.get_running_loop().run_in_executor
         try:
-            return _Turned(rest_s=await asyncio.get_running_loop().run_in_executor(self._pool, keeper.turn))
+            rest = await run(self._looks, functools.partial(keeper.turn, cycle=False))
+            if rest is CYCLE_DUE:
+                rest = await run(self._cycles, functools.partial(keeper.turn, cycle=True))
+            return _Turned(rest=rest)
         except (Unavailable, Stale, Conflict) as error:  # it passes by itself
             LOG.warning("%s", error, extra=extra)
             return _Turned(failure=str(error), passes=True)
@@ -117,7 +155,7 @@ class Jobs:
 
     async def _tell(self, key: Key, keeper: Turning, sentence: str) -> None:
         try:
-            await asyncio.get_running_loop().run_in_executor(self._pool, keeper.fail, sentence)
+            await asyncio.get_running_loop().run_in_executor(self._looks, keeper.fail, sentence)
         except Exception:  # whatever it is, the job's turns go on
             LOG.warning("The failure could not be told in the status.", exc_info=True, extra={"job": "/".join(key)})
 

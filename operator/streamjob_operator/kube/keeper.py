@@ -8,12 +8,14 @@ objects. The PartitionMap is written before the status, and completes a memory t
 from __future__ import annotations
 
 import logging
+import random
 
 from streamjob_agent.wire import WireError
 from streamjob_operator.kube.cycling import Cycling, JobLog
 from streamjob_operator.kube.drivers import Asked, Look
 from streamjob_operator.kube.finalizer import hold, release
 from streamjob_operator.kube.heartbeat import Heartbeat
+from streamjob_operator.kube.jobs import CYCLE_DUE, Rest
 from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.maps import Maps, MapView
 from streamjob_operator.kube.memory import adopt, read_memory
@@ -35,7 +37,7 @@ from streamjob_operator.values import Memory
 
 LOG = logging.getLogger(__name__)
 LONGEST_REST_S, SHORTEST_REST_S = 30.0, 0.5
-"""Time between two turns: at the latest then, what every watch has missed is seen."""
+"""Time between two turns; the longest is shortened by chance, by a quarter at most, so that not all come at once."""
 LONGEST_END_S = 180.0
 """A deleted StreamJob goes after this time, whatever its driver does: Kubernetes takes away what it owns."""
 
@@ -53,10 +55,11 @@ class Keeper:
         self._granted: str | None = None
         self._heartbeat = Heartbeat()
 
-    def turn(self) -> float | None:
+    def turn(self, *, cycle: bool = True) -> Rest:
         """One turn; seconds until the next one is due at the latest, None when the StreamJob is gone.
 
-        Raises Unavailable, Stale, Refused.
+        Without `cycle` a turn that finds one due says so, and leaves everything else to the next turn. Raises
+        Unavailable, Stale, Refused.
         """
         document = self._tools.api.get(STREAM_JOBS, self._name, self._namespace)
         if document is None:
@@ -67,7 +70,7 @@ class Keeper:
             return self._end(reading)
         if reading.job is None:
             return self._refuse(reading)
-        return self._keep(read_job(hold(self._tools.api, document)), reading.job)
+        return self._keep(read_job(hold(self._tools.api, document)), reading.job, cycle)
 
     def fail(self, sentence: str) -> None:
         """Tell why turns come to nothing, by an event and in the status: either may be what cannot be written.
@@ -99,7 +102,7 @@ class Keeper:
         self._write(reading, facts, read_status(reading.document).handled)
         return LONGEST_REST_S
 
-    def _keep(self, reading: Reading, job: StreamJob) -> float:
+    def _keep(self, reading: Reading, job: StreamJob, cycle: bool) -> Rest:
         now_s, status = self._tools.clock(), read_status(reading.document)
         maps = Maps(self._tools.api, reading.document)
         seen = maps.ensure()
@@ -123,6 +126,8 @@ class Keeper:
         )
         due_s = self._cycling.due_s(reading, facts)
         if due_s is not None and now_s >= due_s:
+            if not cycle:
+                return CYCLE_DUE
             if self._cycling.run(reading, facts, status.memory, lambda told: self._write(reading, told, handled)):
                 return SHORTEST_REST_S  # pods are marked as the new map has it
             due_s = self._cycling.due_s(reading, facts)
@@ -154,7 +159,7 @@ class Keeper:
         return look
 
     def _rest_s(self, due_s: float | None, look: Look) -> float:
-        waits = [LONGEST_REST_S]
+        waits = [LONGEST_REST_S * (1 - random.random() / 4)]
         waits += [] if due_s is None else [due_s - self._tools.clock()]
         waits += [] if look.next_look_s is None else [look.next_look_s]
         return max(SHORTEST_REST_S, min(waits))

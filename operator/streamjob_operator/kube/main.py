@@ -7,10 +7,12 @@ import contextlib
 import dataclasses
 import logging
 import os
+import random
 import socket
 import threading
 import time
 import uuid
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
@@ -24,6 +26,7 @@ from streamjob_operator.kube.handlers import Changes, make_registry, make_settin
 from streamjob_operator.kube.health import HealthServer
 from streamjob_operator.kube.jobs import Jobs
 from streamjob_operator.kube.keeper import Keeper
+from streamjob_operator.kube.kinds import STREAM_JOBS, Kind
 from streamjob_operator.kube.leader import Election, Terms, keep_lease, wait_for_lease
 from streamjob_operator.kube.logs import start_logging
 from streamjob_operator.kube.refusals import Refused
@@ -32,6 +35,9 @@ from streamjob_operator.kube.retry import Retry
 from streamjob_operator.kube.served import wait_until_served
 from streamjob_operator.kube.telemetry import Telemetry
 from streamjob_operator.kube.tools import Tools
+from streamjob_operator.kube.watched.api import WatchedApi
+from streamjob_operator.kube.watched.relist import RELIST_S, fill, make_stores, relist
+from streamjob_operator.kube.watched.store import Store
 from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.signals import stop_on_signals
@@ -40,13 +46,17 @@ LOG = logging.getLogger(__name__)
 LOST_THE_LEASE = 3
 """Exit code of an operator that is not the leader any more."""
 STUCK_S = 30.0
+LOOKS = 8
+"""Turns without a cycle at the same time: each takes milliseconds, and waits for the API server if for anything."""
+FIRST_TURN_S, LONGEST_START_S = 0.03, 60.0
+"""A start looks at some 30 StreamJobs a second, each of which takes several requests then, and at all in a minute."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """How to run. Without `namespaces` the whole cluster is looked after.
 
-    `workers` turns run at the same time, and `planners` processes plan for them. `driver_monitor` and its labels say
+    `workers` cycles run at the same time, and `planners` processes plan for them. `driver_monitor` and its labels say
     how Prometheus scrapes drivers.
     """
 
@@ -91,7 +101,8 @@ def run_operator(options: Options) -> int:
     start_logging(options.log_level, as_json=options.log_json)
     telemetry, life = Telemetry(), Life()
     connection = configuration(options.kubeconfig)
-    api = KubeApi(connection, called=telemetry.api_called)
+    stores = make_stores()
+    api = WatchedApi(connection, stores, called=telemetry.api_called)
     identity = f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
     namespace = options.lease_namespace or own_namespace()
     election = Election(_lease_api(options, telemetry), namespace, options.lease_name, identity, options.terms)
@@ -100,7 +111,7 @@ def run_operator(options: Options) -> int:
         LOG.info("Started.", extra={"identity": identity, "port": pages.port})
         if not (_find_kinds(api, stop, life) and _become_leader(election, stop, life)):
             return 0
-        asyncio.run(_lead(options, api, telemetry, election, life))
+        asyncio.run(_lead(options, Cluster(api=api, stores=stores, over=stop.wait), telemetry, election, life))
     with contextlib.suppress(Unavailable, Refused):
         election.release()
     LOG.info("Ended.")
@@ -136,24 +147,43 @@ def _become_leader(election: Election, stop: threading.Event, life: Life) -> boo
     return True
 
 
-async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: Election, life: Life) -> None:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The API server, what its watches have told, and who says that everything ends."""
+
+    api: KubeApi
+    stores: Mapping[Kind, Store]
+    over: Callable[[float], bool]
+
+
+async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, election: Election, life: Life) -> None:
     """Watch and turn until kopf is told to end by a signal."""
     over = threading.Event()
     lease = threading.Thread(target=_hold_or_die, args=(election, over), name="lease", daemon=True)
     lease.start()
     with (
         PlanningPool(options.planners) as planning,
-        ThreadPoolExecutor(options.workers, thread_name_prefix="turn") as pool,
+        ThreadPoolExecutor(LOOKS, thread_name_prefix="look") as looks,
+        ThreadPoolExecutor(options.workers, thread_name_prefix="cycle") as cycles,
     ):
         telemetry.watch_planning(lambda: planning.kills)
-        tools = _tools(options, api, telemetry, planning)
-        jobs = Jobs(lambda namespace, name: Keeper(tools, namespace, name), pool)
+        tools = _tools(options, cluster.api, telemetry, planning)
+        known = cluster.stores[STREAM_JOBS]
+        jobs = Jobs(
+            lambda namespace, name: Keeper(tools, namespace, name), looks, cycles, lambda: first_wait_s(len(known))
+        )
         heart = asyncio.create_task(_beat(life))
+        filled = await asyncio.to_thread(
+            fill, cluster.api, cluster.stores, options.namespaces, cluster.over, LOG.warning
+        )
+        relisting = asyncio.create_task(_relist(cluster, options.namespaces))
         watching = asyncio.Event()
         watch = asyncio.create_task(_note_watching(watching, life))
         try:
+            if not filled or cluster.over(0.0):
+                return
             await kopf.operator(
-                registry=make_registry(Changes(jobs), configuration(options.kubeconfig)),
+                registry=make_registry(Changes(jobs, cluster.stores), configuration(options.kubeconfig)),
                 settings=make_settings(),
                 identity=cast(Any, election.identity),  # kopf's own needs a name for our user, which an image may lack
                 standalone=True,
@@ -163,8 +193,8 @@ async def _lead(options: Options, api: KubeApi, telemetry: Telemetry, election: 
             )
         finally:
             await jobs.stop()
-            heart.cancel()
-            watch.cancel()
+            for task in (heart, watch, relisting):
+                task.cancel()
             over.set()
             lease.join()  # so that it is not renewed any more when it is released
 
@@ -192,6 +222,20 @@ def _hold_or_die(election: Election, over: threading.Event) -> None:
     if not kept:
         LOG.error("The lease was lost; ending at once.")
         os._exit(LOST_THE_LEASE)
+
+
+def first_wait_s(jobs: int) -> float:
+    """How long one of so many jobs waits for its first turn: by chance, so that they come one after another."""
+    return random.random() * min(LONGEST_START_S, jobs * FIRST_TURN_S)
+
+
+async def _relist(cluster: Cluster, namespaces: tuple[str, ...]) -> None:
+    while True:
+        await asyncio.sleep(RELIST_S)
+        try:
+            await asyncio.to_thread(relist, cluster.api, cluster.stores, namespaces)
+        except (Unavailable, Refused) as error:
+            LOG.warning("What there is could not be listed anew: %s", error)
 
 
 async def _beat(life: Life) -> None:

@@ -6,7 +6,8 @@ import base64
 import binascii
 import zlib
 
-PLAIN_BYTES = 16 * 1024
+PLAIN_BYTES = 512
+"""Longer text is nothing that a person reads, and would push what he looks for off the screen."""
 MOST_BYTES = 64 * 2**20  # once unpacked: a small field must not fill the memory
 _PACKED = "z:"
 

@@ -11,7 +11,15 @@ from pydantic.alias_generators import to_camel
 
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.dependencies import SETTINGS, Dependencies, both_said, twice
-from streamjob_operator.spec.pod_templates import driver_template_mistakes, executor_template_mistakes
+from streamjob_operator.spec.pod_templates import (
+    DRIVER,
+    EXECUTOR,
+    HADOOP,
+    SPARK,
+    driver_template_mistakes,
+    executor_template_mistakes,
+    folder_mistakes,
+)
 from streamjob_operator.spec.restart import Restart
 from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, told
 
@@ -178,6 +186,10 @@ class Application(Part):
     def _templates(self) -> Application:
         owned = (*driver_template_mistakes(self.driver.pod_template),)
         owned += (*executor_template_mistakes(self.executor.pod_template),)
+        hadoop = {"application.hadoopConfigMap": HADOOP} if self.hadoop_config_map else {}
+        spark = {"application.sparkConfigMap": SPARK} if self.spark_config_map else {}
+        owned += (*folder_mistakes(self.driver.pod_template, DRIVER, hadoop | spark),)
+        owned += (*folder_mistakes(self.executor.pod_template, EXECUTOR, hadoop),)
         if owned:
             raise ValueError("; ".join(owned))
         return self

@@ -21,6 +21,12 @@ _DRIVERS = {
     "args": "application.args says them",
     "readinessProbe": "the agent's own is needed",
 }
+Folder = tuple[str, str]
+"""A variable, and the path that it has."""
+HADOOP: Folder = ("HADOOP_CONF_DIR", "/etc/hadoop/conf")
+SPARK: Folder = ("SPARK_CONF_DIR", "/etc/spark/conf")
+_VOLUMES = ("streamjob-settings", "streamjob-hadoop-conf", "streamjob-spark-conf")
+_SETTINGS = "/etc/streamjob"
 _EXECUTORS = {"image": _IMAGE.format(role=EXECUTOR), "args": "Spark says them"}
 
 
@@ -45,6 +51,19 @@ def executor_template_mistakes(template: Template) -> Iterator[str]:
     yield from _common(template, EXECUTOR, _EXECUTORS)
 
 
+def folder_mistakes(template: Template, role: str, folders: Mapping[str, Folder]) -> Iterator[str]:
+    """Sentences about what the folders of ConfigMaps would replace unseen; `folders`: field of the spec -> folder."""
+    main = main_container(_map(template.get("spec")), role)
+    named = {str(_map(one).get("name")) for one in _list(main.get("env"))}
+    mounted = {str(_map(one).get("mountPath")).rstrip("/") for one in _list(main.get("volumeMounts"))}
+    for field, (variable, path) in folders.items():
+        also = f"{field} mounts its files at {path}, where {variable} says they are; leave one of the two out"
+        if variable in named:
+            yield f"{role}.podTemplate, spec.containers, env {variable}: {also}"
+        if path in mounted:
+            yield f"{role}.podTemplate, spec.containers, volumeMounts at {path}: {also}"
+
+
 def main_container(spec: Template, name: str) -> Template:
     """Ours among a template's containers: the one of that name, else the first, as Spark takes it."""
     containers = [_map(one) for one in _list(spec.get("containers"))] or [{}]
@@ -60,9 +79,19 @@ def _common(template: Template, role: str, container: Mapping[str, str]) -> Iter
         if label in _map(metadata.get("labels")):
             yield _sentence(role, f"metadata.labels, {label}", "by it the pod is found")
     main = main_container(spec, role)
+    yield from _mounted(spec, main, role)
     for field, why in container.items():
         if field in main:
             yield _sentence(role, f"spec.containers, {field} of the {role}'s", why)
+
+
+def _mounted(spec: Template, main: Template, role: str) -> Iterator[str]:
+    for one in _list(spec.get("volumes")):
+        if _map(one).get("name") in _VOLUMES:
+            yield _sentence(role, f"spec.volumes, {_map(one)['name']}", _NAMED)
+    for one in _list(main.get("volumeMounts")):
+        if str(_map(one).get("mountPath")).rstrip("/") == _SETTINGS:
+            yield _sentence(role, f"spec.containers, volumeMounts at {_SETTINGS}", "Spark's settings are there")
 
 
 def _sentence(role: str, field: str, why: str) -> str:

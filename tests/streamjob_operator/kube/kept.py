@@ -28,10 +28,16 @@ class Kept:
         self.api: Any = FakeApi()
         self.now_s = 1_000_000.0
         events = Events(self.api)
-        tools = Tools(api=self.api, drivers=KubeDrivers(self.api, events), events=events, clock=lambda: self.now_s)
-        self.keeper = Keeper(tools, "n", "orders")
+        self._tools = Tools(
+            api=self.api, drivers=KubeDrivers(self.api, events), events=events, clock=lambda: self.now_s
+        )
+        self.restart()
         self.spec = {name: value for name, value in (ADOPTING | spec).items() if value is not None}
         self.create()
+
+    def restart(self) -> None:
+        """Another operator takes over."""
+        self.keeper = Keeper(self._tools, "n", "orders")
 
     def create(self) -> None:
         """As a person does it; again after its end it is another StreamJob of the same name."""
@@ -68,14 +74,14 @@ class Kept:
         there = self.found(STREAM_JOBS, "orders")
         self.api.put(STREAM_JOBS, {**there, "metadata": {**there["metadata"], "annotations": {what.value: value}}})
 
-    def driver(self, account: str = "default", uid: str = "1", **labels: str) -> None:
+    def driver(self, account: str = "default", uid: str = "1", started: str | None = None, **labels: str) -> None:
         """Its pod runs, as whoever started it wants it."""
         self.api.put(
             PODS,
             {
                 "metadata": {"name": "driver", "namespace": "n", "uid": uid, "labels": labels},
                 "spec": {"containers": [{"name": "spark"}], "serviceAccountName": account},
-                "status": {"phase": "Running"},
+                "status": {"phase": "Running"} | ({"containerStatuses": [_running(started)]} if started else {}),
             },
         )
 
@@ -83,3 +89,7 @@ class Kept:
         """What the agent writes into its PartitionMap."""
         there = self.found(PARTITION_MAPS, "orders")
         self.api.put(PARTITION_MAPS, {**there, "status": status_to_map(status)})
+
+
+def _running(since: str) -> dict[str, Any]:
+    return {"name": "spark", "ready": True, "state": {"running": {"startedAt": since}}}

@@ -96,8 +96,10 @@ def test_what_is_not_there(world: World) -> None:
 
 
 def test_a_list_is_read_page_by_page(world: World) -> None:
-    first = {"metadata": {"continue": "more"}, "items": [{"a": 1}]}
-    api, script = world.api(Answer(body=first), Answer(body={"metadata": {}, "items": [{"b": 2}]}))
+    first = {"metadata": {"continue": "more", "resourceVersion": "7"}, "items": [{"a": 1}]}
+    api, script = world.api(
+        Answer(body=first), Answer(body={"metadata": {"resourceVersion": "7"}, "items": [{"b": 2}]})
+    )
     assert api.list(PODS, labels="x=y") == [{"a": 1}, {"b": 2}]
     assert script.asked[0].path == "/api/v1/pods?labelSelector=x%3Dy&limit=500"
     assert script.asked[1].path == "/api/v1/pods?continue=more&labelSelector=x%3Dy&limit=500"

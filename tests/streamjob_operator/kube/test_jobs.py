@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from streamjob_operator.kube.jobs import TELL_AFTER, Jobs
+from streamjob_operator.kube.jobs import CYCLE_DUE, TELL_AFTER, Jobs, Rest
 from streamjob_operator.kube.refusals import Conflict, Refused
 from streamjob_operator.ports import Stale, Unavailable
 
@@ -23,7 +24,7 @@ class Scripted:
         self.told: list[str] = []
         self.closed = False
 
-    def turn(self) -> float | None:
+    def turn(self, *, cycle: bool) -> Rest:
         if self.accidents:
             raise self.accidents.pop()
         return None
@@ -42,7 +43,7 @@ def run(keeper: Scripted) -> None:
 
     async def care() -> None:
         with ThreadPoolExecutor(1) as pool:
-            jobs = Jobs(lambda *_: keeper, pool)
+            jobs = Jobs(lambda *_: keeper, pool, pool)
             jobs.wake("n", "orders")
             while len(jobs):
                 jobs.wake("n", "orders")  # no wait for the next turn
@@ -82,3 +83,65 @@ def test_a_failure_that_cannot_be_told_does_not_end_the_care(telling: Exception)
     keeper = Scripted(FORBIDDEN, telling)
     run(keeper)
     assert len(keeper.told) == 1
+
+
+class Planning:
+    """Jobs whose names begin with `slow` plan until `over`; any other one is gone after its first look."""
+
+    def __init__(self, name: str, over: threading.Event, looked: list[str]) -> None:
+        self.name, self.over, self.looked = name, over, looked
+
+    def turn(self, *, cycle: bool) -> Rest:
+        if self.over.is_set() or not self.name.startswith("slow"):
+            self.looked.append(self.name)
+            return None
+        if not cycle:
+            return CYCLE_DUE
+        self.over.wait(30.0)
+        return None
+
+    def fail(self, sentence: str) -> None:
+        raise AssertionError(sentence)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_looks_do_not_wait_for_the_plans_of_other_jobs() -> None:
+    over, looked = threading.Event(), list[str]()
+
+    async def care() -> None:
+        with ThreadPoolExecutor(1) as looks, ThreadPoolExecutor(1) as cycles:
+            jobs = Jobs(lambda _, name: Planning(name, over, looked), looks, cycles)
+            for name in ("slow-1", "slow-2", "deleted"):
+                jobs.wake("n", name)
+            while not looked:
+                await asyncio.sleep(0.01)
+            assert looked == ["deleted"]
+            over.set()
+            while len(jobs):
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(care(), 20.0))
+
+
+def test_what_was_merely_listed_waits_for_its_first_turn_and_what_changes_does_not() -> None:
+    looked: list[str] = []
+
+    async def care() -> None:
+        over = threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            jobs = Jobs(lambda _, name: Planning(name, over, looked), pool, pool, first_wait_s=lambda: 3600.0)
+            for name in ("old", "edited"):
+                jobs.wake("n", name, listed=True)
+            jobs.wake("n", "old", listed=True)  # its map was listed, too
+            await asyncio.sleep(0)
+            jobs.wake("n", "edited")
+            jobs.wake("n", "new")
+            while len(looked) < 2:
+                await asyncio.sleep(0.01)
+            assert len(jobs) == 1
+            await jobs.stop()
+
+    asyncio.run(asyncio.wait_for(care(), 20.0))
+    assert sorted(looked) == ["edited", "new"]

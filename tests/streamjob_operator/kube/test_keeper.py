@@ -8,6 +8,7 @@ import pytest
 from agent_reports import agent
 from kept import Kept
 
+from streamjob_operator.kube.adoption import AGENT_STARTS_S, LOOK_S
 from streamjob_operator.kube.kinds import ROLE_BINDINGS, ROLES, STREAM_JOBS
 from streamjob_operator.ports import Unavailable
 
@@ -142,3 +143,30 @@ def test_scale_selects_a_jobs_own_executors_by_its_name() -> None:
     kept = Kept(applicationRef=None, application={"image": "i", "mainFile": "local:///job.py"})
     kept.look()
     assert kept.look()["executors"]["selector"] == "streamjob.dev/job=orders,spark-role=executor"
+
+
+@pytest.mark.parametrize("started", ["1970-01-01T00:00:00Z", "2100-01-01T00:00:00Z"], ids=["behind", "ahead"])
+def test_an_agent_is_missed_by_our_clock_whatever_its_nodes_says_and_whoever_looks(started: str) -> None:
+    kept = Kept()
+    kept.driver(started=started)
+    kept.look()
+    assert kept.condition("Ready") == "False/DriverStarting"
+    kept.restart()
+    kept.look(after_s=AGENT_STARTS_S - 5)
+    assert kept.condition("Ready") == "False/DriverStarting"
+    kept.look(after_s=10)
+    assert kept.condition("Ready") == "False/AgentMissing"
+    kept.driver(started=started, uid="2")
+    kept.look()
+    assert kept.condition("Ready") == "False/DriverStarting"
+
+
+def test_a_driver_that_a_watch_tells_of_is_not_looked_for_again_and_again() -> None:
+    rests = []
+    for labels in ({}, {"spark-role": "driver"}):
+        kept = Kept()
+        kept.driver(**labels)
+        rests.append(kept.keeper.turn())
+    assert rests[0] == LOOK_S
+    assert isinstance(rests[1], float)
+    assert rests[1] > LOOK_S

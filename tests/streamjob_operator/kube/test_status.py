@@ -360,8 +360,8 @@ def test_the_same_event_is_counted_and_another_key_is_another_event() -> None:
     document = api.put(
         STREAM_JOBS, {"metadata": {"name": "j", "namespace": "n"}, "kind": "StreamJob", "apiVersion": "v"}
     )
-    for _ in range(3):
-        events.tell(document, Telling(reason="Balanced", note="x" * 5000, action="Plan"), 1000.0)
+    for at_s in (1000.0, 1001.0, 1002.0, 1002.0):  # the last is one whose answer was lost, and that was posted again
+        events.tell(document, Telling(reason="Balanced", note="x" * 5000, action="Plan"), at_s)
     events.tell(document, Telling(reason="Balanced", note="", action="Plan", key="2"), 1000.0)
     posted = [one for (plural, _, _), one in api.objects.items() if plural == "events"]
     assert sorted(one.get("series", {}).get("count", 1) for one in posted) == [1, 3]

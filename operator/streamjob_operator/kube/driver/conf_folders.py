@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from streamjob_operator.spec import Application
+from streamjob_operator.spec.pod_templates import HADOOP, SPARK, Folder
 
 Manifest = dict[str, Any]
 
@@ -26,19 +27,19 @@ class ConfFolder:
 
 def of_driver(application: Application) -> tuple[ConfFolder, ...]:
     """The folders that the driver gets."""
-    spark = _folder("spark", application.spark_config_map)
+    spark = _folder("spark", SPARK, application.spark_config_map)
     return (*of_executor(application), *spark)
 
 
 def of_executor(application: Application) -> tuple[ConfFolder, ...]:
     """The folders that every executor gets from us."""
-    return _folder("hadoop", application.hadoop_config_map)
+    return _folder("hadoop", HADOOP, application.hadoop_config_map)
 
 
-def _folder(whose: str, config_map: str | None) -> tuple[ConfFolder, ...]:
+def _folder(whose: str, folder: Folder, config_map: str | None) -> tuple[ConfFolder, ...]:
     if config_map is None:
         return ()
-    path, variable = f"/etc/{whose}/conf", f"{whose.upper()}_CONF_DIR"
+    variable, path = folder
     return (ConfFolder(volume=f"streamjob-{whose}-conf", config_map=config_map, path=path, variable=variable),)
 
 

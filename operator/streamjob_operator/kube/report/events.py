@@ -47,18 +47,20 @@ class Events:
         try:
             self._api.create(EVENTS, document)
         except Conflict:
-            self._count(document["metadata"]["name"], document["metadata"]["namespace"], now_s)
+            self._count(document["metadata"]["name"], document["metadata"]["namespace"], rfc3339_micro(now_s))
         except Refused as refusal:
             if refusal.status != 404:  # the namespace is going away: nobody is left to tell
                 raise
 
-    def _count(self, name: str, namespace: str, now_s: float) -> None:
+    def _count(self, name: str, namespace: str, at: str) -> None:
         found = self._api.get(EVENTS, name, namespace)
         if found is None:
             return  # it has just expired; the next one is new
-        count = int((found.get("series") or {}).get("count", 1)) + 1
-        series = {"count": count, "lastObservedTime": rfc3339_micro(now_s)}
-        self._api.merge_patch(EVENTS, name, namespace, {"series": series})
+        series = found.get("series") or {}
+        if at in (found.get("eventTime"), series.get("lastObservedTime")):
+            return  # this very telling was posted by a call whose answer was lost
+        told = {"count": int(series.get("count", 1)) + 1, "lastObservedTime": at}
+        self._api.merge_patch(EVENTS, name, namespace, {"series": told})
 
     def _document(self, regarding: Mapping[str, Any], telling: Telling, now_s: float) -> dict[str, Any]:
         metadata = regarding["metadata"]

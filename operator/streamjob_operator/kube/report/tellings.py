@@ -20,6 +20,8 @@ TOLD = {
     Condition.EXECUTORS_AVAILABLE: "False",
 }
 """Conditions that are told of when they come to have this status, or another reason for it."""
+SILENT = (Reason.WARMING_UP,)
+"""What passes by itself, and is no news: the conditions say it."""
 WARNINGS = (
     Reason.METRICS_UNAVAILABLE,
     Reason.METRICS_STALE,
@@ -77,7 +79,7 @@ def _decision(before: Status, after: Status, facts: Facts) -> Iterator[Telling]:
     outcome = outcome_of(record)
     if outcome.decision in (HELD, REFUSED):
         last = before.last_cycle
-        if last is None or last.reason != outcome.reason.value:
+        if outcome.reason not in SILENT and (last is None or last.reason != outcome.reason.value):
             warning = outcome.reason in WARNINGS
             yield Telling(reason=outcome.reason.value, note=outcome.message, action="Plan", warning=warning)
         return

@@ -1,0 +1,69 @@
+"""Which StreamJobs look after a pod that somebody else made, told by the pod alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamjob_operator.kube.driver.naming import SPARK_ROLE
+from streamjob_operator.kube.foreign import NAME_LABELS
+from streamjob_operator.kube.kinds import KUBEFLOW_APPLICATIONS
+from streamjob_operator.kube.names import Label
+from streamjob_operator.kube.pods import APPLICATION
+
+Document = Mapping[str, Any]
+Key = tuple[str, str]
+_NAME = "metadata.name"
+
+
+class Adopted:
+    """Learns from StreamJobs what they refer to, and from PartitionMaps whose Spark application is which."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[str, dict[str, Mapping[str, str]]] = {}
+        self._applications: dict[Key, str] = {}
+        self._application_of: dict[Key, str] = {}
+
+    def job(self, document: Document, *, gone: bool = False) -> None:
+        """A StreamJob was seen."""
+        namespace, name = _key(document)
+        reference = (document.get("spec") or {}).get("applicationRef")
+        if gone or reference is None:
+            self._wanted.get(namespace, {}).pop(name, None)
+        else:
+            self._wanted.setdefault(namespace, {})[name] = _words(reference)
+
+    def map(self, document: Document, *, gone: bool = False) -> None:
+        """A PartitionMap was seen."""
+        key = _key(document)
+        application = None if gone else (document.get("status") or {}).get("applicationId")
+        before = self._application_of.pop(key, None)
+        if before is not None and self._applications.get((key[0], before)) == key[1]:
+            del self._applications[key[0], before]
+        if application is not None:
+            self._application_of[key], self._applications[key[0], application] = application, key[1]
+
+    def jobs_of(self, pod: Document) -> tuple[str, ...]:
+        """Names of the StreamJobs, in the pod's namespace, that a change of this pod is news for."""
+        labels, (namespace, name) = pod["metadata"].get("labels") or {}, _key(pod)
+        if Label.JOB.value in labels:
+            return (labels[Label.JOB.value],)
+        if labels.get(SPARK_ROLE) == "executor":
+            found = self._applications.get((namespace, labels.get(APPLICATION, "")))
+            return () if found is None else (found,)
+        words = {**labels, _NAME: name}.items()
+        return tuple(job for job, wanted in self._wanted.get(namespace, {}).items() if wanted.items() <= words)
+
+
+def _words(reference: Mapping[str, Any]) -> Mapping[str, str]:
+    """Labels that its driver's pod has, or its name; the API server has judged the reference."""
+    if reference.get("matchLabels"):
+        return dict(reference["matchLabels"])
+    if reference.get("kind") == "Pod":
+        return {_NAME: reference["name"]}
+    label = NAME_LABELS.get(reference.get("apiVersion", ""), NAME_LABELS[KUBEFLOW_APPLICATIONS.api_version])
+    return {label: reference["name"]}
+
+
+def _key(document: Document) -> Key:
+    return document["metadata"]["namespace"], document["metadata"]["name"]

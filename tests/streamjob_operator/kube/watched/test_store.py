@@ -1,0 +1,87 @@
+"""What the watches have told, in whatever order it comes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamjob_operator.kube.kinds import PODS, STREAM_JOBS
+from streamjob_operator.kube.pods import APPLICATION
+from streamjob_operator.kube.watched.store import Store
+
+SPARK = {"spark-role": "executor", APPLICATION: "spark-1"}
+
+
+def document(name: str, version: int, **labels: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "n", "resourceVersion": str(version), "labels": labels}
+    return {"metadata": metadata | {"managedFields": [{}]}, "status": {"phase": "Running"}}
+
+
+@given(st.permutations([("put", 1), ("put", 3), ("put", 7), ("drop", 5)]))
+def test_the_newest_version_wins_in_whatever_order_it_is_told(told: list[tuple[str, int]]) -> None:
+    store = Store(STREAM_JOBS)
+    for what, version in told:
+        if what == "put":
+            store.put(document("a", version))
+        else:
+            store.drop("n", "a", version)
+    found = store.get("n", "a")
+    assert found is not None
+    assert found["metadata"]["resourceVersion"] == "7"
+
+
+@given(st.permutations([("put", 1), ("put", 3), ("drop", 5)]))
+def test_what_is_gone_does_not_come_back_by_older_news(told: list[tuple[str, int]]) -> None:
+    store = Store(STREAM_JOBS)
+    for what, version in told:
+        if what == "put":
+            store.put(document("a", version))
+        else:
+            store.drop("n", "a", version)
+    assert store.get("n", "a") is None
+    assert store.fitting(None, {}) == []
+
+
+def test_a_list_takes_away_what_no_watch_has_told_of() -> None:
+    store = Store(STREAM_JOBS)
+    for name, version in (("gone", 4), ("there", 5), ("newer", 9)):
+        store.put(document(name, version))
+    assert store.relisted({("n", "there")}, 6, None) == [("n", "gone")]
+    assert [one["metadata"]["name"] for one in store.fitting("n", {})] == ["newer", "there"]
+    assert store.relisted(set(), 20, "elsewhere") == []
+
+
+def test_a_readers_copy_is_his_own() -> None:
+    store = Store(STREAM_JOBS)
+    store.put(document("a", 1))
+    first = store.get("n", "a")
+    assert first is not None
+    first["status"]["phase"] = "Failed"
+    again = store.get("n", "a")
+    assert again is not None
+    assert again["status"] == {"phase": "Running"}
+
+
+@pytest.mark.parametrize("wanted", [SPARK, {"team": "blue"}, {**SPARK, "team": "blue"}], ids=["known", "other", "both"])
+def test_lists_by_labels(wanted: dict[str, str]) -> None:
+    store = Store(PODS, labels=(APPLICATION,))
+    store.put(document("b", 1, **SPARK, team="blue"))
+    store.put(document("a", 2, **SPARK, team="blue"))
+    store.put(document("c", 3, **{**SPARK, APPLICATION: "spark-2"}, team="red"))
+    store.put(document("a", 4, **SPARK, team="blue"))
+    assert [one["metadata"]["name"] for one in store.fitting("n", wanted)] == ["a", "b"]
+    store.drop("n", "b", 9)
+    assert [one["metadata"]["name"] for one in store.fitting("n", wanted)] == ["a"]
+    assert store.fitting("elsewhere", wanted) == []
+
+
+def test_pods_that_no_watch_tells_of_are_not_kept() -> None:
+    store = Store(PODS)
+    store.put(document("a", 1))
+    assert len(store) == 0
+    store.put(document("b", 2, **SPARK))
+    store.put(document("b", 3))  # somebody took the label away
+    assert len(store) == 0

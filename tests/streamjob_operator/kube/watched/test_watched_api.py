@@ -1,0 +1,108 @@
+"""When the API server is asked although the watches know something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from kubernetes.client import Configuration
+from scripted_server import Answer, Script, serving
+
+from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, SECRETS
+from streamjob_operator.kube.refusals import Conflict, Refused
+from streamjob_operator.kube.watched.api import WatchedApi
+from streamjob_operator.kube.watched.relist import fill, make_stores, relist
+
+
+def document(version: int, name: str = "a", **labels: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": "n", "resourceVersion": str(version), "labels": labels}}
+
+
+class World:
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self.stores = make_stores()
+
+    def api(self, *answers: Answer) -> tuple[WatchedApi, Script]:
+        script = self._stack.enter_context(serving(Script(*answers)))
+        return WatchedApi(Configuration(host=script.url), self.stores), script
+
+    def version(self) -> str | None:
+        found = self.stores[PARTITION_MAPS].get("n", "a")
+        return None if found is None else str(found["metadata"]["resourceVersion"])
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with ExitStack() as stack:
+        yield World(stack)
+
+
+def test_what_is_watched_costs_no_request(world: World) -> None:
+    api, script = world.api(Answer(status=500))
+    world.stores[PARTITION_MAPS].put(document(1))
+    world.stores[PODS].put(document(2, **{"spark-role": "executor"}))
+    assert api.get(PARTITION_MAPS, "a", "n")
+    assert len(api.list(PODS, "n", labels="spark-role=executor")) == 1
+    assert api.list(PODS, "n", labels="spark-role=driver") == []
+    assert script.asked == []
+
+
+@pytest.mark.parametrize("selector", ["app=x", "app", "app!=x,spark-role=driver", None])
+def test_what_is_watched_in_part_is_asked_for(world: World, selector: str | None) -> None:
+    listed = {"metadata": {"resourceVersion": "7"}, "items": [document(1)]}
+    api, script = world.api(Answer(body=listed))
+    assert len(api.list(PODS, "n", labels=selector)) == len(script.asked) == 1
+
+
+def test_absence_is_the_servers_own_word_and_what_it_has_is_kept(world: World) -> None:
+    api, script = world.api(Answer(status=404), Answer(body=document(3)))
+    assert api.get(PARTITION_MAPS, "a", "n") is None
+    assert api.get(PARTITION_MAPS, "a", "n")
+    assert api.get(PARTITION_MAPS, "a", "n")
+    assert len(script.asked) == 2
+
+
+def test_what_was_written_is_known_at_once(world: World) -> None:
+    api, script = world.api(Answer(body=document(5)))
+    world.stores[PARTITION_MAPS].put(document(4))
+    api.apply(PARTITION_MAPS, document(4))
+    world.stores[PARTITION_MAPS].put(document(4))  # what the watch tells late
+    assert world.version() == "5"
+    api.merge_patch(SECRETS, "a", "n", {})
+    assert len(script.asked) == 2
+
+
+@pytest.mark.parametrize("status", [409, 404])
+def test_after_a_conflict_the_server_is_asked(world: World, status: int) -> None:
+    api, _ = world.api(Answer(status=status), Answer(body=document(9)))
+    world.stores[PARTITION_MAPS].put(document(4))
+    with pytest.raises(Conflict if status == 409 else Refused):
+        api.apply(PARTITION_MAPS, document(4))
+    assert world.version() is None
+    found = api.get(PARTITION_MAPS, "a", "n")
+    assert found is not None
+    assert found["metadata"]["resourceVersion"] == "9"
+
+
+def test_a_list_fills_the_stores_and_empties_them(world: World) -> None:
+    def listed(version: int, *items: dict[str, Any]) -> Answer:
+        return Answer(body={"metadata": {"resourceVersion": str(version)}, "items": list(items)})
+
+    api, script = world.api(listed(5), listed(6, document(3)), listed(7, document(4, **{"spark-role": "driver"})))
+    told: list[str] = []
+    assert fill(api, world.stores, (), lambda _: True, told.append)
+    assert [len(store) for store in world.stores.values()] == [0, 1, 1]
+    assert "labelSelector=spark-role" in script.asked[2].path
+    script.answers = [listed(9)]
+    relist(api, world.stores, ("n",))
+    assert [len(store) for store in world.stores.values()] == [0, 0, 0]
+
+
+def test_filling_goes_on_until_nobody_waits(world: World) -> None:
+    api, _ = world.api(Answer(status=403))
+    told: list[str] = []
+    assert not fill(api, world.stores, (), lambda _: len(told) == 3, told.append)
+    assert len(told) == 3
