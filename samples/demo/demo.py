@@ -16,26 +16,37 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from claims import Course, Run, batch_figures, claims, course_figures, reasons, removed, settled, working
+from claims import (
+    ENOUGH_BATCHES,
+    Course,
+    Run,
+    batch_figures,
+    claims,
+    course_figures,
+    reasons,
+    removed,
+    settled,
+    watched,
+    working,
+)
 from event_log import read_events
 from proof import checked_scans, expected_totals, prove
 from rich.console import Console
-from source import Delivery, Director, Phase, Publisher, Skew, prepare
+from source import Director, Phase, Publisher, Skew
 
-from streamjob_operator import report_html
-from streamjob_operator.history import HistoryFile, read_history
-from streamjob_operator.report_html import write_report
+from streamjob_operator.history import History, HistoryFile, read_history
 
 HERE = pathlib.Path(__file__).parent
 OUT = pathlib.Path("out/demo")  # as in job.yaml
-WARM_UP = Phase(name="warm-up", at_least_s=10, at_most_s=10, rows_per_s=30)
-DAY = Phase(name="day", at_least_s=40, at_most_s=120, rows_per_s=300)
-NIGHT = Phase(name="night", at_least_s=30, at_most_s=140, rows_per_s=40)
-RUSH_HOUR = Phase(name="rush hour", at_least_s=30, at_most_s=240, rows_per_s=460)
+JOB = OUT / "job.yaml"
+WARM_UP = Phase(name="warm-up", at_most_s=15, rows_per_s=100)
+DAY = Phase(name="day", at_most_s=400, rows_per_s=200)
+NIGHT = Phase(name="night", at_most_s=180, rows_per_s=15, tick_s=4.0)
+RUSH_HOUR = Phase(name="rush hour", at_most_s=240, rows_per_s=280)
 PHASES = (WARM_UP, DAY, NIGHT, RUSH_HOUR)
 SHOWN: dict[Phase, Callable[[Course], bool]] = {DAY: settled, NIGHT: removed, RUSH_HOUR: working}
 SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
-START_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 180.0, 120.0, 45.0
+START_LIMIT_S, WATCH_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 240.0, 240.0, 120.0, 45.0
 POLL_S = 0.2
 AGENT = {"STREAMJOB_AGENT_TRAFFIC_MIN_BYTES": "16"}
 """The demo's batches are so small that no pair of key groups exchanges the kibibyte from which the agent reports it."""
@@ -54,30 +65,41 @@ class Times:
     complete_s: float
 
 
-def direct(phases: dict[str, float]) -> Director:
-    """Keeps when each phase started, and ends a phase once the controller has done what the phase is for."""
+class Watch:
+    """What the controller's history tells while it grows, and when each phase started."""
 
-    def started(phase: Phase) -> None:
+    def __init__(self) -> None:
+        self.phases: dict[str, float] = {}
+        self._size, self._history = 0, History(cycles=(), notes=())
+
+    def started(self, phase: Phase) -> None:
+        """Keep the time."""
         if phase is not WARM_UP:
-            phases[f"{phase.name}, {phase.rows_per_s} scans/s"] = time.time()
+            self.phases[f"{phase.name}, {phase.rows_per_s} scans/s"] = time.time()
         if not sys.stdout.isatty():  # a live screen is left alone
             print(f"--- {phase.name}: {phase.rows_per_s} scans/s", flush=True)
 
-    def is_over(phase: Phase) -> bool:
+    def is_over(self, phase: Phase) -> bool:
+        """Whether the controller has done what the phase is for."""
         shown = SHOWN.get(phase)
-        history = read_history(OUT / "history.jsonl")
-        return shown is not None and shown(Course(history=history, phases=phases, end_s=time.time()))
+        return shown is not None and shown(self.course())
 
-    return Director(started=started, is_over=is_over)
+    def course(self) -> Course:
+        """What was done so far; the file is read when there is more of it."""
+        path = OUT / "history.jsonl"
+        size = path.stat().st_size if path.exists() else 0
+        if size != self._size:
+            self._size, self._history = size, read_history(path)
+        return Course(history=self._history, phases=dict(self.phases), end_s=time.time())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """The running demo: the controller's process, the publisher, and when each phase started."""
+    """The running demo: the controller's process, the publisher, and what is seen of both."""
 
     controller: subprocess.Popen[bytes]
     publisher: Publisher
-    phases: dict[str, float]
+    watch: Watch
 
     def wait(self, ready: Callable[[], bool], limit_s: float, what: str) -> None:
         """Until `ready()` is true; DemoError when the controller ends or the time is over."""
@@ -113,29 +135,38 @@ def perform() -> Times:
     """Run it all, up to the end of the controller and its driver."""
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "events").mkdir(parents=True)
-    deliveries = prepare(PHASES, SKEW, OUT / "prepared")
-    with stage(deliveries) as running:
+    write_job(mode="Recommend")
+    with stage() as running:
         first = OUT / "totals" / "batch-0.json"
         running.wait(first.exists, START_LIMIT_S, "the first batch was done")
         running.publisher.begin()
+        enough = f"{ENOUGH_BATCHES} batches were watched"
+        running.wait(lambda: watched(running.watch.course()), WATCH_LIMIT_S, enough)
+        write_job(mode="Auto")
         seconds = sum(phase.at_most_s for phase in PHASES)
         running.wait(lambda: not running.publisher.is_alive(), seconds + 10, "all scans were published")
         ended_s = time.time()
         scans = sum(total.scans for total in expected_totals(OUT / "input")[0].values())
         all_in = f"all {scans:,} scans had been taken in"
         running.wait(lambda: checked_scans(OUT / "totals") >= scans, CATCH_UP_LIMIT_S, all_in)
-        return Times(phases=running.phases, ended_s=ended_s, complete_s=time.time())
+        return Times(phases=running.watch.phases, ended_s=ended_s, complete_s=time.time())
+
+
+def write_job(mode: str) -> None:
+    """Say in the job's file whether StreamJob acts, or only says what it would do; the controller follows at once."""
+    draft, text = OUT / "draft.yaml", (HERE / "job.yaml").read_text(encoding="utf-8")
+    draft.write_text(text.replace("mode: Auto", f"mode: {mode}"), encoding="utf-8")
+    draft.replace(JOB)
 
 
 @contextlib.contextmanager
-def stage(deliveries: tuple[Delivery, ...]) -> Iterator[Stage]:
+def stage() -> Iterator[Stage]:
     """Controller and publisher, both ended at the end."""
     streamjob = pathlib.Path(sys.executable).with_name("streamjob")
-    controller = subprocess.Popen([streamjob, "run", HERE / "job.yaml", "--out", OUT], env={**os.environ, **AGENT})
-    phases: dict[str, float] = {}
-    running = Stage(
-        controller=controller, publisher=Publisher(deliveries, OUT / "input", direct(phases)), phases=phases
-    )
+    controller = subprocess.Popen([streamjob, "run", JOB, "--out", OUT], env={**os.environ, **AGENT})
+    watch = Watch()
+    director = Director(started=watch.started, is_over=watch.is_over)
+    running = Stage(controller=controller, publisher=Publisher(PHASES, SKEW, OUT / "input", director), watch=watch)
     running.publisher.start()
     try:
         yield running
@@ -152,6 +183,8 @@ def stage(deliveries: tuple[Delivery, ...]) -> Iterator[Stage]:
 
 def examine(times: Times) -> Run:
     """Read what everybody recorded, add batches, phases, claims and figures to the history, write the report."""
+    from streamjob_operator import report_html  # its plots take a second to load, while Spark starts
+
     run = Run(
         history=read_history(OUT / "history.jsonl"),
         events=read_events(OUT / "events", until_s=times.complete_s),
@@ -174,7 +207,7 @@ def examine(times: Times) -> Run:
         history.note(report_html.CLAIM, ok=claim.ok, text=claim.text)
     for figure in batch_figures(run):
         history.note(report_html.FIGURE, **dataclasses.asdict(figure))
-    write_report(OUT / "history.jsonl", OUT / "report.html")
+    report_html.write_report(OUT / "history.jsonl", OUT / "report.html")
     return run
 
 

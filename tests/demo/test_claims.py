@@ -20,6 +20,7 @@ from claims import (
     removed,
     scaled_out,
     settled,
+    watched,
     within_budget,
     working,
 )
@@ -27,6 +28,7 @@ from event_log import Batch, Events
 from proof import Proof
 
 from streamjob_operator.history import History
+from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import CycleRecord, ExecutorView, QueryRates, Reason, Receipt, Snapshot, Verdict
 from streamjob_planners.model import Effect, GroupId, Move, MoveReason, Plan
 
@@ -42,6 +44,24 @@ EFFECT = Effect(
     noise_s=0.0,
     level_rms_s=1.0,
 )
+
+
+def series(at_s: float) -> BatchSeries:
+    """A batch each second since the beginning."""
+    ended = np.arange(1.0, at_s + 0.5)
+    ones, none = np.ones(ended.size), np.zeros(ended.size)
+    return BatchSeries(
+        ended_at_s=ended,
+        row_s=ones,
+        batches=np.ones(ended.size, dtype=np.int64),
+        batch_s=ones,
+        busy_s=np.ones((ended.size, 4)),
+        records=np.ones((ended.size, 4)),
+        input_rows=ones,
+        other_busy_s=none,
+        moved=none.astype(np.int64),
+        executors_changed=none.astype(np.int64),
+    )
 
 
 def snapshot(at_s: float, owners: str) -> Snapshot:
@@ -77,6 +97,7 @@ def snapshot(at_s: float, owners: str) -> Snapshot:
         state_bytes=np.full(4, 512.0),
         traffic_bytes=None,
         rates=rates,
+        series=series(at_s),
     )
 
 
@@ -195,6 +216,10 @@ def test_bad_run_fails_with_a_sentence(run: Run, claim: Callable[[Run], Claim], 
 def test_a_phase_is_over_once_it_has_shown_its_part(run: Run) -> None:
     fair = [cycle(at_s, FAIR) for at_s in (40, 50)]
     assert settled(with_cycles(run, *CYCLES[:3], *fair))
+    assert not settled(with_cycles(run, *CYCLES[:3], *fair[:1]))  # ten batches since the moves are too few
+    assert watched(with_cycles(run, *CYCLES[:2]))
+    assert not watched(with_cycles(run, *CYCLES[:1]))
+    assert not watched(with_cycles(dataclasses.replace(run, phases={}), *CYCLES[:2]))
     assert removed(run)
     assert working(run)
     assert not settled(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from streamjob_operator.spec import Application, StreamJob
 from streamjob_operator.standalone.agent_actuator import AgentActuator
 from streamjob_operator.standalone.agent_metrics import AgentMetrics
 from streamjob_operator.standalone.client import AgentClient, address_from, fixed_address
+from streamjob_operator.standalone.job_file import JobFile
 from streamjob_operator.standalone.launcher import Driver
 from streamjob_operator.standalone.runner import Runner
 from streamjob_operator.standalone.supervisor import Supervisor
@@ -29,8 +31,10 @@ MEMORY, HISTORY, REPORT = "memory.json", "history.jsonl", "report.html"
 SNAPSHOT = "snapshot.json"
 
 
-def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str | None) -> int:
+def run_session(job: StreamJob, path: Path, out: Path, duration_s: float | None, attach: str | None) -> int:
     """Run until the job ends, the time is over or Ctrl-C; the driver's exit code, 0 when it was stopped by us.
+
+    `path` is the file that says what the job is, and may be edited meanwhile.
 
     Raises DriverError when the job cannot be started.
     """
@@ -60,9 +64,16 @@ def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str
             reporters=(HistoryFile(out / HISTORY, job), SnapshotFile(out / SNAPSHOT), view),
             planning=planning,
         )
-        watch = _watch(supervisor)
+        file = JobFile(path, job, tell)
         Runner(
-            ports=ports, job=job, watch=watch, tell=tell, look=lambda: metrics.seen, duration_s=duration_s, stop=stop
+            ports=ports,
+            job=job,
+            watch=_watch(supervisor),
+            tell=tell,
+            look=lambda: dataclasses.replace(metrics.seen, spec=file.edits),
+            follow=file.newest,
+            duration_s=duration_s,
+            stop=stop,
         ).run()
         return 0 if supervisor is None else supervisor.ended or 0
 
