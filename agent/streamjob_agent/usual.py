@@ -75,7 +75,7 @@ class UsualBatches:
         self._odd = None
 
     def _forget(self) -> None:
-        """Leave out batches up to the last two on end that would be news to the newest ones: they are of another time."""
+        """Leave out what is of another time: up to the last two on end that would be news to the newest ones."""
         newest = list(self._logs)[-FEWEST:]
         if len(self._logs) <= FEWEST:
             return

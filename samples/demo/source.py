@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from spark_hash import keys_of, partition_of
 
 
-
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
     """A time with a steady rate: it lasts until what it shall show has been seen, or at most so long.
