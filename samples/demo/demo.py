@@ -15,82 +15,27 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from claims import (
-    ENOUGH_BATCHES,
-    Course,
-    Run,
-    batch_figures,
-    claims,
-    course_figures,
-    reasons,
-    removed,
-    settled,
-    watched,
-    working,
-)
-from event_log import read_events
-from proof import checked_scans, expected_totals, prove
 from rich.console import Console
-from source import Director, Phase, Publisher, Skew
 
-from streamjob_operator.history import History, HistoryFile, read_history
+if TYPE_CHECKING:
+    from examine import Times
+    from source import Publisher
+    from watch import Watch
 
 HERE = pathlib.Path(__file__).parent
 OUT = pathlib.Path("out/demo")  # as in job.yaml
 JOB = OUT / "job.yaml"
-WARM_UP = Phase(name="warm-up", at_most_s=15, rows_per_s=100)
-DAY = Phase(name="day", at_most_s=400, rows_per_s=200)
-NIGHT = Phase(name="night", at_most_s=180, rows_per_s=15, tick_s=4.0)
-RUSH_HOUR = Phase(name="rush hour", at_most_s=240, rows_per_s=280)
-PHASES = (WARM_UP, DAY, NIGHT, RUSH_HOUR)
-SHOWN: dict[Phase, Callable[[Course], bool]] = {DAY: settled, NIGHT: removed, RUSH_HOUR: working}
-SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
 START_LIMIT_S, WATCH_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 240.0, 240.0, 120.0, 45.0
 POLL_S = 0.2
+# Modules with planners and plots take seconds to import: functions that need them do so while Spark starts.
 AGENT = {"STREAMJOB_AGENT_TRAFFIC_MIN_BYTES": "16"}
 """The demo's batches are so small that no pair of key groups exchanges the kibibyte from which the agent reports it."""
 
 
 class DemoError(Exception):
     """The demo could not be carried out; the sentence says why."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """When each phase started, when the last one ended, and when the job had taken in everything."""
-
-    phases: dict[str, float]
-    ended_s: float
-    complete_s: float
-
-
-class Watch:
-    """What the controller's history tells while it grows, and when each phase started."""
-
-    def __init__(self) -> None:
-        self.phases: dict[str, float] = {}
-        self._size, self._history = 0, History(cycles=(), notes=())
-
-    def started(self, phase: Phase) -> None:
-        """Keep the time."""
-        if phase is not WARM_UP:
-            self.phases[f"{phase.name}, {phase.rows_per_s} scans/s"] = time.time()
-        if not sys.stdout.isatty():  # a live screen is left alone
-            print(f"--- {phase.name}: {phase.rows_per_s} scans/s", flush=True)
-
-    def is_over(self, phase: Phase) -> bool:
-        """Whether the controller has done what the phase is for."""
-        shown = SHOWN.get(phase)
-        return shown is not None and shown(self.course())
-
-    def course(self) -> Course:
-        """What was done so far; the file is read when there is more of it."""
-        path = OUT / "history.jsonl"
-        size = path.stat().st_size if path.exists() else 0
-        if size != self._size:
-            self._size, self._history = size, read_history(path)
-        return Course(history=self._history, phases=dict(self.phases), end_s=time.time())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +64,10 @@ def main() -> int:
     console, started_s = Console(soft_wrap=not sys.stdout.isatty()), time.monotonic()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that everything is ended in order
     try:
-        run = examine(perform())
+        times = perform()
+        from examine import claims, examine, summarise
+
+        run = examine(times, OUT)
     except (DemoError, ValueError) as error:
         console.print(f"The demo failed: {error}", style="bold red", markup=False)
         return 1
@@ -136,20 +84,30 @@ def perform() -> Times:
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "events").mkdir(parents=True)
     write_job(mode="Recommend")
-    with stage() as running:
-        first = OUT / "totals" / "batch-0.json"
-        running.wait(first.exists, START_LIMIT_S, "the first batch was done")
-        running.publisher.begin()
-        enough = f"{ENOUGH_BATCHES} batches were watched"
-        running.wait(lambda: watched(running.watch.course()), WATCH_LIMIT_S, enough)
-        write_job(mode="Auto")
-        seconds = sum(phase.at_most_s for phase in PHASES)
-        running.wait(lambda: not running.publisher.is_alive(), seconds + 10, "all scans were published")
-        ended_s = time.time()
-        scans = sum(total.scans for total in expected_totals(OUT / "input")[0].values())
-        all_in = f"all {scans:,} scans had been taken in"
-        running.wait(lambda: checked_scans(OUT / "totals") >= scans, CATCH_UP_LIMIT_S, all_in)
-        return Times(phases=running.watch.phases, ended_s=ended_s, complete_s=time.time())
+    with controller() as started, publishing(started) as running:
+        return play(running)
+
+
+def play(running: Stage) -> Times:
+    """All phases, until the job has taken in everything."""
+    from claims import ENOUGH_BATCHES, watched
+    from examine import Times
+    from proof import checked_scans, expected_totals
+    from watch import PHASES
+
+    first = OUT / "totals" / "batch-0.json"
+    running.wait(first.exists, START_LIMIT_S, "the first batch was done")
+    running.publisher.begin()
+    enough = f"{ENOUGH_BATCHES} batches were watched"
+    running.wait(lambda: watched(running.watch.course()), WATCH_LIMIT_S, enough)
+    write_job(mode="Auto")
+    seconds = sum(phase.at_most_s for phase in PHASES)
+    running.wait(lambda: not running.publisher.is_alive(), seconds + 10, "all scans were published")
+    ended_s = time.time()
+    scans = sum(total.scans for total in expected_totals(OUT / "input")[0].values())
+    all_in = f"all {scans:,} scans had been taken in"
+    running.wait(lambda: checked_scans(OUT / "totals") >= scans, CATCH_UP_LIMIT_S, all_in)
+    return Times(phases=running.watch.phases, ended_s=ended_s, complete_s=time.time())
 
 
 def write_job(mode: str) -> None:
@@ -160,70 +118,36 @@ def write_job(mode: str) -> None:
 
 
 @contextlib.contextmanager
-def stage() -> Iterator[Stage]:
-    """Controller and publisher, both ended at the end."""
+def controller() -> Iterator[subprocess.Popen[bytes]]:
+    """`streamjob run`, with the driver that it starts; ended at the end."""
     streamjob = pathlib.Path(sys.executable).with_name("streamjob")
-    controller = subprocess.Popen([streamjob, "run", JOB, "--out", OUT], env={**os.environ, **AGENT})
-    watch = Watch()
-    director = Director(started=watch.started, is_over=watch.is_over)
-    running = Stage(controller=controller, publisher=Publisher(PHASES, SKEW, OUT / "input", director), watch=watch)
-    running.publisher.start()
+    process = subprocess.Popen([streamjob, "run", JOB, "--out", OUT], env={**os.environ, **AGENT})
     try:
-        yield running
+        yield process
     finally:
-        running.publisher.stop()
-        if controller.poll() is None:
-            controller.send_signal(signal.SIGTERM)
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
         try:
-            controller.wait(STOP_LIMIT_S)
+            process.wait(STOP_LIMIT_S)
         except subprocess.TimeoutExpired:
-            controller.kill()
-            controller.wait()
+            process.kill()
+            process.wait()
 
 
-def examine(times: Times) -> Run:
-    """Read what everybody recorded, add batches, phases, claims and figures to the history, write the report."""
-    from streamjob_operator import report_html  # its plots take a second to load, while Spark starts
+@contextlib.contextmanager
+def publishing(process: subprocess.Popen[bytes]) -> Iterator[Stage]:
+    """The scans beside the controller; no more of them at the end."""
+    from source import Director, Publisher
+    from watch import PHASES, SKEW, Watch
 
-    run = Run(
-        history=read_history(OUT / "history.jsonl"),
-        events=read_events(OUT / "events", until_s=times.complete_s),
-        proof=prove(OUT / "input", OUT / "totals"),
-        phases=times.phases,
-        end_s=times.ended_s,
-    )
-    history = HistoryFile(OUT / "history.jsonl")
-    for batch in run.events.batches:
-        history.note(
-            report_html.BATCH,
-            batch_id=batch.batch_id,
-            ended_at_s=batch.ended_at_s,
-            duration_s=batch.duration_s,
-            rows=batch.rows,
-        )
-    for name, at_s in times.phases.items():
-        history.note(report_html.PHASE, name=name, at_s=at_s)
-    for claim in claims(run):
-        history.note(report_html.CLAIM, ok=claim.ok, text=claim.text)
-    for figure in batch_figures(run):
-        history.note(report_html.FIGURE, **dataclasses.asdict(figure))
-    report_html.write_report(OUT / "history.jsonl", OUT / "report.html")
-    return run
-
-
-def summarise(run: Run, console: Console) -> None:
-    """Claims, figures and reasons on the terminal."""
-    console.print()
-    for claim in claims(run):
-        console.print("[green]✓[/]" if claim.ok else "[red]✗[/]", end=" ")
-        console.print(claim.text, markup=False, highlight=False)
-    rows = [(figure.name, figure.value, figure.note) for figure in [*batch_figures(run), *course_figures(run)]]
-    rows += [
-        (f"reason {name}", f"{count} cycles", f"{acted} acted" if acted else "") for name, count, acted in reasons(run)
-    ]
-    console.print()
-    for name, value, note in rows:
-        console.print(f"{name:<30} {value:<20} {note}", markup=False, highlight=False)
+    watch = Watch(OUT)
+    director = Director(started=watch.started, is_over=watch.is_over)
+    publisher = Publisher(PHASES, SKEW, OUT / "input", director)
+    publisher.start()
+    try:
+        yield Stage(controller=process, publisher=publisher, watch=watch)
+    finally:
+        publisher.stop()
 
 
 if __name__ == "__main__":

@@ -245,7 +245,8 @@ def test_figures_name_what_was_measured(run: Run) -> None:
 
 
 def test_job_of_the_demo_is_valid() -> None:
-    from demo import OUT, SKEW
+    from demo import OUT
+    from watch import SKEW
 
     from streamjob_operator.spec import read_job
 
