@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HERE = pathlib.Path(__file__).parent
 OUT = pathlib.Path("out/demo")  # as in job.yaml
 JOB = OUT / "job.yaml"
-START_LIMIT_S, WATCH_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 240.0, 240.0, 120.0, 45.0
+START_LIMIT_S, WATCH_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 420.0, 300.0, 180.0, 45.0
 POLL_S = 0.2
 # Modules with planners and plots take seconds to import: functions that need them do so while Spark starts.
 AGENT = {"STREAMJOB_AGENT_TRAFFIC_MIN_BYTES": "16"}

@@ -34,7 +34,7 @@ WANTED = {NIGHT: (2,), RUSH_HOUR: (3, 4), EVENING: (2,)}
 """Executors on which a phase ends once the job is balanced on them."""
 SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
 WARM_BATCHES = 3
-START_S, CATCH_UP_S = 240.0, 90.0
+START_S, CATCH_UP_S = 300.0, 120.0
 
 
 class DemoError(Exception):
