@@ -83,7 +83,7 @@ def perform() -> Times:
     """Run it all, up to the end of the controller and its driver."""
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "events").mkdir(parents=True)
-    write_job(mode="Recommend")
+    write_job(balancing="Recommend", scaling="Recommend")
     with controller() as started, publishing(started) as running:
         return play(running)
 
@@ -100,9 +100,11 @@ def play(running: Stage) -> Times:
     running.publisher.begin()
     enough = f"{ENOUGH_BATCHES} batches were watched"
     running.wait(lambda: watched(running.watch.course()), WATCH_LIMIT_S, enough)
-    write_job(mode="Auto")
-    seconds = sum(phase.at_most_s for phase in PHASES)
-    running.wait(lambda: not running.publisher.is_alive(), seconds + 10, "all scans were published")
+    write_job(balancing="Auto", scaling="Recommend")
+    seconds = sum(phase.at_most_s for phase in PHASES) + 10
+    running.wait(lambda: len(running.watch.phases) > 1, seconds, "the day was over")
+    write_job(balancing="Auto", scaling="Auto")
+    running.wait(lambda: not running.publisher.is_alive(), seconds, "all scans were published")
     ended_s = time.time()
     scans = sum(total.scans for total in expected_totals(OUT / "input")[0].values())
     all_in = f"all {scans:,} scans had been taken in"
@@ -110,10 +112,12 @@ def play(running: Stage) -> Times:
     return Times(phases=running.watch.phases, ended_s=ended_s, complete_s=time.time())
 
 
-def write_job(mode: str) -> None:
+def write_job(balancing: str, scaling: str) -> None:
     """Say in the job's file whether StreamJob acts, or only says what it would do; the controller follows at once."""
     draft, text = OUT / "draft.yaml", (HERE / "job.yaml").read_text(encoding="utf-8")
-    draft.write_text(text.replace("mode: Auto", f"mode: {mode}"), encoding="utf-8")
+    for part, mode in (("balancing", balancing), ("scaling", scaling)):
+        text = text.replace(f"  {part}:\n    mode: Auto", f"  {part}:\n    mode: {mode}")
+    draft.write_text(text, encoding="utf-8")
     draft.replace(JOB)
 
 

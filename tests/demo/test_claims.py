@@ -255,3 +255,15 @@ def test_job_of_the_demo_is_valid() -> None:
     assert str(OUT / "input") in job.spec.application.args
     assert job.spec.application.spark_conf["spark.sql.shuffle.partitions"] == str(SKEW.partitions)
     assert job.spec.executors.max == SKEW.hot_every
+
+
+def test_modes_of_the_job_are_edited_one_by_one(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import demo
+
+    from streamjob_operator.spec import Mode, read_job
+
+    monkeypatch.setattr(demo, "OUT", tmp_path)
+    monkeypatch.setattr(demo, "JOB", tmp_path / "job.yaml")
+    demo.write_job(balancing="Auto", scaling="Recommend")
+    spec = read_job(tmp_path / "job.yaml").spec
+    assert (spec.balancing.mode, spec.scaling.mode) == (Mode.AUTO, Mode.RECOMMEND)
