@@ -164,9 +164,13 @@ ENOUGH_BATCHES = 20
 
 
 def batches_since(run: Course, at_s: float) -> int:
-    """Batches that began at or after a moment, as the newest cycle with a measurement knows them."""
-    series = next((one.snapshot.series for one in reversed(run.history.cycles) if one.snapshot), None)
-    return 0 if series is None else int(series.batches[series.within(at_s)].sum())
+    """Batches that began at or after a moment, as any cycle has measured them: one knows the last minute or so."""
+    found: dict[float, int] = {}
+    for series in (one.snapshot.series for one in run.history.cycles if one.snapshot and one.at_s >= at_s):
+        if series is not None:
+            since = series.within(at_s)
+            found.update(zip(series.ended_at_s[since].tolist(), series.batches[since].tolist(), strict=True))
+    return sum(found.values())
 
 
 def watched(run: Course) -> bool:

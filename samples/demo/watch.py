@@ -31,6 +31,7 @@ class Watch:
         self._out = out
         self.phases: dict[str, float] = {}
         self._size, self._history = 0, History(cycles=(), notes=())
+        self._judged = self._history
 
     def started(self, phase: Phase) -> None:
         """Keep the time."""
@@ -43,7 +44,11 @@ class Watch:
         """Whether what the phase is for has been seen."""
         if phase is WARM_UP:
             return len(finished_batches(self._out / "totals")) >= WARM_BATCHES
-        return SHOWN[phase](self.course())
+        course = self.course()
+        if course.history is self._judged:
+            return False  # nothing new since the last look
+        self._judged = course.history
+        return SHOWN[phase](course)
 
     def course(self) -> Course:
         """What was done so far; the file is read when there is more of it."""

@@ -12,6 +12,7 @@ from claims import (
     Claim,
     Run,
     balanced,
+    batches_since,
     before_and_after,
     course_figures,
     drained,
@@ -230,6 +231,20 @@ def test_a_phase_is_over_once_it_has_shown_its_part(run: Run) -> None:
     wider = dataclasses.replace(idle.snapshot, executors=(*idle.snapshot.executors, fresh))
     assert not working(with_cycles(run, *CYCLES[:4], dataclasses.replace(idle, snapshot=wider)))
     assert not working(with_cycles(run, *CYCLES[:4]))
+
+
+def test_batches_are_counted_over_all_cycles_when_one_knows_the_newest_alone(run: Run) -> None:
+    def short(record: CycleRecord) -> CycleRecord:
+        assert record.snapshot is not None
+        whole = record.snapshot.series
+        assert whole is not None
+        names = [one.name for one in dataclasses.fields(whole) if one.name not in ("parts_s", "stages")]
+        newest = dataclasses.replace(whole, **{name: getattr(whole, name)[-12:] for name in names})
+        return dataclasses.replace(record, snapshot=dataclasses.replace(record.snapshot, series=newest))
+
+    known = with_cycles(run, *(short(cycle(at_s, SKEWED)) for at_s in (10, 20, 30)))
+    assert batches_since(known, 0.0) == 30
+    assert batches_since(known, 15.0) == 15
 
 
 def test_before_and_after_leave_out_the_change(run: Run) -> None:
