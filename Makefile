@@ -2,6 +2,7 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 export SPARK_LOCAL_IP ?= 127.0.0.1
 SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
@@ -15,9 +16,10 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@command -v java >/dev/null || { echo "Java 17 is needed (Debian: apt-get install openjdk-17-jre-headless)"; exit 1; }
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed; set PYTHON=... to name yours"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	@echo "Compiling the planners' loops: a minute, once"
-	$(BIN)/python -m streamjob_planners.warm
+	$(PIP) --constraint constraints.txt numba numpy scipy
+	@echo "Compiling the planners' loops beside the rest of the packages, once"
+	PYTHONPATH=planners $(BIN)/python -m streamjob_planners.warm & warm=$$!; \
+	  $(PIP) --constraint constraints.txt --editable '.[dev]' || { kill $$warm; exit 1; }; wait $$warm
 	touch $@
 
 demo: setup

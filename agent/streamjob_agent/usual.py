@@ -3,12 +3,16 @@
 A range around the median of the last batches, in logarithms, since what makes batches longer makes them so by a factor;
 its width follows the median distance from that median (Hampel, "The influence curve and its role in robust estimation",
 Journal of the American Statistical Association 69, 1974), which single stragglers hardly move. One batch out of the
-range may be chance; two on end on the same side are news. Pure.
+range may be chance; two on end on the same side are news. A driver that gets warm shortens its batches for minutes:
+what would be news to the newest batches is forgotten, their own noise taken from the steps between them, which such a
+drift hardly widens (von Neumann, "Distribution of the ratio of the mean square successive difference to the variance",
+Annals of Mathematical Statistics 12, 1941). Pure.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import statistics
 from collections import deque
@@ -48,6 +52,7 @@ class UsualBatches:
         side = 0 if width is None or abs(value - middle) <= width else 1 if value > middle else -1
         if side == 0:
             self._keep(value)
+            self._forget()
         elif self._odd is None or self._odd[0] != side:
             if self._odd is not None:
                 self._logs.append(self._odd[1])
@@ -69,15 +74,29 @@ class UsualBatches:
         self._logs.append(value)
         self._odd = None
 
+    def _forget(self) -> None:
+        """Leave out what is of another time: up to the last two on end that would be news to the newest ones."""
+        newest = list(self._logs)[-FEWEST:]
+        if len(self._logs) <= FEWEST:
+            return
+        steps = [abs(late - early) for early, late in itertools.pairwise(newest)]
+        middle, wide = statistics.median(newest), _wide(_NORMAL * statistics.median(steps) / math.sqrt(2.0), FEWEST)
+        sides = [0 if abs(one - middle) <= wide else 1 if one > middle else -1 for one in self._logs]
+        odd = [at for at, (early, late) in enumerate(itertools.pairwise(sides)) if early and early == late]
+        for _ in range(odd[-1] + 2 if odd else 0):
+            self._logs.popleft()
+
     def _width(self) -> float | None:
         """Half the range, in logarithms; None while too few batches have ended."""
-        count = len(self._logs)
-        if count < FEWEST:
+        if len(self._logs) < FEWEST:
             return None
         middle = statistics.median(self._logs)
-        deviation = _NORMAL * statistics.median(abs(one - middle) for one in self._logs)
-        wide = DEVIATIONS * (1.0 + FEW_COST / count) * max(deviation, LEAST_DEVIATION)
-        return max(math.log(LEAST_RATIO), wide)
+        return _wide(_NORMAL * statistics.median(abs(one - middle) for one in self._logs), len(self._logs))
+
+
+def _wide(deviation: float, count: int) -> float:
+    """Half a range, of the standard deviation that so many batches show."""
+    return max(math.log(LEAST_RATIO), DEVIATIONS * (1.0 + FEW_COST / count) * max(deviation, LEAST_DEVIATION))
 
 
 def _news(batch: BatchEnd, middle: float, width: float) -> Unusual:

@@ -46,10 +46,10 @@ def read_duration(_: click.Context, __: click.Parameter, value: str | None) -> f
         raise click.BadParameter(f"'{value}' given; {error}") from error
 
 
-def read_spec(_: click.Context, __: click.Parameter, value: str) -> StreamJob:
+def read_spec(path: Path) -> StreamJob:
     """The StreamJob in a file; every mistake is one line on stderr, and the command ends with 2."""
     try:
-        return read_job(Path(value))
+        return read_job(path)
     except SpecError as error:
         for sentence in error.sentences:
             click.echo(sentence, err=True)
@@ -63,19 +63,23 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("job", metavar="JOB.YAML", callback=read_spec)
-def validate(job: StreamJob) -> None:
+@click.argument("path", metavar="JOB.YAML", type=click.Path(path_type=Path))
+def validate(path: Path) -> None:
     """Say whether a StreamJob file is right, or what is wrong with it."""
-    click.echo(f"{job.metadata.name} is a valid StreamJob.")
+    click.echo(f"{read_spec(path).metadata.name} is a valid StreamJob.")
 
 
 @main.command()
-@click.argument("job", metavar="JOB.YAML", callback=read_spec)
+@click.argument("path", metavar="JOB.YAML", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder of results. Default: out/NAME.")
 @click.option("--duration", callback=read_duration, help="Stop after this time, for example 5m.")
 @click.option("--attach", metavar="ADDRESS", default=None, help="Address of a running agent; nothing is started.")
-def run(job: StreamJob, out: Path | None, duration: float | None, attach: str | None) -> None:
-    """Run a job, or attach to one, and keep it balanced and right-sized."""
+def run(path: Path, out: Path | None, duration: float | None, attach: str | None) -> None:
+    """Run a job, or attach to one, and keep it balanced and right-sized.
+
+    What is edited in the file of balancing, scaling and executors meanwhile counts at once.
+    """
+    job = read_spec(path)
     # Imported here: `validate` needs neither solvers nor plots.
     from streamjob_operator.standalone.launcher import DriverError
     from streamjob_operator.standalone.session import run_session
@@ -85,7 +89,7 @@ def run(job: StreamJob, out: Path | None, duration: float | None, attach: str | 
     if what := lacking():
         raise click.UsageError(f"`streamjob run` draws a report at the end; {what}.")
     try:
-        code = run_session(job, out or Path("out") / job.metadata.name, duration, attach)
+        code = run_session(job, path, out or Path("out") / job.metadata.name, duration, attach)
     except DriverError as error:
         click.echo(str(error), err=True)
         raise SystemExit(BAD_SPEC) from error

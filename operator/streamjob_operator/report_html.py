@@ -6,6 +6,7 @@ import dataclasses
 import pathlib
 import time
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import jinja2
@@ -14,6 +15,8 @@ import numpy as np
 from streamjob_operator import report_plots as plots
 from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.history import History, read_history
+from streamjob_operator.report_slowest import account
+from streamjob_operator.slowest import slowest
 from streamjob_operator.values import CycleRecord
 from streamjob_operator.view_panels import clock_time, message
 
@@ -63,6 +66,7 @@ def write_report(history_path: str | pathlib.Path, out_path: str | pathlib.Path)
 def render(history: History) -> str:
     """The page."""
     timeline = make_timeline(history)
+    slow = slowest(history.cycles)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -78,6 +82,7 @@ def render(history: History) -> str:
         cards=[*_noted_figures(history), *cards(timeline)],
         claims=history.of_kind(CLAIM),
         sections=[(title, plots.svg(draw, timeline), caption) for title, draw, caption in _sections(timeline)],
+        slow=None if slow is None else account(slow, timeline.since_start(slow.ended_at_s)),
         reasons=Counter(one.reason for one in timeline.cycles).most_common(),
         rows=[_row(one, timeline) for one in timeline.cycles],
     )
@@ -139,11 +144,7 @@ def cards(timeline: plots.Timeline) -> list[Card]:
                 name="load distance, largest → last", value=f"{max(distances):.1f} → {distances[-1]:.1f} pp", note=bound
             )
         )
-    errors = [one.batch.error_pct for one in timeline.cycles if one.batch and one.batch.error_pct is not None]
-    if errors:
-        found.append(
-            Card(name="predicted batches are off by", value=f"{errors[-1]:.0f} %", note="mean of the last periods")
-        )
+    found += list(_predicted(timeline))
     state = sum(one.moved_bytes for one in timeline.cycles)
     found.append(Card(name="moves", value=f"{moved}", note=f"{_size(state)} of state"))
     if ready:
@@ -158,6 +159,22 @@ def cards(timeline: plots.Timeline) -> list[Card]:
     acted = sum(one.acted for one in timeline.cycles)
     found.append(Card(name="cycles", value=f"{len(timeline.cycles)}", note=f"{acted} acted"))
     return found
+
+
+def _predicted(timeline: plots.Timeline) -> Iterator[Card]:
+    """How far predictions were off: of mean batches, and of single ones."""
+    errors = [one.batch.error_pct for one in timeline.cycles if one.batch and one.batch.error_pct is not None]
+    if errors:
+        yield Card(name="predicted batches are off by", value=f"{errors[-1]:.0f} %", note="mean of the last periods")
+    single = {
+        round(at_s, 1): abs(predicted_s - measured_s) / measured_s
+        for times in (one.batch_times for one in reversed(timeline.cycles) if one.batch_times is not None)
+        for at_s, measured_s, predicted_s in zip(times.ended_at_s, times.measured_s, times.predicted_s, strict=True)
+        if measured_s > 0
+    }
+    if single:
+        value = f"{100.0 * float(np.median(list(single.values()))):.0f} %"
+        yield Card(name="a single batch is off by", value=value, note=f"median of {len(single)} predicted ones")
 
 
 def _noted_figures(history: History) -> list[Card]:

@@ -112,7 +112,7 @@ def balanced(run: Course) -> Claim:
     plans = relieved(cycles)
     if not plans:
         return Claim(ok=False, text="No key group moved in the first phase to make batches shorter")
-    before_s = max(batch_seconds([one for one in cycles if one.at_s <= plans[0].at_s]), default=0.0)
+    before_s = float(np.median(batch_seconds([one for one in cycles if one.at_s <= plans[0].at_s]) or [0.0]))
     after = batch_seconds([one for one in cycles if one.at_s > plans[-1].at_s])[-STEADY_CYCLES:]
     promised_s = plans[-1].batch.planned_s if plans[-1].batch is not None else None
     if not after or promised_s is None:
@@ -159,12 +159,38 @@ def executors(count: int) -> str:
 
 
 STEADY_CYCLES = 3
+ENOUGH_BATCHES = 20
+"""Batches before the first move, and as many after the last one: fewer say little of a median."""
+
+
+def batches_since(run: Course, at_s: float) -> int:
+    """Batches that began at or after a moment, as any cycle has measured them: one knows the last minute or so."""
+    found: dict[float, int] = {}
+    for series in (one.snapshot.series for one in run.history.cycles if one.snapshot and one.at_s >= at_s):
+        if series is not None:
+            since = series.within(at_s)
+            found.update(zip(series.ended_at_s[since].tolist(), series.batches[since].tolist(), strict=True))
+    return sum(found.values())
+
+
+def watched(run: Course) -> bool:
+    """Whether enough batches of the first phase have ended to be compared with."""
+    start_s = next(iter(run.phases.values()), None)
+    return start_s is not None and batches_since(run, start_s) >= ENOUGH_BATCHES
+
+
+def balanced_at_s(run: Course) -> float | None:
+    """When the last move of the first phase was known to be made; None while there was none, or some are pending."""
+    cycles = first_phase(run)
+    plans = [one.at_s for one in relieved(cycles)]
+    return next((one.at_s for one in cycles if plans and one.at_s > plans[-1] and not one.pending), None)
 
 
 def settled(run: Course) -> bool:
-    """Whether batches are as short as promised, and no more moves were wanted for a while."""
-    newest = first_phase(run)[-STEADY_CYCLES:]
-    return balanced(run).ok and not any(one.moves or one.pending for one in newest)
+    """Whether batches are as short as promised for long enough, and no more moves were wanted for a while."""
+    since_s, newest = balanced_at_s(run), first_phase(run)[-STEADY_CYCLES:]
+    calm = not any(one.moves or one.pending for one in newest)
+    return since_s is not None and calm and batches_since(run, since_s) >= ENOUGH_BATCHES and balanced(run).ok
 
 
 def removed(run: Course) -> bool:
@@ -194,13 +220,11 @@ def before_and_after(run: Run) -> tuple[list[Batch], list[Batch]]:
     """The first phase's batches until moves for balance were asked for, and since the last of them was made."""
     start_s, end_s = run.span(next(iter(run.phases)))
     batches = [one for one in run.events.batches if start_s <= one.started_at_s < end_s]
-    plans = [one.at_s for one in relieved(first_phase(run))]
-    first_move_s = next(iter(plans), end_s)
-    done = (one.at_s for one in first_phase(run) if plans and one.at_s > plans[-1] and not one.pending)
-    balanced_s = next(done, end_s)
+    first_move_s = next((one.at_s for one in relieved(first_phase(run))), end_s)
+    since_s = balanced_at_s(run)
     # Moves are made between batches: one that had started before they were asked for ran as before.
     before = [one for one in batches if one.started_at_s <= first_move_s]
-    return before, [one for one in batches if one.started_at_s >= balanced_s]
+    return before, [] if since_s is None else [one for one in batches if one.started_at_s >= since_s]
 
 
 def batch_figures(run: Run) -> list[Figure]:

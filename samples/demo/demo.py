@@ -15,28 +15,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from claims import Course, Run, batch_figures, claims, course_figures, reasons, removed, settled, working
-from event_log import read_events
-from proof import checked_scans, expected_totals, prove
 from rich.console import Console
-from source import Delivery, Director, Phase, Publisher, Skew, prepare
 
-from streamjob_operator import report_html
-from streamjob_operator.history import HistoryFile, read_history
-from streamjob_operator.report_html import write_report
+if TYPE_CHECKING:
+    from examine import Times
+    from source import Publisher
+    from watch import Watch
 
 HERE = pathlib.Path(__file__).parent
 OUT = pathlib.Path("out/demo")  # as in job.yaml
-WARM_UP = Phase(name="warm-up", at_least_s=10, at_most_s=10, rows_per_s=30)
-DAY = Phase(name="day", at_least_s=40, at_most_s=120, rows_per_s=300)
-NIGHT = Phase(name="night", at_least_s=30, at_most_s=140, rows_per_s=40)
-RUSH_HOUR = Phase(name="rush hour", at_least_s=30, at_most_s=240, rows_per_s=460)
-PHASES = (WARM_UP, DAY, NIGHT, RUSH_HOUR)
-SHOWN: dict[Phase, Callable[[Course], bool]] = {DAY: settled, NIGHT: removed, RUSH_HOUR: working}
-SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
-START_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 180.0, 120.0, 45.0
+JOB = OUT / "job.yaml"
+START_LIMIT_S, WATCH_LIMIT_S, CATCH_UP_LIMIT_S, STOP_LIMIT_S = 420.0, 300.0, 180.0, 45.0
 POLL_S = 0.2
+# Modules with planners and plots take seconds to import: functions that need them do so while Spark starts.
 AGENT = {"STREAMJOB_AGENT_TRAFFIC_MIN_BYTES": "16"}
 """The demo's batches are so small that no pair of key groups exchanges the kibibyte from which the agent reports it."""
 
@@ -46,38 +39,12 @@ class DemoError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """When each phase started, when the last one ended, and when the job had taken in everything."""
-
-    phases: dict[str, float]
-    ended_s: float
-    complete_s: float
-
-
-def direct(phases: dict[str, float]) -> Director:
-    """Keeps when each phase started, and ends a phase once the controller has done what the phase is for."""
-
-    def started(phase: Phase) -> None:
-        if phase is not WARM_UP:
-            phases[f"{phase.name}, {phase.rows_per_s} scans/s"] = time.time()
-        if not sys.stdout.isatty():  # a live screen is left alone
-            print(f"--- {phase.name}: {phase.rows_per_s} scans/s", flush=True)
-
-    def is_over(phase: Phase) -> bool:
-        shown = SHOWN.get(phase)
-        history = read_history(OUT / "history.jsonl")
-        return shown is not None and shown(Course(history=history, phases=phases, end_s=time.time()))
-
-    return Director(started=started, is_over=is_over)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """The running demo: the controller's process, the publisher, and when each phase started."""
+    """The running demo: the controller's process, the publisher, and what is seen of both."""
 
     controller: subprocess.Popen[bytes]
     publisher: Publisher
-    phases: dict[str, float]
+    watch: Watch
 
     def wait(self, ready: Callable[[], bool], limit_s: float, what: str) -> None:
         """Until `ready()` is true; DemoError when the controller ends or the time is over."""
@@ -97,7 +64,10 @@ def main() -> int:
     console, started_s = Console(soft_wrap=not sys.stdout.isatty()), time.monotonic()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that everything is ended in order
     try:
-        run = examine(perform())
+        times = perform()
+        from examine import claims, examine, summarise
+
+        run = examine(times, OUT)
     except (DemoError, ValueError) as error:
         console.print(f"The demo failed: {error}", style="bold red", markup=False)
         return 1
@@ -113,84 +83,75 @@ def perform() -> Times:
     """Run it all, up to the end of the controller and its driver."""
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "events").mkdir(parents=True)
-    deliveries = prepare(PHASES, SKEW, OUT / "prepared")
-    with stage(deliveries) as running:
-        first = OUT / "totals" / "batch-0.json"
-        running.wait(first.exists, START_LIMIT_S, "the first batch was done")
-        running.publisher.begin()
-        seconds = sum(phase.at_most_s for phase in PHASES)
-        running.wait(lambda: not running.publisher.is_alive(), seconds + 10, "all scans were published")
-        ended_s = time.time()
-        scans = sum(total.scans for total in expected_totals(OUT / "input")[0].values())
-        all_in = f"all {scans:,} scans had been taken in"
-        running.wait(lambda: checked_scans(OUT / "totals") >= scans, CATCH_UP_LIMIT_S, all_in)
-        return Times(phases=running.phases, ended_s=ended_s, complete_s=time.time())
+    write_job(balancing="Recommend", scaling="Recommend")
+    with controller() as started, publishing(started) as running:
+        return play(running)
+
+
+def play(running: Stage) -> Times:
+    """All phases, until the job has taken in everything."""
+    from claims import ENOUGH_BATCHES, watched
+    from examine import Times
+    from proof import checked_scans, expected_totals
+    from watch import PHASES
+
+    first = OUT / "totals" / "batch-0.json"
+    running.wait(first.exists, START_LIMIT_S, "the first batch was done")
+    running.publisher.begin()
+    enough = f"{ENOUGH_BATCHES} batches were watched"
+    running.wait(lambda: watched(running.watch.course()), WATCH_LIMIT_S, enough)
+    write_job(balancing="Auto", scaling="Recommend")
+    seconds = sum(phase.at_most_s for phase in PHASES) + 10
+    running.wait(lambda: len(running.watch.phases) > 1, seconds, "the day was over")
+    write_job(balancing="Auto", scaling="Auto")
+    running.wait(lambda: not running.publisher.is_alive(), seconds, "all scans were published")
+    ended_s = time.time()
+    scans = sum(total.scans for total in expected_totals(OUT / "input")[0].values())
+    all_in = f"all {scans:,} scans had been taken in"
+    running.wait(lambda: checked_scans(OUT / "totals") >= scans, CATCH_UP_LIMIT_S, all_in)
+    return Times(phases=running.watch.phases, ended_s=ended_s, complete_s=time.time())
+
+
+def write_job(balancing: str, scaling: str) -> None:
+    """Say in the job's file whether StreamJob acts, or only says what it would do; the controller follows at once."""
+    draft, text = OUT / "draft.yaml", (HERE / "job.yaml").read_text(encoding="utf-8")
+    for part, mode in (("balancing", balancing), ("scaling", scaling)):
+        text = text.replace(f"  {part}:\n    mode: Auto", f"  {part}:\n    mode: {mode}")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(JOB)
 
 
 @contextlib.contextmanager
-def stage(deliveries: tuple[Delivery, ...]) -> Iterator[Stage]:
-    """Controller and publisher, both ended at the end."""
+def controller() -> Iterator[subprocess.Popen[bytes]]:
+    """`streamjob run`, with the driver that it starts; ended at the end."""
     streamjob = pathlib.Path(sys.executable).with_name("streamjob")
-    controller = subprocess.Popen([streamjob, "run", HERE / "job.yaml", "--out", OUT], env={**os.environ, **AGENT})
-    phases: dict[str, float] = {}
-    running = Stage(
-        controller=controller, publisher=Publisher(deliveries, OUT / "input", direct(phases)), phases=phases
-    )
-    running.publisher.start()
+    process = subprocess.Popen([streamjob, "run", JOB, "--out", OUT], env={**os.environ, **AGENT})
     try:
-        yield running
+        yield process
     finally:
-        running.publisher.stop()
-        if controller.poll() is None:
-            controller.send_signal(signal.SIGTERM)
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
         try:
-            controller.wait(STOP_LIMIT_S)
+            process.wait(STOP_LIMIT_S)
         except subprocess.TimeoutExpired:
-            controller.kill()
-            controller.wait()
+            process.kill()
+            process.wait()
 
 
-def examine(times: Times) -> Run:
-    """Read what everybody recorded, add batches, phases, claims and figures to the history, write the report."""
-    run = Run(
-        history=read_history(OUT / "history.jsonl"),
-        events=read_events(OUT / "events", until_s=times.complete_s),
-        proof=prove(OUT / "input", OUT / "totals"),
-        phases=times.phases,
-        end_s=times.ended_s,
-    )
-    history = HistoryFile(OUT / "history.jsonl")
-    for batch in run.events.batches:
-        history.note(
-            report_html.BATCH,
-            batch_id=batch.batch_id,
-            ended_at_s=batch.ended_at_s,
-            duration_s=batch.duration_s,
-            rows=batch.rows,
-        )
-    for name, at_s in times.phases.items():
-        history.note(report_html.PHASE, name=name, at_s=at_s)
-    for claim in claims(run):
-        history.note(report_html.CLAIM, ok=claim.ok, text=claim.text)
-    for figure in batch_figures(run):
-        history.note(report_html.FIGURE, **dataclasses.asdict(figure))
-    write_report(OUT / "history.jsonl", OUT / "report.html")
-    return run
+@contextlib.contextmanager
+def publishing(process: subprocess.Popen[bytes]) -> Iterator[Stage]:
+    """The scans beside the controller; no more of them at the end."""
+    from source import Director, Publisher
+    from watch import PHASES, SKEW, Watch
 
-
-def summarise(run: Run, console: Console) -> None:
-    """Claims, figures and reasons on the terminal."""
-    console.print()
-    for claim in claims(run):
-        console.print("[green]✓[/]" if claim.ok else "[red]✗[/]", end=" ")
-        console.print(claim.text, markup=False, highlight=False)
-    rows = [(figure.name, figure.value, figure.note) for figure in [*batch_figures(run), *course_figures(run)]]
-    rows += [
-        (f"reason {name}", f"{count} cycles", f"{acted} acted" if acted else "") for name, count, acted in reasons(run)
-    ]
-    console.print()
-    for name, value, note in rows:
-        console.print(f"{name:<30} {value:<20} {note}", markup=False, highlight=False)
+    watch = Watch(OUT)
+    director = Director(started=watch.started, is_over=watch.is_over)
+    publisher = Publisher(PHASES, SKEW, OUT / "input", director)
+    publisher.start()
+    try:
+        yield Stage(controller=process, publisher=publisher, watch=watch)
+    finally:
+        publisher.stop()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The scans of the demo: deterministic files, prepared beforehand and published at a rate that changes.
+"""The scans of the demo: deterministic, written and published at a rate that changes.
 
 Depots are chosen by the key group that Spark's hash gives them, so that some key groups are hot; scan numbers are
 chosen so that a part of the traffic between the job's two operators flows between fixed pairs of key groups. The demo
@@ -18,17 +18,23 @@ from collections.abc import Callable, Iterator
 
 from spark_hash import keys_of, partition_of
 
-TICK_S = 1.0
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """A time with a steady rate: it lasts until what it shall show has been seen, within bounds."""
+    """A time with a steady rate: it lasts until what it shall show has been seen, or at most so long.
+
+    A file appears each `tick_s` seconds.
+    """
 
     name: str
-    at_least_s: float
     at_most_s: float
     rows_per_s: int
+    tick_s: float = 0.25
+
+    @property
+    def rows(self) -> int:
+        """Scans of a file."""
+        return round(self.rows_per_s * self.tick_s)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,47 +83,25 @@ def rows(skew: Skew, seed: int = 7) -> Iterator[dict[str, int]]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """A phase and its prepared files, one for each second."""
-
-    phase: Phase
-    paths: tuple[pathlib.Path, ...]
-
-
-def prepare(phases: tuple[Phase, ...], skew: Skew, folder: pathlib.Path) -> tuple[Delivery, ...]:
-    """Write every file that may be needed into `folder`; names are in the order of publishing."""
-    folder.mkdir(parents=True)
-    stream, numbers = rows(skew), itertools.count()
-    deliveries = []
-    for phase in phases:
-        paths = [folder / f"{next(numbers):05d}.json" for _ in range(round(phase.at_most_s / TICK_S))]
-        for path in paths:
-            scans = itertools.islice(stream, round(phase.rows_per_s * TICK_S))
-            path.write_text("".join(json.dumps(scan) + "\n" for scan in scans), encoding="ascii")
-        deliveries.append(Delivery(phase=phase, paths=tuple(paths)))
-    return tuple(deliveries)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Director:
-    """Is told as a phase starts, and asked from its shortest time on whether it is over."""
+    """Is told as a phase starts, and asked before each of its files whether it is over."""
 
     started: Callable[[Phase], None]
     is_over: Callable[[Phase], bool]
 
 
 class Publisher(threading.Thread):
-    """Moves prepared files into the job's input folder, one each second; a file appears at once and whole.
+    """Writes files of scans into the job's input folder, phase by phase; a file appears at once and whole.
 
-    :meth:`begin` starts the clock; until then only the first file is there, so that the job can start. Files of a phase
-    that is over early are never published, and so are no part of the source.
+    :meth:`begin` starts the clock; until then only a first file is there, so that the job can start.
     """
 
-    def __init__(self, deliveries: tuple[Delivery, ...], folder: pathlib.Path, director: Director) -> None:
+    def __init__(self, phases: tuple[Phase, ...], skew: Skew, folder: pathlib.Path, director: Director) -> None:
         super().__init__(name="scans", daemon=True)
-        self._deliveries = deliveries
+        self._phases = phases
         self._folder = folder
         self._director = director
+        self._rows, self._numbers = rows(skew), itertools.count()
         self._begun = threading.Event()
         self.stopped = threading.Event()
 
@@ -133,24 +117,25 @@ class Publisher(threading.Thread):
     def run(self) -> None:
         """Publish all phases."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._publish(self._deliveries[0].paths[0])
+        self._publish(self._phases[0].rows)
         self._begun.wait()
-        for delivery in self._deliveries:
-            self._perform(delivery)
+        for phase in self._phases:
+            self._perform(phase)
 
-    def _perform(self, delivery: Delivery) -> None:
-        phase, start_s = delivery.phase, time.monotonic()
+    def _perform(self, phase: Phase) -> None:
         if self.stopped.is_set():
             return
         self._director.started(phase)
-        for tick, path in enumerate(delivery.paths):
-            elapsed_s = tick * TICK_S
-            if self.stopped.wait(max(0.0, start_s + elapsed_s - time.monotonic())):
+        start_s = time.monotonic()
+        for tick in range(round(phase.at_most_s / phase.tick_s)):
+            if self.stopped.wait(max(0.0, start_s + tick * phase.tick_s - time.monotonic())):
                 return
-            if elapsed_s >= phase.at_least_s and self._director.is_over(phase):
+            if self._director.is_over(phase):
                 return
-            self._publish(path)
+            self._publish(phase.rows)
 
-    def _publish(self, path: pathlib.Path) -> None:
-        if path.exists():  # the very first file is published before the clock starts
-            path.rename(self._folder / path.name)
+    def _publish(self, count: int) -> None:
+        draft = self._folder.with_name("draft.json")
+        scans = itertools.islice(self._rows, count)
+        draft.write_text("".join(json.dumps(scan) + "\n" for scan in scans), encoding="ascii")
+        draft.rename(self._folder / f"{next(self._numbers):05d}.json")

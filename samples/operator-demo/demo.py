@@ -19,21 +19,22 @@ HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "demo"), str(HERE.parents[1])]  # the demo's modules, then e2e
 
 from event_log import read_events  # noqa: E402 - needs the path above
-from proof import checked_scans, expected_totals, prove  # noqa: E402
+from proof import checked_scans, expected_totals, finished_batches, prove  # noqa: E402
 from rich.console import Console  # noqa: E402
-from source import Director, Phase, Publisher, Skew, prepare  # noqa: E402
+from source import Director, Phase, Publisher, Skew  # noqa: E402
 from stage import NAME, OUT, Stage, stage  # noqa: E402
 from told import Chronicle, Claim, claims  # noqa: E402
 
-WARM_UP = Phase(name="warm-up", at_least_s=8, at_most_s=8, rows_per_s=40)
-NIGHT = Phase(name="night", at_least_s=15, at_most_s=110, rows_per_s=40)
-RUSH_HOUR = Phase(name="rush hour", at_least_s=20, at_most_s=90, rows_per_s=460)
-EVENING = Phase(name="evening", at_least_s=15, at_most_s=100, rows_per_s=40)
+WARM_UP = Phase(name="warm-up", at_most_s=60, rows_per_s=60)
+NIGHT = Phase(name="night", at_most_s=130, rows_per_s=15, tick_s=4.0)
+RUSH_HOUR = Phase(name="rush hour", at_most_s=110, rows_per_s=280)
+EVENING = Phase(name="evening", at_most_s=120, rows_per_s=15, tick_s=4.0)
 PHASES = (WARM_UP, NIGHT, RUSH_HOUR, EVENING)
 WANTED = {NIGHT: (2,), RUSH_HOUR: (3, 4), EVENING: (2,)}
 """Executors on which a phase ends once the job is balanced on them."""
 SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
-START_S, CATCH_UP_S = 240.0, 90.0
+WARM_BATCHES = 3
+START_S, CATCH_UP_S = 300.0, 120.0
 
 
 class DemoError(Exception):
@@ -78,11 +79,10 @@ def perform(tell: Teller) -> list[Claim]:
     """Run it all; what can be claimed."""
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "events").mkdir(parents=True)
-    deliveries = prepare(PHASES, SKEW, OUT / "prepared")
     tell("Starting etcd, kube-apiserver, kube-controller-manager and Prometheus ...")
     with stage() as running:
         chronicle = Chronicle(running.kubectl, NAME)
-        publisher = Publisher(deliveries, OUT / "input", _director(chronicle, tell))
+        publisher = Publisher(PHASES, SKEW, OUT / "input", _director(chronicle, tell))
         running.operator.start()
         tell("$ kubectl apply -f samples/operator-demo/")
         tell(running.apply_job())
@@ -117,6 +117,8 @@ def _director(chronicle: Chronicle, tell: Teller) -> Director:
         tell(f"--- {phase.name}: {phase.rows_per_s} scans/s", "bold")
 
     def is_over(phase: Phase) -> bool:
+        if phase is WARM_UP:
+            return len(finished_batches(OUT / "totals")) >= WARM_BATCHES
         return any(chronicle.newest.settled(executors) for executors in WANTED.get(phase, ()))
 
     return Director(started=started, is_over=is_over)

@@ -23,11 +23,6 @@ ROOT = HERE.parents[1]
 OUT = pathlib.Path("out/operator-demo")
 NAME = "parcels"
 STOP_S = 20.0
-CALM = "".join(
-    f"      spark.{part}.extraJavaOptions: -XX:TieredStopAtLevel=1 -XX:+UseSerialGC\n"
-    for part in ("driver", "executor")
-)
-"""Five young JVMs beside a control plane on two cores: less time goes into compiling what runs for minutes only."""
 
 
 class Stage:
@@ -100,7 +95,6 @@ def _driver(plane: ControlPlane, port: int) -> Driver:
         }
     )
     text = (ROOT / "samples" / "demo" / "job.yaml").read_text(encoding="utf-8").replace("out/demo", str(OUT))
-    text = text.replace("    sparkConf:\n", f"    sparkConf:\n{CALM}")
     application = parse_job(text).spec.application
     if application is None:
         raise ValueError("samples/demo/job.yaml starts nothing")

@@ -12,6 +12,7 @@ from claims import (
     Claim,
     Run,
     balanced,
+    batches_since,
     before_and_after,
     course_figures,
     drained,
@@ -20,6 +21,7 @@ from claims import (
     removed,
     scaled_out,
     settled,
+    watched,
     within_budget,
     working,
 )
@@ -27,6 +29,7 @@ from event_log import Batch, Events
 from proof import Proof
 
 from streamjob_operator.history import History
+from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import CycleRecord, ExecutorView, QueryRates, Reason, Receipt, Snapshot, Verdict
 from streamjob_planners.model import Effect, GroupId, Move, MoveReason, Plan
 
@@ -42,6 +45,24 @@ EFFECT = Effect(
     noise_s=0.0,
     level_rms_s=1.0,
 )
+
+
+def series(at_s: float) -> BatchSeries:
+    """A batch each second since the beginning."""
+    ended = np.arange(1.0, at_s + 0.5)
+    ones, none = np.ones(ended.size), np.zeros(ended.size)
+    return BatchSeries(
+        ended_at_s=ended,
+        row_s=ones,
+        batches=np.ones(ended.size, dtype=np.int64),
+        batch_s=ones,
+        busy_s=np.ones((ended.size, 4)),
+        records=np.ones((ended.size, 4)),
+        input_rows=ones,
+        other_busy_s=none,
+        moved=none.astype(np.int64),
+        executors_changed=none.astype(np.int64),
+    )
 
 
 def snapshot(at_s: float, owners: str) -> Snapshot:
@@ -77,6 +98,7 @@ def snapshot(at_s: float, owners: str) -> Snapshot:
         state_bytes=np.full(4, 512.0),
         traffic_bytes=None,
         rates=rates,
+        series=series(at_s),
     )
 
 
@@ -195,6 +217,10 @@ def test_bad_run_fails_with_a_sentence(run: Run, claim: Callable[[Run], Claim], 
 def test_a_phase_is_over_once_it_has_shown_its_part(run: Run) -> None:
     fair = [cycle(at_s, FAIR) for at_s in (40, 50)]
     assert settled(with_cycles(run, *CYCLES[:3], *fair))
+    assert not settled(with_cycles(run, *CYCLES[:3], *fair[:1]))  # ten batches since the moves are too few
+    assert watched(with_cycles(run, *CYCLES[:2]))
+    assert not watched(with_cycles(run, *CYCLES[:1]))
+    assert not watched(with_cycles(dataclasses.replace(run, phases={}), *CYCLES[:2]))
     assert removed(run)
     assert working(run)
     assert not settled(run)
@@ -205,6 +231,20 @@ def test_a_phase_is_over_once_it_has_shown_its_part(run: Run) -> None:
     wider = dataclasses.replace(idle.snapshot, executors=(*idle.snapshot.executors, fresh))
     assert not working(with_cycles(run, *CYCLES[:4], dataclasses.replace(idle, snapshot=wider)))
     assert not working(with_cycles(run, *CYCLES[:4]))
+
+
+def test_batches_are_counted_over_all_cycles_when_one_knows_the_newest_alone(run: Run) -> None:
+    def short(record: CycleRecord) -> CycleRecord:
+        assert record.snapshot is not None
+        whole = record.snapshot.series
+        assert whole is not None
+        names = [one.name for one in dataclasses.fields(whole) if one.name not in ("parts_s", "stages")]
+        newest = dataclasses.replace(whole, **{name: getattr(whole, name)[-12:] for name in names})
+        return dataclasses.replace(record, snapshot=dataclasses.replace(record.snapshot, series=newest))
+
+    known = with_cycles(run, *(short(cycle(at_s, SKEWED)) for at_s in (10, 20, 30)))
+    assert batches_since(known, 0.0) == 30
+    assert batches_since(known, 15.0) == 15
 
 
 def test_before_and_after_leave_out_the_change(run: Run) -> None:
@@ -220,7 +260,8 @@ def test_figures_name_what_was_measured(run: Run) -> None:
 
 
 def test_job_of_the_demo_is_valid() -> None:
-    from demo import OUT, SKEW
+    from demo import OUT
+    from watch import SKEW
 
     from streamjob_operator.spec import read_job
 
@@ -229,3 +270,15 @@ def test_job_of_the_demo_is_valid() -> None:
     assert str(OUT / "input") in job.spec.application.args
     assert job.spec.application.spark_conf["spark.sql.shuffle.partitions"] == str(SKEW.partitions)
     assert job.spec.executors.max == SKEW.hot_every
+
+
+def test_modes_of_the_job_are_edited_one_by_one(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import demo
+
+    from streamjob_operator.spec import Mode, read_job
+
+    monkeypatch.setattr(demo, "OUT", tmp_path)
+    monkeypatch.setattr(demo, "JOB", tmp_path / "job.yaml")
+    demo.write_job(balancing="Auto", scaling="Recommend")
+    spec = read_job(tmp_path / "job.yaml").spec
+    assert (spec.balancing.mode, spec.scaling.mode) == (Mode.AUTO, Mode.RECOMMEND)

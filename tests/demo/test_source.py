@@ -8,13 +8,13 @@ import pathlib
 from collections import Counter
 
 import pytest
-from source import Director, Phase, Publisher, Skew, depots, prepare, rows
+from source import Director, Phase, Publisher, Skew, depots, rows
 from spark_hash import hash_of_bigint, keys_of, partition_of
 
 SKEW = Skew(partitions=12, hot_every=4, hot_weight=5.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
 PHASES = (
-    Phase(name="one", at_least_s=0, at_most_s=2, rows_per_s=100),
-    Phase(name="two", at_least_s=0, at_most_s=1, rows_per_s=300),
+    Phase(name="one", at_most_s=0.2, rows_per_s=1000, tick_s=0.1),
+    Phase(name="two", at_most_s=0.1, rows_per_s=3000, tick_s=0.1),
 )
 
 
@@ -42,41 +42,39 @@ def test_scans_pair_key_groups_and_repeat() -> None:
     assert sum(count == 2 for count in times.values()) / len(times) == pytest.approx(0.05, abs=0.02)
 
 
-def test_prepared_files_hold_each_phase_rate(tmp_path: pathlib.Path) -> None:
-    deliveries = prepare(PHASES, SKEW, tmp_path / "prepared")
-    paths = [path for delivery in deliveries for path in delivery.paths]
-    assert [len(path.read_text().splitlines()) for path in paths] == [100, 100, 300]
-    assert [path.name for path in paths] == ["00000.json", "00001.json", "00002.json"]
-    again = prepare(PHASES, SKEW, tmp_path / "again")
-    assert [path.read_bytes() for one in again for path in one.paths] == [path.read_bytes() for path in paths]
-
-
-def publish(tmp_path: pathlib.Path, over: str | None) -> tuple[list[str], list[str]]:
-    """Phases that started and files that were published, when the phase `over` is over at once."""
+def publish(folder: pathlib.Path, over: str | None = None) -> tuple[list[str], list[int]]:
+    """Phases that started, and scans of each file, when the phase `over` is over at once."""
     told: list[str] = []
     director = Director(started=lambda phase: told.append(phase.name), is_over=lambda phase: phase.name == over)
-    publisher = Publisher(prepare(PHASES, SKEW, tmp_path / "prepared"), tmp_path / "input", director)
+    publisher = Publisher(PHASES, SKEW, folder, director)
     publisher.start()
     publisher.begin()
     publisher.join(timeout=30)
     assert not publisher.is_alive()
-    return told, sorted(path.name for path in (tmp_path / "input").iterdir())
+    return told, [len(path.read_text().splitlines()) for path in sorted(folder.iterdir())]
 
 
-def test_publisher_goes_through_all_phases(tmp_path: pathlib.Path) -> None:
-    told, published = publish(tmp_path, over=None)
-    assert told == ["one", "two"]
-    assert published == ["00000.json", "00001.json", "00002.json"]
-    assert json.loads((tmp_path / "input" / "00001.json").read_text().splitlines()[0])["scan"] > 0
+def test_publisher_goes_through_all_phases_after_a_first_file(tmp_path: pathlib.Path) -> None:
+    assert publish(tmp_path / "input") == (["one", "two"], [100, 100, 100, 300])
+    assert [path.name for path in tmp_path.iterdir()] == ["input"]
 
 
-def test_phase_that_is_over_leaves_its_other_files(tmp_path: pathlib.Path) -> None:
-    assert publish(tmp_path, over="one") == (["one", "two"], ["00000.json", "00002.json"])
+def test_the_same_scans_are_published_every_time(tmp_path: pathlib.Path) -> None:
+    for folder in ("input", "again"):
+        publish(tmp_path / folder)
+    first, again = (sorted((tmp_path / folder).iterdir()) for folder in ("input", "again"))
+    assert [path.name for path in first] == ["00000.json", "00001.json", "00002.json", "00003.json"]
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in first]
+    assert json.loads(first[1].read_text().splitlines()[0])["scan"] > 0
+
+
+def test_a_phase_that_is_over_publishes_no_more(tmp_path: pathlib.Path) -> None:
+    assert publish(tmp_path / "input", over="one") == (["one", "two"], [100, 300])
 
 
 def test_stopped_publisher_leaves_the_rest(tmp_path: pathlib.Path) -> None:
     director = Director(started=lambda phase: None, is_over=lambda phase: False)
-    publisher = Publisher(prepare(PHASES, SKEW, tmp_path / "prepared"), tmp_path / "input", director)
+    publisher = Publisher(PHASES, SKEW, tmp_path / "input", director)
     publisher.start()
     publisher.stop()
     publisher.join(timeout=30)

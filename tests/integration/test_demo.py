@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DEMO_S = 820.0
-"""The demo bounds each of its waits; five minutes on a machine that does nothing else."""
+DEMO_S = 1500.0
+"""The demo bounds each of its waits; three and a half minutes on two cores that have other work, too."""
 CLAIMS = 6
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(880)
+@pytest.mark.timeout(1560)
 def test_a_job_on_this_machine_is_balanced_drained_and_scaled_and_its_results_are_exact() -> None:
     command = [sys.executable, str(ROOT / "samples" / "demo" / "demo.py")]
     environ = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "COLUMNS": "240"}

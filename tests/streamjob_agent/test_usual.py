@@ -78,6 +78,19 @@ def test_news_are_told_once_and_the_new_level_is_learned() -> None:
     assert batches.news.low_s == pytest.approx(2.0 / 1.2, abs=0.001)
 
 
+COLD = [46.68, 10.587, 3.882, 11.409, 12.418, 8.586, 3.028, 2.829, 3.613, 3.693, 2.303, 1.675]
+"""The first batches of a query on real Spark, on two busy cores: the driver and three executors get warm."""
+
+
+def test_batches_of_a_cold_driver_are_no_measure() -> None:
+    warm = [1.372, 1.335, 1.368, 1.473, 1.4, 1.36, 1.45, 1.38]
+    batches = UsualBatches()
+    assert news(batches, [*COLD, *warm]) == []
+    assert news(batches, [2.136, 1.922], start=20) == [21]
+    assert batches.news is not None
+    assert 1.0 < batches.news.low_s < batches.news.high_s < 1.922
+
+
 def test_nothing_is_news_before_a_range_is_known() -> None:
     assert news(UsualBatches(), [1.0] * (FEWEST - 1) + [9.0, 9.0]) == []
 

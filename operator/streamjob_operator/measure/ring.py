@@ -39,6 +39,10 @@ class Ring(Generic[M]):
         self._ends: deque[M] = deque(maxlen=most)
         self._newest: M | None = None
 
+    def keep(self, horizon_s: float) -> None:
+        """Keep pages of so many seconds from now on."""
+        self._horizon_s = horizon_s
+
     def add(self, page: M) -> None:
         """Take in a page; one of another driver or run of the query starts anew."""
         before = self._newest

@@ -30,7 +30,7 @@ class AgentMetrics:
     def __init__(self, client: AgentClient, window_s: float, clock: Callable[[], float] = time.time) -> None:
         self._client = client
         self._clock = clock
-        self._ring: Ring[Page] = Ring(horizon_s=3 * window_s + 60.0)
+        self._ring: Ring[Page] = Ring(_horizon_s(window_s))
         self._traffic = TrafficReadings()
         self._lock = threading.Lock()
         self._pause_s = SCRAPE_S
@@ -82,6 +82,7 @@ class AgentMetrics:
         status = self._client.status()
         try:
             with self._lock:
+                self._ring.keep(_horizon_s(window_s))  # the period may have been edited
                 newest = self._read()
                 start, end = self._ring.window(now_s, window_s)
                 pages = self._ring.until(end)
@@ -106,3 +107,8 @@ class AgentMetrics:
         while not self._stop.is_set():
             self.scrape()
             self._stop.wait(self._pause_s)
+
+
+def _horizon_s(window_s: float) -> float:
+    """For how long pages are kept."""
+    return 3 * window_s + 60.0

@@ -29,13 +29,17 @@ class RealTime:
 
 @dataclasses.dataclass(kw_only=True)
 class Runner:
-    """Runs cycles. `watch` is called several times a second and tells whether the job is over, `look` what is seen."""
+    """Runs cycles. `watch` is called several times a second and tells whether the job is over, `look` what is seen.
+
+    `follow` gives the job as a person has edited it since, None where nobody can.
+    """
 
     ports: Ports
     job: StreamJob
     watch: Callable[[], bool]
     tell: Callable[[str], None]
     look: Callable[[], Seen] = Seen
+    follow: Callable[[], StreamJob | None] = lambda: None
     duration_s: float | None = None
     times: RealTime = dataclasses.field(default_factory=RealTime)
     stop: threading.Event = dataclasses.field(default_factory=threading.Event)
@@ -47,6 +51,7 @@ class Runner:
         """Until the job is over, `duration_s` has passed, or `stop` is set."""
         started_s = self.times.monotonic()
         while not self._over(started_s):
+            self.job = self.follow() or self.job
             seen = self.look()
             events = self.cadence.happened(seen)
             wait_s = self._due_s(events) - self.times.monotonic()

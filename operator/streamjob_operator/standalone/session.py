@@ -1,36 +1,27 @@
-"""One run of `streamjob run`: puts the adapters together and takes them apart again, whatever happens."""
+"""One run of `streamjob run`: starts the job, looks after it, and ends all of it, whatever happens."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rich.console import Console
 
-from streamjob_operator.history import HistoryFile
-from streamjob_operator.memory import FileMemory
-from streamjob_operator.offline.snapshot_file import SnapshotFile
-from streamjob_operator.planning_pool import PlanningPool
-from streamjob_operator.ports import Ports
 from streamjob_operator.signals import stop_on_signals
 from streamjob_operator.spec import Application, StreamJob
-from streamjob_operator.standalone.agent_actuator import AgentActuator
-from streamjob_operator.standalone.agent_metrics import AgentMetrics
-from streamjob_operator.standalone.client import AgentClient, address_from, fixed_address
+from streamjob_operator.standalone.client import address_from, fixed_address
 from streamjob_operator.standalone.launcher import Driver
-from streamjob_operator.standalone.runner import Runner
 from streamjob_operator.standalone.supervisor import Supervisor
-from streamjob_operator.view import LiveView
 
-MEMORY, HISTORY, REPORT = "memory.json", "history.jsonl", "report.html"
-SNAPSHOT = "snapshot.json"
+HISTORY, REPORT = "history.jsonl", "report.html"
 
 
-def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str | None) -> int:
+def run_session(job: StreamJob, path: Path, out: Path, duration_s: float | None, attach: str | None) -> int:
     """Run until the job ends, the time is over or Ctrl-C; the driver's exit code, 0 when it was stopped by us.
+
+    `path` is the file that says what the job is, and may be edited meanwhile.
 
     Raises DriverError when the job cannot be started.
     """
@@ -41,29 +32,24 @@ def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str
 
     out.mkdir(parents=True, exist_ok=True)
     driver = None if attach else _driver(job.spec.application, out)
-    view = LiveView(job, console)
     with contextlib.ExitStack() as stack:
         stack.callback(_report, out, tell)
-        stack.callback(view.close)
         stop = stack.enter_context(stop_on_signals())
         supervisor = None
         if driver is not None and job.spec.application is not None:
             supervisor = stack.enter_context(_supervised(driver, job.spec.application, tell))
-        address = fixed_address(attach or "") if driver is None else address_from(driver.address_file)
-        client = AgentClient(address, token=os.environ.get("STREAMJOB_AGENT_TOKEN"))
-        metrics = stack.enter_context(AgentMetrics(client, job.spec.balancing.statistics_period_s))
-        planning = stack.enter_context(PlanningPool())
-        ports = Ports(
-            metrics=metrics,
-            actuator=AgentActuator(client),
-            memory=FileMemory(out / MEMORY, tell),
-            reporters=(HistoryFile(out / HISTORY, job), SnapshotFile(out / SNAPSHOT), view),
-            planning=planning,
-        )
-        watch = _watch(supervisor)
-        Runner(
-            ports=ports, job=job, watch=watch, tell=tell, look=lambda: metrics.seen, duration_s=duration_s, stop=stop
-        ).run()
+        # The loop with its planners takes seconds to import, in which the driver starts already.
+        from streamjob_operator.standalone.looking_after import LookingAfter
+
+        LookingAfter(
+            job=job,
+            path=path,
+            out=out,
+            history=out / HISTORY,
+            address=fixed_address(attach or "") if driver is None else address_from(driver.address_file),
+            console=console,
+            tell=tell,
+        ).run(_watch(supervisor), stop, duration_s)
         return 0 if supervisor is None else supervisor.ended or 0
 
 
@@ -90,6 +76,7 @@ def _supervised(driver: Driver, application: Application, tell: Callable[[str], 
     tell(f"Starting {application.main_file}; its output goes to {driver.log}.")
     supervisor = Supervisor(driver, application.restart, tell)
     try:
+        supervisor.tick(time.monotonic())
         yield supervisor
     finally:
         if supervisor.ended is None:

@@ -65,6 +65,20 @@ def test_what_happens_wakes_a_cycle_which_tells_it_and_the_period_begins_anew() 
     assert heard.woken == ["", "", "Executor 2 is ready.", "", "", "", ""]
 
 
+def test_an_edit_of_the_job_wakes_a_cycle_which_follows_it() -> None:
+    heard, clock = Heard(), Clock()
+    longer = job(("statisticsPeriod: 10s", "statisticsPeriod: 20s"))
+
+    def edited() -> bool:
+        return clock.now_s >= 14.0
+
+    times = RealTime(now=clock.now, monotonic=clock.now, sleep=clock.sleep)
+    look, follow = lambda: Seen(spec=edited()), lambda: longer if edited() else None
+    runner(even(2, 2, 20.0), heard, look=look, follow=follow, times=times).run()
+    assert heard.at_s == pytest.approx([0, 10, 14, 34, 54], abs=0.5)
+    assert heard.woken == ["", "", "The spec or an annotation was edited.", "", ""]
+
+
 def test_the_end_of_the_job_ends_the_loop() -> None:
     heard, looks = Heard(), iter([False] * 60 + [True] * 10)
     runner(even(2, 2, 20.0), heard, watch=lambda: next(looks)).run()

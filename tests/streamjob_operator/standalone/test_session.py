@@ -1,6 +1,7 @@
 """`streamjob run` in real time, everything put together but Spark: attached to an agent, or with a script to start."""
 
 import json
+import signal
 import threading
 from pathlib import Path
 
@@ -23,7 +24,7 @@ spec:
 
 
 class Working:
-    """Batches that end on and on, three quarters of the work on executor 0."""
+    """Batches that end on and on, three quarters of the work on executor 0, until somebody has acted: then Ctrl-C."""
 
     def __init__(self, agent: FakeAgent) -> None:
         self._agent = agent
@@ -38,15 +39,18 @@ class Working:
         self._thread.join()
 
     def _work(self) -> None:
-        while not self._stop.wait(0.3):
+        while not self._agent.assignments:
+            if self._stop.wait(0.3):
+                return
             self._agent.advance(0.15, 0.15, 0.05, 0.05)
+        signal.raise_signal(signal.SIGINT)  # Python hands it to the main thread
 
 
 def test_an_attached_job_is_watched_balanced_and_reported(tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text(JOB)
     agent, out = FakeAgent(), tmp_path / "out"
     with Server(agent) as address, Working(agent):
-        arguments = ["run", str(tmp_path / "job.yaml"), "--attach", address, "--out", str(out), "--duration", "12s"]
+        arguments = ["run", str(tmp_path / "job.yaml"), "--attach", address, "--out", str(out), "--duration", "2m"]
         done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.output
     assert "LoadDistance" in done.output

@@ -1,0 +1,67 @@
+"""The loop of a run with all its adapters: what `streamjob run` does once the driver has been started."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from streamjob_operator.history import HistoryFile
+from streamjob_operator.memory import FileMemory
+from streamjob_operator.offline.snapshot_file import SnapshotFile
+from streamjob_operator.planning_pool import PlanningPool
+from streamjob_operator.ports import Ports
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.standalone.agent_actuator import AgentActuator
+from streamjob_operator.standalone.agent_metrics import AgentMetrics
+from streamjob_operator.standalone.client import AgentClient
+from streamjob_operator.standalone.job_file import JobFile
+from streamjob_operator.standalone.runner import Runner
+from streamjob_operator.view import LiveView
+
+MEMORY, SNAPSHOT = "memory.json", "snapshot.json"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class LookingAfter:
+    """What is looked after: the job and the file that says what it is, where its agent is, where results go."""
+
+    job: StreamJob
+    path: Path
+    out: Path
+    history: Path
+    address: Callable[[], str]
+    console: Console
+    tell: Callable[[str], None]
+
+    def run(self, watch: Callable[[], bool], stop: threading.Event, duration_s: float | None) -> None:
+        """Until `watch` says that the job is over, `stop` is set, or the time has passed."""
+        job, view = self.job, LiveView(self.job, self.console)
+        client = AgentClient(self.address, token=os.environ.get("STREAMJOB_AGENT_TOKEN"))
+        with contextlib.ExitStack() as stack:
+            stack.callback(view.close)
+            metrics = stack.enter_context(AgentMetrics(client, job.spec.balancing.statistics_period_s))
+            planning = stack.enter_context(PlanningPool())
+            ports = Ports(
+                metrics=metrics,
+                actuator=AgentActuator(client),
+                memory=FileMemory(self.out / MEMORY, self.tell),
+                reporters=(HistoryFile(self.history, job), SnapshotFile(self.out / SNAPSHOT), view),
+                planning=planning,
+            )
+            file = JobFile(self.path, job, self.tell)
+            Runner(
+                ports=ports,
+                job=job,
+                watch=watch,
+                tell=self.tell,
+                look=lambda: dataclasses.replace(metrics.seen, spec=file.edits),
+                follow=file.newest,
+                duration_s=duration_s,
+                stop=stop,
+            ).run()
