@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from streamjob_planners.closing import closed
+from streamjob_planners.covering import covered
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
@@ -19,7 +21,7 @@ from streamjob_planners.problem import Problem
 from streamjob_planners.side_by_side import Found, side_by_side
 from streamjob_planners.tightening import Tightens, tightened
 
-Making = Callable[[Engine, Limits, "Now"], "Found"]
+Making = Callable[["Goal", "Schedule", Engine, Limits, "Now"], "Found"]
 """What a thread does between two meetings."""
 Now = tuple[IntArray, float, float]
 """What a pass begins with: the best placement so far, its distance, and the pass's steps."""
@@ -79,6 +81,10 @@ class Schedule:
     price: float = 1e-3
     close: float = 1e-4
     alone: int = 3
+    exact: float = 0.1
+    anew: float = 0.0
+    far: float = 0.1
+    exact_after: float = 0.5
     long: float = 0.4
     long_tight: float = 0.1
     long_share: float = 0.3
@@ -119,6 +125,7 @@ class Goal:
     heat: float | None = None
     whole: bool = False
     long: Tightens | None = None
+    exact: Tightens | None = None
     patience: float = np.inf
 
 
@@ -135,12 +142,13 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     steps = schedule.pass_steps(engine.problem)
     threads, idle = ThreadPoolExecutor(max_workers=len(engine.workers)), 0
     chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
-    long = chance >= schedule.long
+    kinds: list[Making] = [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
+    kinds += [_long_pass] if chance >= schedule.long else []
     while idle < goal.patience and not _done(limits, goal, schedule, reached):
-        made = _long_pass if long else _passes
-        long = engine.rng.random() < chance
+        by_chance = _long_pass if engine.rng.random() < chance else _passes
+        made = kinds.pop(0) if kinds else by_chance
         distance, found = _together(
-            threads, engine, limits, functools.partial(made, goal, schedule), goal, (best, reached, steps)
+            threads, engine, limits, made, goal, schedule, (best, reached, steps)
         )
         idle = idle + 1 if distance > reached - schedule.close else 0
         if distance >= reached:
@@ -152,11 +160,11 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     return cheapest
 
 
-def _together(threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, now: Now) -> Found:
+def _together(threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, schedule: Schedule, now: Now) -> Found:
     """The better of what two threads find by their next meeting; meanwhile this one works out further counts."""
 
     def work(worker: Engine, part: Limits) -> Found:
-        return made(worker, part, now)
+        return made(goal, schedule, worker, part, now)
 
     further = functools.partial(goal.crossings.further, now[1])
     found, more = side_by_side(threads, engine, limits, (work, work), further)
@@ -175,10 +183,40 @@ def _passes(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now:
     for _ in range(schedule.alone):
         if _done(limits, goal, schedule, reached):
             break
-        found = _pass(engine, limits, goal, schedule, (best, reached, steps))
+        far = goal.exact is not None and reached > goal.floor + schedule.far * engine.grain
+        if far and engine.rng.random() < schedule.anew:
+            found = _anew(goal, schedule, engine, limits, (best, reached, steps))
+            if found[0] < reached:
+                reached, best = found
+            continue
+        exact = goal.exact is not None and engine.rng.random() < schedule.exact
+        now = (best, reached, steps)
+        found = _exact_pass(goal, schedule, engine, limits, now) if exact else _pass(engine, limits, goal, schedule, now)
         if found[0] < reached:
             reached, best = found
     return reached, best
+
+
+def _anew(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
+    """Another first plan, with closer bands and exact exchanges."""
+    today = engine.problem.model.node_of
+    first = covered(engine, limits, today, float(engine.rng.uniform(0.3, 1.0)), float(engine.rng.uniform(0.0, 0.8)))
+    assert goal.exact is not None
+    found = tightened(engine, limits, goal.exact, first)
+    return _closing(goal, schedule, engine, limits, (found, now[1], now[2]))
+
+
+def _exact_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
+    """What exact exchanges make of the best, or of what a pass makes of it."""
+    if engine.rng.random() < schedule.exact_after:
+        now = (_pass(engine, limits, goal, schedule, now)[1], now[1], now[2])
+    return _closing(goal, schedule, engine, limits, now)
+
+
+def _closing(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
+    """What exact exchanges make of the best."""
+    found = now[0] if goal.exact is None else closed(engine, limits, goal.exact, now[0])
+    return goal.aim.reached(found), found
 
 
 def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
@@ -198,7 +236,7 @@ def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, n
     if np.isfinite(before):
         limits.steps_left -= before - part.steps_left
     if goal.long is not None and share < 1.0:
-        found = tightened(engine, limits, goal.long, found)
+        found = closed(engine, limits, goal.long, tightened(engine, limits, goal.long, found))
     return goal.aim.reached(found), found
 
 

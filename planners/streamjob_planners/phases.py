@@ -94,6 +94,7 @@ class Phases:
             floor=floor,
             price=params.price_per_move,
             long=aim if self._long else None,
+            exact=aim,
             crossings=crossings,
         )
         counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))
