@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from streamjob_planners.closing import closed
-from streamjob_planners.covering import covered
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
@@ -59,7 +58,9 @@ class Schedule:
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
-        long: chance that both threads make one long pass (`long_passes`) instead of these; they begin with one.
+        exact: chance that a pass is one of exact exchanges (`closing`); both threads begin with one.
+        exact_after: chance that such a pass begins with what an ordinary one made, and not with the best so far.
+        long: chance that both threads make one long pass (`long_passes`) instead of these; it comes next.
         long_tight: that chance where the budget affords less than one move a node: what counts allow decides there.
         long_share: part of what is left that it takes.
         long_again: chance that it starts at today's placement, and not at the best so far.
@@ -82,8 +83,6 @@ class Schedule:
     close: float = 1e-4
     alone: int = 3
     exact: float = 0.1
-    anew: float = 0.0
-    far: float = 0.1
     exact_after: float = 0.5
     long: float = 0.4
     long_tight: float = 0.1
@@ -113,7 +112,7 @@ class Goal:
     `price` and `toll`: what a move and a second of its pause must gain; `heat`: the unit of thresholds, by default what
     a group brings to a cell. `whole`: passes run to their end, as no band tells that the aim has been reached; the
     descent ends after `patience` meetings in a row that gain next to nothing.
-    `long`: the aim of long passes, where they are of use.
+    `long`: the aim of long passes, `exact`: that of exact exchanges, where they are of use.
     """
 
     aim: Aim
@@ -147,9 +146,7 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     while idle < goal.patience and not _done(limits, goal, schedule, reached):
         by_chance = _long_pass if engine.rng.random() < chance else _passes
         made = kinds.pop(0) if kinds else by_chance
-        distance, found = _together(
-            threads, engine, limits, made, goal, schedule, (best, reached, steps)
-        )
+        distance, found = _together(threads, engine, limits, made, goal, schedule, (best, reached, steps))
         idle = idle + 1 if distance > reached - schedule.close else 0
         if distance >= reached:
             continue
@@ -160,7 +157,9 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     return cheapest
 
 
-def _together(threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, schedule: Schedule, now: Now) -> Found:
+def _together(
+    threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, schedule: Schedule, now: Now
+) -> Found:
     """The better of what two threads find by their next meeting; meanwhile this one works out further counts."""
 
     def work(worker: Engine, part: Limits) -> Found:
@@ -183,27 +182,14 @@ def _passes(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now:
     for _ in range(schedule.alone):
         if _done(limits, goal, schedule, reached):
             break
-        far = goal.exact is not None and reached > goal.floor + schedule.far * engine.grain
-        if far and engine.rng.random() < schedule.anew:
-            found = _anew(goal, schedule, engine, limits, (best, reached, steps))
-            if found[0] < reached:
-                reached, best = found
-            continue
         exact = goal.exact is not None and engine.rng.random() < schedule.exact
         now = (best, reached, steps)
-        found = _exact_pass(goal, schedule, engine, limits, now) if exact else _pass(engine, limits, goal, schedule, now)
+        found = (
+            _exact_pass(goal, schedule, engine, limits, now) if exact else _pass(engine, limits, goal, schedule, now)
+        )
         if found[0] < reached:
             reached, best = found
     return reached, best
-
-
-def _anew(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
-    """Another first plan, with closer bands and exact exchanges."""
-    today = engine.problem.model.node_of
-    first = covered(engine, limits, today, float(engine.rng.uniform(0.3, 1.0)), float(engine.rng.uniform(0.0, 0.8)))
-    assert goal.exact is not None
-    found = tightened(engine, limits, goal.exact, first)
-    return _closing(goal, schedule, engine, limits, (found, now[1], now[2]))
 
 
 def _exact_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:

@@ -11,15 +11,17 @@ import numpy as np
 
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.bundles import NONE
-from streamjob_planners.kernel.exchange import MOST_TRIED, STUCK, relieve, save
+from streamjob_planners.kernel.exchange import MOST_TRIED, off_by, relieve, save
 from streamjob_planners.kernel.state import N_OFF
 from streamjob_planners.model import IntArray
 from streamjob_planners.tightening import Tightens
 
 FIRST_PART, LAST_PART = 0.5, 0.98
 """Part of the way to the floor that is left by the first try, and at which there is no further one."""
-SAVES, SAVES_AT_ONCE = 4, 25
+SAVES, SAVES_AT_ONCE = 10, 10
 """How often so many pairs of nodes are looked at for something to save, before each try."""
+SLACK = 2.0
+"""By chance, another node may be off for it by up to so many times what the first one was."""
 PASSED_ON = 8
 """How often what a node is off its band is passed on to another one."""
 MOST_FAILED = 4
@@ -66,13 +68,14 @@ def _relieved(engine: Engine, limits: Limits) -> bool:
 
 def _passed_on(engine: Engine, limits: Limits, cell: int) -> bool:
     """Exchange at a cell that is off, then at the one that is off for it, and so on; whether none is in the end."""
-    noise, tried = NOISE * engine.mean_part, min(MOST_TRIED, engine.fixed.receivers.size)
+    fixed, state = engine.fixed, engine.state
+    slack = float(off_by(state, cell)) * SLACK ** float(engine.rng.random())
     for _ in range(PASSED_ON):
-        if cell < 0 or not engine.state.off[cell] or limits.over():
-            return cell != STUCK
-        cell = int(relieve(engine.fixed, engine.state, engine.table, cell, noise))
-        limits.steps_left -= STEPS * tried
-    return cell == NONE
+        if cell < 0 or not state.off[cell] or limits.over():
+            break
+        cell = int(relieve(fixed, state, engine.table, cell, (slack, NOISE * engine.mean_part)))
+        limits.steps_left -= STEPS * min(MOST_TRIED, fixed.receivers.size)
+    return cell == NONE or (cell >= 0 and not state.off[cell])
 
 
 def _save(engine: Engine, limits: Limits) -> None:

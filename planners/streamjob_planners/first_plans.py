@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from streamjob_planners.closing import closed
 from streamjob_planners.covering import covered
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
@@ -21,7 +20,6 @@ PARTS = (1.0, 0.5)
 """Parts of the budget that first plans spend: with all of it large models are nearly done, with half of it closer bands
 have something left to spend where a few heavy groups decide."""
 
-CLOSE = False
 MOST_STARTS = 4
 """First plans of each thread; a further one is made as long as the best is not good enough."""
 NEAR = 0.1
@@ -60,8 +58,6 @@ def _made(levelled: IntArray, part: float, share: float, engine: Engine, limits:
         sparing = number % 2 == 1
         first = levelled if sparing else covered(engine, own.share(COVER_SHARE), levelled, part, noise)
         found = tightened(engine, own, aim, first)
-        if CLOSE:
-            found = closed(engine, own, aim, found)
         best = min(best, (aim.reached(found), found), key=lambda one: one[0])
     if np.isfinite(before):
         limits.steps_left -= before - own.steps_left

@@ -13,7 +13,7 @@ from streamjob_planners.kernel.state import N_AWAY, Fixed, State, chance
 from streamjob_planners.kernel.step import attempt
 from streamjob_planners.kernel.transfer import ANY_COST
 
-MOST_TRIED = 64
+MOST_TRIED = 40
 """Nodes with which a node tries to exchange."""
 NEXT_TO_NOTHING = 1e-9
 """Part of the budget that is not worth saving."""
@@ -65,14 +65,14 @@ def make_kept(fixed: Fixed, state: State, table: Table, ends: tuple[int, int]) -
 
 
 @compiled
-def relieve(fixed: Fixed, state: State, table: Table, node: int, noise: float) -> int:
+def relieve(fixed: Fixed, state: State, table: Table, node: int, knobs: tuple[float, float]) -> int:
     """Bring a node into its band by the cheapest exchange with another one, from a random one on.
 
-    Where none brings both into their bands, the cheapest of all after which the other one is off by no more than this
-    one was: that other one then, NONE where both are in their bands, STUCK where nothing was exchanged. `noise`: what is
-    added to costs by chance there, at most, so that it does not go round in circles.
+    Where none brings both into their bands, the cheapest of all after which the other one is off by `knobs[0]` at most.
+    Gives that other one then, NONE where both are in their bands, STUCK where nothing was exchanged. `knobs[1]`: added
+    to costs by chance there, at most, so that it does not go round in circles.
     """
-    size, slack = fixed.receivers.size, off_by(state, node)
+    size, (slack, noise) = fixed.receivers.size, knobs
     start, left, kept, least = below(state, size), left_of(fixed, state), STUCK, 1e300
     look_at(fixed, state, table, GIVES, node)
     for number in range(min(size, MOST_TRIED)):
