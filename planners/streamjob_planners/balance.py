@@ -222,7 +222,7 @@ def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, n
     if np.isfinite(before):
         limits.steps_left -= before - part.steps_left
     if goal.long is not None and share < 1.0:
-        found = closed(engine, limits, goal.long, tightened(engine, limits, goal.long, found))
+        return _closing(goal, schedule, engine, limits, (tightened(engine, limits, goal.long, found), *now[1:]))
     return goal.aim.reached(found), found
 
 

@@ -68,7 +68,7 @@ class Phases:
             if left_s > 0.0:
                 first = tight_plan(self._engine, self._limits, share, first)
         self.lower = self._proven(first)
-        node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
+        node_of = self._balance(first, to_drain)
         node_of = thin_out(self._engine, node_of, self._limits)
         if to_drain and not self._limits.over():
             node_of = self._drain(node_of)
@@ -85,8 +85,9 @@ class Phases:
         late = part.left_s() < self._problem.model.n_groups * PROOF_S_PER_GROUP
         return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
 
-    def _balance(self, start: IntArray, share: float) -> IntArray:
-        problem = self._problem
+    def _balance(self, start: IntArray, to_drain: bool) -> IntArray:
+        """Where there is something to drain, no exact exchanges: what they spend is what drains."""
+        problem, share = self._problem, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE
         params, aim, crossings = problem.params, Distance(problem), Crossings(problem)
         floor = max(self.lower, params.tolerance)
         goal = balance.Goal(
@@ -94,7 +95,7 @@ class Phases:
             floor=floor,
             price=params.price_per_move,
             long=aim if self._long else None,
-            exact=aim,
+            exact=None if to_drain else aim,
             crossings=crossings,
         )
         counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))
