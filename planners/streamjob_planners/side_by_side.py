@@ -14,7 +14,7 @@ from streamjob_planners.model import IntArray
 Found = tuple[float, IntArray]
 """What a thread ends with: the distance, and the placement."""
 Work = Callable[[Engine, Limits], Found]
-LATE_S = 3e-3
+LATE_S = 1.5e-3
 """How long threads may take to see that time is over: as long as what they do between two looks at the clock."""
 T = TypeVar("T")
 
