@@ -23,7 +23,17 @@ from benchmarks.families import Family, drawn
 from benchmarks.families_reference import stretch
 from benchmarks.planners_instances import instances
 
-from streamjob_planners import balance, covering, drain, first_plans, levelling, long_passes, phases, tightening
+from streamjob_planners import (
+    balance,
+    closing,
+    covering,
+    drain,
+    first_plans,
+    levelling,
+    long_passes,
+    phases,
+    tightening,
+)
 from streamjob_planners.model import Budget, FloatArray, LoadModel, PlanParams
 from streamjob_planners.search import SearchPlanner
 
@@ -80,6 +90,12 @@ def knobs() -> Iterator[Knob]:
     yield Knob(name="long passes: twice as hot", patches=((long_passes, "HEAT", 1.0),))
     hot = ((long_passes, "HEAT", 1.0), (long_passes, "SPREAD", 1.0))
     yield Knob(name="long passes: twice as hot, more by chance", patches=hot)
+    yield Knob(name="exact exchanges: none", schedule={"exact": 0.0}, patches=((closing, "FIRST_PART", 1.0),))
+    yield Knob(name="exact exchanges: nothing saved", patches=((closing, "SAVES", 0),))
+    yield Knob(name="exact exchanges: nothing passed on", patches=((closing, "PASSED_ON", 1),))
+    yield Knob(name="exact exchanges: passed on at most as it was", patches=((closing, "SLACK", 1.0),))
+    yield Knob(name="exact exchanges: twice as many failures", patches=((closing, "MOST_FAILED", 8),))
+    yield Knob(name="passes: three of ten with exact exchanges", schedule={"exact": 0.3})
     yield Knob(name="passes: none held to counts", schedule={"counted": 0.0})
     yield Knob(name="passes: held to counts as hot as others", schedule={"counted_heat": 1.0})
     yield Knob(name="passes: never from today", schedule={"again": 0.0, "again_far": 0.0})

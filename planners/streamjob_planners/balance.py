@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from streamjob_planners.closing import closed
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
@@ -19,7 +20,7 @@ from streamjob_planners.problem import Problem
 from streamjob_planners.side_by_side import Found, side_by_side
 from streamjob_planners.tightening import Tightens, tightened
 
-Making = Callable[[Engine, Limits, "Now"], "Found"]
+Making = Callable[["Goal", "Schedule", Engine, Limits, "Now"], "Found"]
 """What a thread does between two meetings."""
 Now = tuple[IntArray, float, float]
 """What a pass begins with: the best placement so far, its distance, and the pass's steps."""
@@ -57,7 +58,9 @@ class Schedule:
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
-        long: chance that both threads make one long pass (`long_passes`) instead of these; they begin with one.
+        exact: chance that a pass is one of exact exchanges (`closing`); both threads begin with one.
+        exact_after: chance that such a pass begins with what an ordinary one made, and not with the best so far.
+        long: chance that both threads make one long pass (`long_passes`) instead of these; it comes next.
         long_tight: that chance where the budget affords less than one move a node: what counts allow decides there.
         long_share: part of what is left that it takes.
         long_again: chance that it starts at today's placement, and not at the best so far.
@@ -79,6 +82,8 @@ class Schedule:
     price: float = 1e-3
     close: float = 1e-4
     alone: int = 3
+    exact: float = 0.1
+    exact_after: float = 0.5
     long: float = 0.4
     long_tight: float = 0.1
     long_share: float = 0.3
@@ -107,7 +112,7 @@ class Goal:
     `price` and `toll`: what a move and a second of its pause must gain; `heat`: the unit of thresholds, by default what
     a group brings to a cell. `whole`: passes run to their end, as no band tells that the aim has been reached; the
     descent ends after `patience` meetings in a row that gain next to nothing.
-    `long`: the aim of long passes, where they are of use.
+    `long`: the aim of long passes, `exact`: that of exact exchanges, where they are of use.
     """
 
     aim: Aim
@@ -119,6 +124,7 @@ class Goal:
     heat: float | None = None
     whole: bool = False
     long: Tightens | None = None
+    exact: Tightens | None = None
     patience: float = np.inf
 
 
@@ -135,13 +141,12 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     steps = schedule.pass_steps(engine.problem)
     threads, idle = ThreadPoolExecutor(max_workers=len(engine.workers)), 0
     chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
-    long = chance >= schedule.long
+    kinds: list[Making] = [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
+    kinds += [_long_pass] if chance >= schedule.long else []
     while idle < goal.patience and not _done(limits, goal, schedule, reached):
-        made = _long_pass if long else _passes
-        long = engine.rng.random() < chance
-        distance, found = _together(
-            threads, engine, limits, functools.partial(made, goal, schedule), goal, (best, reached, steps)
-        )
+        by_chance = _long_pass if engine.rng.random() < chance else _passes
+        made = kinds.pop(0) if kinds else by_chance
+        distance, found = _together(threads, engine, limits, made, goal, schedule, (best, reached, steps))
         idle = idle + 1 if distance > reached - schedule.close else 0
         if distance >= reached:
             continue
@@ -152,11 +157,13 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     return cheapest
 
 
-def _together(threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, now: Now) -> Found:
+def _together(
+    threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, schedule: Schedule, now: Now
+) -> Found:
     """The better of what two threads find by their next meeting; meanwhile this one works out further counts."""
 
     def work(worker: Engine, part: Limits) -> Found:
-        return made(worker, part, now)
+        return made(goal, schedule, worker, part, now)
 
     further = functools.partial(goal.crossings.further, now[1])
     found, more = side_by_side(threads, engine, limits, (work, work), further)
@@ -175,10 +182,27 @@ def _passes(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now:
     for _ in range(schedule.alone):
         if _done(limits, goal, schedule, reached):
             break
-        found = _pass(engine, limits, goal, schedule, (best, reached, steps))
+        exact = goal.exact is not None and engine.rng.random() < schedule.exact
+        now = (best, reached, steps)
+        found = (
+            _exact_pass(goal, schedule, engine, limits, now) if exact else _pass(engine, limits, goal, schedule, now)
+        )
         if found[0] < reached:
             reached, best = found
     return reached, best
+
+
+def _exact_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
+    """What exact exchanges make of the best, or of what a pass makes of it."""
+    if engine.rng.random() < schedule.exact_after:
+        now = (_pass(engine, limits, goal, schedule, now)[1], now[1], now[2])
+    return _closing(goal, schedule, engine, limits, now)
+
+
+def _closing(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
+    """What exact exchanges make of the best."""
+    found = now[0] if goal.exact is None else closed(engine, limits, goal.exact, now[0])
+    return goal.aim.reached(found), found
 
 
 def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
@@ -198,7 +222,7 @@ def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, n
     if np.isfinite(before):
         limits.steps_left -= before - part.steps_left
     if goal.long is not None and share < 1.0:
-        found = tightened(engine, limits, goal.long, found)
+        return _closing(goal, schedule, engine, limits, (tightened(engine, limits, goal.long, found), *now[1:]))
     return goal.aim.reached(found), found
 
 

@@ -10,7 +10,6 @@ from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
 from streamjob_planners.kernel.cover import Cover, choose, give_out
 from streamjob_planners.model import FloatArray, IntArray
-from streamjob_planners.problem import Problem
 
 CLOSEST = 1e-4
 """Part of today's distance that is the narrowest band tried."""
@@ -32,7 +31,7 @@ def covered(engine: Engine, limits: Limits, best: IntArray, part: float, noise: 
     random, so that another choice comes out.
     """
     problem, aim, reached = engine.problem, Distance(engine.problem), Distance(engine.problem).reached(best)
-    price, today = _prices(problem) / part, aim.reached(problem.model.node_of)
+    price, today = np.maximum(problem.parts(), LEAST_PRICE) / part, aim.reached(problem.model.node_of)
     if noise > 0.0:
         price *= np.exp(noise * engine.rng.standard_normal(price.size))
     engine.load(problem.model.node_of)
@@ -62,14 +61,6 @@ def _narrowest(engine: Engine, limits: Limits, price: FloatArray, between: tuple
         enough = choose(engine.fixed, engine.state, _cover(engine, price)) >= 0
         narrow, wide = (narrow, target) if enough else (target, wide)
     return wide
-
-
-def _prices(problem: Problem) -> FloatArray:
-    """What each group takes of the allowance that is hurt most by it, as a part of that, (n_groups,)."""
-    bound = np.isfinite(problem.allowances) & (problem.allowances > 0)
-    parts = problem.prices[:, bound] / problem.allowances[bound]
-    price: FloatArray = np.maximum(parts.max(axis=1, initial=0.0), LEAST_PRICE)
-    return price
 
 
 def _cover(engine: Engine, price: FloatArray) -> Cover:

@@ -9,6 +9,7 @@ import numpy as np
 
 from streamjob_planners.drain import drain_weights
 from streamjob_planners.kernel.anneal import anneal
+from streamjob_planners.kernel.bundles import Table, new_table
 from streamjob_planners.kernel.compiled import AVAILABLE
 from streamjob_planners.kernel.fill import fill, new_state
 from streamjob_planners.kernel.state import N_AWAY, N_OFF, Fixed, set_bands, waiting_weight
@@ -191,6 +192,16 @@ class Engine:
             if self.state.counters[N_OFF] == 0 and self.waiting() <= waiting:
                 return True
         return False
+
+    @functools.cached_property
+    def table(self) -> Table:
+        """Room for exact exchanges."""
+        return new_table(self.problem.parts())
+
+    @functools.cached_property
+    def mean_part(self) -> float:
+        """Part of the budget that the move of a group takes on average."""
+        return float(self.table.price.mean()) if self.table.price.size else 0.0
 
     def run_steep(self, limits: Limits, heat: float, least: float) -> None:
         """One pass to the end of its limits, to which squares of what cells are off their bands matter.

@@ -29,16 +29,18 @@ LEAST_PART, NOISE = 0.3, 0.3
 
 
 def tight_plan(engine: Engine, limits: Limits, share: float, levelled: IntArray) -> IntArray:
-    """The best of two first plans, made side by side, (n_groups,); `levelled` if neither is better.
+    """The best of two first plans, made side by side, (n_groups,), and of a plain one; `levelled` if none is better.
 
-    `share`: part of what is left that they may take.
+    The plain one is made by this thread, which would only wait: where both others lose their cores until time is over,
+    there is something better than `levelled` all the same. `share`: part of what is left that they may take.
     """
     aim = Distance(engine.problem)
     works = [functools.partial(_made, levelled, part, share) for part in PARTS]
     threads = ThreadPoolExecutor(max_workers=len(PARTS))
-    found, _ = side_by_side(threads, engine, limits, (works[0], works[1]), lambda: None)
+    plain = functools.partial(covered, engine, limits.share(share * COVER_SHARE), levelled, PARTS[0], 0.0)
+    found, covering = side_by_side(threads, engine, limits, (works[0], works[1]), plain)
     threads.shutdown(wait=False)
-    return min([*found, (aim.reached(levelled), levelled)], key=lambda one: one[0])[1]
+    return min([*found, (aim.reached(covering), covering)], key=lambda one: one[0])[1]
 
 
 def _made(levelled: IntArray, part: float, share: float, engine: Engine, limits: Limits) -> Found:

@@ -33,6 +33,8 @@ COUNT_SHARE = 0.4
 """Part of the time for working out what counts allow: on ten thousand key groups it would take half of 0.1 s."""
 COUNT_S_PER_GROUP = 7e-6
 """Time that it needs before it can look whether its time is over."""
+PRICED = [0, 2]
+"""Allowances of which groups take different parts: seconds and bytes, not moves."""
 DRAIN_SHARE = 0.6
 """Part of what is then left for draining; the rest is for the second measure and for taking back moves."""
 DRAIN_PAIN = 0.05
@@ -68,7 +70,7 @@ class Phases:
             if left_s > 0.0:
                 first = tight_plan(self._engine, self._limits, share, first)
         self.lower = self._proven(first)
-        node_of = self._balance(first, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE)
+        node_of = self._balance(first, to_drain)
         node_of = thin_out(self._engine, node_of, self._limits)
         if to_drain and not self._limits.over():
             node_of = self._drain(node_of)
@@ -85,8 +87,12 @@ class Phases:
         late = part.left_s() < self._problem.model.n_groups * PROOF_S_PER_GROUP
         return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
 
-    def _balance(self, start: IntArray, share: float) -> IntArray:
-        problem = self._problem
+    def _balance(self, start: IntArray, to_drain: bool) -> IntArray:
+        """Exact exchanges where groups differ in price, so that they can save, and where nothing is to be drained.
+
+        What they spend is what drains.
+        """
+        problem, share = self._problem, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE
         params, aim, crossings = problem.params, Distance(problem), Crossings(problem)
         floor = max(self.lower, params.tolerance)
         goal = balance.Goal(
@@ -94,6 +100,7 @@ class Phases:
             floor=floor,
             price=params.price_per_move,
             long=aim if self._long else None,
+            exact=aim if not to_drain and bool(np.isfinite(problem.allowances[PRICED]).any()) else None,
             crossings=crossings,
         )
         counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))

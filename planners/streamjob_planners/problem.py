@@ -43,6 +43,12 @@ class Problem:
         total: FloatArray = self.prices[node_of != self.model.node_of].sum(axis=0)
         return total
 
+    def parts(self) -> FloatArray:
+        """What each group takes of the allowance that is hurt most by it, as a part of that, (n_groups,)."""
+        bound = np.isfinite(self.allowances) & (self.allowances > 0)
+        parts: FloatArray = (self.prices[:, bound] / self.allowances[bound]).max(axis=1, initial=0.0)
+        return parts
+
     def affordable(self, node_of: IntArray) -> bool:
         """Whether a placement keeps the budget."""
         return bool((self.spent(node_of) <= self.allowances).all())

@@ -24,7 +24,7 @@ from streamjob_planners.phases import Phases
 from streamjob_planners.problem import Problem, compile_problem
 from streamjob_planners.warm import warm_up
 
-FINISH_S = 8e-3 if AVAILABLE else 5e-2
+FINISH_S = 9e-3 if AVAILABLE else 5e-2
 """Time until both threads have stopped and this one goes on, kept back from the search: one that runs Python gives way
 after five milliseconds."""
 FINISH_S_PER_MOVE = 4e-6 if AVAILABLE else 4e-5

@@ -14,8 +14,8 @@ from streamjob_planners.model import IntArray
 Found = tuple[float, IntArray]
 """What a thread ends with: the distance, and the placement."""
 Work = Callable[[Engine, Limits], Found]
-LATE_S = 5e-4
-"""How long threads may take to see that time is over."""
+LATE_S = 1.5e-3
+"""How long threads may take to see that time is over: as long as what they do between two looks at the clock."""
 T = TypeVar("T")
 
 
@@ -41,6 +41,6 @@ def side_by_side(
 def _in_time(running: Sequence[Future[Found]], limits: Limits) -> list[Found]:
     """What threads found by the time that is over, in their order; without those that are late."""
     while True:
-        done, late = wait(running, timeout=max(limits.left_s(), LATE_S))
+        done, late = wait(running, timeout=limits.left_s() + LATE_S)
         if not late or limits.left_s() <= 0.0:
             return [one.result() for one in running if one in done]

@@ -16,9 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from streamjob_planners.batch_thin import send_unpaid_home
+from streamjob_planners.closing import closed
 from streamjob_planners.columns import GroupIds
 from streamjob_planners.covering import covered
 from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.goals import Distance
 from streamjob_planners.kernel.cells import loads_of
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import Budget, LoadModel, PlanParams
@@ -49,6 +51,7 @@ def warm_up() -> None:
     found = covered(engine, limits, levelled(engine, limits, 0.0), 1.0, 0.0)
     engine.set_bands(np.zeros(2), np.zeros(2))
     engine.run(limits, 1, 0.0, drain=0.0, price=0.0)
+    closed(engine, limits, Distance(problem), np.array([0, 1]))
     engine.waiting()
     thin_out(engine, found, limits)
     send_unpaid_home(engine, found, 0.0)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streamjob_planners import drain
+from streamjob_planners import drain, first_plans
 from streamjob_planners.covering import covered
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.first_plans import tight_plan
+from streamjob_planners.levelling import levelled
 from streamjob_planners.model import Budget, PlanParams, Resource
 from streamjob_planners.problem import compile_problem
 
@@ -89,3 +90,19 @@ def test_the_first_plan_does_not_depend_on_the_clock_under_a_step_limit(model):
     ]
     assert np.array_equal(*found)
     assert drain.stretch(problem, found[0]) < 0.05 * drain.stretch(problem, made.node_of)
+
+
+def _late(threads, engine, limits, works, meanwhile):
+    """Two threads that bring nothing before time is over."""
+    return [], meanwhile()
+
+
+def test_the_first_plan_is_covered_even_when_both_threads_are_late(model, monkeypatch):
+    monkeypatch.setattr(first_plans, "side_by_side", _late)
+    made = model()
+    problem = compile_problem(made, PlanParams(budget=BUDGET, tolerance=0.0))
+    engine, limits = Engine(problem, 1), Limits(lambda: 0.0, 1.0, None)
+    first = levelled(engine, limits, 0.0)
+    found = tight_plan(engine, limits, 0.5, first)
+    assert drain.stretch(problem, found) < 0.3 * drain.stretch(problem, first)
+    assert problem.affordable(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import CAME, LEFT, N_AWAY, Fixed, State, put, scheduled
+from streamjob_planners.kernel.state import CAME, LEFT, MOST_PIECES, N_AWAY, Fixed, State, put, scheduled
 from streamjob_planners.model import IntArray
 
 
@@ -72,9 +72,9 @@ def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
         focus_at=np.full(n_nodes, -1, dtype=np.int64),
         off=np.zeros(n_nodes, dtype=np.bool_),
         counters=np.array([0, 0, 0, seed], dtype=np.int64),
-        groups=np.zeros(3, dtype=np.int64),
-        targets=np.zeros(3, dtype=np.int64),
-        saved=np.zeros((3, 4)),
+        groups=np.zeros(MOST_PIECES, dtype=np.int64),
+        targets=np.zeros(MOST_PIECES, dtype=np.int64),
+        saved=np.zeros((MOST_PIECES, 4)),
         crossed=np.zeros((2, n_nodes), dtype=np.int64),
         most_crossed=np.full((2, n_nodes), n_groups, dtype=np.int64),
     )

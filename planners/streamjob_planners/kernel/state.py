@@ -19,6 +19,8 @@ LEFT, CAME = 0, 1
 """The rows of `State.crossed` and `State.most_crossed`."""
 NO_GROUP = 1 << 62
 """Larger than the number of any group."""
+MOST_PIECES = 4
+"""Groups that change place in one step, at most."""
 EDGE = 1e-9
 """Percent points by which a band may be missed: sums of floats are not exact."""
 MODULUS, FACTOR = 2147483647, 48271
@@ -80,9 +82,9 @@ class State(NamedTuple):
     focus_at: IntArray
     off: BoolArray  # outside its band, (n_nodes,)
     counters: IntArray
-    groups: IntArray  # (3,): the step being tried
-    targets: IntArray  # (3,)
-    saved: FloatArray  # (3, 4): loads and drags before each piece of it
+    groups: IntArray  # (MOST_PIECES,): the step being tried
+    targets: IntArray  # (MOST_PIECES,)
+    saved: FloatArray  # (MOST_PIECES, 4): loads and drags before each piece of it
     crossed: IntArray  # (2, n_nodes): LEFT, groups of the node that are elsewhere; CAME, groups of others that are here
     most_crossed: IntArray  # (2, n_nodes): how many there may be after a step that adds to them
 

@@ -1,9 +1,9 @@
-"""One step of the search: up to three groups change place at once, or none of them."""
+"""One step of the search: up to four groups change place at once, or none of them."""
 
 from __future__ import annotations
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import CAME, LEFT, Fixed, State, put, refocus, scheduled, take
+from streamjob_planners.kernel.state import CAME, LEFT, MOST_PIECES, Fixed, State, put, refocus, scheduled, take
 
 
 @compiled
@@ -116,7 +116,7 @@ def possible(fixed: Fixed, state: State, pieces: int) -> bool:
         for other in range(piece):
             if state.groups[other] == group:
                 return False
-        full = state.filled[target] + 3 >= state.slots.shape[1]
+        full = state.filled[target] + MOST_PIECES >= state.slots.shape[1]
         if target != fixed.home[group] and (fixed.marked[target] or full):
             return False
     return True
