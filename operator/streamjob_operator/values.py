@@ -68,7 +68,11 @@ class StageView:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class QueryRates:
-    """The query over the window. Absent figures are None: a job without triggers, a source that tells no lag."""
+    """The query over the window. Absent figures are None: a job without triggers, a source that tells no lag.
+
+    `idle_since_s` is when the newest batch ended of a query that waits for data; None where a batch ended within the
+    window, or one is being worked on.
+    """
 
     batches: int
     mean_batch_s: float
@@ -79,6 +83,7 @@ class QueryRates:
     processed_rps: float
     lag_rows: float | None
     other_busy_s: float  # tasks of stages without key groups, and starts of the others, within the window
+    idle_since_s: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +179,7 @@ class Verdict:
         remove: marked executors that hold no key group and are decommissioned now.
         pending: the plan that waits for a person, or that was approved and is carried out now.
         awaits: whether `pending` waits on, though something else is carried out.
-        boundary_s: seconds that moves may add to one batch.
+        boundary_s: seconds that moves may add to one batch; None for no limit.
         move_cost_s: what each move of the plan, in its order, adds to the batch at its boundary, (n_moves,): of moves
             that load side by side only one counts; () where nobody worked it out.
     """

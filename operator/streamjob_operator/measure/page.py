@@ -10,7 +10,7 @@ import numpy as np
 from prometheus_client.parser import text_string_to_metric_families
 
 from streamjob_agent import metric_names as names
-from streamjob_operator.ports import Unavailable
+from streamjob_operator.ports import Ended, Unavailable
 from streamjob_planners.model import FloatArray, GroupId
 
 Labels = tuple[str, ...]
@@ -161,6 +161,8 @@ def _busiest_query(series: Mapping[str, Series]) -> tuple[str, str]:
         if labels[0] in groups:
             groups[labels[0]] += 1
     if not any(groups.values()):
+        if not running and series.get(names.QUERY_BATCHES):
+            raise Ended("Every query of the driver has ended.")
         raise Unavailable("No streaming query with key groups runs yet.")
     query = max(sorted(groups), key=lambda one: groups[one])
     return query, running[query]

@@ -92,7 +92,11 @@ class AgentMetrics:
         if status.application_id != newest.application_id:
             raise Stale(f"The driver is {newest.application_id} now, its status was that of {status.application_id}.")
         series = series_of([totals_of(page, end.group_ids) for page in pages])
-        return snapshot_between(start, end, newest, status, self._traffic.newest(start, end), series)
+        snapshot = snapshot_between(start, end, newest, status, self._traffic.newest(start, end), series)
+        if snapshot.rates.idle_since_s is not None:
+            with self._lock:
+                self._ring.rest()
+        return snapshot
 
     def _read(self) -> Page:
         """Read one page into the ring; the lock keeps pages in the order of their time."""
