@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from scipy import sparse
 
 from streamjob_operator.events import Event
+from streamjob_operator.queries import QueryPart as QueryPart  # noqa: PLC0414 - another one
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchSeries, BatchTimes
 from streamjob_operator.shares import Arrivals as Arrivals  # noqa: PLC0414 - another one
@@ -90,6 +91,10 @@ class QueryRates:
 class Snapshot:
     """What was measured over the window [taken_at_s - window_s, taken_at_s]. Rows are key groups.
 
+    Several queries of one driver are one snapshot, see `measure.joining`: `queries` says whose operators are whose, the
+    one that rates and batches are of first; it is empty for one query. `unmeasured`: executors that hold key groups of
+    running queries that nothing is known of yet, by query.
+
     `owners[k]` is the executor the newest task of group k ran on; where that is gone, the one its next task will run
     on; None while nobody knows. Traffic is read seldom: `traffic_read_at_s` is the end of the window in which it was,
     None when that is this one.
@@ -120,6 +125,8 @@ class Snapshot:
     stages: tuple[StageView, ...] = ()  # empty while the agent does not tell
     warmup_s: FloatArray | None = None  # (n_groups,), seconds within the window that only moves and starts cost
     state_memory_bytes: FloatArray | None = None  # (n_groups,), memory of the groups' state; 0.0 where one tells none
+    queries: tuple[QueryPart, ...] = ()
+    unmeasured: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     series: BatchSeries | None = None  # the window and what came before it, batch by batch; None if read too seldom
 
 
@@ -180,6 +187,7 @@ class Verdict:
         pending: the plan that waits for a person, or that was approved and is carried out now.
         awaits: whether `pending` waits on, though something else is carried out.
         boundary_s: seconds that moves may add to one batch; None for no limit.
+        boundaries_s: the same by query id, where there are several.
         move_cost_s: what each move of the plan, in its order, adds to the batch at its boundary, (n_moves,): of moves
             that load side by side only one counts; () where nobody worked it out.
     """
@@ -195,6 +203,7 @@ class Verdict:
     pending: PendingPlan | None = None
     awaits: bool = False
     boundary_s: float | None = None
+    boundaries_s: Mapping[str, float] = dataclasses.field(default_factory=dict)
     move_cost_s: tuple[float, ...] = ()
 
     @property
@@ -255,6 +264,7 @@ class Memory:
         approved_plan: the newest plan that was approved and carried out.
         predicted_distance: load distance that the newest accepted plan promised, percent points.
         first_seen_s: when this driver was first observed, for the warm-up.
+        queries: those of the newest snapshot where they are several, the one that rates were of first.
         run_id, groups_seen: a run of the query and the most key groups measured in it; a run has no fewer later on.
         acted_at_s: when the newest assignment was accepted; a measurement from before it speaks of another world.
         moved: key groups "operator/partition" of the newest accepted plan, None when they were too many to keep.
@@ -279,6 +289,7 @@ class Memory:
     predicted_distance: float | None = None
     predicted_batch_s: float | None = None
     first_seen_s: float | None = None
+    queries: tuple[str, ...] = ()
     run_id: str | None = None
     groups_seen: int = 0
     acted_at_s: float | None = None

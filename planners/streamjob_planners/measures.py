@@ -142,9 +142,9 @@ def skew_floor(model: LoadModel) -> SkewFloor | None:
     if floor <= 0:
         return None
     group = int(staying[heaviest])
-    name = model.group_ids[group]
+    called = model.called(group)
     sentence = (
-        f"Key group {name.partition} of operator {name.operator} alone needs {model.load[group]:.1f} points: no plan "
-        f"can bring the load distance below {floor:.1f}."
+        f"{called[0].upper()}{called[1:]} alone needs {model.load[group]:.1f} points: no plan can bring the load "
+        f"distance below {floor:.1f}."
     )
     return SkewFloor(load_distance=floor, group=group, sentence=sentence)

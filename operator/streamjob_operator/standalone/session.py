@@ -51,7 +51,7 @@ def run_session(job: StreamJob, out: Path, duration_s: float | None, attach: str
             supervisor = stack.enter_context(_supervised(driver, job.spec.application, tell))
         address = fixed_address(attach or "") if driver is None else address_from(driver.address_file)
         client = AgentClient(address, token=os.environ.get("STREAMJOB_AGENT_TOKEN"))
-        metrics = stack.enter_context(AgentMetrics(client, job.spec.balancing.statistics_period_s))
+        metrics = stack.enter_context(AgentMetrics(client, job.spec.balancing.statistics_period_s, together=True))
         planning = stack.enter_context(PlanningPool())
         ports = Ports(
             metrics=metrics,

@@ -7,7 +7,7 @@ import dataclasses
 from streamjob_operator.spec import Denied, Mode
 from streamjob_operator.steps import approve, leave, speeds
 from streamjob_operator.steps.arrivals import prepared, sentence
-from streamjob_operator.steps.boundary import allowance_s, in_waves
+from streamjob_operator.steps.boundary import allowance_s, boundaries_s, in_waves
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
@@ -247,7 +247,8 @@ def _other_approval(case: Case) -> str:
 
 def _go(case: Case, arrivals: Arrivals | None, reason: Reason, message: str) -> Verdict:
     leaving, budget = set(case.resized.marked) - set(case.remove), case.job.spec.balancing.migration_budget
-    plan, costs_s = in_waves(case.resized.model, case.resized.plan, budget)
+    queries = case.snapshot.queries
+    plan, costs_s = in_waves(case.resized.model, case.resized.plan, budget, queries)
     return Verdict(
         act=True,
         reason=reason,
@@ -257,6 +258,7 @@ def _go(case: Case, arrivals: Arrivals | None, reason: Reason, message: str) -> 
         marked_for_removal=case.resized.marked,
         remove=case.remove,
         arrivals=arrivals,
+        boundaries_s={} if case.idle is not None else boundaries_s(queries, budget),
         boundary_s=_boundary_s(case, plan.before.expected_s or case.snapshot.rates.mean_batch_s),
         move_cost_s=costs_s,
     )

@@ -45,9 +45,9 @@ def _shortages(model: LoadModel, free: Plan) -> Iterator[str]:
     for resource in model.resources:
         room = _room(model, resource)
         for move in sorted(free.moves, key=lambda one: -float(resource.use[one.group])):
-            needed, left, group = float(resource.use[move.group]), float(room[move.target]), model.group_ids[move.group]
+            needed, left = float(resource.use[move.group]), float(room[move.target])
             if needed > left:
                 yield (
-                    f"executor {model.node_ids[move.target]} has room for {amount(left)} of state, key group "
-                    f"{group.partition} of operator {group.operator} needs {amount(needed)}."
+                    f"executor {model.node_ids[move.target]} has room for {amount(left)} of state, "
+                    f"{model.called(move.group)} needs {amount(needed)}."
                 )

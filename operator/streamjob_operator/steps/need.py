@@ -77,7 +77,10 @@ class UtilizationRule:
         largest = max(needs, key=lambda need: need.executors)
         seen = situation.estimate
         since_s = max((at_s for at_s in (seen.changed_at_s, seen.level_changed_at_s) if at_s is not None), default=None)
-        return dataclasses.replace(largest, calm=max(need.calm for need in needs), since_s=since_s)
+        calm = max(need.calm for need in needs)
+        if situation.snapshot.unmeasured:  # what runs beside has its needs, too
+            calm = max(calm, int((~_model(situation).marked).sum()))
+        return dataclasses.replace(largest, calm=calm, since_s=since_s)
 
 
 def total_load(situation: Situation) -> float:

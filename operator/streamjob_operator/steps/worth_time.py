@@ -106,8 +106,7 @@ def _words(model: LoadModel, binding: Binding) -> str:
     node = "an executor" if binding.node is None else f"executor {model.node_ids[binding.node]}"
     stage = f"stage {0 if binding.level is None else binding.level + 1}"
     if binding.part is Part.KEY_GROUP and binding.group is not None:
-        group = model.group_ids[binding.group]
-        return f"{stage} waits for key group {group.partition} of operator {group.operator} alone, on {node}"
+        return f"{stage} waits for {model.called(binding.group)} alone, on {node}"
     return f"{stage} waits for {node}"
 
 

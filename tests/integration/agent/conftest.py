@@ -212,7 +212,7 @@ class Brain:
     def __init__(self, agent: Installed, folder: pathlib.Path, balancing: str, scaling: str) -> None:
         self.job = parse_job(SPEC.format(balancing=balancing, scaling=scaling))
         client = AgentClient(fixed_address(agent.address))
-        self.metrics = AgentMetrics(client, self.job.spec.balancing.statistics_period_s)
+        self.metrics = AgentMetrics(client, self.job.spec.balancing.statistics_period_s, together=True)
         self.records: list[CycleRecord] = []
         self._ports = Ports(
             metrics=self.metrics,
