@@ -71,7 +71,8 @@ class AgentMetrics:
         """The status with each page; the same rows until another batch has ended."""
         status, rows = self._client.status(), self._seen.rows
         with self._lock:
-            ends = self._queries[page.query_id].ring.ends
+            pages = self._queries.get(page.query_id)  # it may have ended since
+            ends = () if pages is None else pages.ring.ends
         if not ends:
             rows = None
         elif rows is None or rows.series.ended_at_s[-1] != ends[-1].at_s:
