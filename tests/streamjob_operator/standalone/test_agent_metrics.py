@@ -295,10 +295,10 @@ def test_the_thread_scrapes_and_ends() -> None:
         metrics = AgentMetrics(AgentClient(fixed_address(address)), 10.0)
         with metrics:
             for _ in range(200):
-                if metrics._ring.newest is not None:
+                if metrics.seen.status is not None:
                     break
                 metrics._stop.wait(0.05)
-        assert metrics._ring.newest is not None
+        assert metrics.seen.status is not None
         assert not metrics._thread.is_alive()
 
 
