@@ -102,14 +102,6 @@ class LoadModel:
         """Number of key groups."""
         return len(self.group_ids)
 
-    def called(self, group: int) -> str:
-        """What a person calls a key group, given by its index."""
-        one = self.group_ids[group]
-        if one.operator not in self.queries:
-            return f"key group {one.partition} of operator {one.operator}"
-        query, operator = self.queries[one.operator]
-        return f"key group {one.partition} of operator {operator} of query {query}"
-
 
 def _check_lengths(model: LoadModel) -> None:
     per_node = {"capacity": model.capacity, "marked": model.marked}

@@ -11,6 +11,7 @@ from streamjob_operator.spec import Balancing
 from streamjob_operator.steps.solve import Solver
 from streamjob_operator.steps.worth import worth
 from streamjob_planners.advice.sentences import amount
+from streamjob_planners.called import called
 from streamjob_planners.model import FloatArray, LoadModel, Plan, Resource
 
 CURE = "Executors with more memory have room for it, and so may a larger number of them."
@@ -49,5 +50,5 @@ def _shortages(model: LoadModel, free: Plan) -> Iterator[str]:
             if needed > left:
                 yield (
                     f"executor {model.node_ids[move.target]} has room for {amount(left)} of state, "
-                    f"{model.called(move.group)} needs {amount(needed)}."
+                    f"{called(model, move.group)} needs {amount(needed)}."
                 )

@@ -16,7 +16,7 @@ from streamjob_operator.values import Reason
 
 pytestmark = pytest.mark.spark
 PARTITIONS = 8
-HEAVY_MS, LIGHT_MS = 300, 20
+HEAVY_MS, LIGHT_MS = 1500, 10
 
 
 class Sleepy:
