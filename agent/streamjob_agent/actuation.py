@@ -128,10 +128,10 @@ class Actuation:
         if targets and not self._guard.did("place", lambda: self._bridge.place(query.query_id, targets)):
             self.keepings[query.query_id] = dataclasses.replace(kept, told={**before, **world.given})
 
-    def held(self, ledger: Ledger) -> Mapping[str, int]:
+    def held(self, ledger: Ledger, resting: Collection[str]) -> Mapping[str, int]:
         """Executor -> key groups of any active query that ran there last or are registered there.
 
-        Of an idle query only the latter count: its next batch obeys.
+        Of a query that rests only the latter count: its next batch obeys.
         """
         held: Counter[str | None] = Counter()
         for query_id in self._active:
@@ -139,14 +139,14 @@ class Actuation:
             observed = ledger.owners(query_id)
             for key in observed.keys() | kept.registered.keys():
                 registered = kept.registered.get(key)
-                ran = registered if registered and query_id in self._idle else observed.get(key)
+                ran = registered if registered and query_id in resting else observed.get(key)
                 held[ran] += 1
                 held[registered] += ran != registered
         return {owner: count for owner, count in held.items() if owner is not None}
 
     def _remove(self, ledger: Ledger) -> None:
         """Decommission what may go: marked, alive and empty. The others are tried again at the next boundary."""
-        held = self.held(ledger)
+        held = self.held(ledger, self._idle)
         ready = [name for name in self._removals if name in self.fleet.marked and not held.get(name, 0)]
         gone = [name for name in ready if name in self.fleet.live and name not in self.fleet.past and self._send(name)]
         past = set(gone) | self.fleet.past

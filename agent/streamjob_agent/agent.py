@@ -22,6 +22,7 @@ from streamjob_agent.locality import LocalityTuner
 from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.pacing import Rounds, SlowWork
 from streamjob_agent.plan_form import QueryPlan
+from streamjob_agent.rests import Rests
 from streamjob_agent.seen import Seen, look
 from streamjob_agent.usual import Ground, Usual
 from streamjob_agent.wire import AgentStatus, Assignment
@@ -56,6 +57,7 @@ class Agent:
         self._actuation = Actuation(bridge, self.guard, AssignmentMemory(config.state_dir), config.failed_after)
         self._lives = Lives()
         self._usual = Usual()
+        self._rests = Rests(clock)
         self._rounds = Rounds(config.overhead_ratio)
         self._slow = SlowWork(config.overhead_ratio, _SLOW_EVERY_BATCHES, clock)
         self._aside = Aside()
@@ -142,7 +144,8 @@ class Agent:
             ended = {batch.query_id for batch in usage.batches}
             self.guard.call("actuation", lambda: self._actuation.act(known, ended, self._ledger), None)
         self.guard.call("usual", lambda: self._judge(usage), None)
-        self._show(known)
+        resting = self._rests.look(known, {batch.query_id for batch in usage.batches})
+        self._seen = look(known, resting, self._actuation, self._ledger, self._usual, self._generation)
         self._tune(usage)
         self._read_slowly(known, len(usage.batches))
         self._check_health()
@@ -217,9 +220,6 @@ class Agent:
         log.warning("StreamJob agent: actuation is off, %s: %s", reason, self._off[1])
         self.guard.call("set_actuation", lambda: self._bridge.set_actuation(False), None)
 
-    def _show(self, queries: tuple[Query, ...]) -> None:
-        self._seen = look(queries, self._actuation, self._ledger, self._usual, self._generation)
-
     def submit(self, assignment: Assignment) -> str | None:
         """Take an assignment over at the next look; why not, if it is refused. For any thread."""
         seen = self._seen
@@ -287,6 +287,7 @@ class Agent:
         return Facts(
             status=self.status(),
             queries=self._seen.queries,
+            resting=self._seen.resting,
             pages=self._ledger.pages(),
             executor_busy_s=self._ledger.executor_busy_s(),
             memory=self._memory,

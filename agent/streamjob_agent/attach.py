@@ -237,6 +237,7 @@ class Host:
         return Facts(
             status=self._absent(),
             queries=(),
+            resting=frozenset(),
             pages=(),
             executor_busy_s={},
             memory={},

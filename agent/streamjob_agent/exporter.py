@@ -21,10 +21,11 @@ from streamjob_agent.wire import AgentStatus
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Everything one page shows. `moves` and `errors` are by label value; bytes, seconds and counts as named."""
+    """Everything one page shows. `resting` queries wait for data; `moves` and `errors` are by label value."""
 
     status: AgentStatus
     queries: tuple[Query, ...]
+    resting: frozenset[str]
     pages: tuple[QueryPage, ...]
     executor_busy_s: Mapping[str, float]
     memory: Mapping[str, ExecutorMemory]
@@ -209,6 +210,16 @@ def _queries(facts: Facts) -> Iterator[Metric]:
             ((query.query_id,), query.trigger_interval_s)
             for query in facts.queries
             if query.trigger_interval_s is not None
+        ),
+    )
+    yield gauge(
+        names.QUERY_IDLE_SINCE,
+        "When the newest batch ended of a query that waits for data.",
+        ("query",),
+        (
+            ((page.query_id,), page.newest.ended_at_s)
+            for page in facts.pages
+            if page.newest is not None and page.query_id in facts.resting
         ),
     )
     yield gauge(

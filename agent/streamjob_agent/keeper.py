@@ -23,17 +23,14 @@ def step(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
     Before its first task is seen a query is the bridge's: only that is in time, and its choice may be loading already.
     """
     state = _take_over(state, world)
-    came = len(state.arrived)
     state = _welcome(state, world)
     if not world.observed or _settled(state, world):
         return state, {}
     state = _age(_confirm(state, world), world)
     state = _drop_lost_goals(state, world)
     state = _rescue(state, world)
-    if state.planned and (world.boundary or (world.idle and len(state.arrived) > came)):
-        state = _release(state, world)
-    elif not state.planned and (world.boundary or world.idle):
-        state = _leave(state, world)
+    if world.boundary or world.idle:
+        state = _release(state, world) if state.planned else _leave(state, world)
     again = {
         key: owner
         for key, owner in state.registered.items()

@@ -72,6 +72,7 @@ QUERY_INPUT_ROWS = "streamjob_query_input_rows_total"
 QUERY_INPUT_RATE = "streamjob_query_input_rows_per_second"  # as Spark's progress reports it
 QUERY_PROCESSED_RATE = "streamjob_query_processed_rows_per_second"
 QUERY_LAG_ROWS = "streamjob_query_source_lag_rows"  # absent when no source tells its lag
+QUERY_IDLE_SINCE = "streamjob_query_idle_since_timestamp_seconds"  # absent while a batch runs
 QUERY_OTHER_BUSY_SECONDS = "streamjob_query_other_busy_seconds_total"  # tasks without a key group, and starts
 QUERY_MOVED_GROUPS = "streamjob_query_moved_keygroups_total"  # by a plan, by the guard, or by Spark itself
 QUERY_TRAFFIC_BATCHES = "streamjob_query_traffic_batches_total"  # batches that the traffic series stand for

@@ -18,6 +18,7 @@ class Seen:
     """The world after the agent's last round."""
 
     queries: tuple[Query, ...] = ()
+    resting: frozenset[str] = frozenset()
     query_statuses: tuple[QueryStatus, ...] = ()
     executors: tuple[ExecutorStatus, ...] = ()
     live: frozenset[str] = frozenset()
@@ -28,29 +29,37 @@ class Seen:
 
 
 def look(
-    queries: tuple[Query, ...], actuation: Actuation, ledger: Ledger, usual: Usual, generation: int | None
+    queries: tuple[Query, ...],
+    resting: frozenset[str],
+    actuation: Actuation,
+    ledger: Ledger,
+    usual: Usual,
+    generation: int | None,
 ) -> Seen:
-    """Make one; to be called on the agent's thread."""
+    """Make one; to be called on the agent's thread. `resting` queries wait for data."""
     groups: Counter[str] = Counter()
     for query in queries:
         groups.update(ledger.owners(query.query_id).values())
     return Seen(
         queries=queries,
-        query_statuses=tuple(query_status(query, actuation, ledger, usual) for query in queries),
+        resting=resting,
+        query_statuses=tuple(
+            query_status(query, actuation, ledger, usual, rests=query.query_id in resting) for query in queries
+        ),
         executors=actuation.fleet.statuses(groups),
         live=frozenset(actuation.fleet.live),
         past=actuation.fleet.past,
-        held=actuation.held(ledger),
+        held=actuation.held(ledger, resting),
         moves=actuation.moves(),
         generation=generation,
     )
 
 
-def query_status(query: Query, actuation: Actuation, ledger: Ledger, usual: Usual) -> QueryStatus:
+def query_status(query: Query, actuation: Actuation, ledger: Ledger, usual: Usual, *, rests: bool) -> QueryStatus:
     """Where the query's groups are, how its moves are getting on, and whether its batches take what they used to."""
     newest = ledger.newest_batch(query.query_id)
     keeping = actuation.keepings[query.query_id]
-    homes = homes_of(ledger.owners(query.query_id), keeping.registered, actuation.fleet.live)
+    homes = homes_of(ledger.owners(query.query_id), keeping.registered, actuation.fleet.live, rests=rests)
     return QueryStatus(
         query_id=query.query_id,
         run_id=query.run_id,
@@ -67,11 +76,12 @@ def query_status(query: Query, actuation: Actuation, ledger: Ledger, usual: Usua
 
 
 def homes_of(
-    observed: Mapping[GroupKey, str], registered: Mapping[GroupKey, str], live: Collection[str]
+    observed: Mapping[GroupKey, str], registered: Mapping[GroupKey, str], live: Collection[str], *, rests: bool
 ) -> dict[GroupKey, str]:
-    """The executor of each group's newest task; where that is gone, the one it was given since and will run on next."""
+    """The executor of each group's newest task; where that is gone, or the query waits for data and nothing holds a
+    group where it was, the one it was given since and will run on next."""
     return {
-        key: registered[key] if ran not in live and registered.get(key) in live else ran
+        key: registered[key] if (rests or ran not in live) and registered.get(key) in live else ran
         for key, ran in observed.items()
     }
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from streamjob_agent.wire import AgentStatus, Assignment, GroupKey, Pace, QueryStatus
 from streamjob_operator.ports import Stale
 from streamjob_operator.steps.estimate import node_names
-from streamjob_operator.values import Arrivals, Memory, Reason, Snapshot, Verdict
-from streamjob_planners.model import Plan
+from streamjob_operator.values import Arrivals, Memory, QueryPart, Reason, Snapshot, Verdict
+from streamjob_planners.model import GroupId, Plan
 
 _REFUSALS = {"ActuationOff": Reason.ACTUATION_OFF}
 _STALE_CODES = ("StaleApplication", "StaleGeneration", "UnknownQuery", "NotReady", "UnknownExecutor", "HoldsGroups")
@@ -23,43 +23,76 @@ def same_world(status: AgentStatus, snapshot: Snapshot, memory: Memory) -> Query
         raise Stale(
             f"Generation {status.generation_applied} is applied, the plan follows generation {memory.generation}."
         )
-    query = next((one for one in status.queries if one.query_id == snapshot.query_id), None)
+    return _running(status, snapshot.query_id)
+
+
+def _running(status: AgentStatus, query_id: str) -> QueryStatus:
+    query = next((one for one in status.queries if one.query_id == query_id), None)
     if query is None:
-        raise Stale(f"The query {snapshot.query_id} does not run any more.")
+        raise Stale(f"The query {query_id} does not run any more.")
     return query
 
 
-def make_assignment(snapshot: Snapshot, verdict: Verdict, memory: Memory, query: QueryStatus) -> Assignment:
-    """The verdict in the agent's words; rows are as long as the query's, groups that nobody measured stay free.
+def make_assignments(
+    snapshot: Snapshot, verdict: Verdict, memory: Memory, status: AgentStatus
+) -> tuple[Assignment, ...]:
+    """The verdict for each query of the snapshot, one generation after another; raises Stale as :func:`same_world`.
 
-    The agent makes at least one move at each boundary, so that a job without room still converges.
+    Executors, marks and removals are the driver's, so each of them says the same of these.
     """
-    keys = [GroupKey(operator=one.operator, partition=one.partition) for one in snapshot.group_ids]
-    costs_s = {keys[group]: cost_s for group, cost_s in _moves(verdict)}
-    return Assignment(
-        generation=memory.generation + 1,
-        application_id=snapshot.application_id,
-        query_id=snapshot.query_id,
-        executors_target=verdict.executors_target,
-        marked_for_removal=verdict.marked_for_removal,
-        remove=verdict.remove,
-        owners=_owners(snapshot, verdict.plan, query),
-        arrivals=_places(snapshot, verdict.arrivals, query),
-        known_executors=() if verdict.arrivals is None else tuple(one.executor_id for one in snapshot.executors),
-        move_order=tuple(costs_s),
-        move_cost_s=costs_s,
-        pace=Pace(max_cost_s=verdict.boundary_s),
+    query = same_world(status, snapshot, memory)
+    if not snapshot.queries:
+        return (make_assignment(snapshot, verdict, memory, query),)
+    return tuple(
+        dataclasses.replace(
+            make_assignment(snapshot, verdict, memory, _running(status, part.query_id), part),
+            generation=memory.generation + number,
+        )
+        for number, part in enumerate(snapshot.queries, start=1)
     )
 
 
-def _owners(snapshot: Snapshot, plan: Plan | None, query: QueryStatus) -> dict[int, tuple[str | None, ...]]:
+def make_assignment(
+    snapshot: Snapshot, verdict: Verdict, memory: Memory, query: QueryStatus, part: QueryPart | None = None
+) -> Assignment:
+    """The verdict in the agent's words; rows are as long as the query's, groups that nobody measured stay free.
+
+    `part` is the query's among several. The agent makes at least one move at each boundary, so that a job without room
+    still converges.
+    """
+    own = snapshot.group_ids if part is None else tuple(map(part.own, snapshot.group_ids))
+    keys = [None if one is None else GroupKey(operator=one.operator, partition=one.partition) for one in own]
+    costs_s = {key: cost_s for group, cost_s in _moves(verdict) if (key := keys[group]) is not None}
+    return Assignment(
+        generation=memory.generation + 1,
+        application_id=snapshot.application_id,
+        query_id=query.query_id,
+        executors_target=verdict.executors_target,
+        marked_for_removal=verdict.marked_for_removal,
+        remove=verdict.remove,
+        owners=_owners(snapshot, own, verdict.plan, query),
+        arrivals=_places(own, verdict.arrivals, query),
+        known_executors=() if verdict.arrivals is None else tuple(one.executor_id for one in snapshot.executors),
+        move_order=tuple(costs_s),
+        move_cost_s=costs_s,
+        pace=Pace(max_cost_s=verdict.boundaries_s.get(query.query_id, verdict.boundary_s)),
+    )
+
+
+OwnGroups = Sequence[GroupId | None]
+"""Key groups as the query itself numbers them, None for those of other queries."""
+
+
+def _owners(
+    snapshot: Snapshot, own: OwnGroups, plan: Plan | None, query: QueryStatus
+) -> dict[int, tuple[str | None, ...]]:
     if plan is None:
         return {}
     live, nodes = {executor.executor_id for executor in snapshot.executors}, node_names(snapshot)
     rows: dict[int, list[str | None]] = {operator: [None] * len(row) for operator, row in query.owners.items()}
-    for group, node in zip(snapshot.group_ids, plan.node_of.tolist(), strict=True):
-        row = rows.get(group.operator)
-        if row is not None and group.partition < len(row) and nodes[node] in live:
+    for group, node in zip(own, plan.node_of.tolist(), strict=True):
+        row = [] if group is None else rows.get(group.operator, [])
+        if group is not None and group.partition < len(row) and nodes[node] in live:
             row[group.partition] = nodes[node]
     return {operator: tuple(row) for operator, row in rows.items()}
 
@@ -106,13 +139,13 @@ def _moves(verdict: Verdict) -> Iterator[tuple[int, float]]:
         yield from zip(verdict.arrivals.groups, verdict.arrivals.cost_s, strict=True)
 
 
-def _places(snapshot: Snapshot, arrivals: Arrivals | None, query: QueryStatus) -> dict[int, tuple[int | None, ...]]:
+def _places(own: OwnGroups, arrivals: Arrivals | None, query: QueryStatus) -> dict[int, tuple[int | None, ...]]:
     if arrivals is None:
         return {}
     rows: dict[int, list[int | None]] = {operator: [None] * len(row) for operator, row in query.owners.items()}
     for at, place in zip(arrivals.groups, arrivals.places, strict=True):
-        group = snapshot.group_ids[at]
-        if group.partition < len(rows.get(group.operator, ())):
+        group = own[at]
+        if group is not None and group.partition < len(rows.get(group.operator, ())):
             rows[group.operator][group.partition] = place
     return {operator: tuple(row) for operator, row in rows.items()}
 

@@ -15,6 +15,7 @@ from streamjob_operator.steps.batching import batch_times
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.gate import gate, held
+from streamjob_operator.steps.idle import as_known
 from streamjob_operator.steps.kept_back import kept_back
 from streamjob_operator.steps.leave import despite
 from streamjob_operator.steps.need import ScalingRule, Situation, UtilizationRule
@@ -105,7 +106,7 @@ def think(
     seen = timed(
         "estimate",
         estimate,
-        snapshot,
+        as_known(snapshot),
         memory,
         collocate=job.spec.balancing.collocation.enabled,
         pinned=job.spec.balancing.pinned_operators,

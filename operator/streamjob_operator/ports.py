@@ -22,6 +22,10 @@ class Unavailable(Trouble):
     """The other side did not answer; nothing is known, so nothing may be changed."""
 
 
+class Ended(Unavailable):
+    """Nothing is to be measured any more: every query of the driver has ended, as those do that took all there was."""
+
+
 class Stale(Trouble):
     """The other side answered with something too old, or the world has moved on since it was read."""
 

@@ -61,6 +61,14 @@ class Reason(enum.StrEnum):
     MOVES_PENDING = "MovesPending"
     """Moves of the last plan are under way, and no executor is overloaded."""
 
+    IDLE = "Idle"
+    """The query waits for data, so nothing moves for balance. After `stabilization.down` it may keep fewer executors,
+    down to `executors.min`; what its state needs in memory stays."""
+
+    QUERY_ENDED = "QueryEnded"
+    """Every query of the driver has ended, as one with the trigger AvailableNow does when it has taken all there was.
+    Planning goes on with the next one."""
+
     WAITING_FOR_EXECUTORS = "WaitingForExecutors"
     """Executors that were asked for are not there yet. To do: look at the cluster if it lasts."""
 

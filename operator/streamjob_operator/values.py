@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from scipy import sparse
 
 from streamjob_operator.events import Event
+from streamjob_operator.queries import QueryPart as QueryPart  # noqa: PLC0414 - another one
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchSeries, BatchTimes
 from streamjob_operator.shares import Arrivals as Arrivals  # noqa: PLC0414 - another one
@@ -68,7 +69,11 @@ class StageView:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class QueryRates:
-    """The query over the window. Absent figures are None: a job without triggers, a source that tells no lag."""
+    """The query over the window. Absent figures are None: a job without triggers, a source that tells no lag.
+
+    `idle_since_s` is when the newest batch ended of a query that waits for data; None where a batch ended within the
+    window, or one is being worked on.
+    """
 
     batches: int
     mean_batch_s: float
@@ -79,11 +84,16 @@ class QueryRates:
     processed_rps: float
     lag_rows: float | None
     other_busy_s: float  # tasks of stages without key groups, and starts of the others, within the window
+    idle_since_s: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """What was measured over the window [taken_at_s - window_s, taken_at_s]. Rows are key groups.
+
+    Several queries of one driver are one snapshot, see `measure.joining`: `queries` says whose operators are whose, the
+    one that rates and batches are of first; it is empty for one query. `unmeasured`: executors that hold key groups of
+    running queries that nothing is known of yet, by query.
 
     `owners[k]` is the executor the newest task of group k ran on; where that is gone, the one its next task will run
     on; None while nobody knows. Traffic is read seldom: `traffic_read_at_s` is the end of the window in which it was,
@@ -115,6 +125,8 @@ class Snapshot:
     stages: tuple[StageView, ...] = ()  # empty while the agent does not tell
     warmup_s: FloatArray | None = None  # (n_groups,), seconds within the window that only moves and starts cost
     state_memory_bytes: FloatArray | None = None  # (n_groups,), memory of the groups' state; 0.0 where one tells none
+    queries: tuple[QueryPart, ...] = ()
+    unmeasured: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     series: BatchSeries | None = None  # the window and what came before it, batch by batch; None if read too seldom
 
 
@@ -174,7 +186,8 @@ class Verdict:
         remove: marked executors that hold no key group and are decommissioned now.
         pending: the plan that waits for a person, or that was approved and is carried out now.
         awaits: whether `pending` waits on, though something else is carried out.
-        boundary_s: seconds that moves may add to one batch.
+        boundary_s: seconds that moves may add to one batch; None for no limit.
+        boundaries_s: the same by query id, where there are several.
         move_cost_s: what each move of the plan, in its order, adds to the batch at its boundary, (n_moves,): of moves
             that load side by side only one counts; () where nobody worked it out.
     """
@@ -190,6 +203,7 @@ class Verdict:
     pending: PendingPlan | None = None
     awaits: bool = False
     boundary_s: float | None = None
+    boundaries_s: Mapping[str, float] = dataclasses.field(default_factory=dict)
     move_cost_s: tuple[float, ...] = ()
 
     @property
@@ -250,6 +264,7 @@ class Memory:
         approved_plan: the newest plan that was approved and carried out.
         predicted_distance: load distance that the newest accepted plan promised, percent points.
         first_seen_s: when this driver was first observed, for the warm-up.
+        queries: those of the newest snapshot where they are several, the one that rates were of first.
         run_id, groups_seen: a run of the query and the most key groups measured in it; a run has no fewer later on.
         acted_at_s: when the newest assignment was accepted; a measurement from before it speaks of another world.
         moved: key groups "operator/partition" of the newest accepted plan, None when they were too many to keep.
@@ -274,6 +289,7 @@ class Memory:
     predicted_distance: float | None = None
     predicted_batch_s: float | None = None
     first_seen_s: float | None = None
+    queries: tuple[str, ...] = ()
     run_id: str | None = None
     groups_seen: int = 0
     acted_at_s: float | None = None

@@ -12,6 +12,7 @@ import numpy as np
 
 from streamjob_planners.batch.predict import predict
 from streamjob_planners.batch.shape import BatchShape
+from streamjob_planners.called import called
 from streamjob_planners.model import Effect, FloatArray, IntArray, LoadModel
 
 
@@ -142,9 +143,9 @@ def skew_floor(model: LoadModel) -> SkewFloor | None:
     if floor <= 0:
         return None
     group = int(staying[heaviest])
-    name = model.group_ids[group]
+    name = called(model, group)
     sentence = (
-        f"Key group {name.partition} of operator {name.operator} alone needs {model.load[group]:.1f} points: no plan "
-        f"can bring the load distance below {floor:.1f}."
+        f"{name[0].upper()}{name[1:]} alone needs {model.load[group]:.1f} points: no plan can bring the load "
+        f"distance below {floor:.1f}."
     )
     return SkewFloor(load_distance=floor, group=group, sentence=sentence)

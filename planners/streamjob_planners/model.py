@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -67,6 +67,7 @@ class LoadModel:
         batch: what a batch takes, for the objective `batchTime`; None for engines whose operators run all the time.
         load_series: load of each group in each of the last windows, oldest first, percent points,
             (n_windows, n_groups); None when nobody kept it.
+        queries: where operators belong to several queries, each operator's query and its number there.
     """
 
     node_ids: tuple[str, ...]
@@ -85,6 +86,7 @@ class LoadModel:
     resources: tuple[Resource, ...] = ()
     batch: BatchShape | None = None
     load_series: FloatArray | None = None
+    queries: Mapping[int, tuple[str, int]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_lengths(self)

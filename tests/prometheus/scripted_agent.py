@@ -134,6 +134,7 @@ class ScriptedAgent:
         return Facts(
             status=self.status(),
             queries=(query,),
+            resting=frozenset(),
             pages=self._ledger.pages(),
             executor_busy_s=self._ledger.executor_busy_s(),
             memory={"0": ExecutorMemory(used_bytes=700, limit_bytes=1000, heap_room_bytes=5000)},

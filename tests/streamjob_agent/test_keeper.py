@@ -219,6 +219,19 @@ def test_an_idle_query_without_a_plan_need_not_wait_for_a_batch() -> None:
     assert "0" not in paper.state.registered.values()
 
 
+def test_between_two_batches_a_plan_begins_at_once_and_without_limits_it_is_all_released() -> None:
+    paper = running()
+    paper.adopt(plan(dict.fromkeys(KEYS, "1"), pace=Pace(max_moves=2)))
+    world = dataclasses.replace(paper.world(boundary=False), idle=True)
+    for _ in range(3):  # the pace of one boundary is used once
+        paper.state, _ = keeper.step(paper.state, world)
+    moved = [key for key in KEYS if paper.state.registered[key] == "1" != paper.ran[key]]
+    assert len(moved) == 2
+    paper.adopt(plan(dict.fromkeys(KEYS, "1")))
+    paper.state, _ = keeper.step(paper.state, world)
+    assert set(paper.state.registered.values()) == {"1"}
+
+
 def test_a_query_with_a_plan_leaves_the_drain_to_it() -> None:
     paper = running()
     paper.shut = frozenset(["0"])

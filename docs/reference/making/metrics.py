@@ -100,6 +100,7 @@ NOTHING = Facts(
         queries=(),
     ),
     queries=(),
+    resting=frozenset(),
     pages=(),
     executor_busy_s={},
     memory={},

@@ -60,6 +60,7 @@ class PrometheusMetrics:
         self._clock = clock
         self._connection: Connection | None = None
         self._traffic = TrafficReadings()
+        self._asleep: Mark | None = None
         self.trouble: Trouble | None = None
         self.skew_s = 0.0
 
@@ -91,7 +92,7 @@ class PrometheusMetrics:
         scrapes = find_scrapes(connection, target, query.query_id, now_s, horizon_s)
         check_size(target, scrapes.samples)
         ring: Ring[Mark] = Ring(horizon_s, MOST_MARKS)
-        for mark in scrapes.marks:
+        for mark in awake(scrapes.marks, self._asleep):
             ring.add(mark)
         first, last = ring.window(now_s, window_s)
         start = read_page(connection, target, first, COUNTERS, expected, self.skew_s)
@@ -100,7 +101,9 @@ class PrometheusMetrics:
         marks = [mark for mark in ring.until(last) if last.at_s - mark.at_s <= SERIES_WINDOWS * window_s]
         series = read_series(connection, target, marks, scrapes.since(marks[0].at_s), end)
         traffic = self._traffic.newest(start, end)
-        return snapshot_between(start, end, _as_in(status, query, end), status, traffic, series)
+        snapshot = snapshot_between(start, end, _as_in(status, query, end), status, traffic, series)
+        self._asleep = self._asleep if snapshot.rates.idle_since_s is None else last
+        return snapshot
 
     def _connect(self) -> Connection:
         settings = self._settings()
@@ -121,6 +124,14 @@ class PrometheusMetrics:
             raise Unavailable(message, code=KubeReason.PROMETHEUS_UNAVAILABLE) from error
         self.skew_s = theirs_s - ours_s
         return theirs_s
+
+
+def awake(marks: tuple[Mark, ...], asleep: Mark | None) -> tuple[Mark, ...]:
+    """Without those before a scrape that saw the query idle, once a batch has ended after it: no window spans both."""
+    newest = marks[-1]
+    if asleep is None or asleep.identity != newest.identity or newest.batches <= asleep.batches:
+        return marks
+    return tuple(mark for mark in marks if mark.at_s >= asleep.at_s)
 
 
 def _busiest(status: AgentStatus) -> tuple[QueryStatus, int]:

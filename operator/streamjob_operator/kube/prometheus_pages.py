@@ -51,6 +51,7 @@ GAUGES = (
     names.QUERY_LAST_BATCH_TIMESTAMP,
     names.QUERY_TRIGGER_SECONDS,
     names.QUERY_LAG_ROWS,
+    names.QUERY_IDLE_SINCE,
 )
 REQUIRED = (*GROUP_COUNTERS, *QUERY_COUNTERS[:3])
 _KEPT = sorted({"__name__", "operator", "partition", "executor", "stage", *names.TRAFFIC_LABELS[1:]})

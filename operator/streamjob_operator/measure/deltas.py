@@ -29,7 +29,7 @@ def snapshot_between(
         return grown(in_order(start, name, end.group_ids), end.counters[name])
 
     busy_s = worked_s(totals_of(start, end.group_ids), totals_of(end, end.group_ids))
-    batches = end.batches - start.batches
+    batches, rates = end.batches - start.batches, _rates(start, end, newest)
     return Snapshot(
         taken_at_s=end.at_s,
         window_s=end.at_s - start.at_s,
@@ -42,14 +42,14 @@ def snapshot_between(
         moves_pending=0 if query is None else query.moves_pending,
         executors=_executors(start, end, newest),
         group_ids=end.group_ids,
-        owners=_owners(end, newest, query),
+        owners=_owners(end, newest, query, idle=rates.idle_since_s is not None),
         busy_s=busy_s,
         cpu_s=used(names.GROUP_CPU_SECONDS),
         records=used(names.GROUP_RECORDS),
         state_bytes=end.state_bytes,
         state_memory_bytes=end.state_memory_bytes,
         traffic_bytes=None if traffic is None else traffic.matrix(end.group_ids, batches),
-        rates=_rates(start, end),
+        rates=rates,
         traffic_read_at_s=None if traffic is None else traffic.read_at_s,
         traffic_sent_bytes=None if traffic is None else traffic.sent(end.group_ids, batches),
         read_bytes=used(names.GROUP_LOCAL_BYTES) + used(names.GROUP_REMOTE_BYTES),
@@ -60,8 +60,9 @@ def snapshot_between(
     )
 
 
-def _owners(end: Page, newest: Page, query: QueryStatus | None) -> tuple[str | None, ...]:
-    """Where each group's newest task ran; where that executor is gone, where the agent says that it will run next."""
+def _owners(end: Page, newest: Page, query: QueryStatus | None, *, idle: bool) -> tuple[str | None, ...]:
+    """Where each group's newest task ran; where that executor is gone, or the query is idle, where the agent says that
+    it will run next."""
     live = {executor_id for executor_id, _ in newest.executors}
     ran = dict(zip(newest.group_ids, newest.owners, strict=True))
     rows = {} if query is None else query.owners
@@ -69,7 +70,7 @@ def _owners(end: Page, newest: Page, query: QueryStatus | None) -> tuple[str | N
     def owner(group: GroupId) -> str | None:
         row = rows.get(group.operator, ())
         told = row[group.partition] if group.partition < len(row) else None
-        return next((one for one in (ran.get(group), told) if one in live), None)
+        return next((one for one in ((told, ran.get(group)) if idle else (ran.get(group), told)) if one in live), None)
 
     return tuple(owner(group) for group in end.group_ids)
 
@@ -93,7 +94,7 @@ def _executors(start: Page, end: Page, newest: Page) -> tuple[ExecutorView, ...]
     )
 
 
-def _rates(start: Page, end: Page) -> QueryRates:
+def _rates(start: Page, end: Page, newest: Page) -> QueryRates:
     def passed(name: str) -> float:
         return growth(start.query, end.query, name)
 
@@ -109,4 +110,5 @@ def _rates(start: Page, end: Page) -> QueryRates:
         processed_rps=rows / batch_s if batch_s > 0 else 0.0,
         lag_rows=end.query.get(names.QUERY_LAG_ROWS),
         other_busy_s=passed(names.QUERY_OTHER_BUSY_SECONDS),
+        idle_since_s=None if batches else newest.query.get(names.QUERY_IDLE_SINCE),
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 import numpy as np
 from prometheus_client.parser import text_string_to_metric_families
 
 from streamjob_agent import metric_names as names
-from streamjob_operator.ports import Unavailable
+from streamjob_operator.ports import Ended, Unavailable
 from streamjob_planners.model import FloatArray, GroupId
 
 Labels = tuple[str, ...]
@@ -91,17 +91,22 @@ class Page:
         return self.query.get(names.QUERY_BATCHES, 0.0)
 
 
-def parse_page(text: str, at_s: float) -> Page:
-    """Read a page scraped at at_s; raises Unavailable when it is cut off, or no query with state runs yet."""
-    return make_page(_series(text), at_s)
+def parse_pages(text: str, at_s: float) -> tuple[Page, ...]:
+    """Read a page scraped at at_s, a value for each running query with key groups, that with most of them first.
+
+    Raises Unavailable when it is cut off, or no query with state runs yet; Ended when none runs any more.
+    """
+    series = _series(text)
+    return tuple(_page(series, at_s, query) for query in _running_queries(series))
 
 
 def make_page(series: Mapping[str, Series], at_s: float) -> Page:
-    """A page from its series; raises Unavailable when the agent's own is missing, or no query with state runs yet."""
-    if not series.get(names.AGENT_INFO):
-        raise Unavailable(f"The agent's page is not whole: {names.AGENT_INFO} is missing.")
+    """A page of the query with most key groups from its series; raises as :func:`parse_pages` does."""
+    return _page(series, at_s, _running_queries(series)[0])
+
+
+def _page(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> Page:
     application = next(iter(series[names.AGENT_INFO]))[0]
-    query = _busiest_query(series)
     rows = sorted((_group(labels[1:]), labels) for labels in series[names.GROUP_BUSY_SECONDS] if labels[0] == query[0])
     owners = series.get(names.GROUP_EXECUTOR_ID, {})
     return Page(
@@ -153,17 +158,17 @@ def _series(text: str) -> dict[str, dict[Labels, float]]:
     return found
 
 
-def _busiest_query(series: Mapping[str, Series]) -> tuple[str, str]:
-    """Id and run of the query with the most key groups, the first by id at a tie."""
+def _running_queries(series: Mapping[str, Series]) -> list[tuple[str, str]]:
+    """Id and run of each running query with key groups, those with most of them first, by id at a tie."""
+    if not series.get(names.AGENT_INFO):
+        raise Unavailable(f"The agent's page is not whole: {names.AGENT_INFO} is missing.")
     running = {labels[0]: labels[1] for labels in sorted(series.get(names.QUERY_INFO, {}))}
-    groups = dict.fromkeys(running, 0)
-    for labels in series.get(names.GROUP_BUSY_SECONDS, {}):
-        if labels[0] in groups:
-            groups[labels[0]] += 1
-    if not any(groups.values()):
+    groups = Counter(labels[0] for labels in series.get(names.GROUP_BUSY_SECONDS, {}))
+    if not groups.keys() & running.keys():
+        if not running and series.get(names.QUERY_BATCHES):
+            raise Ended("Every query of the driver has ended.")
         raise Unavailable("No streaming query with key groups runs yet.")
-    query = max(sorted(groups), key=lambda one: groups[one])
-    return query, running[query]
+    return sorted(((one, run) for one, run in running.items() if groups[one]), key=lambda one: (-groups[one[0]], one))
 
 
 def _group(labels: Labels) -> GroupId:

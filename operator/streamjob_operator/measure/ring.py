@@ -30,14 +30,15 @@ M = TypeVar("M", bound=Moment)
 class Ring(Generic[M]):
     """Bounded: pages at batch ends, and the newest page.
 
-    Windows begin and end at batch ends, so that a window holds whole batches; the first batch of a cold driver is in
-    no window, because none begins before its end.
+    Windows begin and end at batch ends, so that a window holds whole batches; the first batch of a cold driver, or of a
+    query that was idle, is in no window, because none begins before its end.
     """
 
     def __init__(self, horizon_s: float, most: int = MAX_PAGES) -> None:
         self._horizon_s = horizon_s
         self._ends: deque[M] = deque(maxlen=most)
         self._newest: M | None = None
+        self._idle = False
 
     def keep(self, horizon_s: float) -> None:
         """Keep pages of so many seconds from now on."""
@@ -49,10 +50,17 @@ class Ring(Generic[M]):
         if before is None or before.identity != page.identity:
             self._ends.clear()
         elif page.batches > before.batches:
+            if self._idle:
+                self._ends.clear()
             self._ends.append(page)
+            self._idle = False
         while len(self._ends) > 2 and self._ends[1].at_s < page.at_s - self._horizon_s:
             self._ends.popleft()
         self._newest = page
+
+    def rest(self) -> None:
+        """The query was seen to be idle: no window reaches from before that to batches after it."""
+        self._idle = True
 
     @property
     def newest(self) -> M | None:

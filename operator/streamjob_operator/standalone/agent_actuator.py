@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from streamjob_operator.assignment import make_assignment, refusal_reason, same_world
+from streamjob_operator.assignment import make_assignments, refusal_reason
 from streamjob_operator.standalone.client import AgentClient, Refused
 from streamjob_operator.values import Memory, Receipt, Snapshot, Verdict
 
 
 class AgentActuator:
-    """Writes one assignment for each acting verdict."""
+    """Writes one assignment for each acting verdict and query."""
 
     def __init__(self, client: AgentClient) -> None:
         self._client = client
 
     def actuate(self, snapshot: Snapshot, verdict: Verdict, memory: Memory) -> Receipt:
         """Raises Stale when the driver, the query or the generation is another one by now; Unavailable."""
-        query = same_world(self._client.status(), snapshot, memory)
-        assignment = make_assignment(snapshot, verdict, memory, query)
+        assignments = make_assignments(snapshot, verdict, memory, self._client.status())
         try:
-            self._client.assign(assignment)
+            for assignment in assignments:
+                self._client.assign(assignment)
         except Refused as refusal:
             return Receipt(generation=None, accepted=False, reason=refusal_reason(str(refusal)), message=str(refusal))
-        return Receipt(generation=assignment.generation, accepted=True, reason=verdict.reason, message="")
+        return Receipt(generation=assignments[-1].generation, accepted=True, reason=verdict.reason, message="")

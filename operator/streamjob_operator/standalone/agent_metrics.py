@@ -6,11 +6,11 @@ import threading
 import time
 from collections.abc import Callable
 
+from streamjob_agent.wire import AgentStatus
 from streamjob_operator.measure.batches import series_of, totals_of
-from streamjob_operator.measure.deltas import snapshot_between
-from streamjob_operator.measure.page import Page, parse_page
-from streamjob_operator.measure.ring import Ring
-from streamjob_operator.measure.traffic import TrafficReadings
+from streamjob_operator.measure.joining import join
+from streamjob_operator.measure.page import Page, parse_pages
+from streamjob_operator.measure.query_pages import QueryPages, holders
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.standalone.client import AgentClient
 from streamjob_operator.values import Snapshot
@@ -25,13 +25,19 @@ SCRAPE_COST_RATIO = 20.0
 
 
 class AgentMetrics:
-    """Scrapes about every second; use as a context manager, or call :meth:`scrape` by hand."""
+    """Scrapes about every second; use as a context manager, or call :meth:`scrape` by hand.
 
-    def __init__(self, client: AgentClient, window_s: float, clock: Callable[[], float] = time.time) -> None:
+    `together`: all queries of the driver are one snapshot; else it is of the one with most key groups.
+    """
+
+    def __init__(
+        self, client: AgentClient, window_s: float, clock: Callable[[], float] = time.time, *, together: bool = False
+    ) -> None:
         self._client = client
         self._clock = clock
-        self._ring: Ring[Page] = Ring(_horizon_s(window_s))
-        self._traffic = TrafficReadings()
+        self._together = together
+        self._horizon_s = _horizon_s(window_s)
+        self._queries: dict[str, QueryPages] = {}
         self._lock = threading.Lock()
         self._pause_s = SCRAPE_S
         self._stop = threading.Event()
@@ -65,7 +71,8 @@ class AgentMetrics:
         """The status with each page; the same rows until another batch has ended."""
         status, rows = self._client.status(), self._seen.rows
         with self._lock:
-            ends = self._ring.ends
+            pages = self._queries.get(page.query_id)  # it may have ended since
+            ends = () if pages is None else pages.ring.ends
         if not ends:
             rows = None
         elif rows is None or rows.series.ended_at_s[-1] != ends[-1].at_s:
@@ -82,26 +89,50 @@ class AgentMetrics:
         status = self._client.status()
         try:
             with self._lock:
-                self._ring.keep(_horizon_s(window_s))  # the period may have been edited
+                self._keep(_horizon_s(window_s))  # the period may have been edited
                 newest = self._read()
-                start, end = self._ring.window(now_s, window_s)
-                pages = self._ring.until(end)
+                return self._snapshot(newest, status, now_s, window_s)
         except Unavailable as error:
             if status.reason in UNATTACHED:
                 raise Unavailable(f"The agent measures nothing: {status.message}.") from error
             raise
+
+    def _snapshot(self, newest: Page, status: AgentStatus, now_s: float, window_s: float) -> Snapshot:
         if status.application_id != newest.application_id:
             raise Stale(f"The driver is {newest.application_id} now, its status was that of {status.application_id}.")
-        series = series_of([totals_of(page, end.group_ids) for page in pages])
-        return snapshot_between(start, end, newest, status, self._traffic.newest(start, end), series)
+        if len(self._queries) == 1 or not self._together:
+            return self._queries[newest.query_id].snapshot(status, now_s, window_s)
+        measured: list[Snapshot] = []
+        unmeasured: dict[str, Unavailable] = {}
+        for query_id, pages in self._queries.items():
+            try:
+                measured.append(pages.snapshot(status, now_s, window_s))
+            except Unavailable as error:
+                unmeasured[query_id] = error
+        if not measured:
+            raise unmeasured[newest.query_id]
+        names = {one.query_id: one.name or one.query_id for one in status.queries}
+        return join(measured, names, {names.get(one, one): holders(status, one) for one in unmeasured})
 
     def _read(self) -> Page:
-        """Read one page into the ring; the lock keeps pages in the order of their time."""
+        """Read one page into the rings, that of the query with most key groups; the lock keeps them in the order of
+        their time."""
         started_s = self._clock()
-        page = parse_page(self._client.page(), self._clock())
-        self._ring.add(page)
+        pages = parse_pages(self._client.page(), self._clock())
+        known = self._queries
+        self._queries = {
+            page.query_id: known.get(page.query_id) or QueryPages(self._horizon_s)
+            for page in (pages if self._together else pages[:1])
+        }
+        for page, query in zip(pages, self._queries.values(), strict=False):
+            query.ring.add(page)
         self._pause_s = max(SCRAPE_S, SCRAPE_COST_RATIO * (self._clock() - started_s))
-        return page
+        return pages[0]
+
+    def _keep(self, horizon_s: float) -> None:
+        self._horizon_s = horizon_s
+        for pages in self._queries.values():
+            pages.ring.keep(horizon_s)
 
     def _watch(self) -> None:
         while not self._stop.is_set():

@@ -45,7 +45,7 @@ class LookingAfter:
         client = AgentClient(self.address, token=os.environ.get("STREAMJOB_AGENT_TOKEN"))
         with contextlib.ExitStack() as stack:
             stack.callback(view.close)
-            metrics = stack.enter_context(AgentMetrics(client, job.spec.balancing.statistics_period_s))
+            metrics = stack.enter_context(AgentMetrics(client, job.spec.balancing.statistics_period_s, together=True))
             planning = stack.enter_context(PlanningPool())
             ports = Ports(
                 metrics=metrics,

@@ -11,14 +11,14 @@ import numpy as np
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.values import Arrivals, Memory, PendingPlan, Snapshot
 from streamjob_planners import plans
-from streamjob_planners.model import GroupId, LoadModel, Plan
+from streamjob_planners.model import LoadModel, Plan
 
 
 def pend(snapshot: Snapshot, memory: Memory, resized: Resized, arrivals: Arrivals | None) -> PendingPlan:
     """The plan with the hash that a person approves: of the moves, the executors, the generation and the snapshot."""
     model, wanted, marked = resized.model, resized.wanted, resized.marked
     moves = {
-        group_name(model.group_ids[move.group]): (model.node_ids[move.source], model.node_ids[move.target])
+        group_name(model, move.group): (model.node_ids[move.source], model.node_ids[move.target])
         for move in resized.plan.moves
     }
     moves |= _to_come(resized, arrivals)
@@ -40,7 +40,7 @@ def _to_come(resized: Resized, arrivals: Arrivals | None) -> dict[str, tuple[str
         return {}
     names = coming.model.node_ids[coming.first :]
     return {
-        group_name(model.group_ids[group]): (model.node_ids[model.node_of[group]], names[place - 1])
+        group_name(model, group): (model.node_ids[model.node_of[group]], names[place - 1])
         for group, place in zip(arrivals.groups, arrivals.places, strict=True)
     }
 
@@ -59,7 +59,7 @@ def revive(pending: PendingPlan, resized: Resized) -> Resized | None:
 
 def _again(pending: PendingPlan, model: LoadModel, planner: str) -> Plan | None:
     node = {name: at for at, name in enumerate(model.node_ids)}
-    group = {group_name(group_id): at for at, group_id in enumerate(model.group_ids)}
+    group = {group_name(model, at): at for at in range(model.n_groups)}
     node_of = model.node_of.copy()
     for name, (source, target) in pending.moves.items():
         if name not in group or source not in node or target not in node or model.marked[node[target]]:
@@ -70,6 +70,8 @@ def _again(pending: PendingPlan, model: LoadModel, planner: str) -> Plan | None:
     return plans.make_plan(model, node_of, planner=planner, elapsed_s=0.0)
 
 
-def group_name(group: GroupId) -> str:
-    """OPERATOR/PARTITION."""
-    return f"{group.operator}/{group.partition}"
+def group_name(model: LoadModel, group: int) -> str:
+    """OPERATOR/PARTITION; where there are several queries, QUERY:OPERATOR/PARTITION."""
+    one = model.group_ids[group]
+    query, operator = model.queries.get(one.operator, (None, one.operator))
+    return f"{operator}/{one.partition}" if query is None else f"{query}:{operator}/{one.partition}"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from streamjob_operator.spec import MigrationBudget
+from streamjob_operator.values import QueryPart
 from streamjob_planners.batch.waves import Wave, once_s, waves
 from streamjob_planners.model import LoadModel, Plan
 
@@ -30,17 +32,40 @@ def spread_out(model: LoadModel, plan: Plan, budget: MigrationBudget) -> tuple[W
     return waves(model, plan.moves, allowance_s(budget, plan.before.expected_s or 0.0))
 
 
+def _by_query(model: LoadModel, plan: Plan, budget: MigrationBudget, queries: Sequence[QueryPart]) -> tuple[Wave, ...]:
+    if model.batch is None:
+        return ()
+    allowed_s = boundaries_s(queries, budget)
+    return tuple(
+        wave
+        for query in queries
+        for wave in waves(
+            model,
+            [move for move in plan.moves if query.own(model.group_ids[move.group]) is not None],
+            allowed_s[query.query_id],
+        )
+    )
+
+
 def moves_cost_s(model: LoadModel, plan: Plan, budget: MigrationBudget) -> float:
     """Seconds that batches take longer while the plan is carried out, once."""
     return once_s(spread_out(model, plan, budget))
 
 
-def in_waves(model: LoadModel, plan: Plan, budget: MigrationBudget) -> tuple[Plan, tuple[float, ...]]:
+def boundaries_s(queries: Sequence[QueryPart], budget: MigrationBudget) -> dict[str, float]:
+    """What moves may add to one of each query's own batches, by query id."""
+    return {one.query_id: allowance_s(budget, one.mean_batch_s) for one in queries}
+
+
+def in_waves(
+    model: LoadModel, plan: Plan, budget: MigrationBudget, queries: Sequence[QueryPart] = ()
+) -> tuple[Plan, tuple[float, ...]]:
     """The plan with its moves in the order of its waves, and what each adds to its batch, (n_moves,).
 
-    The first move of a wave stands for all of it: the others load beside it.
+    The first move of a wave stands for all of it: the others load beside it. Moves of several queries are made at
+    boundaries of their own, so each of them has waves of its own.
     """
-    spread = spread_out(model, plan, budget)
+    spread = _by_query(model, plan, budget, queries) if queries else spread_out(model, plan, budget)
     if not spread:
         return plan, tuple(move.cost_s for move in plan.moves)
     costs_s = (wave.extra_s * (at == 0) for wave in spread for at in range(len(wave.moves)))

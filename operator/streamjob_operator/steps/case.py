@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.spec import Mode, StreamJob
+from streamjob_operator.steps.idle import waits
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.values import Memory, Reason, Snapshot
 from streamjob_planners.verify import Violation
@@ -30,6 +31,11 @@ class Case:
         """Whether the executors wanted or marked change, as against finishing what was decided before."""
         resized, memory = self.resized, self.memory
         return resized.wanted != memory.executors_target or set(resized.marked) != set(memory.marked)
+
+    @property
+    def idle(self) -> str | None:
+        """Since when the query waits for data, for a person; None where it does not."""
+        return waits(self.snapshot)
 
     @property
     def moves_allowed(self) -> bool:

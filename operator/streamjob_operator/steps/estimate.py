@@ -108,8 +108,9 @@ def _lost(nodes: tuple[ExecutorView, ...], cores: int, memory: Memory) -> float:
 
 
 def _pinned(model: LoadModel, operators: Collection[int]) -> BoolArray:
-    """Key groups that must stay, (n_groups,): none of those on executors that go."""
-    theirs = np.isin(np.array([group.operator for group in model.group_ids], dtype=np.int64), list(operators))
+    """Key groups that must stay, (n_groups,): none of those on executors that go. Each query numbers its own."""
+    own = [model.queries.get(one.operator, ("", one.operator))[1] for one in model.group_ids]
+    theirs = np.isin(np.array(own, dtype=np.int64), list(operators))
     return np.asarray(theirs & ~model.marked[model.node_of], dtype=np.bool_)
 
 
@@ -175,6 +176,9 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
         resources=state_memory(snapshot, names),
         batch=shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None,
         load_series=_load_series(snapshot, cores, speed[node_of]),
+        queries={
+            part.first_operator + at: (part.name, at) for part in snapshot.queries for at in range(part.operators)
+        },
     )
 
 

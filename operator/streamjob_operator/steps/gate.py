@@ -7,7 +7,7 @@ import dataclasses
 from streamjob_operator.spec import Denied, Mode
 from streamjob_operator.steps import approve, leave, speeds
 from streamjob_operator.steps.arrivals import prepared, sentence
-from streamjob_operator.steps.boundary import allowance_s, in_waves
+from streamjob_operator.steps.boundary import allowance_s, boundaries_s, in_waves
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
@@ -23,7 +23,7 @@ OVERLOAD = 100.0
 """Utilisation from which an executor cannot do its work, percent points."""
 _GO_ON = (Reason.MOVES_PENDING, Reason.WINDOW_DENIES)
 """Reasons to plan no moves under which those of the newest plan are made all the same."""
-_LESS_TELLING = (Reason.BALANCED, Reason.GAIN_TOO_SMALL, Reason.RECOMMENDED)
+_LESS_TELLING = (Reason.BALANCED, Reason.GAIN_TOO_SMALL, Reason.RECOMMENDED, Reason.IDLE)
 """Reasons to move nothing beside which a recommendation of other executors must be told."""
 
 
@@ -118,10 +118,22 @@ def _moves(case: Case) -> tuple[Case, Worth]:
     if waiting is not None:
         case = dataclasses.replace(case, resized=waiting)
         return case, _all_worth(case)
+    if case.idle is not None:
+        return _only_leaving(case, case.idle)
     if case.moves_allowed:
         return case, _all_worth(case)
     plan, judged = _only_finishing(case.resized.model, plan, case)
     return dataclasses.replace(case, resized=dataclasses.replace(case.resized, plan=plan)), judged
+
+
+def _only_leaving(case: Case, idle: str) -> tuple[Case, Worth]:
+    """A query that waits for data: key groups leave marked executors, nothing else moves."""
+    drains = drains_only(case.resized.model, case.resized.plan)
+    case = dataclasses.replace(case, resized=dataclasses.replace(case.resized, plan=drains))
+    if not drains.moves:
+        return case, Worth(act=False, reason=Reason.IDLE, message=f"{idle[0].upper()}{idle[1:]}.")
+    judged = worth(case.resized.model, drains, case.job.spec.balancing)
+    return case, dataclasses.replace(judged, message=f"{judged.message} Their state is loaded by the next batch.")
 
 
 def _all_worth(case: Case) -> Worth:
@@ -170,7 +182,7 @@ def _must_wait(case: Case) -> bool:
     to plan from it.
     """
     plan, model = case.resized.plan, case.resized.model
-    if case.snapshot.moves_pending == 0 or case.changed:
+    if case.snapshot.moves_pending == 0 or case.changed or case.idle is not None:
         return False
     urgent = plan.before.max_load >= OVERLOAD or bool(newly_used(model, plan))
     return case.memory.filling or not (case.resizes or case.unprepared or urgent)
@@ -235,7 +247,8 @@ def _other_approval(case: Case) -> str:
 
 def _go(case: Case, arrivals: Arrivals | None, reason: Reason, message: str) -> Verdict:
     leaving, budget = set(case.resized.marked) - set(case.remove), case.job.spec.balancing.migration_budget
-    plan, costs_s = in_waves(case.resized.model, case.resized.plan, budget)
+    queries = case.snapshot.queries
+    plan, costs_s = in_waves(case.resized.model, case.resized.plan, budget, queries)
     return Verdict(
         act=True,
         reason=reason,
@@ -245,9 +258,16 @@ def _go(case: Case, arrivals: Arrivals | None, reason: Reason, message: str) -> 
         marked_for_removal=case.resized.marked,
         remove=case.remove,
         arrivals=arrivals,
-        boundary_s=allowance_s(budget, plan.before.expected_s or case.snapshot.rates.mean_batch_s),
+        boundaries_s={} if case.idle is not None else boundaries_s(queries, budget),
+        boundary_s=_boundary_s(case, plan.before.expected_s or case.snapshot.rates.mean_batch_s),
         move_cost_s=costs_s,
     )
+
+
+def _boundary_s(case: Case, batch_s: float) -> float | None:
+    """Seconds that moves may add to a batch. There are no batches to spread the moves of an idle query over: they share
+    its next one."""
+    return None if case.idle is not None else allowance_s(case.job.spec.balancing.migration_budget, batch_s)
 
 
 def _why(case: Case, judged: Worth, arrivals: Arrivals | None) -> tuple[Reason, str]:
@@ -262,7 +282,9 @@ def _nothing_to_do(case: Case, judged: Worth) -> Verdict:
     decision = case.resized.decision
     if case.recommends_executors and judged.reason in _LESS_TELLING:
         return _recommend(case, judged)
-    if judged.reason is Reason.BALANCED and decision.reason is not Reason.MODE_OFF:
+    if judged.reason is Reason.IDLE and decision.reason in (Reason.BALANCED, Reason.REPLICAS_SET):
+        return _hold(case, judged.reason, f"{judged.message} {decision.message}")
+    if judged.reason in (Reason.BALANCED, Reason.IDLE) and decision.reason is not Reason.MODE_OFF:
         return _hold(case, decision.reason, f"{decision.message} {judged.message}")
     return _hold(case, judged.reason, judged.message)
 

@@ -11,6 +11,7 @@ from streamjob_operator.spec import Balancing
 from streamjob_operator.steps.solve import Solver
 from streamjob_operator.steps.worth import worth
 from streamjob_planners.advice.sentences import amount
+from streamjob_planners.called import called
 from streamjob_planners.model import FloatArray, LoadModel, Plan, Resource
 
 CURE = "Executors with more memory have room for it, and so may a larger number of them."
@@ -45,9 +46,9 @@ def _shortages(model: LoadModel, free: Plan) -> Iterator[str]:
     for resource in model.resources:
         room = _room(model, resource)
         for move in sorted(free.moves, key=lambda one: -float(resource.use[one.group])):
-            needed, left, group = float(resource.use[move.group]), float(room[move.target]), model.group_ids[move.group]
+            needed, left = float(resource.use[move.group]), float(room[move.target])
             if needed > left:
                 yield (
-                    f"executor {model.node_ids[move.target]} has room for {amount(left)} of state, key group "
-                    f"{group.partition} of operator {group.operator} needs {amount(needed)}."
+                    f"executor {model.node_ids[move.target]} has room for {amount(left)} of state, "
+                    f"{called(model, move.group)} needs {amount(needed)}."
                 )

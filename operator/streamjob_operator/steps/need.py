@@ -10,6 +10,7 @@ import numpy as np
 
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.estimate import Estimate
+from streamjob_operator.steps.idle import waits
 from streamjob_operator.values import QueryRates, Snapshot
 from streamjob_planners import measures
 from streamjob_planners.advice.sentences import amount
@@ -67,12 +68,19 @@ class UtilizationRule:
     """Enough executors that slots are busy to the target, a batch fits into its trigger interval, and state fits."""
 
     def need(self, situation: Situation) -> Need:
-        """The largest of the needs."""
+        """The largest of the needs; of a query that waits for data, what its state needs."""
+        idle = waits(situation.snapshot)
+        if idle is not None:
+            by_state = by_memory(situation)
+            return dataclasses.replace(by_state, calm=by_state.executors, why=f"{idle}; {by_state.why}")
         needs = (by_load(situation), by_time(situation), by_memory(situation))
         largest = max(needs, key=lambda need: need.executors)
         seen = situation.estimate
         since_s = max((at_s for at_s in (seen.changed_at_s, seen.level_changed_at_s) if at_s is not None), default=None)
-        return dataclasses.replace(largest, calm=max(need.calm for need in needs), since_s=since_s)
+        calm = max(need.calm for need in needs)
+        if situation.snapshot.unmeasured:  # what runs beside has its needs, too
+            calm = max(calm, int((~_model(situation).marked).sum()))
+        return dataclasses.replace(largest, calm=calm, since_s=since_s)
 
 
 def total_load(situation: Situation) -> float:

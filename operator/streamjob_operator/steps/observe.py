@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_operator.ports import Incomplete, MetricsSource, Stale, Unavailable
+from streamjob_operator.ports import Ended, Incomplete, MetricsSource, Stale, Unavailable
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.values import Hold, Memory, Reason, Snapshot
@@ -17,6 +17,8 @@ def observe(metrics: MetricsSource, job: StreamJob, now_s: float) -> Snapshot:
     """Measurements over the statistics period; raises Hold when there are none that may be used."""
     try:
         snapshot = metrics.observe(now_s, job.spec.balancing.statistics_period_s)
+    except Ended as error:
+        raise Hold(Reason.QUERY_ENDED, str(error)) from error
     except Unavailable as error:
         raise Hold(Reason.METRICS_UNAVAILABLE, str(error)) from error
     except Stale as error:
@@ -51,15 +53,14 @@ def check(snapshot: Snapshot, memory: Memory, job: StreamJob, now_s: float) -> N
         raise Hold(Reason.METRICS_INCOMPLETE, "No executor is ready.")
     if not snapshot.group_ids:
         raise Hold(Reason.METRICS_INCOMPLETE, "No key group has been seen: the query has no state, or no batch yet.")
-    if snapshot.rates.batches == 0:
-        message = (
-            f"No batch has ended within {format_duration(round(snapshot.window_s, 1))}: the query is idle or stuck."
-        )
+    if snapshot.rates.batches == 0 and snapshot.rates.idle_since_s is None:
+        message = f"No batch has ended within {format_duration(round(snapshot.window_s, 1))}, and none is waited for."
         raise Hold(Reason.METRICS_INCOMPLETE, message)
     if len(snapshot.group_ids) < memory.groups_seen:
         message = f"{len(snapshot.group_ids)} of {memory.groups_seen} key groups are in the measurements."
         raise Hold(Reason.METRICS_INCOMPLETE, message)
-    _check_coverage(snapshot, job.spec.metrics.min_coverage)
+    if snapshot.rates.idle_since_s is None:
+        _check_coverage(snapshot, job.spec.metrics.min_coverage)
 
 
 def _check_coverage(snapshot: Snapshot, wanted_pct: float) -> None:

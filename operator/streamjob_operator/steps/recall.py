@@ -12,7 +12,7 @@ from streamjob_planners.batch.knowledge import Knowledge
 
 def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     """The memory to think with."""
-    memory = _of_this_run(_of_this_driver(memory, snapshot, now_s), snapshot)
+    memory = _of_this_run(_of_these_queries(_of_this_driver(memory, snapshot, now_s), snapshot), snapshot)
     memory = _with_fleet(memory, snapshot, now_s)
     memory = learn_batches(learn(memory, snapshot), snapshot)
     marked = _still_marked(memory, snapshot)
@@ -49,6 +49,24 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
         remote_reads=None,
         learned_at_s=None,
         batches=Knowledge(moves=memory.batches.moves),
+    )
+
+
+def _of_these_queries(memory: Memory, snapshot: Snapshot) -> Memory:
+    """Once other queries share the driver, or another one leads, key groups have other names and a round of batches is
+    another one: all of that is learned anew. Executors, marks and what moves cost stay."""
+    queries = tuple(one.query_id for one in snapshot.queries)
+    if queries == memory.queries:
+        return memory
+    return dataclasses.replace(
+        memory,
+        queries=queries,
+        pending=None,
+        lag=None,
+        moved=None,
+        remote_reads=None,
+        learned_at_s=None,
+        batches=Knowledge(moves=memory.batches.moves, paces=memory.batches.paces),
     )
 
 
@@ -102,5 +120,5 @@ def _still_marked(memory: Memory, snapshot: Snapshot) -> tuple[str, ...]:
 
 def empty_of(marked: tuple[str, ...], snapshot: Snapshot) -> tuple[str, ...]:
     """Marked executors that hold no key group (algorithm 1 of the ALBIC paper: terminate those first)."""
-    owners = set(snapshot.owners)
+    owners = {*snapshot.owners, *(one for held in snapshot.unmeasured.values() for one in held)}
     return tuple(one for one in marked if one not in owners)

@@ -13,6 +13,7 @@ from streamjob_operator.values import Reason
 from streamjob_planners.acceptance import empty_nodes
 from streamjob_planners.batch.doubt import Doubt, doubt
 from streamjob_planners.batch.predict import Binding, Part, predict
+from streamjob_planners.called import called
 from streamjob_planners.model import LoadModel, Objective, Plan
 
 OBJECTIVE = Objective.BATCH_TIME
@@ -106,8 +107,7 @@ def _words(model: LoadModel, binding: Binding) -> str:
     node = "an executor" if binding.node is None else f"executor {model.node_ids[binding.node]}"
     stage = f"stage {0 if binding.level is None else binding.level + 1}"
     if binding.part is Part.KEY_GROUP and binding.group is not None:
-        group = model.group_ids[binding.group]
-        return f"{stage} waits for key group {group.partition} of operator {group.operator} alone, on {node}"
+        return f"{stage} waits for {called(model, binding.group)} alone, on {node}"
     return f"{stage} waits for {node}"
 
 

@@ -209,10 +209,10 @@ def install(spark_cluster: Any) -> Iterator[Callable[[Any], Installed]]:
 class Brain:
     """The controller's cycle in this process, on an installed agent; a test says when it turns."""
 
-    def __init__(self, agent: Installed, folder: pathlib.Path, balancing: str) -> None:
-        self.job = parse_job(SPEC.format(balancing=balancing))
+    def __init__(self, agent: Installed, folder: pathlib.Path, balancing: str, scaling: str) -> None:
+        self.job = parse_job(SPEC.format(balancing=balancing, scaling=scaling))
         client = AgentClient(fixed_address(agent.address))
-        self.metrics = AgentMetrics(client, self.job.spec.balancing.statistics_period_s)
+        self.metrics = AgentMetrics(client, self.job.spec.balancing.statistics_period_s, together=True)
         self.records: list[CycleRecord] = []
         self._ports = Ports(
             metrics=self.metrics,
@@ -246,14 +246,18 @@ spec:
   applicationRef: {{kind: Pod, name: elsewhere}}
   executors: {{min: 2, max: 3}}
   balancing: {balancing}
-  scaling: {{mode: "Off"}}
+  scaling: {scaling}
 """
 
 
 @pytest.fixture
-def brain(tmp_path: pathlib.Path) -> Callable[[Installed, str], Brain]:
-    """A controller for an installed agent, from its `balancing`."""
-    return lambda agent, balancing: Brain(agent, tmp_path, balancing)
+def brain(tmp_path: pathlib.Path) -> Callable[..., Brain]:
+    """A controller for an installed agent, from its `balancing` and `scaling`."""
+
+    def make(agent: Installed, balancing: str, scaling: str = '{mode: "Off"}') -> Brain:
+        return Brain(agent, tmp_path, balancing, scaling)
+
+    return make
 
 
 @pytest.fixture

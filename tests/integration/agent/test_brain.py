@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F
 
+from streamjob_agent import notebook
+from streamjob_agent.wire import AgentStatus
 from streamjob_operator.values import CycleRecord, Reason
 
 pytestmark = pytest.mark.spark
@@ -93,8 +95,12 @@ def acted_for_traffic(record: CycleRecord) -> bool:
     return record.verdict.act and record.verdict.reason is Reason.COLLOCATION
 
 
-def test_an_idle_query_is_left_alone_and_the_reason_says_so(
-    spark_cluster: Any, file_stream: Any, collected: Any, install: Callable[[Any], Any], brain: Any, spark_hash: Any
+def live(status: AgentStatus) -> set[str]:
+    return {one.executor_id for one in status.executors if one.state in ("ready", "draining")}
+
+
+def test_an_idle_query_scales_in_without_a_batch_and_wakes_up_where_it_was_left(
+    spark_cluster: Any, file_stream: Any, collected: Any, install: Callable[[Any], Any], brain: Any
 ) -> None:
     agent = install(spark_cluster.session)
     counts = file_stream.read().groupBy("k").agg(F.count("*").alias("n"), F.sum("v").alias("total"))
@@ -105,21 +111,31 @@ def test_an_idle_query_is_left_alone_and_the_reason_says_so(
         file_stream.write()
         query.processAllAvailable()
 
-    controller = brain(agent, "{mode: Auto, statisticsPeriod: 1s, maxLoadDistance: 1}")
+    controller = brain(
+        agent, "{mode: Auto, planner: greedy, statisticsPeriod: 1s}", "{mode: Auto, stabilization: {up: 1h, down: 3s}}"
+    )
     controller.until("a plan is made", lambda now: now.verdict.plan is not None, batch)
-    told = controller.until(
-        "it is seen to be idle", lambda now: now.verdict.reason is Reason.METRICS_INCOMPLETE, lambda: None
-    )
-    assert "the query is idle or stuck" in told.verdict.message
-    idle = agent.status().queries[0]
-    for _ in range(3):
-        record = controller.turn()
-        assert not record.verdict.act
-        assert "idle" in record.verdict.message
-    assert (agent.status().queries[0].owners, agent.status().queries[0].moves_pending) == (
-        idle.owners,
-        idle.moves_pending,
-    )
+    batches = agent.status().queries[0].batch_id
+    idle = controller.until("it is idle and small", lambda now: len(live(agent.status())) == 2, lambda: None)
+    assert idle.snapshot is not None
+    assert idle.snapshot.rates.idle_since_s is not None
+    reasons = {one.verdict.reason for one in controller.records}
+    assert {Reason.SCALE_IN, Reason.EXECUTOR_REMOVED} & reasons == {Reason.SCALE_IN, Reason.EXECUTOR_REMOVED}, reasons
+    assert controller.turn().verdict.reason is Reason.IDLE
+    asleep = agent.status()
+    assert asleep.queries[0].batch_id == batches  # nothing was needed for it
+    assert {owner for row in asleep.queries[0].owners.values() for owner in row} <= live(asleep)
 
-    batch()  # it goes on where it was
+    batch()
+    awake = agent.until("the batch is seen", lambda now: now.queries[0].batch_id != batches)
+    assert awake.queries[0].owners == asleep.queries[0].owners
+    waiting = controller.turn()  # one batch is no window: that before the rest is none either
+    assert (waiting.verdict.act, waiting.verdict.reason) == (False, Reason.METRICS_UNAVAILABLE)
     assert collected.rows == file_stream.expected()
+    assert agent.failed_tasks() == 0
+
+    notebook._installed[0]._agent._bridge.request_executors(3)  # as the other tests expect them
+    spark_cluster.wait_for_executors(3)
+    query.stop()
+    over = controller.until("its end is seen", lambda now: now.verdict.reason is Reason.QUERY_ENDED, lambda: None)
+    assert not over.verdict.act

@@ -68,6 +68,17 @@ def skewed(of: StreamJob = AUTO) -> World:
     return world
 
 
+def test_an_idle_job() -> None:
+    two = job(("min: 1", "min: 2"))
+    world = warm(even(2, 6, 9.0), two)
+    world.loads, world.rates = [0.0] * 12, {"batches": 0, "idle_since_s": 900.0}
+    status = status_of(facts(world.turn(two)))
+    assert (found(status, Condition.BALANCED), found(status, Condition.METRICS_AVAILABLE)) == (
+        "True/Idle",
+        "True/MetricsFound",
+    )
+
+
 def test_a_balanced_job() -> None:
     status = status_of(facts(warm(even(2, 6, 9.0), AUTO).turn(AUTO)))
     assert status.phase is Phase.RUNNING

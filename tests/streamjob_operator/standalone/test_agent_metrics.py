@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from fake_agent import FakeAgent, Server
 
-from streamjob_operator.ports import Stale, Unavailable
+from streamjob_operator.ports import Ended, Stale, Unavailable
 from streamjob_operator.standalone.agent_metrics import AgentMetrics
 from streamjob_operator.standalone.client import AgentClient, fixed_address
 from streamjob_operator.values import Snapshot, StageView
@@ -184,6 +184,29 @@ def test_an_idle_query_shows_no_load_of_long_ago(bench: Bench) -> None:
     assert snapshot.traffic_bytes is None  # no batch, no traffic
 
 
+def test_no_window_reaches_from_before_a_rest_to_batches_after_it(bench: Bench) -> None:
+    for _ in range(3):
+        bench.batch()
+    bench.now_s += 100.0
+    bench.agent.idle_since_s = bench.now_s - 100.0
+    assert bench.metrics.observe(bench.now_s, 10.0).rates.idle_since_s == bench.now_s - 100.0
+    bench.agent.idle_since_s = None
+    bench.batch()
+    with pytest.raises(Unavailable, match="two make a window"):
+        bench.metrics.observe(bench.now_s, 10.0)
+    bench.batch()
+    snapshot = bench.metrics.observe(bench.now_s, 10.0)
+    assert (snapshot.rates.batches, snapshot.rates.idle_since_s) == (1, None)
+    assert snapshot.busy_s.tolist() == [1.0] * 4
+
+
+def test_a_driver_without_a_query_any_more_says_so(bench: Bench) -> None:
+    bench.batch()
+    bench.agent.ended = True
+    with pytest.raises(Ended, match="Every query of the driver has ended"):
+        bench.metrics.observe(bench.now_s, 10.0)
+
+
 def test_a_new_driver_starts_a_new_window(bench: Bench) -> None:
     bench.batch()
     bench.batch()
@@ -272,10 +295,10 @@ def test_the_thread_scrapes_and_ends() -> None:
         metrics = AgentMetrics(AgentClient(fixed_address(address)), 10.0)
         with metrics:
             for _ in range(200):
-                if metrics._ring.newest is not None:
+                if metrics.seen.status is not None:
                     break
                 metrics._stop.wait(0.05)
-        assert metrics._ring.newest is not None
+        assert metrics.seen.status is not None
         assert not metrics._thread.is_alive()
 
 

@@ -66,6 +66,8 @@ def _balanced(record: CycleRecord, job: StreamJob, motion: Motion) -> Finding:
     plan, verdict, kind = record.verdict.plan, record.verdict, Condition.BALANCED
     if plan is None:
         return Finding(type=kind, holds=None, reason=verdict.reason, message=verdict.message)
+    if verdict.reason is Reason.IDLE:  # moves wait for a batch, and so does everything else
+        return Finding(type=kind, holds=True, reason=verdict.reason, message=verdict.message)
     distance, allowed = plan.before.load_distance, job.spec.balancing.max_load_distance
     batch_s, model = plan.before.expected_s, record.model
     by_time = model is not None and worth.by_time(model, job.spec.balancing)
