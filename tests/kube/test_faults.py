@@ -17,7 +17,6 @@ ROWS = ("operator killed after actuate", "two operators at once")
 
 
 @pytest.mark.prometheus
-@pytest.mark.timeout(450)
 @pytest.mark.parametrize("name", ROWS)
 def test_it_converges_and_nothing_is_doubled_or_lost(name: str, control_plane: ControlPlane, tmp_path: Path) -> None:
     found = program.get()

@@ -1,0 +1,124 @@
+"""Two queries of one driver under one controller on real Spark: balanced together, and drained together."""
+
+from __future__ import annotations
+
+import pathlib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pyspark.sql import functions as F
+
+from streamjob_agent import notebook
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.values import Reason
+
+pytestmark = pytest.mark.spark
+PARTITIONS = 8
+HEAVY_MS, LIGHT_MS = 1500, 10
+
+
+class Sleepy:
+    """A query with one key per key group, whose task sleeps: a file has all keys, and is one batch."""
+
+    def __init__(self, session: Any, folder: pathlib.Path, keys: list[int], sink: Any) -> None:
+        self.heavy: list[int] = []
+        self.files = 0
+        self._input, self._keys = folder / "input", keys
+        self._input.mkdir(parents=True)
+        frame = session.readStream.schema("key long, ms long").option("maxFilesPerTrigger", 1).csv(str(self._input))
+        counted = frame.groupBy("key").agg(F.count("*").alias("n"), F.last("ms").alias("ms"))
+        worked = counted.select("key", "n", F.expr("reflect('java.lang.Thread', 'sleep', ms)").alias("slept"))
+        self.write()
+        writer = worked.writeStream.outputMode("update").foreachBatch(sink)
+        self.query = writer.option("checkpointLocation", str(folder / "checkpoint")).start()
+
+    def write(self) -> None:
+        lines = (f"{key},{HEAVY_MS if at in self.heavy else LIGHT_MS}\n" for at, key in enumerate(self._keys))
+        draft = self._input.parent / "draft"
+        draft.write_text("".join(lines))
+        draft.rename(self._input / f"{self.files:05d}.csv")
+        self.files += 1
+
+    def owners(self, status: AgentStatus) -> tuple[str | None, ...]:
+        found = next((one for one in status.queries if one.query_id == self.query.id), None)
+        return found.owners.get(0, (None,)) if found else (None,)
+
+    def make_heavy(self, executor: str, status: AgentStatus) -> None:
+        """All key groups of one executor, and no other."""
+        self.heavy = [at for at, owner in enumerate(self.owners(status)) if owner == executor]
+
+    def even(self, status: AgentStatus, executors: int) -> bool:
+        """Whether the heavy key groups are spread as evenly as can be."""
+        counts = Counter(self.owners(status)[at] for at in self.heavy)
+        return max(counts.values()) <= -(-len(self.heavy) // executors)
+
+
+def live(status: AgentStatus) -> set[str]:
+    return {one.executor_id for one in status.executors if one.state in ("ready", "draining")}
+
+
+def test_two_queries_of_opposite_skew_are_balanced_together_and_leave_an_executor_together(
+    spark_cluster: Any,
+    tmp_path: pathlib.Path,
+    install: Callable[[Any], Any],
+    brain: Any,
+    spark_hash: Any,
+    two_sinks: Any,
+) -> None:
+    agent = install(spark_cluster.session)
+    keys = [next(iter(spark_hash.keys_of(partition, PARTITIONS))) for partition in range(PARTITIONS)]
+    sessions = (spark_cluster.session, spark_cluster.session.newSession())
+    both = [
+        Sleepy(session, tmp_path / str(at), keys, sink)
+        for at, (session, sink) in enumerate(zip(sessions, two_sinks, strict=True))
+    ]
+
+    def batch() -> None:
+        for one in both:
+            one.write()
+        for one in both:
+            one.query.processAllAvailable()
+
+    try:
+        status = agent.until("both ran", lambda now: all(None not in one.owners(now) for one in both), batch)
+        many = [executor for executor, count in Counter(both[0].owners(status)).items() if count == 3]
+        for one, executor in zip(both, sorted(str(name) for name in many), strict=True):
+            one.make_heavy(executor, status)
+            assert len(one.heavy) == 3
+        controller = brain(
+            agent,
+            "{mode: Auto, planner: greedy, statisticsPeriod: 3s, migrationBudget: {maxCost: 1h}}",
+            "{mode: Auto, stabilization: {up: 1h, down: 1h}}",
+        )
+        record = controller.until(
+            "both are balanced", lambda _: all(one.even(agent.status(), 3) for one in both), batch
+        )
+        assert record.snapshot is not None
+        assert {part.query_id for part in record.snapshot.queries} == {one.query.id for one in both}
+        acted = [one for one in controller.records if one.verdict.act]
+        assert {one.verdict.reason for one in acted} <= {Reason.BATCH_TIME, Reason.LOAD_DISTANCE}
+
+        executors = controller.job.spec.executors.model_copy(update={"replicas": 2})
+        spec = controller.job.spec.model_copy(update={"executors": executors})
+        controller.job = controller.job.model_copy(update={"spec": spec})
+        controller.until("one is drained of both, and gone", lambda _: len(live(agent.status())) == 2, batch)
+        batch()
+        status = agent.status()
+        for one, sink in zip(both, two_sinks, strict=True):
+            assert set(one.owners(status)) == live(status)
+            assert one.even(status, 2)
+            assert {key: row[0] for key, row in sink.rows.items()} == dict.fromkeys(keys, one.files)
+        assert [one.moves_failed for one in status.queries] == [0, 0]
+        assert agent.failed_tasks() == 0
+    finally:
+        for one in both:
+            one.query.stop()
+        notebook._installed[0]._agent._bridge.request_executors(3)  # as the other tests expect them
+        spark_cluster.wait_for_executors(3)
+
+
+@pytest.fixture
+def two_sinks(collected: Any) -> tuple[Any, Any]:
+    return collected, type(collected)()
