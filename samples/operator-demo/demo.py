@@ -26,9 +26,9 @@ from stage import NAME, OUT, Stage, stage  # noqa: E402
 from told import Chronicle, Claim, claims  # noqa: E402
 
 WARM_UP = Phase(name="warm-up", at_most_s=60, rows_per_s=60)
-NIGHT = Phase(name="night", at_most_s=130, rows_per_s=15, tick_s=4.0)
-RUSH_HOUR = Phase(name="rush hour", at_most_s=110, rows_per_s=280)
-EVENING = Phase(name="evening", at_most_s=120, rows_per_s=15, tick_s=4.0)
+NIGHT = Phase(name="night", at_most_s=300, rows_per_s=15, tick_s=4.0)
+RUSH_HOUR = Phase(name="rush hour", at_most_s=200, rows_per_s=280)
+EVENING = Phase(name="evening", at_most_s=300, rows_per_s=15, tick_s=4.0)
 PHASES = (WARM_UP, NIGHT, RUSH_HOUR, EVENING)
 WANTED = {NIGHT: (2,), RUSH_HOUR: (3, 4), EVENING: (2,)}
 """Executors on which a phase ends once the job is balanced on them."""

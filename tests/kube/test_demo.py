@@ -11,14 +11,14 @@ import pytest
 from e2e.cluster.prometheus import HOW_TO_GET, get
 
 ROOT = Path(__file__).parents[2]
-DEMO_S = 840.0
-"""The demo bounds each of its waits; it took six minutes when its batches followed a trigger of four seconds."""
+DEMO_S = 1350.0
+"""The demo bounds each of its waits; three to four minutes on a machine with nothing else to do."""
 CLAIMS = 7
 
 
 @pytest.mark.spark
 @pytest.mark.prometheus
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1400)
 def test_a_skewed_pyspark_job_is_balanced_scaled_out_and_in_by_the_operator() -> None:
     if get() is None:
         pytest.skip(HOW_TO_GET)
