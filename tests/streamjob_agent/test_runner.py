@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 
 import pytest
 
@@ -114,6 +115,15 @@ def test_a_module_runs_as_with_python_m(folder: pathlib.Path) -> None:
     assert ours.stdout == alone.stdout
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Tests that a shell runs in its background ignore interrupts, and so would the programs that they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_a_signal_ends_the_program_as_alone(folder: pathlib.Path) -> None:
     (folder / "job.py").write_text("import time; print('up', flush=True); time.sleep(60)")
     codes = []
