@@ -12,6 +12,7 @@ SKIP = 8  # batches before measuring: warm-up of both sides, and the time that b
 MEASURED = 12
 MORE = 16  # measured where more has to settle: several stages, more key groups
 PHASE = 11  # batches between two shifts of the skew; shifting runs measure all of three phases but SKIP batches
+SELDOM = 40  # the same where shifts are as seldom as a balancer can hope for: three of them, and SKIP batches after
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,7 @@ SHAPES = {
 """Cases of another shape than one stateful stage on executors of one slot; each has an empty one, none-NAME."""
 NAMES = (
     *(f"{skew}-{work}" for work in ("cpu", "wait") for skew in SKEWS),
+    "seldom-wait",
     *(f"{empty}{shape}-wait" for shape in SHAPES for empty in ("none-", "")),
 )
 
@@ -98,6 +100,9 @@ def make_case(name: str, loops_per_ms: float = 2000.0) -> Case:
         levels = ("none",) * len(case.levels) if empty else case.levels
         return dataclasses.replace(case, name=name, levels=levels, batches=SKIP + MORE)
     given = CPU if work == "cpu" else {}
+    if what == "seldom":
+        batches = 3 * SELDOM + SKIP
+        return Case(name=name, work=work, levels=("shifting",), batches=batches, batches_per_phase=SELDOM)
     batches = 3 * PHASE if what == "shifting" else SKIP + MEASURED
     return Case(name=name, work=work, levels=(what,), batches=batches, loops_per_ms=loops_per_ms, **given)
 

@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from cases import NAMES, PHASE, SKIP, Case, make_case
+from cases import NAMES, SKIP, Case, make_case
 from picture import draw
 from predictions import began_at_s
 from runs import SYSTEMS, batch_ms, run, stamp
@@ -55,7 +55,7 @@ def one_run(name: str, system: str, turn: int, args: argparse.Namespace) -> dict
         "round": turn,
         "at": stamp(),
         "skip": SKIP,
-        "phase": PHASE,
+        "phase": case.batches_per_phase,
         "durations_ms": batch_ms(ran.progress, 0).tolist(),
         "makespan_ms": [case.workload().bound_ms(case.executors, case.cores, at) for at in range(case.batches)],
         "warm_at_s": began_at_s(ran.progress[SKIP]),

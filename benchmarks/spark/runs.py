@@ -37,6 +37,8 @@ FILES = {
 # Five JVMs that compile themselves on two cores need minutes to calm down; the quick compiler is done in seconds.
 CALM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SYSTEMS = ("vanilla", "streamjob")
+START_S, BATCH_S = 200.0, 10.0
+"""How long a run and each of its batches may take."""
 
 
 def spark_conf(case: Case) -> dict[str, str]:
@@ -92,12 +94,13 @@ class Ran:
     placed: list[tuple[float, float]]
 
 
-def run(case: Case, system: str, *, timeout_s: float = 400.0, keep: pathlib.Path | None = None) -> Ran:
+def run(case: Case, system: str, *, keep: pathlib.Path | None = None) -> Ran:
     """One run in a folder of its own. Raises RuntimeError with the log's end.
 
     `keep` is a folder that StreamJob's own record of the run is copied to.
     """
     folder = pathlib.Path(tempfile.mkdtemp(prefix=f"bench-{case.name}-{system}-", dir=scratch()))
+    timeout_s = START_S + BATCH_S * case.batches
     try:
         progress = _run(case, system, folder, timeout_s)
         history = folder / "out" / "history.jsonl"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 from cases import empty_of
+from shifts import Shift, after_shifts
 
 RUNS = "spark_compare.jsonl"
 SETTLED = 8  # newest batches of a run that are looked at apart
@@ -107,17 +108,39 @@ def row(name: str, sides: Sides, fixed_ms: float | None) -> dict[str, object]:
     if placed:
         found["placed_over_bound"] = figure([statistics.median(one) for one in placed])
         found["placed_over_bound_at_end"] = figure([one[-1] for one in placed])
-    if name.startswith("shifting"):
+    if name.startswith(("shifting", "seldom")):
         found["p95_ratio_adapted"] = figure(ratios(sides, 95, adapted=True))
     if fixed_ms is not None and bound_ms > 0 and name.endswith("-wait"):  # what a loop takes is not known as exactly
         reach_ms = bound_ms + fixed_ms
         found["fixed_ms"] = round(fixed_ms)
         found["p50_over_bound_and_fixed"] = figure([float(np.percentile(one, 50)) / reach_ms for one in ours])
         found["p95_over_bound_and_fixed"] = figure([float(np.percentile(one, 95)) / reach_ms for one in ours])
+        found.update(shift_figures(sides["streamjob"].values(), fixed_ms) if name.startswith("seldom") else {})
         for quantile in (50, 95):  # once plans have come to rest
             settled = [float(np.percentile(one[-SETTLED:], quantile)) / reach_ms for one in ours]
             found[f"p{quantile}_settled_over_bound_and_fixed"] = figure(settled)
     return found
+
+
+def shift_figures(runs: Iterable[Run], fixed_ms: float) -> dict[str, object]:
+    """Slow batches after each shift, and batches from it to balanced again: median and worst over runs and shifts."""
+    found = [one for run in runs for one in shifts_of(run, fixed_ms)]
+    slow, until = [one.slow for one in found], [one.until_balanced for one in found]
+    balanced = [one for one in until if one is not None]
+    return {
+        "shifts": len(found),
+        "slow_after_shift": {"median": statistics.median(slow), "worst": max(slow)},
+        "until_balanced": {
+            "median": statistics.median(balanced) if balanced else None,
+            "worst": max(balanced) if len(balanced) == len(found) else None,
+        },
+    }
+
+
+def shifts_of(run: Run, fixed_ms: float) -> list[Shift]:
+    """What followed each shift of a run."""
+    durations_ms, makespan = np.array(run["durations_ms"], dtype=float), np.array(run["makespan_ms"], dtype=float)
+    return after_shifts(durations_ms.tolist(), int(str(run["phase"])), (makespan + fixed_ms).tolist())
 
 
 def fixed_cost_ms(runs: Iterable[Run], name: str) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import table
 from predictions import row
+from shifts import Shift, after_shifts
 
 
 def window(at_s: float, measured_s: float, predicted_s: float) -> dict[str, Any]:
@@ -64,3 +65,26 @@ def test_a_case_is_held_against_its_bound_and_the_fixed_part_of_its_empty_one() 
 
 def test_the_fixed_part_is_unknown_while_the_empty_case_was_not_run() -> None:
     assert table.fixed_cost_ms([run("vanilla", [1000.0])], "two-wait") is None
+
+
+def test_slow_batches_are_counted_after_each_shift_and_until_the_job_is_balanced_again() -> None:
+    fast, slow = [1.0] * 6, [2.0, 2.0, 1.0, 2.0, 1.0, 1.0]
+    found = after_shifts([*fast, *slow, *fast, 2.0], 6, [1.0] * 19)
+    assert found == [
+        Shift(slow=3, until_balanced=None),  # its last two are not enough to be sure
+        Shift(slow=0, until_balanced=0),
+    ]
+    assert after_shifts([*fast, *slow, 1.0], 7, [1.0] * 13) == [Shift(slow=2, until_balanced=3)]
+
+
+def test_the_seldom_shifted_case_tells_the_median_and_the_worst_shift() -> None:
+    durations = [2000.0 if at in (40, 41, 80) else 1000.0 for at in range(128)]
+    ours = run("streamjob", [], case="seldom-wait", phase=40) | {
+        "durations_ms": durations,
+        "makespan_ms": [500.0] * 128,
+    }
+    assert table.shift_figures([ours], 500.0) == {
+        "shifts": 3,
+        "slow_after_shift": {"median": 1, "worst": 2},
+        "until_balanced": {"median": 1, "worst": 2},
+    }
