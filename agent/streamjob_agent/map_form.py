@@ -1,5 +1,7 @@
 """How an assignment and a status look inside a PartitionMap: spec and status of the Kubernetes object. Pure.
 
+Several queries of a driver share one spec, see `map_plan`.
+
 Field names are those of `wire`, in camel case, seconds as `...Seconds`; absent fields are None or empty. What grows
 with the number of key groups is short text, so that 100,000 key groups stay below etcd's limit for one object:
 
@@ -36,11 +38,10 @@ from streamjob_agent.wire import (
 FORM = 1
 """Of the spec; an absent one is 1."""
 PLAIN_BYTES = 16 * 1024  # longer text is compressed
-_MOST_BYTES = (
-    4 * 2**20
-)  # of all owners, or of another text, once unpacked; a small object must not fill the driver's memory
+# Of all owners, or of another text, once unpacked; a small object must not fill the driver's memory.
+_MOST_BYTES = 4 * 2**20
 _ZIPPED = "z:"
-_SPEC_NAMES = {
+SPEC_NAMES = {
     "generation": "generation",
     "applicationId": "application_id",
     "queryId": "query_id",
@@ -64,7 +65,7 @@ _PACKED = (  # not written as they are
     "move_cost_s",
     "pace",
 )
-_PACE_NAMES = {"maxMoves": "max_moves", "maxStateBytes": "max_state_bytes", "maxCostSeconds": "max_cost_s"}
+PACE_NAMES = {"maxMoves": "max_moves", "maxStateBytes": "max_state_bytes", "maxCostSeconds": "max_cost_s"}
 _STATUS_NAMES = {
     "agentVersion": "agent_version",
     "sparkVersion": "spark_version",
@@ -111,7 +112,7 @@ def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
         raise WireError(
             f"move_cost_s: {strangers[0]} is not in move_order; costs are written in the order of the moves"
         )
-    spec = _given(assignment, {name: field for name, field in _SPEC_NAMES.items() if field not in _PACKED})
+    spec = _given(assignment, {name: field for name, field in SPEC_NAMES.items() if field not in _PACKED})
     spec["markedForRemoval"], spec["remove"] = list(assignment.marked_for_removal), list(assignment.remove)
     spec["owners"] = _zip_map(pack_map(assignment.owners))
     if assignment.arrivals:
@@ -120,7 +121,7 @@ def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
     spec["moveOrder"] = _zip(_order_text(order))
     spec["moveCostSeconds"] = _zip(_costs_text(order, assignment.move_cost_s)) if assignment.move_cost_s else ""
     # Left out and not empty: where it had fields before, server-side apply would make null of an empty object.
-    if pace := _given(assignment.pace, _PACE_NAMES):
+    if pace := _given(assignment.pace, PACE_NAMES):
         spec["pace"] = pace
     return spec
 
@@ -128,19 +129,19 @@ def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
 def assignment_from_spec(spec: Mapping[str, Any]) -> Assignment:
     """Inverse of :func:`assignment_to_spec`, costs rounded; raises WireError with a sentence on anything else.
 
-    Fields of a newer operator are left out, see :func:`unknown_fields`; where that would be wrong, `form` says so.
+    Fields of a newer operator are left out; where that would be wrong, `form` says so.
     """
     form = spec.get("form", FORM)
     if form != FORM:
         raise WireError(f"form: {str(form)[:80]!r} given, this version of the agent reads {FORM}")
-    fields = _renamed(spec, _SPEC_NAMES)
+    fields = _renamed(spec, SPEC_NAMES)
     order = _read_order(_unzip(fields.get("move_order", ""), "moveOrder"))
     costs = _read_costs(_unzip(fields.get("move_cost_s", ""), "moveCostSeconds"), order)
     fields["move_order"] = [str(key) for key in order]
     fields["move_cost_s"] = {str(key): cost for key, cost in costs.items()}
     fields["owners"] = _unzip_map(fields.get("owners", {}))
     fields["arrivals"] = _unzip_map(fields.get("arrivals", {}), where="arrivals")
-    fields["pace"] = _renamed(_object(fields.get("pace", {}), "pace"), _PACE_NAMES)
+    fields["pace"] = _renamed(_object(fields.get("pace", {}), "pace"), PACE_NAMES)
     return assignment_from_json(_document(fields))
 
 
@@ -183,13 +184,6 @@ def _given(value: Any, names: Mapping[str, str]) -> dict[str, Any]:
     """The value's fields under their names in the map, without those that are None."""
     pairs = ((name, getattr(value, field)) for name, field in names.items())
     return {name: content for name, content in pairs if content is not None}
-
-
-def unknown_fields(spec: Mapping[str, Any]) -> tuple[str, ...]:
-    """Fields of a spec that this version does not know, those of `pace` as `pace.NAME`; sorted."""
-    pace = spec.get("pace")
-    inner = {f"pace.{name}" for name in pace if name not in _PACE_NAMES} if isinstance(pace, Mapping) else set()
-    return tuple(sorted({str(name) for name in spec if name not in (*_SPEC_NAMES, "form")} | inner))
 
 
 def _renamed(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -298,10 +298,14 @@ def _object(value: Any, where: str) -> dict[str, Any]:
 
 
 def _build(kind: type[T], fields: Mapping[str, Any]) -> T:
-    try:
-        return kind(**fields)
-    except TypeError as error:
-        raise WireError(f"{kind.__name__}: {error}") from error
+    known = dataclasses.fields(kind)  # type: ignore[arg-type]  # every kind of a message is a dataclass
+    for one in known:
+        if one.name not in fields and one.default is one.default_factory is dataclasses.MISSING:
+            raise WireError(f"{one.name}: absent, {kind.__name__} needs it")
+    strangers = sorted(set(fields) - {one.name for one in known})
+    if strangers:
+        raise WireError(f"{strangers[0][:80]}: there is no such field in {kind.__name__}")
+    return kind(**fields)
 
 
 def _executors(names: Sequence[Any], where: str) -> tuple[str, ...]:

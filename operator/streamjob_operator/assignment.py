@@ -36,19 +36,15 @@ def _running(status: AgentStatus, query_id: str) -> QueryStatus:
 def make_assignments(
     snapshot: Snapshot, verdict: Verdict, memory: Memory, status: AgentStatus
 ) -> tuple[Assignment, ...]:
-    """The verdict for each query of the snapshot, one generation after another; raises Stale as :func:`same_world`.
+    """The verdict for each query of the snapshot, the leading one first; raises Stale as :func:`same_world`.
 
-    Executors, marks and removals are the driver's, so each of them says the same of these.
+    Generation, executors, marks and removals are the driver's, so each of them says the same of these.
     """
     query = same_world(status, snapshot, memory)
     if not snapshot.queries:
         return (make_assignment(snapshot, verdict, memory, query),)
     return tuple(
-        dataclasses.replace(
-            make_assignment(snapshot, verdict, memory, _running(status, part.query_id), part),
-            generation=memory.generation + number,
-        )
-        for number, part in enumerate(snapshot.queries, start=1)
+        make_assignment(snapshot, verdict, memory, _running(status, part.query_id), part) for part in snapshot.queries
     )
 
 

@@ -136,7 +136,7 @@ class Rig:
     def written(self, assignment: Assignment) -> bool:
         """False when the agent's status came between looking and writing."""
         try:
-            self.maps.write(assignment, self.view())
+            self.maps.write([assignment], self.view())
         except Conflict:
             return False
         return True

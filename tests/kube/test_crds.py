@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -9,9 +10,11 @@ import pytest
 from admission import sentences
 from kubectl import Kubectl, eventually
 
-from streamjob_agent.map_form import assignment_to_spec, status_to_map
+from streamjob_agent.map_form import status_to_map
+from streamjob_agent.map_plan import plan_to_spec
 from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, GroupKey, Pace, QueryStatus
 from streamjob_operator.kube.models import MapSpec, MapStatus
+from streamjob_operator.kube.models.partition_map import OtherQuery
 
 APPLICATION = {"image": "registry.example/job:1", "mainFile": "job.py", "checkpoint": "s3a://bucket/one"}
 LIVE = (
@@ -140,7 +143,7 @@ def test_a_list_reads_at_a_glance(kubectl: Kubectl) -> None:
 
 
 def test_what_operator_and_agent_write_is_what_the_schema_knows(kubectl: Kubectl) -> None:
-    spec, status = assignment_to_spec(ASSIGNMENT), status_to_map(STATUS)
+    spec, status = plan_to_spec([ASSIGNMENT, OTHER]), status_to_map(STATUS)
     empty = {"apiVersion": "streamjob.dev/v1alpha1", "kind": "PartitionMap", "metadata": {"name": "a"}, "spec": {}}
     kubectl.apply(empty)
     kubectl.apply({**empty, "spec": spec})
@@ -149,6 +152,7 @@ def test_what_operator_and_agent_write_is_what_the_schema_knows(kubectl: Kubectl
     assert (stored["spec"], stored["status"]) == (spec, {**status, "ignored": []})
     # Of the spec the first form needs no number; of the status the agent's client adds two fields to the wire format's.
     assert {*spec, "form"} == {field.alias for field in MapSpec.model_fields.values()}
+    assert {*spec["otherQueries"][0]} == {field.alias for field in OtherQuery.model_fields.values()}
     assert {*status, "agentUrl", "ignored"} == {field.alias for field in MapStatus.model_fields.values()}
 
 
@@ -182,6 +186,7 @@ ASSIGNMENT = Assignment(
     move_cost_s={KEY: 0.5},
     pace=Pace(max_moves=2, max_state_bytes=100, max_cost_s=0.5),
 )
+OTHER = dataclasses.replace(ASSIGNMENT, query_id="p", owners={0: ("1", "1")}, arrivals={0: (2, None)})
 STATUS = AgentStatus(
     agent_version="0.1.0",
     spark_version="4.3.0",

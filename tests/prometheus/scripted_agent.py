@@ -28,11 +28,15 @@ CORES = 2
 
 
 class ScriptedAgent:
-    """Executors 0 and 1, one query with operator 0, as many partitions as owners. `batch` is one micro-batch."""
+    """Executors 0 and 1, one query with operator 0, as many partitions as owners. `batch` is one micro-batch.
+
+    `beside` are further queries: id -> owners, with operator 0 as well; their runs are `run`, too.
+    """
 
     def __init__(self, application: str, owners: str = "0011", query: str = "query-1", run: str = "run-1") -> None:
         self.application, self.query, self.run = application, query, run
         self.owners = list(owners)
+        self.beside: dict[str, list[str]] = {}
         self.batches = 0
         self.moves_pending = 0
         self.actuation = "on"
@@ -45,9 +49,14 @@ class ScriptedAgent:
     def batch(self, *busy_s: float) -> None:
         """One micro-batch; no page is read in the middle of it."""
         with self._lock:
-            self._batch(*busy_s)
+            self._batch(self.query, self.owners, *busy_s)
 
-    def _batch(self, *busy_s: float) -> None:
+    def batch_beside(self, query: str, *busy_s: float) -> None:
+        """One micro-batch of a further query."""
+        with self._lock:
+            self._batch(query, self.beside[query], *busy_s)
+
+    def _batch(self, query: str, owners: list[str], *busy_s: float) -> None:
         self.batches += 1
         groups = tuple(
             GroupUsage(
@@ -66,10 +75,10 @@ class ScriptedAgent:
                 state_memory_bytes=2000 + at,
                 state_in_heap=True,
             )
-            for at, (owner, busy) in enumerate(zip(self.owners, busy_s, strict=True))
+            for at, (owner, busy) in enumerate(zip(owners, busy_s, strict=True))
         )
         end = BatchEnd(
-            query_id=self.query,
+            query_id=query,
             run_id=self.run,
             batch_id=self.batches,
             ended_at_s=time.time(),
@@ -80,23 +89,23 @@ class ScriptedAgent:
             lag_rows=7.0,
             parts_s={"queryPlanning": 0.125},
         )
-        busy_of = {one: sum(b for o, b in zip(self.owners, busy_s, strict=True) if o == one) for one in ("0", "1")}
+        busy_of = {one: sum(b for o, b in zip(owners, busy_s, strict=True) if o == one) for one in ("0", "1")}
         self._ledger.take(
             Usage(
-                groups={self.query: groups},
+                groups={query: groups},
                 batches=(end,),
-                other_busy_s={self.query: 0.25},
+                other_busy_s={query: 0.25},
                 executor_busy_s=busy_of,
                 failed_tasks=0,
                 longest_stateful_stage_s=None,
-                stages={self.query: _stages(busy_s)},
+                stages={query: _stages(busy_s)},
             )
         )
-        self._ledger.set_state_bytes(self.query, {group.key: 1000 + group.key.partition for group in groups})
+        self._ledger.set_state_bytes(query, {group.key: 1000 + group.key.partition for group in groups})
         ends = (GroupKey(operator=0, partition=0), GroupKey(operator=0, partition=1))
         pair = Traffic(from_key=ends[0], to_key=ends[1], size_bytes=10)
         sent = {ends[0]: Sent(size_bytes=25, partners=3)}
-        self._ledger.take_traffic(self.query, TrafficReading(pairs=(pair,), sent=sent))
+        self._ledger.take_traffic(query, TrafficReading(pairs=(pair,), sent=sent))
 
     def page(self) -> bytes:
         with self._lock:
@@ -117,23 +126,27 @@ class ScriptedAgent:
                 ExecutorStatus(executor_id=one, host=f"h{one}", cores=CORES, state=state, groups=0)
                 for one, state in self.states.items()
             ),
-            queries=(
+            queries=tuple(
                 QueryStatus(
-                    query_id=self.query,
+                    query_id=query,
                     run_id=self.run,
                     name=None,
                     batch_id=self.batches,
-                    owners={0: tuple(self.owners)},
+                    owners={0: tuple(owners)},
                     moves_pending=self.moves_pending,
-                ),
+                )
+                for query, owners in ({self.query: self.owners} | self.beside).items()
             ),
         )
 
     def _facts(self) -> Facts:
-        query = Query(query_id=self.query, run_id=self.run, name=None, operators={0: 4}, trigger_interval_s=0.5)
+        queries = (
+            Query(query_id=one, run_id=self.run, name=None, operators={0: len(owners)}, trigger_interval_s=0.5)
+            for one, owners in ({self.query: self.owners} | self.beside).items()
+        )
         return Facts(
             status=self.status(),
-            queries=(query,),
+            queries=tuple(queries),
             resting=frozenset(),
             pages=self._ledger.pages(),
             executor_busy_s=self._ledger.executor_busy_s(),

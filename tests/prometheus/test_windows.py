@@ -173,3 +173,34 @@ def test_the_same_application_told_of_from_another_namespace_is_not_believed(ben
     stranger = PrometheusMetrics(lambda: bench.settings, bench.status, "somebody-elses")
     with pytest.raises(Unavailable, match="has had no streamjob_agent_info of application"):
         stranger.observe(time.time(), 10.0)
+
+
+def test_queries_of_one_driver_are_one_snapshot_each_over_its_own_batches(bench: Bench) -> None:
+    bench.agent.beside["query-2"] = ["1", "0"]
+    bench.agent.batch_beside("query-2", 5.0, 0.5)
+    bench.agent.batch_beside("query-2", 5.0, 0.5)
+    bench.scraped()
+    begun_s = time.monotonic()
+    while time.monotonic() - begun_s < bench.window_s + 0.6:
+        bench.agent.batch_beside("query-2", 5.0, 0.5)
+        bench.batches(1, 1.0, 2.0, 3.0, 4.0)
+    snapshot = bench.observe()
+    assert [(one.query_id, one.first_operator, one.operators) for one in snapshot.queries] == [
+        ("query-1", 0, 1),
+        ("query-2", 1, 1),
+    ]
+    assert snapshot.owners == ("0", "0", "1", "1", "1", "0")
+    batches = snapshot.rates.batches
+    assert snapshot.busy_s[:4].tolist() == pytest.approx([batches * one for one in (1.0, 2.0, 3.0, 4.0)])
+    assert snapshot.busy_s[4] == pytest.approx(10 * snapshot.busy_s[5])
+    assert not snapshot.unmeasured
+    assert snapshot.series is not None
+
+
+def test_a_query_that_has_just_begun_is_not_measured_and_holds_what_it_holds(bench: Bench) -> None:
+    bench.run(1.0, 2.0, 3.0, 4.0)
+    bench.agent.beside["query-2"] = ["1", "1"]
+    snapshot = bench.observe()  # the agent has told of it, no scrape has
+    assert snapshot.unmeasured == {"query-2": ("1",)}
+    assert len(snapshot.group_ids) == 4
+    assert bench.metrics.trouble is None

@@ -118,7 +118,7 @@ UNREADABLE = [
     ({"generation": True}, "generation: 'True' given, a whole number of 0 or more is needed"),
     ({"generation": -1}, "generation: '-1' given, a whole number of 0 or more is needed"),
     ({"query_id": None}, "query_id: 'None' given, text is needed"),
-    ({"colour": "red"}, "Assignment: "),
+    ({"colour": "red"}, "colour: there is no such field in Assignment"),
     ({"executors_target": 2.5}, "executors_target: '2.5' given, a whole number of 0 or more, or null is needed"),
     ({"marked_for_removal": "12"}, "marked_for_removal: '12' given, a list is needed"),
     ({"owners": ["0"]}, "owners: \"['0']\" given, an object is needed"),
@@ -135,7 +135,7 @@ UNREADABLE = [
     ({"move_order": [{}]}, "key group: '{}' is not OPERATOR/PARTITION, two whole numbers"),
     ({"move_cost_s": {"0/1": "much"}}, "move_cost_s, 0/1: 'much' given, a number of seconds of 0 or more is needed"),
     ({"pace": {"max_moves": -3}}, "pace, max_moves: '-3' given, a whole number of 0 or more, or null is needed"),
-    ({"pace": {"speed": 3}}, "Pace: "),
+    ({"pace": {"speed": 3}}, "speed: there is no such field in Pace"),
 ]
 
 

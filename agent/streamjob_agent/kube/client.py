@@ -115,8 +115,8 @@ class MapClient:
             self._feed.offer(answer)  # the whole object comes back: news even while no watch gets through
 
     def _status(self) -> AgentStatus:
-        status, unreadable = self._desk.status(), self._feed.unreadable
-        return dataclasses.replace(status, refused=unreadable) if unreadable else status
+        status, refused = self._desk.status(), self._feed.unreadable or self._feed.refused
+        return dataclasses.replace(status, refused=refused) if refused else status
 
     def _fields(self, status: AgentStatus) -> dict[str, Any]:
         url = self._guard.call("map_address", lambda: agent_url(self._desk.address), None)

@@ -6,15 +6,15 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from streamjob_agent.map_form import assignment_from_spec, unknown_fields
+from streamjob_agent.map_plan import plan_from_spec, unknown_fields
 from streamjob_agent.wire import Assignment, WireError
 
 
 class Feed:
     """What the newest map asks for. Safe for several threads.
 
-    `submit` takes an assignment and gives why it is refused, None when it is taken. `hint` gets the first readable
-    assignment: after a restart of the driver it is for another application, but tells where key groups were.
+    `submit` takes an assignment and gives why it is refused, None when it is taken. `hint` gets the assignments of the
+    first readable map: after a restart of the driver they are for another application, but tell where key groups were.
     """
 
     def __init__(self, submit: Callable[[Assignment], str | None], hint: Callable[[Assignment], None]) -> None:
@@ -23,7 +23,8 @@ class Feed:
         self._hinted = False
         self._lock = threading.Lock()
         self._seen: tuple[str, int] | None = None
-        self._waiting: Assignment | None = None
+        self._waiting: tuple[Assignment, ...] = ()
+        self._refused: str | None = None
         self._unreadable: str | None = None
         self._unknown: tuple[str, ...] = ()
 
@@ -38,19 +39,20 @@ class Feed:
             self._take(found.get("spec") or {})
 
     def _take(self, spec: Mapping[str, Any]) -> None:
-        self._waiting = self._unreadable = None
+        self._waiting, self._refused, self._unreadable = (), None, None
         self._unknown = unknown_fields(spec)
         if not spec.get("generation"):  # made before the first plan
             return
         try:
-            assignment = assignment_from_spec(spec)
+            plan = plan_from_spec(spec)
         except WireError as error:
             self._unreadable = f"Unreadable: {error}"
             return
         if not self._hinted:
             self._hinted = True
-            self._hint(assignment)
-        self._waiting = assignment
+            for assignment in plan:
+                self._hint(assignment)
+        self._waiting = plan
         self._hand_over()
 
     def again(self) -> None:
@@ -59,8 +61,14 @@ class Feed:
             self._hand_over()
 
     def _hand_over(self) -> None:
-        if self._waiting is not None and self._submit(self._waiting) is None:
-            self._waiting = None
+        answers = [(one, self._submit(one)) for one in self._waiting]
+        self._waiting = tuple(one for one, refused in answers if refused is not None)
+        self._refused = next((refused for _, refused in answers if refused is not None), None)
+
+    @property
+    def refused(self) -> str | None:
+        """Why the newest plan of some query is not taken, None when all are."""
+        return self._refused
 
     @property
     def unknown(self) -> tuple[str, ...]:

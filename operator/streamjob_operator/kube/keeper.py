@@ -138,7 +138,7 @@ class Keeper:
     def _remembered(self, status: Status, seen: MapView | None, now_s: float) -> Memory:
         """What the next cycle will start from, for the status of turns without one."""
         try:
-            return adopt(read_memory(status.memory), None if seen is None else seen.assignment(), now_s)
+            return adopt(read_memory(status.memory), () if seen is None else seen.plan(), now_s)
         except (UnreadableMemory, WireError):
             return Memory()  # the cycle tells
 

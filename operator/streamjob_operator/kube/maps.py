@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from streamjob_agent.map_form import assignment_from_spec, assignment_to_spec, status_from_map
+from streamjob_agent.map_form import status_from_map
+from streamjob_agent.map_plan import plan_from_spec, plan_to_spec
 from streamjob_agent.wire import AgentStatus, Assignment, WireError
 from streamjob_operator.kube.children import FormerLife, NotOurs, owned_metadata
 from streamjob_operator.kube.client import KubeApi, Object
@@ -22,7 +23,7 @@ _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MapView:
-    """A PartitionMap as it was read. `generation` is that of the newest assignment written, 0 before the first.
+    """A PartitionMap as it was read. `generation` is that of the newest plan written, 0 before the first.
 
     `agent` is None until an agent has reported; `agent_port` where it listens on its driver's pod, None for nowhere;
     `ignored` names fields of the spec that it does not know.
@@ -45,9 +46,12 @@ class MapView:
             return None
         return self.agent.refused
 
-    def assignment(self) -> Assignment | None:
-        """The newest assignment written; None before the first. Raises WireError when it cannot be read."""
-        return assignment_from_spec(self.spec) if self.generation > 0 else None
+    def plan(self) -> tuple[Assignment, ...]:
+        """The newest plan written, an assignment for each query, that of the leading one first; empty before the first.
+
+        Raises WireError when it cannot be read.
+        """
+        return plan_from_spec(self.spec) if self.generation > 0 else ()
 
 
 class Maps:
@@ -65,7 +69,7 @@ class Maps:
         return view_of(found) if found is not None and whose(found, self._job) is Belongs.OURS else None
 
     def ensure(self) -> MapView:
-        """As it is now, made if it is not there: without an assignment, in the place of one that a former life left.
+        """As it is now, made if it is not there: without a plan, in the place of one that a former life left.
 
         Raises NotOurs, FormerLife, Unavailable.
         """
@@ -76,12 +80,12 @@ class Maps:
             self._clear(found)
         return view_of(self._apply({"generation": 0}, {}))
 
-    def write(self, assignment: Assignment, seen: MapView) -> None:
-        """Replace the assignment; raises Conflict when the map changed in any way since it was seen.
+    def write(self, plan: Sequence[Assignment], seen: MapView) -> None:
+        """Replace the plan; raises Conflict when the map changed in any way since it was seen.
 
         Raises Unavailable, also when the API server does not take the object.
         """
-        self._apply(assignment_to_spec(assignment), {"resourceVersion": seen.resource_version})
+        self._apply(plan_to_spec(plan), {"resourceVersion": seen.resource_version})
 
     def _apply(self, spec: Object, also: Object) -> Object:
         """The one way in which a map is written: always whole, with its owner."""

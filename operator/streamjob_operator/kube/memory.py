@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from streamjob_agent.wire import Assignment, WireError
 from streamjob_operator.kube.maps import MapView
@@ -35,7 +35,7 @@ class StatusMemory:
     def load(self) -> Memory:
         """What was saved last, and what was decided after that by an operator that died before it could save it."""
         try:
-            return adopt(read_memory(self._text), self._seen.assignment(), self._now_s)
+            return adopt(read_memory(self._text), self._seen.plan(), self._now_s)
         except (UnreadableMemory, WireError) as error:
             # Safe: the generation and the executors that are being drained are taken over from the agent.
             self._warn(f"The memory cannot be used, {error}; starting with a new one.")
@@ -61,11 +61,11 @@ def memory_text(memory: Memory) -> str:
     return pack(to_json(memory))
 
 
-def adopt(memory: Memory, written: Assignment | None, now_s: float) -> Memory:
-    """The memory that should have been saved after `written` was; the same one when it was."""
-    if written is None or written.generation <= memory.generation:
+def adopt(memory: Memory, plan: Sequence[Assignment], now_s: float) -> Memory:
+    """The memory that should have been saved after `plan` was written; the same one when it was."""
+    if not plan or plan[0].generation <= memory.generation:
         return memory
-    wanted = memory.executors_target
+    written, wanted = plan[0], memory.executors_target
     if written.executors_target is not None:
         leaving = set(written.marked_for_removal) - set(written.remove)
         wanted = written.executors_target - len(leaving)
@@ -78,7 +78,7 @@ def adopt(memory: Memory, written: Assignment | None, now_s: float) -> Memory:
         target_since_s=now_s if more else memory.target_since_s,
         marked=written.marked_for_removal,
         acted_at_s=now_s,
-        arrivals=max((place or 0 for row in written.arrivals.values() for place in row), default=0),
+        arrivals=max((place or 0 for one in plan for row in one.arrivals.values() for place in row), default=0),
         first_seen_s=now_s if memory.first_seen_s is None else memory.first_seen_s,
         pending=None,
     )

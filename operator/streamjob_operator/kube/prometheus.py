@@ -1,8 +1,9 @@
-"""MetricsSource that reads a Prometheus: six queries a cycle, however many key groups the job has.
+"""MetricsSource that reads a Prometheus: six queries a cycle for each streaming query, however many key groups it has.
 
 Prometheus's clock says now, its target labels say which series belong to the driver, its samples' times say when it
 scraped. A window runs from one scrape that saw a batch end to another; the pages of these two scrapes are read back
-whole. Who holds what now comes from the agent's status, which is newer than any scrape.
+whole. Who holds what now comes from the agent's status, which is newer than any scrape. Each streaming query of the
+driver is measured over batches of its own, then they are joined.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.prometheus_http import Connection, Settings
 from streamjob_operator.kube.prometheus_pages import COUNTERS, GAUGES, check_same_groups, check_size, read_page
 from streamjob_operator.kube.prometheus_series import read_series
-from streamjob_operator.kube.prometheus_target import Mark, find_scrapes, find_target
+from streamjob_operator.kube.prometheus_target import Mark, Target, find_scrapes, find_target
 from streamjob_operator.measure.deltas import snapshot_between
+from streamjob_operator.measure.joining import join
 from streamjob_operator.measure.page import Page
+from streamjob_operator.measure.query_pages import holders
 from streamjob_operator.measure.ring import Ring
 from streamjob_operator.measure.traffic import TrafficReadings
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
@@ -26,6 +29,8 @@ from streamjob_operator.values import Snapshot
 
 MOST_MARKS = 20_000
 HORIZON_WINDOWS, HORIZON_MORE_S = 3.0, 600.0
+NOT_YET = (None, KubeReason.SERIES_MISSING)
+"""Codes where a query beside the leading one is not measured: it has just begun, or its series are dropped."""
 SERIES_WINDOWS = 3.0
 """How far back scrapes are looked at: room for long batches before the window begins."""
 
@@ -37,6 +42,26 @@ class Trouble:
     reason: str
     message: str
     since_s: float
+
+
+@dataclasses.dataclass(slots=True)
+class Known:
+    """What is kept of a streaming query between two observations: `asleep` is the newest scrape that saw it idle."""
+
+    traffic: TrafficReadings = dataclasses.field(default_factory=TrafficReadings)
+    asleep: Mark | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One observation: whom to ask, of which driver, by Prometheus's clock."""
+
+    connection: Connection
+    target: Target
+    status: AgentStatus
+    now_s: float
+    window_s: float
+    horizon_s: float
 
 
 class PrometheusMetrics:
@@ -59,8 +84,7 @@ class PrometheusMetrics:
         self._namespace = namespace
         self._clock = clock
         self._connection: Connection | None = None
-        self._traffic = TrafficReadings()
-        self._asleep: Mark | None = None
+        self._known: dict[str, Known] = {}
         self.trouble: Trouble | None = None
         self.skew_s = 0.0
 
@@ -84,25 +108,45 @@ class PrometheusMetrics:
 
     def _observe(self, window_s: float) -> Snapshot:
         status = self._status()
-        query, expected = _busiest(status)
+        lead, *others = busy_queries(status)
+        self._known = {one.query_id: self._known.get(one.query_id) or Known() for one in (lead, *others)}
         connection = self._connect()
         now_s = self._prometheus_now_s(connection)
         horizon_s = HORIZON_WINDOWS * window_s + HORIZON_MORE_S
         target = find_target(connection, status.application_id, horizon_s, self._namespace)
-        scrapes = find_scrapes(connection, target, query.query_id, now_s, horizon_s)
+        asked = Asked(
+            connection=connection, target=target, status=status, now_s=now_s, window_s=window_s, horizon_s=horizon_s
+        )
+        measured, unmeasured = [self._measured(asked, lead)], {}
+        for query in others:
+            try:
+                measured.append(self._measured(asked, query))
+            except (Unavailable, Incomplete) as error:
+                if error.code not in NOT_YET:
+                    raise
+                unmeasured[query.name or query.query_id] = holders(status, query.query_id)
+        if not others:
+            return measured[0]
+        return join(measured, {one.query_id: one.name or one.query_id for one in status.queries}, unmeasured)
+
+    def _measured(self, asked: Asked, query: QueryStatus) -> Snapshot:
+        """What a query did in the newest whole batches of its own."""
+        connection, target, known = asked.connection, asked.target, self._known[query.query_id]
+        expected = groups_of(query)
+        scrapes = find_scrapes(connection, target, query.query_id, asked.now_s, asked.horizon_s)
         check_size(target, scrapes.samples)
-        ring: Ring[Mark] = Ring(horizon_s, MOST_MARKS)
-        for mark in awake(scrapes.marks, self._asleep):
+        ring: Ring[Mark] = Ring(asked.horizon_s, MOST_MARKS)
+        for mark in awake(scrapes.marks, known.asleep):
             ring.add(mark)
-        first, last = ring.window(now_s, window_s)
+        first, last = ring.window(asked.now_s, asked.window_s)
         start = read_page(connection, target, first, COUNTERS, expected, self.skew_s)
         end = read_page(connection, target, last, (*COUNTERS, *GAUGES), expected, self.skew_s)
         check_same_groups(start, end, expected, target)
-        marks = [mark for mark in ring.until(last) if last.at_s - mark.at_s <= SERIES_WINDOWS * window_s]
+        marks = [mark for mark in ring.until(last) if last.at_s - mark.at_s <= SERIES_WINDOWS * asked.window_s]
         series = read_series(connection, target, marks, scrapes.since(marks[0].at_s), end)
-        traffic = self._traffic.newest(start, end)
-        snapshot = snapshot_between(start, end, _as_in(status, query, end), status, traffic, series)
-        self._asleep = self._asleep if snapshot.rates.idle_since_s is None else last
+        traffic = known.traffic.newest(start, end)
+        snapshot = snapshot_between(start, end, _as_in(asked.status, query, end), asked.status, traffic, series)
+        known.asleep = known.asleep if snapshot.rates.idle_since_s is None else last
         return snapshot
 
     def _connect(self) -> Connection:
@@ -134,15 +178,17 @@ def awake(marks: tuple[Mark, ...], asleep: Mark | None) -> tuple[Mark, ...]:
     return tuple(mark for mark in marks if mark.at_s >= asleep.at_s)
 
 
-def _busiest(status: AgentStatus) -> tuple[QueryStatus, int]:
-    """The query with the most key groups, the first by id at a tie, and how many of them have run."""
-    seen = {
-        one.query_id: sum(owner is not None for row in one.owners.values() for owner in row) for one in status.queries
-    }
-    if not any(seen.values()):
+def busy_queries(status: AgentStatus) -> list[QueryStatus]:
+    """The queries whose key groups have run, that with most of them first, by id at a tie; raises Unavailable."""
+    found = sorted((one for one in status.queries if groups_of(one)), key=lambda one: (-groups_of(one), one.query_id))
+    if not found:
         raise Unavailable("No streaming query with key groups runs yet.", code=KubeReason.SERIES_MISSING)
-    query = max(sorted(status.queries, key=lambda one: one.query_id), key=lambda one: seen[one.query_id])
-    return query, seen[query.query_id]
+    return found
+
+
+def groups_of(query: QueryStatus) -> int:
+    """How many key groups of a query have run."""
+    return sum(owner is not None for row in query.owners.values() for owner in row)
 
 
 def _as_in(status: AgentStatus, query: QueryStatus, end: Page) -> Page:

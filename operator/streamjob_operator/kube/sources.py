@@ -62,7 +62,7 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Sou
 
 def _agent(job: StreamJob, look: Look) -> Source:
     period_s = job.spec.balancing.statistics_period_s
-    metrics = AgentMetrics(AgentClient(lambda: _url(look)), period_s, time.time)
+    metrics = AgentMetrics(AgentClient(lambda: _url(look)), period_s, time.time, together=True)
     metrics.__enter__()
     return Source(
         metrics=metrics,

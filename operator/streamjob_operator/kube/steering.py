@@ -33,7 +33,7 @@ def stop(maps: Maps, seen: MapView) -> MapView:
     """
     for _ in range(ATTEMPTS):
         halt = halted(seen)
-        if halt is None:
+        if not halt:
             return seen
         with contextlib.suppress(Conflict):  # the agent wrote its status in between: look again
             maps.write(halt, seen)
@@ -44,17 +44,20 @@ def stop(maps: Maps, seen: MapView) -> MapView:
     raise Unavailable(f"The PartitionMap changed at each of {ATTEMPTS} attempts to stop its moves.")
 
 
-def halted(seen: MapView) -> Assignment | None:
-    """The assignment that ends the newest one; None when there is none, or it asks for nothing any more."""
-    newest = seen.assignment()
-    if newest is None or not (newest.owners or newest.marked_for_removal):
-        return None
+def halted(seen: MapView) -> tuple[Assignment, ...]:
+    """The plan that ends the newest one; empty when there is none, or it asks for nothing any more."""
+    newest = seen.plan()
+    if not any(one.owners or one.marked_for_removal for one in newest):
+        return ()
     live = 0 if seen.agent is None else sum(one.state in LIVE_STATES for one in seen.agent.executors)
-    return Assignment(
-        generation=newest.generation + 1,
-        application_id=newest.application_id,
-        query_id=newest.query_id,
-        executors_target=live if newest.executors_target is not None and live else newest.executors_target,
+    return tuple(
+        Assignment(
+            generation=one.generation + 1,
+            application_id=one.application_id,
+            query_id=one.query_id,
+            executors_target=live if one.executors_target is not None and live else one.executors_target,
+        )
+        for one in newest
     )
 
 

@@ -6,19 +6,23 @@ from typing import Any
 
 from streamjob_agent.kube.feed import Feed
 from streamjob_agent.map_form import assignment_to_spec
+from streamjob_agent.map_plan import plan_to_spec
 from streamjob_agent.wire import Assignment
 
 
 class Desk:
     def __init__(self) -> None:
         self.answer: str | None = None
+        self.unknown: set[str] = set()
+        self.queries: list[str] = []
         self.submitted: list[int] = []
         self.hints: list[int] = []
         self.feed = Feed(self.submit, lambda assignment: self.hints.append(assignment.generation))
 
     def submit(self, assignment: Assignment) -> str | None:
         self.submitted.append(assignment.generation)
-        return self.answer
+        self.queries.append(assignment.query_id)
+        return "UnknownQuery: not started yet" if assignment.query_id in self.unknown else self.answer
 
     def offer(self, generation: int, version: int, uid: str = "a", **spec: Any) -> None:
         whole = assignment_to_spec(Assignment(generation=generation, application_id="app", query_id="q"))
@@ -98,3 +102,32 @@ def test_only_the_first_plan_is_a_hint() -> None:
     for generation in (3, 4):
         desk.offer(generation, generation)
     assert desk.hints == [3]
+
+
+def several(generation: int) -> dict[str, Any]:
+    plan = [Assignment(generation=generation, application_id="app", query_id=one) for one in ("q", "p", "o")]
+    return {"metadata": {"uid": "a", "generation": generation}, "spec": plan_to_spec(plan)}
+
+
+def test_each_query_gets_its_own_and_one_that_is_refused_keeps_no_other_waiting() -> None:
+    desk = Desk()
+    desk.unknown = {"p"}
+    desk.feed.offer(several(4))
+    assert (desk.queries, desk.hints) == (["q", "p", "o"], [4, 4, 4])
+    assert desk.feed.refused == "UnknownQuery: not started yet"
+    desk.feed.again()
+    desk.unknown = set()
+    desk.feed.again()
+    desk.feed.again()
+    assert desk.queries == ["q", "p", "o", "p", "p"]
+    assert desk.feed.refused is None
+
+
+def test_a_newer_plan_of_several_queries_replaces_what_is_left_of_the_one_before() -> None:
+    desk = Desk()
+    desk.unknown = {"q"}
+    desk.feed.offer(several(4))
+    desk.unknown = set()
+    desk.feed.offer(several(5))
+    desk.feed.again()
+    assert (desk.submitted, desk.feed.refused) == ([4, 4, 4, 5, 5, 5], None)

@@ -37,14 +37,14 @@ def owners(api: FakeApi, plural: str, name: str) -> list[str]:
 def test_a_map_keeps_its_owner_when_a_plan_is_written() -> None:
     api: Any = FakeApi()
     maps = Maps(api, job())
-    maps.write(PLAN, maps.ensure())
+    maps.write([PLAN], maps.ensure())
     assert owners(api, "partitionmaps", "j") == ["uid-j"]
 
 
 def test_a_map_of_a_former_life_is_not_seen_and_gives_way() -> None:
     api: Any = FakeApi()
     former = Maps(api, job("uid-former"))
-    former.write(PLAN, former.ensure())
+    former.write([PLAN], former.ensure())
     maps = Maps(api, job())
     assert maps.read() is None
     assert maps.ensure().generation == 0
@@ -141,7 +141,7 @@ class Lives(RuleBasedStateMachine):
         maps = Maps(self.kept.api, self.job or {})
         seen = maps.read()
         assert seen is not None
-        maps.write(dataclasses.replace(PLAN, generation=seen.generation + 1), seen)
+        maps.write([dataclasses.replace(PLAN, generation=seen.generation + 1)], seen)
         self.plans += 1
 
     @precondition(lambda self: self.job is not None)

@@ -40,21 +40,21 @@ WRITTEN = Assignment(
 
 
 def test_what_was_decided_and_not_saved_is_taken_over_from_the_map() -> None:
-    memory = adopt(Memory(generation=4, application_id="app", executors_target=5, first_seen_s=1.0), WRITTEN, 100.0)
+    memory = adopt(Memory(generation=4, application_id="app", executors_target=5, first_seen_s=1.0), [WRITTEN], 100.0)
     assert (memory.generation, memory.marked, memory.executors_target) == (5, ("2", "3"), 3)
     assert (memory.acted_at_s, memory.target_since_s, memory.first_seen_s) == (100.0, None, 1.0)
 
 
 def test_a_wish_for_more_is_timed_from_now() -> None:
-    memory = adopt(Memory(generation=4, executors_target=2), WRITTEN, 100.0)
+    memory = adopt(Memory(generation=4, executors_target=2), [WRITTEN], 100.0)
     assert memory.target_since_s == 100.0
 
 
 @pytest.mark.parametrize("generation", [5, 6])
 def test_what_was_saved_stays(generation: int) -> None:
     memory = Memory(generation=generation)
-    assert adopt(memory, WRITTEN, 100.0) is memory
-    assert adopt(memory, None, 100.0) is memory
+    assert adopt(memory, [WRITTEN], 100.0) is memory
+    assert adopt(memory, (), 100.0) is memory
 
 
 def test_a_memory_survives_its_text_and_long_ones_are_packed() -> None:
@@ -168,10 +168,9 @@ def test_a_decision_becomes_a_generation_of_the_map(cluster: Cluster) -> None:
     assert (receipt.accepted, receipt.generation, cluster.generation) == (True, 1, 1)
     seen = cluster.maps.read()
     assert seen is not None
-    written = seen.assignment()
-    assert written is not None
+    (written,) = seen.plan()
     assert written.executors_target == cluster.record.verdict.executors_target
-    assert adopt(cluster.memory, written, 0.0).executors_target == cluster.world.load().executors_target
+    assert adopt(cluster.memory, [written], 0.0).executors_target == cluster.world.load().executors_target
 
 
 def test_the_agents_writes_in_between_do_not_matter(cluster: Cluster) -> None:
@@ -183,7 +182,7 @@ def test_another_operators_write_in_between_refuses_the_plan(cluster: Cluster) -
     def rival() -> None:
         seen = cluster.maps.read()
         assert seen is not None
-        cluster.maps.write(dataclasses.replace(WRITTEN, generation=1), seen)
+        cluster.maps.write([dataclasses.replace(WRITTEN, generation=1)], seen)
 
     cluster.api.before["apply"] = once(lambda: (cluster.api.before.clear(), rival()))
     with pytest.raises(Stale, match="Generation 1 is written"):

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from streamjob_agent.kube.feed import Feed
-from streamjob_agent.map_form import assignment_from_spec, status_from_map, unknown_fields
+from streamjob_agent.map_form import assignment_from_spec, status_from_map
+from streamjob_agent.map_plan import unknown_fields
 from streamjob_agent.wire import Assignment, status_from_json
 from streamjob_operator.kube.maps import view_of
 from streamjob_operator.kube.reading import read_job

@@ -24,6 +24,28 @@ class Pace(Part):
     """Expected pauses, together. Seconds, at least 0, default: no limit."""
 
 
+class OtherQuery(Part):
+    """Where the key groups of a further query of the same driver should be."""
+
+    query_id: str
+    """Id of the streaming query. Required."""
+
+    owners: dict[str, str] = Field(default_factory=dict)
+    """As spec.owners, of this query. Default: none."""
+
+    arrivals: dict[str, str] | None = None
+    """As spec.arrivals, of this query. Default: nothing."""
+
+    move_order: str | None = None
+    """As spec.moveOrder, of this query. Default: by operator and partition."""
+
+    move_cost_seconds: str | None = None
+    """As spec.moveCostSeconds, of this query. Seconds, default: unknown."""
+
+    pace: Pace | None = None
+    """How much of this query may move at one of its batch boundaries. Default: no limits."""
+
+
 class MapSpec(Part):
     """Where every key group should be. Empty until the first plan; written by the operator alone."""
 
@@ -39,7 +61,8 @@ class MapSpec(Part):
     Absent: no plan yet."""
 
     query_id: str | None = None
-    """Id of the streaming query, the same over restarts from one checkpoint. Absent: no plan yet."""
+    """Id of the streaming query, the same over restarts from one checkpoint; of several of a driver the leading one,
+    which has the most key groups. Absent: no plan yet."""
 
     executors_target: int | None = Field(default=None, ge=0)
     """Executors that should exist, those being drained included; at least 0. Default: the number is left alone."""
@@ -73,6 +96,10 @@ class MapSpec(Part):
 
     pace: Pace | None = None
     """How much may move at one batch boundary. Default: no limits."""
+
+    other_queries: tuple[OtherQuery, ...] | None = Field(default=None, max_length=63)
+    """The driver's other queries, at most 63; generation, executors and marks hold for all. An agent that does not know
+    this field leaves them where they are. Default: there is no other."""
 
 
 class MapExecutor(Part):

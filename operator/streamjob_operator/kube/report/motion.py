@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus, WireError
 from streamjob_operator.kube.names import Phase
@@ -22,6 +23,7 @@ class Motion:
         pending, done, failed: moves of the newest generation.
         awaiting: moves to executors that have not come.
         cost_left_s: expected pauses of the pending moves together.
+        boundaries_left: boundaries that the pending moves need, of the query that needs most; 0 where none wait.
         reason, message: what is under way; None when nothing is.
     """
 
@@ -34,6 +36,7 @@ class Motion:
     failed: int = 0
     awaiting: int = 0
     cost_left_s: float = 0.0
+    boundaries_left: int = 0
     reason: str | None = None
     message: str = ""
 
@@ -45,20 +48,25 @@ def motion_of(facts: Facts) -> Motion:
     runs = facts.driver is not None and facts.driver.phase is Phase.RUNNING
     if not runs or agent is None or facts.map is None:  # a driver that is gone took its executors with it
         return Motion(wanted=wanted, live=None, ready=None, groups_left={})
-    assignment = _assignment(facts)
+    plan = _plan(facts)
     marked = () if facts.memory is None else facts.memory.marked
-    query = _query(agent, assignment)
+    queries = _queries(agent, plan)
     live = [one for one in agent.executors if one.state in LIVE_STATES]
+    left_s = {one.query_id: _cost_left_s(plan.get(one.query_id), one) for one in queries}
     motion = Motion(
         wanted=wanted,
         live=len(live),
         ready=sum(one.state == "ready" and one.executor_id not in marked for one in live),
         groups_left={one.executor_id: one.groups for one in live if one.executor_id in marked},
-        pending=0 if query is None else query.moves_pending,
-        done=0 if query is None else query.moves_done,
-        failed=0 if query is None else query.moves_failed,
-        awaiting=0 if query is None else query.moves_awaiting,
-        cost_left_s=_cost_left_s(assignment, query),
+        pending=sum(one.moves_pending for one in queries),
+        done=sum(one.moves_done for one in queries),
+        failed=sum(one.moves_failed for one in queries),
+        awaiting=sum(one.moves_awaiting for one in queries),
+        cost_left_s=sum(left_s.values()),
+        boundaries_left=max(
+            (_boundaries(plan.get(one.query_id), left_s[one.query_id]) for one in queries if one.moves_pending),
+            default=0,
+        ),
     )
     reason, message = _under_way(motion)
     return dataclasses.replace(motion, reason=reason, message=message)
@@ -80,22 +88,29 @@ def _share(motion: Motion) -> str:
     return f" The others will own {motion.awaiting} key groups." if motion.awaiting else ""
 
 
-def _assignment(facts: Facts) -> Assignment | None:
+def _plan(facts: Facts) -> dict[str, Assignment]:
+    """The newest plan by query."""
     try:
-        return None if facts.map is None else facts.map.assignment()
+        return {} if facts.map is None else {one.query_id: one for one in facts.map.plan()}
     except WireError:
-        return None  # told by the memory, which reads it, too
+        return {}  # told by the memory, which reads it, too
 
 
-def _query(agent: AgentStatus, assignment: Assignment | None) -> QueryStatus | None:
-    """The query that the assignment is for, else the one with the most key groups."""
-    if assignment is not None:
-        return next((one for one in agent.queries if one.query_id == assignment.query_id), None)
-    return max(agent.queries, key=lambda one: sum(map(len, one.owners.values())), default=None)
+def _queries(agent: AgentStatus, plan: dict[str, Assignment]) -> list[QueryStatus]:
+    """The queries that the plan is for, without one that with the most key groups."""
+    if plan:
+        return [one for one in agent.queries if one.query_id in plan]
+    busiest = max(agent.queries, key=lambda one: sum(map(len, one.owners.values())), default=None)
+    return [] if busiest is None else [busiest]
 
 
-def _cost_left_s(assignment: Assignment | None, query: QueryStatus | None) -> float:
-    if assignment is None or query is None or not query.moves_pending:
+def _boundaries(assignment: Assignment | None, left_s: float) -> int:
+    pace_s = None if assignment is None else assignment.pace.max_cost_s
+    return 1 if not pace_s else max(1, math.ceil(left_s / pace_s))
+
+
+def _cost_left_s(assignment: Assignment | None, query: QueryStatus) -> float:
+    if assignment is None or not query.moves_pending:
         return 0.0
     cost_s = 0.0
     for key in assignment.move_order:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
-from streamjob_agent.wire import WireError
 from streamjob_operator.digest import digest
 from streamjob_operator.kube.models.status import (
     BatchStatus,
@@ -124,17 +121,7 @@ def _eta_s(facts: Facts, motion: Motion) -> float | None:
     record = None if facts.cycle is None else facts.cycle.record
     if not motion.pending or record is None or record.snapshot is None or not record.snapshot.rates.batches:
         return None
-    per_batch_s = _pace_s(facts)
-    batches = 1 if per_batch_s is None else max(1, math.ceil(motion.cost_left_s / per_batch_s))
-    return round(batches * record.snapshot.window_s / record.snapshot.rates.batches, 1)
-
-
-def _pace_s(facts: Facts) -> float | None:
-    try:
-        assignment = None if facts.map is None else facts.map.assignment()
-    except WireError:
-        return None  # told by the memory, which reads it, too
-    return None if assignment is None else assignment.pace.max_cost_s
+    return round(motion.boundaries_left * record.snapshot.window_s / record.snapshot.rates.batches, 1)
 
 
 def _bottleneck(snapshot: Snapshot) -> str | None:
