@@ -133,10 +133,10 @@ class Rig:
         given = {"generation": 1, "application_id": "app-1", "query_id": "q", **fields}
         eventually(lambda: self.written(Assignment(**given)))
 
-    def written(self, assignment: Assignment) -> bool:
+    def written(self, *plan: Assignment) -> bool:
         """False when the agent's status came between looking and writing."""
         try:
-            self.maps.write([assignment], self.view())
+            self.maps.write(plan, self.view())
         except Conflict:
             return False
         return True
@@ -182,6 +182,20 @@ def test_plans_reach_the_agent_and_its_status_comes_back(rig: Rig, account: Acce
     assert desk.taken[-1].owners == {0: ("1", None, "2")}
     assert rig.view().agent_port == 4711
     assert rig.guard.errors() == {}
+
+
+def test_each_query_of_a_driver_gets_its_own_from_one_map(rig: Rig, account: Access) -> None:
+    desk = Desk()
+    rig.agent(account, desk)
+    eventually(lambda: rig.view().agent is not None)
+    plan = [
+        Assignment(generation=1, application_id="app-1", query_id=name, executors_target=2, owners={0: owners})
+        for name, owners in (("clicks", ("1", "2")), ("orders", ("2",)))
+    ]
+    eventually(lambda: rig.written(*plan))
+    eventually(lambda: len(desk.taken) == 2)
+    assert desk.taken == plan
+    assert rig.view().plan() == tuple(plan)
 
 
 def test_the_account_sees_its_own_map_alone_and_writes_its_status_alone(

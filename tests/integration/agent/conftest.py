@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import importlib.util
 import json
 import os
@@ -23,7 +24,7 @@ from streamjob_agent.config import AgentConfig
 from streamjob_agent.wire import AgentStatus, Assignment, assignment_to_json, status_from_json
 from streamjob_operator.cycle import turn
 from streamjob_operator.memory import FileMemory
-from streamjob_operator.ports import Ports
+from streamjob_operator.ports import Actuator, Ports
 from streamjob_operator.spec import parse_job
 from streamjob_operator.standalone.agent_actuator import AgentActuator
 from streamjob_operator.standalone.agent_metrics import AgentMetrics
@@ -219,6 +220,10 @@ class Brain:
             actuator=AgentActuator(client),
             memory=FileMemory(folder / "memory.json", lambda _: None),
         )
+
+    def act_by(self, actuator: Actuator) -> None:
+        """From the next cycle on."""
+        self._ports = dataclasses.replace(self._ports, actuator=actuator)
 
     def turn(self) -> CycleRecord:
         time.sleep(0.3)  # a cycle is a look at the world as it is some time later

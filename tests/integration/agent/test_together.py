@@ -1,17 +1,26 @@
-"""Two queries of one driver under one controller on real Spark: balanced together, and drained together."""
+"""Two queries of one driver under one controller on real Spark: balanced together, and drained together.
+
+They are balanced by assignments over HTTP, as the standalone controller does, and drained by a PartitionMap.
+"""
 
 from __future__ import annotations
 
+import json
 import pathlib
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import pytest
 from pyspark.sql import functions as F
 
 from streamjob_agent import notebook
-from streamjob_agent.wire import AgentStatus
+from streamjob_agent.kube.feed import Feed
+from streamjob_agent.map_form import status_to_map
+from streamjob_agent.map_plan import plan_to_spec
+from streamjob_agent.wire import AgentStatus, Assignment
+from streamjob_operator.kube.actuator import MapActuator
+from streamjob_operator.kube.maps import Maps, MapView, view_of
 from streamjob_operator.values import Reason
 
 pytestmark = pytest.mark.spark
@@ -53,6 +62,26 @@ class Sleepy:
         """Whether the heavy key groups are spread as evenly as can be."""
         counts = Counter(self.owners(status)[at] for at in self.heavy)
         return max(counts.values()) <= -(-len(self.heavy) // executors)
+
+
+class PaperMap:
+    """A PartitionMap without an API server between the operator's actuator and the agent of this process."""
+
+    def __init__(self) -> None:
+        agent = notebook._installed[0]._agent
+        assert agent is not None
+        self._agent = agent
+        self._feed = Feed(agent.submit, lambda _: None)
+        self.spec: dict[str, Any] = {}
+
+    def read(self) -> MapView:
+        self._feed.again()
+        status = json.loads(json.dumps(status_to_map(self._agent.status())))
+        return view_of({"metadata": {"resourceVersion": "1"}, "spec": self.spec, "status": status})
+
+    def write(self, plan: Sequence[Assignment], seen: MapView) -> None:
+        self.spec = json.loads(json.dumps(plan_to_spec(plan)))
+        self._feed.offer({"metadata": {"uid": "paper", "generation": plan[0].generation}, "spec": self.spec})
 
 
 def live(status: AgentStatus) -> set[str]:
@@ -100,10 +129,13 @@ def test_two_queries_of_opposite_skew_are_balanced_together_and_leave_an_executo
         acted = [one for one in controller.records if one.verdict.act]
         assert {one.verdict.reason for one in acted} <= {Reason.BATCH_TIME, Reason.LOAD_DISTANCE}
 
+        written = PaperMap()
+        controller.act_by(MapActuator(cast(Maps, written)))
         executors = controller.job.spec.executors.model_copy(update={"replicas": 2})
         spec = controller.job.spec.model_copy(update={"executors": executors})
         controller.job = controller.job.model_copy(update={"spec": spec})
         controller.until("one is drained of both, and gone", lambda _: len(live(agent.status())) == 2, batch)
+        assert len(written.spec["otherQueries"]) == 1
         batch()
         status = agent.status()
         for one, sink in zip(both, two_sinks, strict=True):
