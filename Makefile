@@ -8,7 +8,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures planners-goals peers clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures planners-goals peers object-store clean
 
 setup: $(VENV)/.ready
 
@@ -125,6 +125,15 @@ planners-goals: setup
 	$(BIN)/python -m benchmarks.planners_goals
 	$(BIN)/python -m benchmarks.batches
 
+# A server of S3's interface for measurements with a remote checkpoint, in an environment of its own:
+#   .venv/bin/python benchmarks/spark/move_pause.py --checkpoint s3
+object-store: setup .venv-object-store/.ready
+
+.venv-object-store/.ready: benchmarks/object_store/requirements.txt
+	test -x .venv-object-store/bin/python || $(PYTHON) -m venv .venv-object-store
+	.venv-object-store/bin/pip install --quiet --disable-pip-version-check --requirement benchmarks/object_store/requirements.txt
+	touch $@
+
 # Outside solvers to compare the planners with, in an environment of their own. Without Python 3.12 or newer Meta's
 # rebalancer is left out.
 PEERS_PYTHON ?= $(firstword $(foreach one,python3.12 python3.13 $(PYTHON),$(shell $(one) -c pass 2>/dev/null && echo $(one))))
@@ -136,4 +145,4 @@ peers: setup .venv-peers/.ready
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-spark-* .venv-peers out build dist
+	rm -rf $(VENV) .venv-spark-* .venv-peers .venv-object-store out build dist

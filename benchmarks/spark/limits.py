@@ -21,7 +21,7 @@ PARTS = (
     ("compare", table, ("case",)),
     ("predictions", predictions, ("case",)),
     ("overhead", overhead, ("groups",)),
-    ("move_pause", move_pause, ("provider", "state_mb")),
+    ("move_pause", move_pause, ("provider", "checkpoint", "state_mb")),
 )
 """Tables, and what tells their rows apart."""
 

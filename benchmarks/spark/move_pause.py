@@ -1,23 +1,24 @@
 """What one move costs the moved key group: extra seconds of its first task on the new executor, by state size.
 
-    python benchmarks/spark/move_pause.py [--providers hdfs,rocksdb] [--sizes-mb 1,50,200] [--moves 6]
+    python benchmarks/spark/move_pause.py [--providers hdfs,rocksdb] [--sizes-mb 1,50,200] [--moves 6] [--checkpoint s3]
 
 Builds state of about 1 KB a row in four key groups, then moves one group at a time and compares the first task after
 the move with the median of the same group's tasks before it. Each finished case is appended to OUT/move_pause.jsonl;
-a case that is there is not run again. Local disk, page cache warm: a remote checkpoint adds the state's bytes over its
-bandwidth.
+a case that is there is not run again. `--checkpoint local` is a local disk, its page cache warm; `s3` an object store
+on loopback (`make object-store`), 50 ms and 50 MB/s away.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import pathlib
-import shutil
 import signal
 import statistics
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from runs import FILES, ROCKSDB, stamp
@@ -25,14 +26,16 @@ from table import figure
 
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 PROVIDERS = {"hdfs": (HDFS, "false"), "rocksdb": (ROCKSDB, "false"), "rocksdb-changelog": (ROCKSDB, "true")}
+PLACES = ("local", "s3")
+"""Where checkpoints are."""
 PARTITIONS = 4
 ROWS_PER_BATCH = 50_000
 QUIET_BATCHES = 5
 RUNS = "move_pause.jsonl"
 
 
-def session() -> Any:
-    """Two executors with room for the state, and the agent's settings."""
+def session(conf: Mapping[str, str]) -> Any:
+    """Two executors with room for the state, the agent's settings, and those of the checkpoint's place."""
     from pyspark.sql import SparkSession
 
     from streamjob_agent.spark import recommended_settings
@@ -46,7 +49,7 @@ def session() -> Any:
         "spark.executor.memory": "3g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        **FILES,
+        **conf,
     }
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -118,33 +121,55 @@ def main() -> None:
     parser.add_argument("--sizes-mb", default="1,50,200")
     parser.add_argument("--providers", default=",".join(PROVIDERS))
     parser.add_argument("--moves", type=int, default=6)
+    parser.add_argument("--checkpoint", choices=PLACES, default="local")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     path = args.out / RUNS
-    have = {(one["provider"], one["megabytes"]) for one in read_cases(path)}
+    have = {(one["provider"], one["megabytes"]) for one in read_cases(path) if place_of(one) == args.checkpoint}
     cases = [(name, int(size)) for name in args.providers.split(",") for size in args.sizes_mb.split(",")]
     if wanted := [one for one in cases if one not in have]:
-        measure_all(wanted, args.moves, path)
+        measure_all(wanted, args.moves, path, args.checkpoint)
     print_report(rows_of(args.out))
 
 
-def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path) -> None:
+def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path, place: str) -> None:
     """Measure each provider and size in one session, and append what was found."""
     from streamjob_agent.spark import connect
 
-    spark = session()
-    spark.sparkContext.setLogLevel("FATAL")
-    bridge = connect(spark)
-    try:
-        for name, megabytes in cases:
-            found = one_case(spark, bridge, name, megabytes, moves)
-            with path.open("a") as file:
-                file.write(json.dumps({"at": stamp(), "provider": name, "megabytes": megabytes, **found}) + "\n")
-    finally:
-        bridge.close()
-        spark.stop()
+    with checkpoints(place) as (conf, folder):
+        spark = session(conf)
+        spark.sparkContext.setLogLevel("FATAL")
+        bridge = connect(spark)
+        try:
+            for name, megabytes in cases:
+                found = one_case(spark, bridge, (name, megabytes), moves, f"{folder}/{name}-{megabytes}")
+                case = {"at": stamp(), "provider": name, "megabytes": megabytes, "checkpoint": place}
+                with path.open("a") as file:
+                    file.write(json.dumps({**case, **found}) + "\n")
+        finally:
+            bridge.close()
+            spark.stop()
+
+
+@contextlib.contextmanager
+def checkpoints(place: str) -> Iterator[tuple[Mapping[str, str], str]]:
+    """Spark's settings for a place of checkpoints, and a folder there; both end with it."""
+    if place == "local":
+        with tempfile.TemporaryDirectory(prefix="move-pause-", ignore_cleanup_errors=True) as folder:
+            yield FILES, folder
+        return
+    sys.path.append(str(pathlib.Path(__file__).parents[2]))  # benchmarks are in no wheel
+    from benchmarks.object_store.store import BUCKET, Distance, object_store, spark_conf
+
+    with object_store(Distance()) as address:
+        yield spark_conf(address), f"s3a://{BUCKET}"
+
+
+def place_of(case: Mapping[str, Any]) -> str:
+    """Where a case had its checkpoint."""
+    return str(case.get("checkpoint", "local"))
 
 
 def read_cases(path: pathlib.Path) -> list[dict[str, Any]]:
@@ -157,6 +182,7 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
     return [
         {
             "provider": one["provider"],
+            "checkpoint": place_of(one),
             "state_mb": one["state_mb"],
             "pause_median_s": round(statistics.median(one["pauses_s"]), 3),
             "pause_s": figure(one["pauses_s"]),
@@ -168,28 +194,28 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
 def print_report(rows: list[dict[str, Any]]) -> None:
     """The table in Markdown."""
     print(
-        "| state store | MB to load a group | pause, median s | mean s | spread s | moves |\n|---|---|---|---|---|---|"
+        "| state store | checkpoint | MB to load a group | pause, median s | mean s | spread s | moves |\n"
+        "|---|---|---|---|---|---|---|"
     )
     for one in rows:
         pause = one["pause_s"]
         print(
-            f"| {one['provider']} | {one['state_mb']} | {one['pause_median_s']:.2f} | {pause['mean']:.2f} "
-            f"| {pause['spread']:.2f} | {pause['trials']} |"
+            f"| {one['provider']} | {one['checkpoint']} | {one['state_mb']} | {one['pause_median_s']:.2f} "
+            f"| {pause['mean']:.2f} | {pause['spread']:.2f} | {pause['trials']} |"
         )
 
 
-def one_case(spark: Any, bridge: Any, name: str, megabytes: int, moves: int) -> dict[str, object]:
-    """One state store and size, in a checkpoint of its own."""
+def one_case(spark: Any, bridge: Any, case: tuple[str, int], moves: int, checkpoint: str) -> dict[str, object]:
+    """One state store and size in megabytes, in a checkpoint of its own."""
+    name, megabytes = case
     provider, changelog = PROVIDERS[name]
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", provider)
     spark.conf.set("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", changelog)
-    folder = tempfile.mkdtemp(prefix="move-pause-")
-    query = start(spark, megabytes * 1000 * PARTITIONS, folder)
+    query = start(spark, megabytes * 1000 * PARTITIONS, checkpoint)
     try:
         return measure(spark, bridge, query, megabytes, moves)
     finally:
         query.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

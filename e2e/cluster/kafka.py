@@ -5,41 +5,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import subprocess
-import tempfile
 from pathlib import Path
 
-from e2e.cluster.binary import cache
+from e2e.cluster.maven import how_to_get, jars
 
 WANTED = Path(__file__).parent / "kafka_jars"
 BROKER, CONNECTOR = "broker", "connector"
-HOW_TO_GET = "no Kafka: its jars come by Maven (Debian: apt-get install maven)"
+HOW_TO_GET = how_to_get("Kafka")
 
 
 def get(part: str) -> Path:
     """The folder with the part's jars, fetched where it is not there; raises RuntimeError when it cannot be."""
-    wanted = WANTED / f"{part}.xml"
-    folder = cache() / f"kafka-{part}-{hashlib.sha256(wanted.read_bytes()).hexdigest()[:12]}"
-    if not folder.exists():
-        _fetch(wanted, folder)
-    return folder
-
-
-def _fetch(wanted: Path, folder: Path) -> None:
-    program = shutil.which("mvn")
-    if program is None:
-        raise RuntimeError(HOW_TO_GET)
-    cache().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache()) as temporary:
-        jars = Path(temporary, "jars")
-        command = [program, "-q", "-B", "-f", str(wanted), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"Maven did not fetch {wanted.name}: {(done.stdout + done.stderr)[-1000:]}")
-        os.replace(jars, folder)
+    return jars(WANTED / f"{part}.xml", f"kafka-{part}")
 
 
 def main() -> None:
