@@ -3,9 +3,9 @@
     python benchmarks/spark/move_pause.py [--providers hdfs,rocksdb] [--sizes-mb 1,50,200] [--moves 6] [--checkpoint s3]
 
 Builds state of about 1 KB a row in four key groups, then moves one group at a time and compares the first task after
-the move with the median of the same group's tasks before it. Each finished case is appended to OUT/move_pause.jsonl;
-a case that is there is not run again. `--checkpoint local` is a local disk, its page cache warm; `s3` an object store
-on loopback (`make object-store`), 50 ms and 50 MB/s away.
+the move with the median of the same group's tasks before it, and when it soon comes back. Each finished case is
+appended to OUT/move_pause.jsonl; a case that is there is not run again. `--checkpoint local` is a local disk, its page
+cache warm; `s3` an object store on loopback (`make object-store`), 50 ms and 50 MB/s away.
 """
 
 from __future__ import annotations
@@ -87,26 +87,39 @@ class Watch:
 
 
 def measure(spark: Any, bridge: Any, query: Any, megabytes: int, moves: int) -> dict[str, object]:
-    """Build the state, then move groups round-robin; pauses in seconds."""
+    """Build the state, then move groups round-robin, each there and soon back; pauses in seconds."""
     watch = Watch(bridge)
     rows = megabytes * 1000 * PARTITIONS
     while (query.lastProgress or {"batchId": -1})["batchId"] < rows / ROWS_PER_BATCH + 3:
         watch.next_batch()
-    pauses = [one_move(bridge, query, watch, turn) for turn in range(moves)]
+    pauses, pauses_back = zip(*(there_and_back(bridge, query, watch, turn) for turn in range(moves)), strict=True)
     sizes = bridge.state_bytes(str(query.id)).values()
     return {
         "state_mb": round(sum(sizes) / len(sizes) / 1e6, 1),
         "pauses_s": [round(pause, 3) for pause in pauses],
+        "pauses_back_s": [round(pause, 3) for pause in pauses_back],
     }
 
 
-def one_move(bridge: Any, query: Any, watch: Watch, turn: int) -> float:
-    """Extra seconds of the moved group's first task on its new executor."""
+def there_and_back(bridge: Any, query: Any, watch: Watch, turn: int) -> tuple[float, float]:
+    """Extra seconds of a group's first task on its new executor, and on the old one when it comes back soon.
+
+    The old one still has what it held a few batches ago, as if the state had been loaded there before the move.
+    """
     before = [watch.next_batch() for _ in range(QUIET_BATCHES)]
     key = sorted(before[-1])[turn % PARTITIONS]
-    home = before[-1][key].executor_id
-    target = next(executor for executor in bridge.executors() if executor.executor_id != home)
     usual = statistics.median(batch[key].busy_s / batch[key].tasks for batch in before)
+    executors = {one.executor_id: one for one in bridge.executors()}
+    home = executors[before[-1][key].executor_id]
+    away = next(one for name, one in executors.items() if name != home.executor_id)
+    there = one_move(bridge, query, watch, (key, away), usual)
+    watch.next_batch()
+    return there, one_move(bridge, query, watch, (key, home), usual)
+
+
+def one_move(bridge: Any, query: Any, watch: Watch, move: tuple[Any, Any], usual: float) -> float:
+    """Extra seconds of the moved group's first task on its new executor."""
+    key, target = move
     bridge.place(str(query.id), {key: target})
     for _ in range(5):
         group = watch.next_batch()[key]
@@ -186,6 +199,7 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
             "state_mb": one["state_mb"],
             "pause_median_s": round(statistics.median(one["pauses_s"]), 3),
             "pause_s": figure(one["pauses_s"]),
+            "back_median_s": round(statistics.median(one["pauses_back_s"]), 3) if "pauses_back_s" in one else None,
         }
         for one in read_cases(out / RUNS)
     ]
@@ -194,15 +208,21 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
 def print_report(rows: list[dict[str, Any]]) -> None:
     """The table in Markdown."""
     print(
-        "| state store | checkpoint | MB to load a group | pause, median s | mean s | spread s | moves |\n"
-        "|---|---|---|---|---|---|---|"
+        "| state store | checkpoint | MB to load a group "
+        "| pause, median s | mean s | spread s | moves | back, median s |\n"
+        "|---|---|---|---|---|---|---|---|"
     )
     for one in rows:
         pause = one["pause_s"]
         print(
             f"| {one['provider']} | {one['checkpoint']} | {one['state_mb']} | {one['pause_median_s']:.2f} "
-            f"| {pause['mean']:.2f} | {pause['spread']:.2f} | {pause['trials']} |"
+            f"| {pause['mean']:.2f} | {pause['spread']:.2f} | {pause['trials']} | {told(one.get('back_median_s'))} |"
         )
+
+
+def told(seconds: float | None) -> str:
+    """Seconds for a cell, empty where they were not measured."""
+    return "" if seconds is None else f"{seconds:.2f}"
 
 
 def one_case(spark: Any, bridge: Any, case: tuple[str, int], moves: int, checkpoint: str) -> dict[str, object]:
