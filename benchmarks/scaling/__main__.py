@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks.scaling import arena, publish, show
-from benchmarks.scaling.pieces import Piece, made, version
+from benchmarks.scaling.pieces import Piece, made
 from benchmarks.scaling.summary import gathered
 
 from streamjob_sim.traces import catalogue
@@ -34,7 +34,7 @@ def main() -> None:
         for rule in given.rules
     ]
     runs = []
-    for piece, score in made(pieces, version(), given.seconds):
+    for piece, score in made(pieces, given.seconds):
         print(
             f"{piece.trace} {piece.rule} seed {piece.seed}: {score.executor_h:.1f} h, "
             f"{100 * score.late_ratio:.1f} % late, {score.actions} actions",
