@@ -8,7 +8,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures planners-goals peers clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures planners-goals bench-scaling peers clean
 
 setup: $(VENV)/.ready
 
@@ -124,6 +124,10 @@ figures: setup
 planners-goals: setup
 	$(BIN)/python -m benchmarks.planners_goals
 	$(BIN)/python -m benchmarks.batches
+
+# Every scaling rule on every trace, on paper; what was run before is kept. `python -m benchmarks.scaling --help` for less.
+bench-scaling: setup
+	$(BIN)/python -m benchmarks.scaling
 
 # Outside solvers to compare the planners with, in an environment of their own. Without Python 3.12 or newer Meta's
 # rebalancer is left out.
