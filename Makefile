@@ -8,7 +8,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures planners-goals peers object-store clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures planners-goals bench-scaling peers object-store clean
 
 setup: $(VENV)/.ready
 
@@ -133,6 +133,10 @@ object-store: setup .venv-object-store/.ready
 	test -x .venv-object-store/bin/python || $(PYTHON) -m venv .venv-object-store
 	.venv-object-store/bin/pip install --quiet --disable-pip-version-check --requirement benchmarks/object_store/requirements.txt
 	touch $@
+
+# Every scaling rule on every trace, on paper; what was run before is kept. `python -m benchmarks.scaling --help` for less.
+bench-scaling: setup
+	$(BIN)/python -m benchmarks.scaling
 
 # Outside solvers to compare the planners with, in an environment of their own. Without Python 3.12 or newer Meta's
 # rebalancer is left out.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Protocol
 
+from streamjob_operator.scaling import registry
+from streamjob_operator.scaling.rule import ScalingRule
 from streamjob_operator.values import CycleRecord, Memory, Receipt, Snapshot, Verdict
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import Planner
@@ -80,12 +83,17 @@ class Planning(Protocol):
         """The planner of that name; its `solve` raises Starting or Overran when there is no plan in time."""
 
 
+Rules = Callable[[str], ScalingRule]
+"""Gives the scaling rule of a name."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """The whole world, as far as the cycle can reach it."""
+    """The whole world, as far as the cycle can reach it. `rules` gives the scaling rule that the job names."""
 
     metrics: MetricsSource
     actuator: Actuator
     memory: MemoryStore
     reporters: tuple[Reporter, ...] = ()
     planning: Planning | None = None  # None: in this process
+    rules: Rules = registry.get

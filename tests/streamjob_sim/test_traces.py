@@ -1,0 +1,85 @@
+"""Every trace, shortened, under rules of the registry: what no rule may ever do."""
+
+import numpy as np
+import pytest
+
+from streamjob_operator.spec.reading import parse_as
+from streamjob_operator.values import Reason
+from streamjob_sim import foreknown
+from streamjob_sim.job import SimulatedJob
+from streamjob_sim.scaling_score import flaps, latencies_s, scaling_score
+from streamjob_sim.score import Score
+from streamjob_sim.simulate import job_of, simulate
+from streamjob_sim.traces.catalogue import names, world_of
+from streamjob_sim.world import Policy
+
+POLICY = parse_as(
+    Policy,
+    """
+executors: {min: 2, max: 9}
+balancing: {mode: Auto, planner: greedy, statisticsPeriod: 60s, planDeadline: 1s, maxIterations: 50}
+scaling: {mode: Auto, stabilization: {down: 2m}}
+""",
+    "executors",
+)
+PART = 0.15
+
+
+def run(trace: str, seed: int = 1) -> Score:
+    world = world_of(trace, seed, POLICY, PART)
+    return simulate(world, job_of(world), seed=seed, clock=lambda: 0.0)
+
+
+@pytest.mark.parametrize("trace", names())
+def test_no_invariant_breaks(trace: str) -> None:
+    score = run(trace)
+    assert score.violations == ()
+    assert {2 <= turn.wanted <= 9 for turn in score.turns if turn.wanted is not None} == {True}
+    shrunk = [turn for turn in score.turns if turn.record is not None and turn.record.verdict.reason is Reason.SCALE_IN]
+    assert all(turn.record is not None and turn.record.snapshot is not None for turn in shrunk)
+    assert scaling_score(score, 20.0).executor_h > 0
+
+
+def test_a_run_repeats_exactly_and_seeds_differ() -> None:
+    one, same = run("step"), run("step")
+    assert [batch.end_s for batch in one.batches] == [batch.end_s for batch in same.batches]
+    rates = [world_of("step", seed, POLICY).arrival.points for seed in (1, 2)]
+    assert rates[0] != rates[1]
+
+
+def test_an_unknown_trace_is_told_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match=r"no trace 'tide'; choose one of diurnal, weekly"):
+        world_of("tide", 1, POLICY)
+
+
+def test_a_trace_of_an_outage_loses_no_row() -> None:
+    """What the silence kept back comes in the burst after it."""
+    world = world_of("outage", 1, POLICY)
+    points = [(one.at_s, one.rate) for one in world.arrival.points]
+    level = points[0][1]
+    at_s, rates = zip(*points, strict=True)
+    came = float(np.trapezoid(rates, at_s))
+    assert came == pytest.approx(level * world.duration_s, rel=0.02)
+
+
+def test_latency_counts_from_the_oldest_row_of_a_batch() -> None:
+    score = run("step")
+    late = latencies_s(score)
+    # All that waits is taken: a batch's oldest row came right after the batch before it had begun.
+    starts = [batch.started_s for batch in score.batches]
+    waited = [batch.end_s - before for batch, before in zip(score.batches[1:], starts, strict=False)]
+    assert late[1:] == pytest.approx(waited, abs=1.5)
+
+
+def test_a_flap_is_a_change_taken_back_soon() -> None:
+    assert flaps([(0.0, 2), (100.0, -1), (2000.0, 1), (2100.0, 1), (2200.0, -2)]) == 2
+
+
+def test_rules_that_look_into_the_world_know_what_a_batch_needs() -> None:
+    world = world_of("step", 1, POLICY)
+    job = SimulatedJob(world, np.random.default_rng(0))
+    # 3200 rows/s an executor; 0.8 of a trigger interval but for its fixed part and 5 ms a task are there for rows.
+    assert foreknown.needed(job, 10 * 3200.0 * 3 * 0.74, 0.0) == 3
+    need = foreknown.needs(job)
+    assert foreknown.mean(job).decide(None, None)[0].executors <= foreknown.peak(job).decide(None, None)[0].executors  # type: ignore[arg-type]
+    assert need.max() <= 9
