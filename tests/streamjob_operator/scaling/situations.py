@@ -42,4 +42,7 @@ def busy(executors: int, utilization_pct: float, now_s: float = 1000.0, **rates:
     world = even(executors, 2, utilization_pct / 2)
     world.now_s = now_s
     snapshot = world.observe(now_s, 10.0)
+    busy_s = utilization_pct / 100.0 * snapshot.window_s
+    working = tuple(dataclasses.replace(one, busy_s=busy_s) for one in snapshot.executors)
+    snapshot = dataclasses.replace(snapshot, executors=working)
     return dataclasses.replace(snapshot, rates=dataclasses.replace(snapshot.rates, **rates))  # type: ignore[arg-type]

@@ -94,5 +94,5 @@ def _thinned(samples: tuple[capacity.Sample, ...]) -> tuple[capacity.Sample, ...
 
 
 def _full(sight: Sight, now_s: float) -> bool:
-    since_s = (sight.restarted_at_s or now_s) + capacity.STABILIZATION_S
-    return now_s >= since_s + capacity.WINDOW_S
+    restarted_at_s = now_s if sight.restarted_at_s is None else sight.restarted_at_s
+    return now_s - restarted_at_s >= capacity.STABILIZATION_S + capacity.WINDOW_S
