@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # the spec reads the names, and rules read the spec
     from streamjob_operator.scaling.rule import ScalingRule
 
 _FACTORIES = {
+    "batch-time": "streamjob_operator.scaling.batch_time.rule:BatchTimeRule",
     "utilization": "streamjob_operator.scaling.utilization.rule:UtilizationRule",
 }
 

@@ -22,7 +22,7 @@ GROWS = 1.05
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Arriving:
-    """Rows a second that arrive; rows of the backlog; whether it grows; the source's cap on a batch, where it has one."""
+    """Rows a second that arrive; rows of the backlog; whether the lag grows; the source's cap on a batch, if any."""
 
     rate_rps: float
     backlog_rows: float

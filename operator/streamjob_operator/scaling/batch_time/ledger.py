@@ -39,9 +39,7 @@ def with_outcome(ledger: tuple[Action, ...], situation: Situation, objective_s: 
     if batch_s.size < LEAST_ROWS:
         return ledger
     late = 0.0 if objective_s is None else float((batch_s > objective_s).mean())
-    done = dataclasses.replace(
-        action, rows=float(rows.mean()), measured_s=float(batch_s.mean()), late_after_ratio=late
-    )
+    done = dataclasses.replace(action, rows=float(rows.mean()), measured_s=float(batch_s.mean()), late_after_ratio=late)
     return (*ledger[:-1], done)
 
 
@@ -87,7 +85,9 @@ def to_undo(state: State, rate_rps: float) -> tuple[int, str] | None:
         why = f"with {action.after} in place of {action.before} executors {100 * late:.0f} percent of batches are late"
         return action.before, f"{why}, so that is undone"
     if action.after > action.before and measured_s > WORSE * action.without.at(rows):
-        why = f"batches take {measured_s:.1f} s since there are {action.after} executors, {action.without.at(rows):.1f} s"
+        why = (
+            f"batches take {measured_s:.1f} s since there are {action.after} executors, {action.without.at(rows):.1f} s"
+        )
         return action.before, f"{why} were to be expected with {action.before}, so that is undone"
     return None
 

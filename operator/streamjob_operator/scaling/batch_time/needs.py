@@ -17,13 +17,13 @@ from streamjob_planners.sizing.fewest import Aim, Fewest, Judged, fewest, judge
 from streamjob_planners.sizing.pace import Paces
 
 MAX_JUMP = 3.0
-"""At most this times the executors that there are are asked for at once: one odd measurement must not fill a cluster."""
+"""At most this times the executors there are, at once: one odd measurement must not fill a cluster."""
 BEARABLE = 0.10
 """Part of late batches up to which executors that are there are left alone: sizes are chosen for half of it."""
 BEARABLE_GONE = 1.25
 """Times the catch-up within which a backlog may be gone with executors that are there."""
 SURE = 1.645
-"""Standard deviations of the rate above the expected one that fewer executors must be enough for: nineteen of twenty."""
+"""Standard deviations above the expected rate that fewer executors must be enough for: nineteen of twenty."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,10 +67,8 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
     memory = by_memory(situation)
     least, least_why = max((memory.executors, memory.why), (hint_executors, "a hint of the policy asks for it"))
     out = view.fleet.wanted if found.today_enough else found.out.executors
-    if found.today_enough:
-        why = words.fits(view, found.today, aim)
-    else:
-        why = words.enough(view, found.out, aim, model)
+    fits = found.today_enough
+    why = words.fits(view, found.today, aim) if fits else words.enough(view, found.out, aim, model)
     if least > out:
         out, why = least, least_why
     calm = max(found.calm.executors, found.out.executors if not found.today_enough else 1, memory.calm, hint_executors)

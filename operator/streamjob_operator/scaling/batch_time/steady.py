@@ -39,9 +39,7 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
     out, held = _out(call, situation, state, found)
     high = calm.with_need(state.high, out, wanted, now_s)
     shrunk, veto = _calm(call, situation, state, found)
-    seen = calm.with_wish(
-        state.calm, shrunk, now_s, job.spec.balancing.statistics_period_s, stabilization.down_s
-    )
+    seen = calm.with_wish(state.calm, shrunk, now_s, job.spec.balancing.statistics_period_s, stabilization.down_s)
     state = dataclasses.replace(state, high=high, calm=seen)
     up = calm.upwards(high, out, wanted, now_s, stabilization.up_s)
     if up > wanted or out > wanted:
