@@ -10,16 +10,18 @@ from collections.abc import Mapping
 from streamjob_planners.forecast.season import Season, day, week
 from streamjob_planners.forecast.trend import Trend
 
-KEEP = 0.95
-"""What older errors count for in each newer one: half after fourteen forecasts."""
+KEEP = 0.93
+"""What older errors count for in each newer one: half after ten forecasts."""
 FEWEST = 6.0
 """Weight of forecasts that must have come due before a method is believed."""
 BETTER = 0.8
 """Part of the naive forecast's error that a method may have to be used in its place."""
 UNKNOWN = 0.1
 """Standard deviation of the logarithm, a tenth of the rate, while no forecast has come due."""
-MOST_SPREAD = 0.5
-"""Largest standard deviation that is believed: one source that stood still must not count for days."""
+MOST_SPREAD = 0.2
+"""Largest standard deviation that is believed: what steps no past foretells, and executors for it are not kept."""
+NORMAL = 1.2533
+"""Standard deviation of a normal variable over its mean absolute deviation: one step then counts for little."""
 LEAST_RPS = 1e-3
 """Rows a second that stand for none, so that there is a logarithm."""
 MOST_OPEN = 8
@@ -45,20 +47,20 @@ WORDS = {
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """Weighted mean of squared errors of the logarithm, and how many forecasts it stands for."""
+    """Weighted mean of absolute errors of the logarithm, and how many forecasts it stands for."""
 
-    squared: float = 0.0
+    absolute: float = 0.0
     weight: float = 0.0
 
     def with_error(self, error: float) -> Errors:
         """The same after one more forecast has come due."""
         weight = KEEP * self.weight + 1.0
-        return Errors(squared=self.squared + (error**2 - self.squared) / weight, weight=weight)
+        return Errors(absolute=self.absolute + (abs(error) - self.absolute) / weight, weight=weight)
 
     @property
     def spread(self) -> float | None:
-        """Root mean squared error; None before the first."""
-        return min(math.sqrt(self.squared), MOST_SPREAD) if self.weight > 0 else None
+        """Standard deviation of the errors; None before the first."""
+        return min(NORMAL * self.absolute, MOST_SPREAD) if self.weight > 0 else None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,7 @@ class Open:
 class Forecast:
     """Rows a second expected at a moment: the median, and the standard deviation of its logarithm.
 
-    `error_ratio` and `naive_ratio`: root mean squared errors, as parts of the rate, that the method and the naive one
+    `error_ratio` and `naive_ratio`: the usual errors, as parts of the rate, that the method and the naive one
     have had; None while nothing has come due.
     """
 
@@ -144,8 +146,8 @@ class Past:
     def _best(self, methods: tuple[Method, ...]) -> Method:
         naive = self._errors(Method.NAIVE)
         known = [one for one in methods if self._errors(one).weight >= FEWEST]
-        best = min(known, key=lambda one: self._errors(one).squared, default=Method.NAIVE)
-        return best if self._errors(best).squared < BETTER**2 * naive.squared else Method.NAIVE
+        best = min(known, key=lambda one: self._errors(one).absolute, default=Method.NAIVE)
+        return best if self._errors(best).absolute < BETTER * naive.absolute else Method.NAIVE
 
     def _errors(self, method: Method) -> Errors:
         return self.errors.get(method.value, Errors())
