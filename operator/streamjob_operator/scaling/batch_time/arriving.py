@@ -17,7 +17,8 @@ MARGIN_BATCHES = 1.5
 LEAST_TRIGGERS = 0.5
 """Trigger intervals of rows from which what waits besides counts as a backlog."""
 GROWS = 1.05
-"""Times what it was that a lag must be to have grown: readings lie anywhere between two batches."""
+"""Times what it was, and what one batch takes, that a lag must be to have grown: readings lie anywhere between two
+batches."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +48,14 @@ def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> Arriving:
     """
     rates, growth_rps = snapshot.rates, _growth_rps(snapshot, lags)
     rate_rps = max(0.0, rates.input_rps + growth_rps)
-    waits = MARGIN_BATCHES * max(rates.mean_batch_s, rates.trigger_interval_s or 0.0) * rate_rps
-    backlog = 0.0 if rates.lag_rows is None else max(0.0, rates.lag_rows - waits)
+    batch_rows = max(rates.mean_batch_s, rates.trigger_interval_s or 0.0) * rate_rps
+    backlog = 0.0 if rates.lag_rows is None else max(0.0, rates.lag_rows - MARGIN_BATCHES * batch_rows)
     least = LEAST_TRIGGERS * (rates.trigger_interval_s or rates.mean_batch_s) * rate_rps
     before = lags[-2].rows if len(lags) > 1 else None
     return Arriving(
         rate_rps=rate_rps,
         backlog_rows=backlog if backlog > least else 0.0,
-        grows=before is not None and growth_rps > 0 and (rates.lag_rows or 0.0) > max(GROWS * before, least),
+        grows=before is not None and (rates.lag_rows or 0.0) > GROWS * max(before, batch_rows),
         most_rows=cap_of(snapshot),
     )
 

@@ -120,8 +120,7 @@ def with_noise(noise: Learned | None, situation: Situation) -> Learned | None:
     series, rates = situation.snapshot.series, situation.snapshot.rates
     if series is None or (rates.trigger_interval_s and rates.mean_batch_s > rates.trigger_interval_s):
         return noise
-    rows = steady(series, situation.snapshot.taken_at_s - situation.snapshot.window_s)
-    batch_s = (series.batch_s / series.batches)[rows]
+    batch_s = (series.batch_s / series.batches)[steady(series, -math.inf)]
     if batch_s.size < LEAST_ROWS or batch_s.mean() <= 0:
         return noise
     variance = float((np.diff(batch_s) ** 2).mean() / 2.0 / batch_s.mean() ** 2)

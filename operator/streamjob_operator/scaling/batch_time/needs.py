@@ -57,7 +57,7 @@ def needs(view: View) -> Needs:
     rate = view.ahead.rate_rps
     outlook = _outlook(view, rate)
     aim = aim_of(view.job.spec.scaling, view.trigger_s, view.ready_s)
-    paces = view.measured.paces(rate * max(view.trigger_s, aim.batch_s or view.trigger_s))
+    paces = view.measured.paces(_rows(view, rate, aim))
     now = paces(max(1, view.fleet.ready))
     wanted = max(1, view.fleet.wanted)
     today = judge(wanted, paces, now, outlook, _bearable(aim))
@@ -84,11 +84,16 @@ def by_slots(view: View, rate_rps: float) -> int:
 
 def _for_sure(view: View, rate_rps: float, aim: Aim, paces: Paces, most: int) -> Fewest:
     """The fewest in a world without a backlog, so that what is there decides nothing."""
-    paces = view.measured.paces(rate_rps * max(view.trigger_s, aim.batch_s or view.trigger_s))
+    paces = view.measured.paces(_rows(view, rate_rps, aim))
     outlook = dataclasses.replace(_outlook(view, rate_rps), backlog_rows=0.0)
     wanted = max(view.fleet.wanted, 1)
     found = fewest(paces, max(wanted, min(most, view.job.spec.executors.max)), paces(wanted), outlook, aim)
     return _raised(found, paces, by_slots(view, rate_rps))
+
+
+def _rows(view: View, rate_rps: float, aim: Aim) -> float:
+    """Rows of a batch as long as it may be; those of today's batches where nothing says how long that is."""
+    return rate_rps * max(view.trigger_s, aim.batch_s or 0.0) or view.measured.rows
 
 
 def _raised(found: Fewest, paces: Paces, least: int) -> Fewest:

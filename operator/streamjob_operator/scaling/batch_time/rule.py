@@ -14,7 +14,7 @@ from streamjob_operator.scaling.batch_time.measured import Measured, late_ratio,
 from streamjob_operator.scaling.batch_time.needs import View, line_of, needs
 from streamjob_operator.scaling.batch_time.state import Action, State
 from streamjob_operator.scaling.batch_time.steady import Call, settle
-from streamjob_operator.scaling.rule import Situation, Wish, kept, recalled
+from streamjob_operator.scaling.rule import Situation, Wish, clamp, kept, recalled
 from streamjob_operator.scaling.rule import State as Kept
 from streamjob_operator.scaling.utilization.needs import by_memory
 from streamjob_planners.forecast.past import Forecast
@@ -91,15 +91,15 @@ def _highest(situation: Situation, state: State, least_rps: float, ready_s: floa
 
 
 def _proposed(situation: Situation, view: View, wish: Wish, objective_s: float | None) -> Action | None:
-    before = situation.fleet.wanted
-    if wish.executors == before:
+    before, after = situation.fleet.wanted, clamp(wish.executors, situation.job)
+    if after == before:
         return None
     return Action(
         at_s=situation.now_s,
         before=before,
-        after=wish.executors,
+        after=after,
         rate_rps=view.ahead.rate_rps,
         without=line_of(view, before),
-        predicted=line_of(view, wish.executors),
+        predicted=line_of(view, after),
         late_ratio=late_ratio(situation, objective_s),
     )

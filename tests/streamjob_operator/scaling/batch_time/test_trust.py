@@ -88,14 +88,14 @@ def test_a_cap_of_the_source_is_no_need_for_executors(name: str) -> None:
 
 @BOTH
 def test_a_job_that_moves_in_each_period_still_grows(name: str) -> None:
-    """Batches of 2.2 s for each 2 s, of which planning takes one; slots are busy to 60 percent, three executors do."""
+    """Batches of 2.2 s for each 2 s, of which planning takes one; slots are busy to 60 percent."""
     world, rule, state = even(2, 8, 7.5), registry.get(name), None
     memory = Memory(batches=Knowledge(fixed_s=Learned(mean=1.0)))
     for cycle in range(4):
         snapshot = seen(world, 1000.0 + 10.0 * cycle, trigger_interval_s=2.0, mean_batch_s=2.2, lag_rows=0.0)
         moving = situation_of(dataclasses.replace(snapshot, moves_pending=2), policy=POLICY, memory=memory)
         wish, state = rule.decide(dataclasses.replace(moving, settled=False), state)
-    assert wish.executors == 3
+    assert wish.executors == 4  # three take 1.9 s, and may well take more than 2
 
 
 def grown(state: State | None) -> tuple[Wish, State]:
