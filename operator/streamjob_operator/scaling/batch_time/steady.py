@@ -50,8 +50,9 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
     down = calm.downwards(seen, wanted, now_s, stabilization.down_s)
     if shrunk >= wanted:
         return Wish(executors=wanted, needed=wanted, why=f"{call.why}{veto}"), state
-    waits = f"waiting until that has held {format_duration(stabilization.down_s)}"
-    return Wish(executors=down, needed=shrunk, why=call.calm_why, held=waits), state
+    window = format_duration(stabilization.down_s)
+    why = call.calm_why if down in (wanted, shrunk) else f"{call.calm_why}; within {window} it was {down}"
+    return Wish(executors=down, needed=shrunk, why=why, held=f"waiting until that has held {window}"), state
 
 
 def _out(call: Call, situation: Situation, state: State, found: Arriving) -> tuple[int, str | None]:
