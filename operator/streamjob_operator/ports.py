@@ -83,6 +83,10 @@ class Planning(Protocol):
         """The planner of that name; its `solve` raises Starting or Overran when there is no plan in time."""
 
 
+Rules = Callable[[str], ScalingRule]
+"""Gives the scaling rule of a name."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """The whole world, as far as the cycle can reach it. `rules` gives the scaling rule that the job names."""
@@ -92,4 +96,4 @@ class Ports:
     memory: MemoryStore
     reporters: tuple[Reporter, ...] = ()
     planning: Planning | None = None  # None: in this process
-    rules: Callable[[str], ScalingRule] = registry.get
+    rules: Rules = registry.get

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from streamjob_operator.values import CycleRecord
+from streamjob_planners.model import FloatArray
 from streamjob_sim.actuate import Violation
 from streamjob_sim.fleet import Executor
 from streamjob_sim.job import Batch
@@ -57,6 +58,7 @@ class Score:
     batches: tuple[Batch, ...]
     turns: tuple[Turn, ...]
     lives: tuple[Executor, ...]
+    arrived: FloatArray  # records arrived until each whole second, (n_seconds + 1,)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,7 @@ class Run:
     executor_s: float
     crashes: int
     violations: tuple[Violation, ...]
+    arrived: FloatArray
 
 
 def score(run: Run) -> Score:
@@ -103,6 +106,7 @@ def score(run: Run) -> Score:
         batches=run.batches,
         turns=run.turns,
         lives=run.lives,
+        arrived=run.arrived,
     )
 
 

@@ -43,14 +43,28 @@ class Spikes(Part):
     """What the rate is multiplied by. Required, 0 to 1000."""
 
 
+class Point(Part):
+    """The rate at a moment; between two points it changes evenly."""
+
+    at_s: Duration = Field(alias="at", ge=0)
+    """When, since the start of the world. Duration, required."""
+
+    rate: float = Field(ge=0, le=1e12)
+    """Records per second then. Required, 0 or more."""
+
+
 class Arrival(Part):
-    """Records per second: base rate or steps, times a wave, times spikes, times noise."""
+    """Records per second: base rate, steps or points, times a wave, times spikes, times noise."""
 
     rate: float = Field(ge=0, le=1e12)
     """Records per second at the start. Required, 0 or more."""
 
     steps: tuple[Step, ...] = ()
     """Later rates, in the order of time. Default: none."""
+
+    points: tuple[Point, ...] = ()
+    """Rates that change evenly from one point to the next, in the order of time, in place of the base rate and of
+    steps; the first and the last hold before and after. Default: none."""
 
     wave: Wave | None = None
     """A sine on top. Default: none."""
@@ -63,9 +77,11 @@ class Arrival(Part):
 
     @model_validator(mode="after")
     def _in_order(self) -> Arrival:
-        times = [step.at_s for step in self.steps]
-        if times != sorted(times):
-            raise ValueError("steps must be in the order of time")
+        for name, times in (("steps", [one.at_s for one in self.steps]), ("points", [one.at_s for one in self.points])):
+            if times != sorted(times):
+                raise ValueError(f"{name} must be in the order of time")
+        if self.points and self.steps:
+            raise ValueError("points and steps are given; one of them says all")
         return self
 
 
@@ -84,6 +100,9 @@ class Skew(Part):
     hot_share: float = Field(default=0.0, ge=0, le=1)
     """Share of all records that goes to the hot partitions, 0 to 1. Default 0."""
 
+    hot_from_s: Duration = Field(default=0.0, alias="hotFrom", ge=0)
+    """When the hot partitions become hot, since the start of the world. Duration, default 0s."""
+
     shift_every_s: Duration | None = Field(default=None, alias="shiftEvery", gt=0)
     """Time in which the whole pattern slides `shiftBy` partitions further. Duration, default: it never does."""
 
@@ -94,15 +113,23 @@ class Skew(Part):
 def arrivals(arrival: Arrival, duration_s: float, rng: np.random.Generator) -> FloatArray:
     """Records arrived until each whole second, (ceil(duration_s) + 1,), starting with 0."""
     second = np.arange(int(np.ceil(duration_s)), dtype=np.float64)
-    starts = np.array([0.0, *(step.at_s for step in arrival.steps)])
-    rates = np.array([arrival.rate, *(step.rate for step in arrival.steps)])
-    rate = rates[np.searchsorted(starts, second, side="right") - 1]
+    rate = _base(arrival, second)
     if arrival.wave is not None:
         rate = rate * (1 + arrival.wave.amplitude * np.sin(2 * np.pi * second / arrival.wave.period_s))
     if arrival.spikes is not None:
         spiking = (second >= arrival.spikes.every_s) & (second % arrival.spikes.every_s < arrival.spikes.length_s)
         rate = np.where(spiking, rate * arrival.spikes.factor, rate)
     return np.concatenate(([0.0], np.cumsum(rate * noise(arrival.noise, second.size, rng))))
+
+
+def _base(arrival: Arrival, second: FloatArray) -> FloatArray:
+    """The rate by points or steps, (n_seconds,)."""
+    if arrival.points:
+        return np.interp(second, [one.at_s for one in arrival.points], [one.rate for one in arrival.points])
+    starts = np.array([0.0, *(step.at_s for step in arrival.steps)])
+    rates = np.array([arrival.rate, *(step.rate for step in arrival.steps)])
+    found: FloatArray = rates[np.searchsorted(starts, second, side="right") - 1]
+    return found
 
 
 def noise(deviation: float, size: int, rng: np.random.Generator) -> FloatArray:
@@ -113,14 +140,24 @@ def noise(deviation: float, size: int, rng: np.random.Generator) -> FloatArray:
 
 def shares(skew: Skew, n_partitions: int, rng: np.random.Generator) -> FloatArray:
     """Share of each partition at the start, sums to 1, (n_partitions,)."""
-    share = np.full(n_partitions, 1.0 / n_partitions)
-    if skew.exponent > 0:
-        weight = np.arange(1, skew.keys + 1, dtype=np.float64) ** -skew.exponent
-        share = np.bincount(rng.integers(n_partitions, size=skew.keys), weight / weight.sum(), n_partitions)
-    hot = min(skew.hot_partitions, n_partitions)
-    if hot:
-        share = share * (1 - skew.hot_share)
-        share[rng.choice(n_partitions, size=hot, replace=False)] += skew.hot_share / hot
+    return heated(hashed(skew, n_partitions, rng), skew, rng)
+
+
+def hashed(skew: Skew, n_partitions: int, rng: np.random.Generator) -> FloatArray:
+    """The same without hot partitions."""
+    if skew.exponent <= 0:
+        return np.full(n_partitions, 1.0 / n_partitions)
+    weight = np.arange(1, skew.keys + 1, dtype=np.float64) ** -skew.exponent
+    return np.bincount(rng.integers(n_partitions, size=skew.keys), weight / weight.sum(), n_partitions)
+
+
+def heated(share: FloatArray, skew: Skew, rng: np.random.Generator) -> FloatArray:
+    """Shares with the hot partitions, (n_partitions,)."""
+    hot = min(skew.hot_partitions, share.size)
+    if not hot:
+        return share
+    share = share * (1 - skew.hot_share)
+    share[rng.choice(share.size, size=hot, replace=False)] += skew.hot_share / hot
     return share
 
 

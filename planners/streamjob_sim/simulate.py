@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Callable
 
 import numpy as np
 
+from streamjob_operator.ports import Rules
+from streamjob_operator.scaling import registry
+from streamjob_operator.scaling.rule import ScalingRule
 from streamjob_operator.spec import Application, Mode, StreamJob
 from streamjob_operator.spec.job import Metadata, Spec
 from streamjob_planners.model import Clock
@@ -43,18 +47,29 @@ def with_planner(job: StreamJob, planner: str | None) -> StreamJob:
     return job.model_copy(update={"spec": spec.model_copy(update={"balancing": balancing, "scaling": scaling})})
 
 
+RuleOf = Callable[[SimulatedJob], ScalingRule]
+"""Makes a scaling rule that may look into the simulated job: those that know more than a measurement tells."""
+
+
 def simulate(
-    world: World, job: StreamJob, planner: str | None = None, seed: int = 0, clock: Clock = time.monotonic
+    world: World,
+    job: StreamJob,
+    planner: str | None = None,
+    seed: int = 0,
+    clock: Clock = time.monotonic,
+    rule: RuleOf | None = None,
 ) -> Score:
     """The score of a planner (None: the job's own) in a world.
 
     The world's chance comes from the seed alone: the same arrivals for every planner. `clock` limits the time of
     plans; with balancing.maxIterations set and a planner that heeds it, a run can be repeated exactly.
+    `rule` decides in place of the job's scaling rule.
     """
     job = with_planner(job, planner)
     chances = np.random.default_rng(seed).spawn(2)
     simulated = SimulatedJob(world, chances[0])
-    controller = Controller(simulated, job, chances[1], clock)
+    rules = registry.get if rule is None else _always(rule(simulated))
+    controller = Controller(simulated, job, chances[1], clock, rules)
     period_s = job.spec.balancing.statistics_period_s
     turns: list[Turn] = []
     while simulated.now_s + period_s <= world.duration_s:
@@ -73,8 +88,13 @@ def simulate(
         executor_s=simulated.fleet.spent_s(world.duration_s),
         crashes=controller.crashes,
         violations=tuple(controller.actuator.violations),
+        arrived=simulated.arrived,
     )
     return score(run)
+
+
+def _always(rule: ScalingRule) -> Rules:
+    return lambda _: rule
 
 
 def _turn(simulated: SimulatedJob, period_s: float) -> Turn:

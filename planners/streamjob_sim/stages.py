@@ -9,7 +9,7 @@ import numpy as np
 from streamjob_planners.batch.schedule import finish_s
 from streamjob_planners.model import FloatArray, GroupId, IntArray
 from streamjob_sim.fleet import Fleet
-from streamjob_sim.shapes import noise, shares, shifted
+from streamjob_sim.shapes import hashed, heated, noise, shifted
 from streamjob_sim.world import Operator, Traffic, World
 
 
@@ -43,11 +43,13 @@ class Stages:
 
     def __init__(self, world: World, rng: np.random.Generator) -> None:
         self._world = world
-        self._share: list[FloatArray] = []
+        self._share: list[tuple[FloatArray, FloatArray]] = []
         for operator in world.operators:
             inherits = self._share and operator.traffic is Traffic.ONE_TO_ONE
-            share = self._share[-1] if inherits else shares(operator.skew, operator.partitions, rng)
-            self._share.append(share)
+            if not inherits:
+                share = hashed(operator.skew, operator.partitions, rng)
+                pair = (share, heated(share, operator.skew, rng))
+            self._share.append(self._share[-1] if inherits else pair)
         ends = np.cumsum([operator.partitions for operator in world.operators]).tolist()
         self.slices = [slice(end - one.partitions, end) for end, one in zip(ends, world.operators, strict=True)]
         self.group_ids = tuple(
@@ -62,15 +64,17 @@ class Stages:
         counts = [operator.partitions for operator in self._world.operators]
         return np.repeat(np.array(values, dtype=np.float64), counts)
 
-    def work(self, taken: float, at_s: float, rng: np.random.Generator) -> Work:
-        """Records of each key group when the source gives `taken` records."""
+    def work(self, taken: float, at_s: float, rng: np.random.Generator | None) -> Work:
+        """Records of each key group when the source gives `taken` records; without chance what is to be expected."""
         records: list[FloatArray] = []
         total = taken
-        for operator, share in zip(self._world.operators, self._share, strict=True):
+        for operator, pair in zip(self._world.operators, self._share, strict=True):
             if records and operator.traffic is Traffic.ONE_TO_ONE:
                 spread = records[-1] / max(float(records[-1].sum()), 1e-300)
             else:
-                spread = shifted(share, operator.skew, at_s) * noise(self._world.batch.noise, share.size, rng)
+                skew = operator.skew
+                spread = shifted(pair[at_s >= skew.hot_from_s], skew, at_s)
+                spread = spread if rng is None else spread * noise(self._world.batch.noise, spread.size, rng)
             records.append(total * spread)
             total = float(records[-1].sum()) * operator.selectivity
         return Work(taken=taken, records=np.concatenate(records))

@@ -13,6 +13,13 @@ if TYPE_CHECKING:  # the spec reads the names, and rules read the spec
 
 _FACTORIES = {
     "batch-time": "streamjob_operator.scaling.batch_time.rule:BatchTimeRule",
+    "dhalion": "streamjob_operator.scaling.rivals.dhalion:DhalionRule",
+    "ds2": "streamjob_operator.scaling.rivals.ds2:Ds2Rule",
+    "flink": "streamjob_operator.scaling.rivals.flink:FlinkRule",
+    "hpa": "streamjob_operator.scaling.rivals.hpa:HpaRule",
+    "keda": "streamjob_operator.scaling.rivals.keda:KedaRule",
+    "spark-dynamic": "streamjob_operator.scaling.rivals.spark_dynamic:SparkDynamicRule",
+    "spark-streaming": "streamjob_operator.scaling.rivals.spark_streaming:SparkStreamingRule",
     "utilization": "streamjob_operator.scaling.utilization.rule:UtilizationRule",
 }
 

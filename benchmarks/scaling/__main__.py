@@ -1,0 +1,79 @@
+"""Every scaling rule on every trace, run by run; what was run before is kept and not run again.
+
+    python -m benchmarks.scaling                                  # all rules and traces, two seeds
+    python -m benchmarks.scaling --seeds 20                       # more seeds
+    python -m benchmarks.scaling --quick                          # a third of each trace, one seed
+    python -m benchmarks.scaling --traces diurnal,step --rules utilization,hpa --seeds 3
+    python -m benchmarks.scaling --seconds 480                    # a piece of at most eight minutes, then what there is
+    python -m benchmarks.scaling --publish                        # limits, page and pictures from what there is
+
+Figures come from simulated time alone: a slow or busy machine changes none of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks.scaling import arena, publish, show
+from benchmarks.scaling.pieces import Piece, made, version
+from benchmarks.scaling.summary import gathered
+
+from streamjob_sim.traces import catalogue
+
+QUICK_PART = 1 / 3
+
+
+def main() -> None:
+    """Run what is missing, print the tables."""
+    given = _arguments()
+    seeds, part = (1, QUICK_PART) if given.quick else (given.seeds, 1.0)
+    pieces = [
+        Piece(trace=trace, rule=rule, seed=seed, part=part)
+        for seed in range(1, seeds + 1)
+        for trace in given.traces
+        for rule in given.rules
+    ]
+    runs = []
+    for piece, score in made(pieces, version(), given.seconds):
+        print(
+            f"{piece.trace} {piece.rule} seed {piece.seed}: {score.executor_h:.1f} h, "
+            f"{100 * score.late_ratio:.1f} % late, {score.actions} actions",
+            flush=True,
+        )
+        runs.append((piece, score))
+    scores = gathered(runs)
+    for trace in dict.fromkeys(trace for trace, _ in scores):
+        print(f"\n{trace}: {catalogue.TRACES[trace].about}\n\n{show.by_trace(scores, trace)}")
+    print(f"\nAll traces together\n\n{show.overall(scores)}")
+    print(f"\n{len(runs)} of {len(pieces)} runs are there.")
+    if given.publish:
+        publish.publish(scores)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--traces", type=_listed(catalogue.names()), default=list(catalogue.names()))
+    parser.add_argument("--rules", type=_listed(arena.rules()), default=list(arena.rules()))
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="a third of each trace, one seed")
+    parser.add_argument("--seconds", type=float, help="start no new run after this time")
+    parser.add_argument("--publish", action="store_true", help="write the limits, the page and the pictures")
+    return parser.parse_args()
+
+
+class _listed:  # noqa: N801 - named as argparse shows it
+    """Names by commas, each one of those there are."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+
+    def __call__(self, text: str) -> list[str]:
+        wanted = text.split(",")
+        for name in wanted:
+            if name not in self._names:
+                raise argparse.ArgumentTypeError(f"there is no '{name}'; choose of {', '.join(self._names)}")
+        return wanted
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""One rule on one trace with one seed: the policy that all share, and the figures of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from streamjob_operator.scaling import registry
+from streamjob_operator.spec.reading import parse_as
+from streamjob_sim import foreknown
+from streamjob_sim.scaling_score import ScalingScore, scaling_score
+from streamjob_sim.score import Score
+from streamjob_sim.simulate import RuleOf, job_of, simulate
+from streamjob_sim.traces.catalogue import world_of
+from streamjob_sim.world import Policy, World
+
+OBJECTIVE_S = 20.0
+"""Results at most two trigger intervals after the oldest row: a batch that fits its interval keeps it."""
+LAG_THRESHOLD = 15_680
+"""For KEDA: rows that wait after a batch for each executor that is busy to the target of 70 percent: 2 slots x 1600
+rows/s x 0.7 arrive for each, during a batch of 0.7 x 10 s."""
+POLICY = f"""
+executors: {{min: 1, max: 20}}
+balancing: {{mode: Auto, planner: greedy, statisticsPeriod: 30s, planDeadline: 1s, maxIterations: 200}}
+scaling: {{mode: Auto, targetUtilization: 70, lagThreshold: {LAG_THRESHOLD}}}
+"""
+FOREKNOWN: Mapping[str, RuleOf] = {
+    "oracle": foreknown.Oracle,
+    "static-peak": foreknown.peak,
+    "static-mean": foreknown.mean,
+}
+
+
+def rules() -> tuple[str, ...]:
+    """Every rule of the table: those of the registry, and those that look into the world."""
+    return (*registry.names(), *FOREKNOWN)
+
+
+def run(trace: str, rule: str, seed: int, part: float = 1.0) -> tuple[World, Score]:
+    """The whole run; exact, as no clock limits a plan."""
+    world = world_of(trace, seed, parse_as(Policy, POLICY, "executors"), part)
+    job = job_of(world)
+    if rule not in FOREKNOWN:
+        scaling = job.spec.scaling.model_copy(update={"rule": rule})
+        job = job.model_copy(update={"spec": job.spec.model_copy(update={"scaling": scaling})})
+    return world, simulate(world, job, seed=seed, clock=_no_clock, rule=FOREKNOWN.get(rule))
+
+
+def figures(trace: str, rule: str, seed: int, part: float = 1.0) -> ScalingScore:
+    """What the table is made from."""
+    return scaling_score(run(trace, rule, seed, part)[1], OBJECTIVE_S)
+
+
+def _no_clock() -> float:
+    return 0.0
+
+
+def as_row(score: ScalingScore) -> dict[str, float]:
+    """As it is kept in a file."""
+    return {name: float(value) for name, value in dataclasses.asdict(score).items()}

@@ -1,0 +1,1 @@
+"""Traces: arrivals with a name, a shape and a seed, and what happens beside them."""
