@@ -23,8 +23,7 @@ BEARABLE = 0.10
 BEARABLE_GONE = 1.25
 """Times the catch-up within which a backlog may be gone with executors that are there."""
 SURE = 1.0
-"""Standard deviations above the expected rate that fewer executors must be enough for: five of six looks, and every look
-of the window must say so."""
+"""Standard deviations above the expected rate that fewer executors must be enough for, in every look of the window."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
