@@ -1,6 +1,6 @@
 """A plain surge with a default policy, on paper: when the backlog is gone, and what it costs in executors.
 
-    python -m benchmarks.surge [--seeds 3] [--planner search]
+    python -m benchmarks.surge [--seeds 3] [--planner search] [--rule batch-time]
 
 Beside it stand the fewest executors that could: those of the start until new ones can be ready, then the fewest that
 work the backlog off within catchUp, then the fewest that hold the rate, each with work spread evenly over all slots.
@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from streamjob_operator.scaling import registry
+from streamjob_operator.spec import StreamJob
 from streamjob_sim.reading import read_world
 from streamjob_sim.score import Score
 from streamjob_sim.simulate import job_of, simulate
@@ -123,16 +125,24 @@ def _rate(world: World, executors: int) -> float:
     return float(slots * busy_s / per_row_s / world.batch.trigger_s)
 
 
+def with_rule(job: StreamJob, rule: str) -> StreamJob:
+    """The same job with another scaling rule."""
+    scaling = job.spec.scaling.model_copy(update={"rule": rule})
+    return job.model_copy(update={"spec": job.spec.model_copy(update={"scaling": scaling})})
+
+
 def main() -> None:
     """Print a row for each planner and seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--planner", action="append", default=None)
+    parser.add_argument("--rule", default=registry.DEFAULT, choices=registry.names())
     given = parser.parse_args()
     world = read_world(WORLD)
+    job = with_rule(job_of(world), given.rule)
     for planner in given.planner or ["search"]:
         for seed in range(1, given.seeds + 1):
-            print(planner, seed, outcome(world, simulate(world, job_of(world), planner, seed)), flush=True)
+            print(planner, given.rule, seed, outcome(world, simulate(world, job, planner, seed)), flush=True)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,12 @@ class Description:
 
 
 DESCRIPTIONS = {
+    "batch-time": Description(
+        what="Asks for the fewest executors whose batches are seldom late at the rate expected once they are there.",
+        choose_when="Batches have a trigger interval, or results a largest age, and executors cost money.",
+        cost="Trusts predicted batches; where these are too far off, it falls back to the load of slots.",
+        source="Ours; decision 0051. True rates as in DS2 (OSDI 2018); forecasts after Holt and Winters.",
+    ),
     "dhalion": Description(
         what="More executors by the share of time in backpressure, a fifth fewer after five minutes without.",
         choose_when="You want to compare with symptom, diagnosis and resolution.",

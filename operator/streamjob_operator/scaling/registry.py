@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # the spec reads the names, and rules read the spec
     from streamjob_operator.scaling.rule import ScalingRule
 
 _FACTORIES = {
+    "batch-time": "streamjob_operator.scaling.batch_time.rule:BatchTimeRule",
     "dhalion": "streamjob_operator.scaling.rivals.dhalion:DhalionRule",
     "ds2": "streamjob_operator.scaling.rivals.ds2:Ds2Rule",
     "flink": "streamjob_operator.scaling.rivals.flink:FlinkRule",

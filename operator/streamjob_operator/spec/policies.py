@@ -67,6 +67,7 @@ _CRON_HINT = 'five cron fields "minute hour day month weekday" are needed, for e
 _TIMEZONE_PATTERN = "[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*"
 _TIMEZONE_HINT = 'a time zone of the IANA database such as "Europe/Berlin" or "UTC" is needed'
 _MIN_MAX = "min must not be above max"
+_HINT = "a hint needs rate, executors, or both"
 _DEADLINE = "planDeadline may be half of statisticsPeriod at most"
 MOST_WINDOWS = 50
 
@@ -232,22 +233,51 @@ class Stabilization(Part):
     """The largest wish of this time is followed downwards. Duration, default 15m, range 0s to 7d."""
 
 
-class Window(Part):
-    """A recurring time in which something is forbidden."""
+class Recurring(Part):
+    """A time that comes again and again."""
 
     cron: Annotated[str, AfterValidator(_cron), matches(CRON_PATTERN, _CRON_HINT)] = Field(max_length=100)
-    """When the window opens: five cron fields. Required."""
+    """When it begins: five cron fields. Required."""
 
     duration_s: Duration = Field(alias="duration", ge=60, le=604800)
-    """How long it stays open. Duration, required, range 1m to 7d."""
-
-    deny: tuple[Denied, ...] = Field(min_length=1)
-    """What is forbidden: ScaleUp, ScaleDown, Move. Required, at least one."""
+    """How long it lasts. Duration, required, range 1m to 7d."""
 
     timezone: Annotated[str, AfterValidator(_timezone), matches(_TIMEZONE_PATTERN, _TIMEZONE_HINT)] = Field(
         default="UTC", max_length=64
     )
     """Time zone of the cron fields. Default UTC."""
+
+
+class Window(Recurring):
+    """A recurring time in which something is forbidden."""
+
+    deny: tuple[Denied, ...] = Field(min_length=1)
+    """What is forbidden: ScaleUp, ScaleDown, Move. Required, at least one."""
+
+
+class Hint(Recurring):
+    """A recurring time of which it is known what it brings. Executors are asked for as early as they take to come."""
+
+    RULES = (Rule("has(self.rate) || has(self.executors)", _HINT),)
+
+    rate: float | None = Field(default=None, gt=0, le=1e12)
+    """Rows a second that are expected at least. Above 0, up to 1e12; this or executors is required."""
+
+    executors: int | None = Field(default=None, ge=1, le=10_000)
+    """Executors that there shall be at least, within min and max. Range 1 to 10000; this or rate is required."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Hint:
+        if self.rate is None and self.executors is None:
+            raise ValueError(_HINT)
+        return self
+
+
+class ScalingObjective(enum.StrEnum):
+    """What the number of executors is chosen for."""
+
+    LATENCY = "latency"
+    UTILIZATION = "utilization"
 
 
 class Scaling(Part):
@@ -260,6 +290,21 @@ class Scaling(Part):
     rule: Annotated[str, AfterValidator(_rule), OneOf(scaling_rules.names())] = scaling_rules.DEFAULT
     """Rule that says how many executors are wanted; bounds, windows and mode are the same for all of them. Default
     utilization."""
+
+    objective: ScalingObjective = ScalingObjective.LATENCY
+    """What the rule batch-time chooses the number for: latency (batches are seldom late, and their results no older
+    than maxLatency) or utilization (the same, with slots busy to targetUtilization at most). Default latency."""
+
+    max_latency_s: Duration | None = Field(default=None, alias="maxLatency", gt=0, le=86400)
+    """How old results may get: from a row's arrival at the source to the end of its batch. Duration, above 0s, up to
+    1d, default: batches are to end within their trigger interval, and without one to keep up. For batch-time."""
+
+    forecast: bool = True
+    """Whether executors are asked for ahead of a rate that the job's own past foretells, where that has been right.
+    Default true; for the rule batch-time."""
+
+    hints: tuple[Hint, ...] = Field(default=(), max_length=MOST_WINDOWS)
+    """Recurring times with a known rate or number of executors. Default: none, at most 50; for the rule batch-time."""
 
     target_utilization: float = Field(default=70.0, ge=10, le=95)
     """Share of the executors' task slots that should be busy. Percent, default 70, range 10 to 95."""

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from croniter import croniter
 
 from streamjob_operator.spec import Denied, Window
+from streamjob_operator.spec.policies import Recurring
 
 
 def denying(windows: Iterable[Window], what: Denied, now_s: float) -> Window | None:
@@ -16,7 +17,7 @@ def denying(windows: Iterable[Window], what: Denied, now_s: float) -> Window | N
     return next((window for window in windows if what in window.deny and is_open(window, now_s)), None)
 
 
-def is_open(window: Window, now_s: float) -> bool:
+def is_open(window: Recurring, now_s: float) -> bool:
     """Whether the window opened within the last `duration` before now_s (seconds since the epoch)."""
     zone = ZoneInfo(window.timezone)
     # get_prev looks strictly before its start: a window that opens at this very second is open.

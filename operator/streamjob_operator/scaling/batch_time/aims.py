@@ -1,0 +1,39 @@
+"""What is wanted of batches, from the job's policy."""
+
+from __future__ import annotations
+
+from streamjob_operator.spec.policies import Scaling, ScalingObjective
+from streamjob_planners.sizing.fewest import Aim
+
+LATE = 0.05
+"""Part of the batches that may take longer than they should."""
+
+
+def batch_objective_s(scaling: Scaling, trigger_s: float) -> float | None:
+    """Seconds that a batch may take; None where nothing is asked of it but to keep up.
+
+    A row that comes right after a batch began waits for that batch, or for the trigger, and then for its own: results
+    are as old as the larger of trigger and batch, and one batch more. Without an objective batches are to end within
+    their trigger.
+    """
+    latency_s = scaling.max_latency_s
+    if latency_s is None:
+        return trigger_s or None
+    if latency_s >= 2.0 * trigger_s:
+        return latency_s / 2.0
+    return max(latency_s - trigger_s, 0.0)
+
+
+def aim_of(scaling: Scaling, trigger_s: float, ready_s: float, late_ratio: float = LATE) -> Aim:
+    """For executors that are ready in so many seconds, the backlog to be gone `catchUp` after that."""
+    return Aim(
+        batch_s=batch_objective_s(scaling, trigger_s),
+        late_ratio=late_ratio,
+        gone_within_s=ready_s + scaling.catch_up_s,
+        busy_ratio=scaling.target_utilization / 100.0,
+    )
+
+
+def by_utilization(scaling: Scaling) -> bool:
+    """Whether slots are to be busy to the target, whatever batches take."""
+    return scaling.objective is ScalingObjective.UTILIZATION

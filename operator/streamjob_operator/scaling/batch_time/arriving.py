@@ -1,0 +1,78 @@
+"""Rows that the source brings, those that wait, and where it hands out no more."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_operator.scaling.batch_time.state import LagSeen
+from streamjob_operator.values import Snapshot
+from streamjob_planners.sizing import capped
+
+MOST_LAGS = 16
+"""Readings of the lag that are kept."""
+MARGIN_BATCHES = 1.5
+"""Batches of rows that wait anyway: a lag is read at a batch's end, and the next one holds what arrived meanwhile."""
+LEAST_TRIGGERS = 0.5
+"""Trigger intervals of rows from which what waits besides counts as a backlog."""
+GROWS = 1.05
+"""Times what it was, and what one batch takes, that a lag must be to have grown: readings lie anywhere between two
+batches."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Arriving:
+    """Rows a second that arrive; rows of the backlog; whether the lag grows; the source's cap on a batch, if any."""
+
+    rate_rps: float
+    backlog_rows: float
+    grows: bool
+    most_rows: float | None
+
+
+def with_lag(lags: tuple[LagSeen, ...], snapshot: Snapshot) -> tuple[LagSeen, ...]:
+    """The readings with this one; none where the source does not tell."""
+    rows, at_s = snapshot.rates.lag_rows, snapshot.taken_at_s
+    if rows is None:
+        return ()
+    if lags and at_s <= lags[-1].at_s:
+        return lags
+    return (*lags, LagSeen(at_s=at_s, rows=rows))[-MOST_LAGS:]
+
+
+def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> Arriving:
+    """What arrives is what was taken and what waits more than before; without a lag what was taken.
+
+    `lags` holds this snapshot's reading. Without a lag a source with a cap looks like one that brings no more.
+    """
+    rates, growth_rps = snapshot.rates, _growth_rps(snapshot, lags)
+    rate_rps = max(0.0, rates.input_rps + growth_rps)
+    batch_rows = max(rates.mean_batch_s, rates.trigger_interval_s or 0.0) * rate_rps
+    backlog = 0.0 if rates.lag_rows is None else max(0.0, rates.lag_rows - MARGIN_BATCHES * batch_rows)
+    least = LEAST_TRIGGERS * (rates.trigger_interval_s or rates.mean_batch_s) * rate_rps
+    before = lags[-2].rows if len(lags) > 1 else None
+    return Arriving(
+        rate_rps=rate_rps,
+        backlog_rows=backlog if backlog > least else 0.0,
+        grows=before is not None and (rates.lag_rows or 0.0) > GROWS * max(before, batch_rows),
+        most_rows=cap_of(snapshot),
+    )
+
+
+def cap_of(snapshot: Snapshot) -> float | None:
+    """Rows that the source hands out to one batch, where the newest batches show such a cap."""
+    series = snapshot.series
+    if series is None:
+        return None
+    rows = series.input_rows / np.maximum(series.batches, 1)
+    return capped.most_rows(rows, snapshot.rates.lag_rows)
+
+
+def _growth_rps(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> float:
+    """Rows a second by which the lag grew within the window, by the reading that is nearest to its begin."""
+    if len(lags) < 2:
+        return 0.0
+    start_s, now = snapshot.taken_at_s - snapshot.window_s, lags[-1]
+    before = min(lags[:-1], key=lambda one: abs(one.at_s - start_s))
+    return (now.rows - before.rows) / (now.at_s - before.at_s)

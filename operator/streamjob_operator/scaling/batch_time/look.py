@@ -1,0 +1,91 @@
+"""What a look at the job adds to what is known: rates, lags, noise, start-up times, what actions have brought."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from streamjob_operator.scaling.batch_time import ledger
+from streamjob_operator.scaling.batch_time.arriving import with_lag
+from streamjob_operator.scaling.batch_time.measured import with_noise
+from streamjob_operator.scaling.batch_time.state import Asked, State
+from streamjob_operator.scaling.rule import Situation
+from streamjob_planners.batch.learned import learned
+
+UNKNOWN_STARTUP_S = 60.0
+"""Seconds from asking for an executor to its being there while none has come yet."""
+
+
+def looked(state: State, situation: Situation) -> State:
+    """The state after one more look, before anything is decided."""
+    state = _of_this_driver(state, situation)
+    state = _with_proposed(state, situation)
+    state = _with_arrival(state, situation)
+    return dataclasses.replace(
+        state, lags=with_lag(state.lags, situation.snapshot), noise=with_noise(state.noise, situation)
+    )
+
+
+def ready_in_s(state: State) -> float:
+    """Seconds until executors that are asked for now are there: the mean of those that came, and what it may be off
+    by."""
+    startup = state.startup_s
+    return UNKNOWN_STARTUP_S if startup is None else startup.mean + (startup.error or 0.0)
+
+
+def under_way(state: State, situation: Situation) -> bool:
+    """Whether executors that were asked for are not there, or have not had time to take their share."""
+    fleet, asked = situation.fleet, state.asked
+    if fleet.ready < fleet.wanted:
+        return True
+    if asked is None or asked.came_at_s is None or not situation.snapshot.moves_pending:
+        return False
+    rates = situation.snapshot.rates
+    share_s = SHARE_BATCHES * max(rates.mean_batch_s, rates.trigger_interval_s or 0.0)
+    return situation.now_s - asked.came_at_s < min(share_s, situation.job.spec.balancing.statistics_period_s)
+
+
+SHARE_BATCHES = 3.0
+"""Batches in which executors that came take their share."""
+
+
+def _of_this_driver(state: State, situation: Situation) -> State:
+    """Another driver may run other code: rates and start-up times stay, all else is learned anew."""
+    application_id = situation.snapshot.application_id
+    if state.application_id == application_id:
+        return state
+    return State(application_id=application_id, past=state.past, startup_s=state.startup_s)
+
+
+def _with_proposed(state: State, situation: Situation) -> State:
+    """The change that was wished for is an action once the executors wanted are those of it."""
+    action = state.proposed
+    if action is None:
+        return state
+    state = dataclasses.replace(state, proposed=None)
+    if situation.fleet.wanted != action.after:
+        return state
+    asked = state.asked
+    if action.after > action.before:
+        asked = Asked(at_s=action.at_s, executors=action.after, rate_rps=action.rate_rps)
+    return dataclasses.replace(state, asked=asked, ledger=ledger.with_action(state.ledger, action))
+
+
+def _with_arrival(state: State, situation: Situation) -> State:
+    """The start-up time, once all that were asked for are there."""
+    asked, fleet = state.asked, situation.fleet
+    if asked is None or asked.came_at_s is not None or fleet.ready < asked.executors:
+        return state
+    came_s = _came_at_s(situation, asked.at_s)
+    startup = learned(state.startup_s, max(0.0, came_s - asked.at_s))
+    return dataclasses.replace(state, asked=dataclasses.replace(asked, came_at_s=came_s), startup_s=startup)
+
+
+def _came_at_s(situation: Situation, since_s: float) -> float:
+    """When executors came last, as the batches tell; now, where they do not."""
+    series = situation.snapshot.series
+    if series is None:
+        return situation.now_s
+    ends_s = series.ended_at_s[(series.executors_changed > 0) & (series.ended_at_s > since_s)]
+    return float(np.max(ends_s)) if ends_s.size else situation.now_s

@@ -1,0 +1,150 @@
+"""What batches take on any number of executors, as the measurements and the plan have it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+
+import numpy as np
+
+from streamjob_operator.scaling.rule import Situation
+from streamjob_operator.series import BatchSeries
+from streamjob_operator.values import Snapshot
+from streamjob_planners.arrays import BoolArray, FloatArray
+from streamjob_planners.batch.learned import Learned, learned
+from streamjob_planners.batch.work import Work, work_of
+from streamjob_planners.sizing.pace import Pace, pace
+
+LEAST_ROWS = 4
+"""Batches from which their noise is told."""
+MOST_NOISE = 0.3
+"""Largest noise of whole batches that is believed, as a part of their mean."""
+UNKNOWN_NOISE = 0.05
+"""The same while nothing is known."""
+MOST_TASK_NOISE = 3.0
+"""Largest noise of one key group's task that is believed, as a part of its mean."""
+MOST_BIAS = 1.3
+"""A plan's batches over those of an ideal placement, up to which the plan is believed to stay that far off."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A batch's work, and the slots of an executor. `bias`: what the plan's batches take over an ideal placement's."""
+
+    work: Work
+    rows: float
+    slots: int
+    noise_ratio: float
+    bias: float = 1.0
+    lost_executors: int = 0
+
+    def paces(self, rows: float) -> functools._lru_cache_wrapper[Pace]:
+        """What batches of about so many rows take, by the number of executors; each is worked out once.
+
+        What slow executors lack is missing in each number.
+        """
+
+        @functools.cache
+        def of(executors: int) -> Pace:
+            whole = max(1, executors - self.lost_executors)
+            found = pace(self.work, max(rows, 1.0), whole, self.slots)
+            return dataclasses.replace(
+                found,
+                executors=executors,
+                spread_ratio=max(found.spread_ratio, self.noise_ratio),
+                fixed_s=self.work.fixed_s + self.bias * (found.fixed_s - self.work.fixed_s),
+                row_s=self.bias * found.row_s,
+            )
+
+        return of
+
+
+def measured(situation: Situation, noise: Learned | None) -> Measured | None:
+    """From the situation; None where batches are not predicted, or nothing was taken in."""
+    model, rates, snapshot = situation.estimate.model, situation.snapshot.rates, situation.snapshot
+    rows = rates.input_rps * snapshot.window_s / max(rates.batches, 1)
+    if model.batch is None or rows <= 0 or model.marked.all():
+        return None
+    seconds = situation.estimate.seconds
+    fixed_s = 0.0 if seconds is None else seconds.mean_s * seconds.fixed_ratio
+    work = work_of(model.batch, rows, fixed_s)
+    found = Measured(
+        work=dataclasses.replace(work, spread_ratio=spread_of(snapshot, work)),
+        rows=rows,
+        slots=int(np.median(model.batch.slots[~model.marked])),
+        noise_ratio=UNKNOWN_NOISE if noise is None else math.sqrt(max(noise.mean, 0.0)),
+        lost_executors=math.ceil(situation.estimate.lost_executors - 1e-9),
+    )
+    return dataclasses.replace(found, bias=_bias(situation, found))
+
+
+def spread_of(snapshot: Snapshot, work: Work) -> FloatArray:
+    """Standard deviation of each key group's task over its mean in batches of equal size, (n_groups,).
+
+    From the parts that groups have of their batch, since batches of a changing rate differ in size; by differences of
+    neighbours, since parts drift; pooled over the groups, a group's variance going with its seconds.
+    """
+    series = snapshot.series
+    if series is None or series.batches.size < LEAST_ROWS:
+        return work.spread_ratio
+    total = series.busy_s.sum(axis=1)
+    parts = series.busy_s[total > 0] / total[total > 0, None]
+    mean = parts.mean(axis=0) if len(parts) else np.zeros(work.level.size)
+    if len(parts) < LEAST_ROWS or not mean.any():
+        return work.spread_ratio
+    batches = series.batches[total > 0].mean()  # a row that stands for several hides what they differ by
+    variance = batches * (np.diff(parts, axis=0) ** 2).mean(axis=0).sum() / 2.0
+    spread: FloatArray = np.sqrt(variance / np.where(mean > 0, mean, np.inf))
+    return np.minimum(spread, MOST_TASK_NOISE)
+
+
+def _bias(situation: Situation, found: Measured) -> float:
+    """The plan knows of pins, budgets and memory: what it cannot level, fewer or more executors cannot, either."""
+    model, planned_s = situation.estimate.model, situation.plan.after.expected_s
+    there = int((~model.marked).sum())
+    if planned_s is None or situation.snapshot.moves_pending or there != situation.fleet.wanted:
+        return 1.0
+    ideal_s, fixed_s = found.paces(found.rows)(there).batch_s(found.rows), found.work.fixed_s
+    if ideal_s <= fixed_s:
+        return 1.0
+    return float(np.clip((planned_s - fixed_s) / (ideal_s - fixed_s), 1.0, MOST_BIAS))
+
+
+def with_noise(noise: Learned | None, situation: Situation) -> Learned | None:
+    """What the newest calm batches teach of how much whole batches vary.
+
+    By differences of neighbours (von Neumann, 1941), so that a rate that rises is no noise. Of batches that overrun
+    their trigger the sizes swing by themselves.
+    """
+    series, rates = situation.snapshot.series, situation.snapshot.rates
+    if series is None or (rates.trigger_interval_s and rates.mean_batch_s > rates.trigger_interval_s):
+        return noise
+    batch_s = (series.batch_s / series.batches)[steady(series, -math.inf)]
+    if batch_s.size < LEAST_ROWS or batch_s.mean() <= 0:
+        return noise
+    variance = float((np.diff(batch_s) ** 2).mean() / 2.0 / batch_s.mean() ** 2)
+    return learned(noise, min(variance, MOST_NOISE**2))
+
+
+def steady(series: BatchSeries, since_s: float) -> BoolArray:
+    """Rows after a moment in and right before which no key group moved and no executor came or went, (n_rows,)."""
+    stirred = (series.moved > 0) | (series.executors_changed > 0)
+    stirred[1:] |= stirred[:-1].copy()
+    calm: BoolArray = series.within(since_s) & ~stirred
+    return calm
+
+
+def batches_of(series: BatchSeries, rows: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Seconds and rows of the mean batch of each of these rows of the series, (n,) both."""
+    batches = series.batches[rows]
+    return series.batch_s[rows] / batches, series.input_rows[rows] / batches
+
+
+def late_ratio(situation: Situation, objective_s: float | None) -> float:
+    """Part of the window's steady batches that took longer than that, 0 to 1."""
+    series = situation.snapshot.series
+    if series is None or objective_s is None:
+        return 0.0
+    batch_s, _ = batches_of(series, steady(series, situation.snapshot.taken_at_s - situation.snapshot.window_s))
+    return float((batch_s > objective_s).mean()) if batch_s.size else 0.0

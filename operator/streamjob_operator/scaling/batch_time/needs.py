@@ -1,0 +1,130 @@
+"""How many executors are enough: for growing, by what is to be expected; for shrinking, by what may well be."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from streamjob_operator.scaling.batch_time.aims import LATE, aim_of, by_utilization
+from streamjob_operator.scaling.batch_time.arriving import Arriving
+from streamjob_operator.scaling.batch_time.measured import Measured
+from streamjob_operator.scaling.batch_time.state import Line
+from streamjob_operator.scaling.rule import Fleet
+from streamjob_operator.spec import StreamJob
+from streamjob_planners.forecast.past import Forecast
+from streamjob_planners.sizing.course import Outlook
+from streamjob_planners.sizing.fewest import Aim, Fewest, Judged, fewest, judge
+from streamjob_planners.sizing.pace import Paces
+
+MAX_JUMP = 3.0
+"""At most this times the executors there are, at once: one odd measurement must not fill a cluster."""
+BEARABLE = 0.10
+"""Part of late batches up to which executors that are there are left alone: sizes are chosen for half of it."""
+BEARABLE_GONE = 1.25
+"""Times the catch-up within which a backlog may be gone with executors that are there."""
+SURE = 1.0
+"""Standard deviations above the expected rate that fewer executors must be enough for, in every look of the window."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """All that the need depends on. `ahead`: the rate when executors that are asked for now will be there; `highest`:
+    the highest rate expected until fewer executors could be taken back."""
+
+    job: StreamJob
+    fleet: Fleet
+    measured: Measured
+    arriving: Arriving
+    ahead: Forecast
+    highest: Forecast
+    ready_s: float
+    trigger_s: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """`today`: what is there, judged at the rate ahead. `out`: the fewest for that rate; `calm`: the fewest that are
+    enough even for a rate that is higher than foretold."""
+
+    today: Judged
+    out: Fewest
+    calm: Fewest
+    today_enough: bool
+
+
+def needs(view: View) -> Needs:
+    """Both needs; nothing is asked for that twice as many executors would hardly make better."""
+    rate = view.ahead.rate_rps
+    outlook = _outlook(view, rate)
+    aim = aim_of(view.job.spec.scaling, view.trigger_s, view.ready_s)
+    paces = view.measured.paces(_rows(view, rate, aim))
+    now = paces(max(1, view.fleet.ready))
+    wanted = max(1, view.fleet.wanted)
+    today = judge(wanted, paces, now, outlook, _bearable(aim))
+    most = _most(view)
+    out = fewest(paces, most, now, outlook, aim)
+    sure = view.highest.quantile(SURE)
+    calm = _for_sure(view, sure, aim, paces, most)
+    enough = today.enough and wanted >= by_slots(view, rate)
+    return Needs(today=today, out=_raised(out, paces, by_slots(view, rate)), calm=calm, today_enough=enough)
+
+
+def by_slots(view: View, rate_rps: float) -> int:
+    """Executors whose slots are busy to the target, where that is the objective; 1 where it is not."""
+    scaling, measured = view.job.spec.scaling, view.measured
+    if not by_utilization(scaling):
+        return 1
+    rows = max(rate_rps * (view.trigger_s or measured.rows / max(view.arriving.rate_rps, 1e-9)), 1.0)
+    work = measured.work
+    busy_s = float((work.task_fixed_s + work.task_row_s * rows).sum()) + sum(one.row_s * rows for one in work.free)
+    per_s = busy_s / rows * rate_rps
+    busy = 100.0 * per_s / measured.slots / scaling.target_utilization
+    return max(1, math.ceil(busy + measured.lost_executors - 1e-9))
+
+
+def _for_sure(view: View, rate_rps: float, aim: Aim, paces: Paces, most: int) -> Fewest:
+    """The fewest in a world without a backlog, so that what is there decides nothing."""
+    paces = view.measured.paces(_rows(view, rate_rps, aim))
+    outlook = dataclasses.replace(_outlook(view, rate_rps), backlog_rows=0.0)
+    wanted = max(view.fleet.wanted, 1)
+    found = fewest(paces, max(wanted, min(most, view.job.spec.executors.max)), paces(wanted), outlook, aim)
+    return _raised(found, paces, by_slots(view, rate_rps))
+
+
+def _rows(view: View, rate_rps: float, aim: Aim) -> float:
+    """Rows of a batch as long as it may be; those of today's batches where nothing says how long that is."""
+    return rate_rps * max(view.trigger_s, aim.batch_s or 0.0) or view.measured.rows
+
+
+def _raised(found: Fewest, paces: Paces, least: int) -> Fewest:
+    if found.executors >= least:
+        return found
+    return dataclasses.replace(found, judged=dataclasses.replace(found.judged, pace=paces(least)))
+
+
+def _outlook(view: View, rate_rps: float) -> Outlook:
+    return Outlook(
+        rate_rps=rate_rps,
+        backlog_rows=view.arriving.backlog_rows,
+        trigger_s=view.trigger_s,
+        ready_s=view.ready_s,
+        most_rows=view.arriving.most_rows,
+    )
+
+
+def _most(view: View) -> int:
+    """As many as may be asked for at once."""
+    bounds = view.job.spec.executors
+    return max(1, min(bounds.max, max(math.ceil(MAX_JUMP * view.fleet.wanted), bounds.min)))
+
+
+def _bearable(aim: Aim) -> Aim:
+    return dataclasses.replace(
+        aim, late_ratio=aim.late_ratio * BEARABLE / LATE, gone_within_s=BEARABLE_GONE * aim.gone_within_s
+    )
+
+
+def line_of(view: View, executors: int) -> Line:
+    """What batches take on so many executors at the rate ahead."""
+    found = view.measured.paces(max(view.ahead.rate_rps * view.trigger_s, view.measured.rows))(max(1, executors))
+    return Line(fixed_s=found.fixed_s, row_s=found.row_s)

@@ -1,0 +1,90 @@
+"""From what a moment asks for to a wish: windows, vetoes, what did not help, what has to be undone."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from streamjob_operator.scaling.batch_time import calm, ledger
+from streamjob_operator.scaling.batch_time.arriving import Arriving
+from streamjob_operator.scaling.batch_time.look import under_way
+from streamjob_operator.scaling.batch_time.state import State
+from streamjob_operator.scaling.rule import Situation, Wish, clamp
+from streamjob_operator.spec.quantities import format_duration
+
+RISEN = 1.15
+"""Times the rate at which executors were asked for from which more are asked for before those have come."""
+HALF = 0.5
+"""Part of the executors that stay at least when some are let go: load that was there may come back."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Executors that this moment asks for: `out` to grow to, `calm` to shrink to at most, and why."""
+
+    out: int
+    calm: int
+    why: str
+    calm_why: str
+
+
+def settle(call: Call, situation: Situation, state: State, found: Arriving) -> tuple[Wish, State]:
+    """The wish, and the state with what was wished for."""
+    job, now_s = situation.job, situation.now_s
+    undo = ledger.to_undo(state, found.rate_rps)
+    if undo is not None:
+        executors, why = undo
+        return Wish(executors=executors, needed=executors, why=why), ledger.undone(state, now_s)
+    stabilization, wanted = job.spec.scaling.stabilization, situation.fleet.wanted
+    out, held = _out(call, situation, state, found)
+    high = calm.with_need(state.high, out, wanted, now_s)
+    shrunk, veto = _calm(call, situation, state, found)
+    seen = calm.with_wish(state.calm, shrunk, now_s, job.spec.balancing.statistics_period_s, stabilization.down_s)
+    state = dataclasses.replace(state, high=high, calm=seen)
+    up = calm.upwards(high, out, wanted, now_s, stabilization.up_s)
+    if up > wanted or out > wanted:
+        waits = f"waiting until that has held {format_duration(stabilization.up_s)}"
+        return Wish(executors=up, needed=out, why=call.why, held=waits), state
+    if held is not None:
+        return Wish(executors=wanted, needed=clamp(call.out, job), why=call.why, held=held), state
+    down = calm.downwards(seen, wanted, now_s, stabilization.down_s)
+    if shrunk >= wanted:
+        return Wish(executors=wanted, needed=wanted, why=f"{call.why}{veto}"), state
+    window = format_duration(stabilization.down_s)
+    why = call.calm_why if down in (wanted, shrunk) else f"{call.calm_why}; within {window} it was {down}"
+    return Wish(executors=down, needed=shrunk, why=why, held=f"waiting until that has held {window}"), state
+
+
+def _out(call: Call, situation: Situation, state: State, found: Arriving) -> tuple[int, str | None]:
+    """Executors to grow to, and why it is not as many as asked for, None where it is."""
+    wanted, asked = situation.fleet.wanted, state.asked
+    if call.out <= wanted:
+        return wanted, None
+    if under_way(state, situation) and asked is not None and found.rate_rps <= RISEN * asked.rate_rps:
+        return wanted, "those that were asked for have not all taken their share yet"
+    held = ledger.futile(state, found.rate_rps, situation.estimate.changed_at_s)
+    return (call.out, None) if held is None else (wanted, held)
+
+
+def _calm(call: Call, situation: Situation, state: State, found: Arriving) -> tuple[int, str]:
+    """Executors to shrink to, and what keeps them from being fewer, as the end of a sentence."""
+    wanted, job = situation.fleet.wanted, situation.job
+    veto = _veto(situation, found)
+    if veto is not None:
+        return wanted, f"; {veto}"
+    barred = ledger.bar(state, situation.now_s, found.rate_rps)
+    return clamp(max(call.calm, min(barred, wanted), math.ceil(HALF * wanted)), job), ""
+
+
+def _veto(situation: Situation, found: Arriving) -> str | None:
+    """Why no executor may leave now, whatever the loads say."""
+    if found.grows:
+        return "none may leave while the source's lag grows"
+    if found.backlog_rows > 0:
+        return "none may leave while there is a backlog"
+    if situation.snapshot.unmeasured:
+        return "none may leave while queries beside are not measured"
+    stirred_s, down_s = situation.memory.stirred_at_s, situation.job.spec.scaling.stabilization.down_s
+    if stirred_s is not None and situation.now_s - stirred_s < down_s:
+        return f"none may leave within {format_duration(down_s)} of a loss of executors"
+    return None

@@ -1,0 +1,87 @@
+"""The arithmetic of a decision in a sentence that a person can check by hand."""
+
+from __future__ import annotations
+
+from streamjob_operator.scaling.batch_time.needs import View
+from streamjob_planners.batch.predict import Binding, Part
+from streamjob_planners.called import called
+from streamjob_planners.forecast.past import WORDS, Forecast, Method
+from streamjob_planners.model import LoadModel
+from streamjob_planners.sizing.fewest import Aim, Fewest, Judged
+
+
+def enough(view: View, found: Fewest, aim: Aim, model: LoadModel) -> str:
+    """Why so many executors, of those that are enough; what keeps every number from it where none is."""
+    rate = view.ahead.rate_rps
+    if not found.reached and not found.judged.in_time:
+        return f"{_floor(found, aim, model)}, {_rate(view.ahead)}"
+    clears = _clears(view, found.judged)
+    capped = view.arriving.most_rows
+    cap = "" if capped is None else f"; the source hands out {capped:,.0f} rows a batch, whatever waits"
+    return f"{_takes(found.judged, aim)} at {rate:,.0f} rows/s{_foretold(view.ahead)}{clears}{cap}"
+
+
+def fits(view: View, judged: Judged, aim: Aim) -> str:
+    """Why the executors that are wanted today are enough."""
+    rate = f" at {view.ahead.rate_rps:,.0f} rows/s{_foretold(view.ahead)}"
+    return f"{_takes(judged, aim)}{rate}{_clears(view, judged)}"
+
+
+def _takes(judged: Judged, aim: Aim) -> str:
+    executors = judged.pace.executors
+    many = "one executor" if executors == 1 else f"{executors} executors"
+    if judged.batch is None:
+        return f"batches of {many} would grow without end"
+    if aim.batch_s is None:
+        return f"rows take {100 * judged.pace.row_s * _rps(judged):.0f} percent of the time of {many}"
+    late = 100 * judged.late_ratio
+    often = "hardly ever late" if late < 0.1 else f"late {late:.2g} times in 100"
+    return f"batches of {many} take {_seconds(judged.batch.mean_s)} of {_seconds(aim.batch_s)}, {often},"
+
+
+def _rps(judged: Judged) -> float:
+    """Rows a second of the settled batch, where batches follow each other at once."""
+    batch_s = 0.0 if judged.batch is None else judged.batch.mean_s
+    return (batch_s - judged.pace.fixed_s) / judged.pace.row_s / batch_s if judged.pace.row_s and batch_s else 0.0
+
+
+def _clears(view: View, judged: Judged) -> str:
+    backlog = view.arriving.backlog_rows
+    if backlog <= 0:
+        return ""
+    gone = "that stays" if judged.gone_s is None else f"gone in {judged.gone_s:.0f} s"
+    return f", with a backlog of {backlog:,.0f} rows {gone}"
+
+
+def _rate(forecast: Forecast) -> str:
+    return f"at {forecast.rate_rps:,.0f} rows/s{_foretold(forecast)}"
+
+
+def _foretold(forecast: Forecast) -> str:
+    """What was made of the rate's past, where that is more than its newest value."""
+    if forecast.method is Method.NAIVE:
+        return ""
+    own, naive = 100 * (forecast.error_ratio or 0.0), 100 * (forecast.naive_ratio or 0.0)
+    return f" (expected {WORDS[forecast.method]}; off by {own:.0f} percent so far, the rate itself by {naive:.0f})"
+
+
+def _floor(found: Fewest, aim: Aim, model: LoadModel) -> str:
+    pace = found.judged.pace
+    least_s = 0.0 if found.judged.batch is None else found.judged.batch.mean_s
+    wanted = "" if aim.batch_s is None else f" ({_seconds(aim.batch_s)} wanted)"
+    told = f"no number of executors up to the largest brings batches within their time{wanted}"
+    return f"{told}: {_part(pace.longest, model)}; {pace.executors} executors take {_seconds(least_s)}"
+
+
+def _part(binding: Binding, model: LoadModel) -> str:
+    if binding.part is Part.FIXED:
+        return f"planning, commits and launching tasks take {_seconds(binding.seconds)}"
+    if binding.part is Part.FREE_STAGE:
+        return f"stages without key groups take {_seconds(binding.seconds)}"
+    if binding.part is Part.KEY_GROUP and binding.group is not None:
+        return f"{called(model, binding.group)} alone takes {_seconds(binding.seconds)}"
+    return f"the slowest executor of a stage takes {_seconds(binding.seconds)}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.0f} s" if value >= 100 else f"{value:.1f} s" if value >= 1 else f"{value:.2g} s"

@@ -1,0 +1,175 @@
+"""A job's past rates, the methods that foretell from them, and how right each of them has been."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Mapping
+
+from streamjob_planners.forecast.season import Season, day, week
+from streamjob_planners.forecast.trend import Trend
+
+KEEP = 0.93
+"""What older errors count for in each newer one: half after ten forecasts."""
+FEWEST = 6.0
+"""Weight of forecasts that must have come due before a method is believed."""
+BETTER = 0.8
+"""Part of the naive forecast's error that a method may have to be used in its place."""
+UNKNOWN = 0.1
+"""Standard deviation of the logarithm, a tenth of the rate, while no forecast has come due."""
+MOST_SPREAD = 0.2
+"""Largest standard deviation that is believed: what steps no past foretells, and executors for it are not kept."""
+NORMAL = 1.2533
+"""Standard deviation of a normal variable over its mean absolute deviation: one step then counts for little."""
+LEAST_RPS = 1e-3
+"""Rows a second that stand for none, so that there is a logarithm."""
+MOST_OPEN = 8
+"""Forecasts that wait for their time at once."""
+
+
+class Method(enum.StrEnum):
+    """How a rate is foretold."""
+
+    NAIVE = "naive"  # as it is now
+    TREND = "trend"
+    DAY = "day"
+    WEEK = "week"
+
+
+WORDS = {
+    Method.NAIVE: "as it is now",
+    Method.TREND: "as it has been rising or falling",
+    Method.DAY: "as at this time on earlier days",
+    Method.WEEK: "as at this time in earlier weeks",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Errors:
+    """Weighted mean of absolute errors of the logarithm, and how many forecasts it stands for."""
+
+    absolute: float = 0.0
+    weight: float = 0.0
+
+    def with_error(self, error: float) -> Errors:
+        """The same after one more forecast has come due."""
+        weight = KEEP * self.weight + 1.0
+        return Errors(absolute=self.absolute + (abs(error) - self.absolute) / weight, weight=weight)
+
+    @property
+    def spread(self) -> float | None:
+        """Standard deviation of the errors; None before the first."""
+        return min(NORMAL * self.absolute, MOST_SPREAD) if self.weight > 0 else None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Open:
+    """Forecasts of one moment that has not come: logarithms by method."""
+
+    due_s: float
+    foretold: Mapping[str, float]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """Rows a second expected at a moment: the median, and the standard deviation of its logarithm.
+
+    `error_ratio` and `naive_ratio`: the usual errors, as parts of the rate, that the method and the naive one
+    have had; None while nothing has come due.
+    """
+
+    rate_rps: float
+    spread: float
+    method: Method = Method.NAIVE
+    error_ratio: float | None = None
+    naive_ratio: float | None = None
+
+    def quantile(self, deviations: float) -> float:
+        """The rate that many standard deviations above the median."""
+        return self.rate_rps * math.exp(deviations * self.spread)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """All that is kept of earlier rates, of bounded size. `at_s` is the newest rate's moment, None before the first."""
+
+    at_s: float | None = None
+    newest: float = 0.0
+    trend: Trend = dataclasses.field(default_factory=Trend)
+    day: Season = dataclasses.field(default_factory=day)
+    week: Season = dataclasses.field(default_factory=week)
+    open: tuple[Open, ...] = ()
+    errors: Mapping[str, Errors] = dataclasses.field(default_factory=dict)
+
+    def with_rate(self, at_s: float, rate_rps: float) -> Past:
+        """The same after one more measured rate; one from before the newest is left out."""
+        if self.at_s is not None and at_s <= self.at_s:
+            return self
+        log_rate = math.log(max(rate_rps, LEAST_RPS))
+        judged = self._judged(at_s, log_rate)
+        return dataclasses.replace(
+            judged,
+            at_s=at_s,
+            newest=log_rate,
+            trend=self.trend.with_rate(at_s, log_rate),
+            day=self.day.with_rate(at_s, log_rate),
+            week=self.week.with_rate(at_s, log_rate),
+        )
+
+    def with_promise(self, ahead_s: float) -> Past:
+        """The same with what is foretold for so many seconds from the newest rate noted down, to be judged then."""
+        at_s = self.at_s
+        if at_s is None or ahead_s <= 0 or len(self.open) >= MOST_OPEN:
+            return self
+        if self.open and at_s + ahead_s - self.open[-1].due_s < ahead_s / MOST_OPEN:
+            return self
+        foretold = {method.value: round(value, 4) for method, value in self._foretold(ahead_s).items()}
+        return dataclasses.replace(self, open=(*self.open, Open(due_s=at_s + ahead_s, foretold=foretold)))
+
+    def forecast(self, ahead_s: float, believed: bool = True) -> Forecast:
+        """The rate so many seconds after the newest one, by the method that has been the most right.
+
+        Where not `believed`, or where no method was clearly better, that is the newest rate itself.
+        """
+        foretold, naive = self._foretold(ahead_s), self._errors(Method.NAIVE)
+        method = self._best(tuple(foretold)) if believed else Method.NAIVE
+        own = self._errors(method)
+        return Forecast(
+            rate_rps=math.exp(foretold[method]),
+            spread=UNKNOWN if own.spread is None else own.spread,
+            method=method,
+            error_ratio=own.spread,
+            naive_ratio=naive.spread,
+        )
+
+    def _best(self, methods: tuple[Method, ...]) -> Method:
+        naive = self._errors(Method.NAIVE)
+        known = [one for one in methods if self._errors(one).weight >= FEWEST]
+        best = min(known, key=lambda one: self._errors(one).absolute, default=Method.NAIVE)
+        return best if self._errors(best).absolute < BETTER * naive.absolute else Method.NAIVE
+
+    def _errors(self, method: Method) -> Errors:
+        return self.errors.get(method.value, Errors())
+
+    def _foretold(self, ahead_s: float) -> dict[Method, float]:
+        """Logarithms by each method that can say something."""
+        at_s = self.at_s or 0.0
+        rises = {
+            Method.NAIVE: 0.0,
+            Method.TREND: self.trend.rise(ahead_s),
+            Method.DAY: self.day.rise(at_s, at_s + ahead_s),
+            Method.WEEK: self.week.rise(at_s, at_s + ahead_s),
+        }
+        return {method: self.newest + rise for method, rise in rises.items() if rise is not None}
+
+    def _judged(self, at_s: float, log_rate: float) -> Past:
+        """What has come due since the newest rate held against the rate now, where that is not much later."""
+        due = [one for one in self.open if one.due_s <= at_s]
+        errors = dict(self.errors)
+        for one in due:
+            if self.at_s is not None and at_s - one.due_s > 2.0 * (at_s - self.at_s) + 1.0:
+                continue
+            for method, value in one.foretold.items():
+                errors[method] = errors.get(method, Errors()).with_error(log_rate - value)
+        return dataclasses.replace(self, open=tuple(one for one in self.open if one.due_s > at_s), errors=errors)

@@ -1,0 +1,146 @@
+"""The fewest executors whose batches are in time, seldom late, and work the backlog off."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+from streamjob_planners.sizing.course import Outlook, course
+from streamjob_planners.sizing.lateness import Duration
+from streamjob_planners.sizing.pace import Pace, Paces
+
+KEEPS_UP = 0.95
+"""Part of the time that batches without an objective may spend on their rows: above it they grow long."""
+WORTH = 0.2
+"""Part of a batch that twice the executors must save to be worth asking for where no number is enough."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What is wanted of batches.
+
+    Attributes:
+        batch_s: what a batch may take; None where it only has to keep up.
+        late_ratio: part of the batches that may take longer, above 0, below 1.
+        gone_within_s: seconds from now within which the backlog shall be gone.
+        busy_ratio: part of the time that rows may take of endless batches, where `batch_s` is None.
+    """
+
+    batch_s: float | None
+    late_ratio: float
+    gone_within_s: float
+    busy_ratio: float = KEEPS_UP
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One number of executors held against the aim: why it is not enough, None where it is.
+
+    Attributes:
+        batch: the batch that holds what arrives; None where batches would grow without end.
+        late_ratio: part of the batches that take longer than they may, 0 to 1.
+        gone_s: when the backlog is gone, seconds from now; None where there is none, or it stays.
+    """
+
+    pace: Pace
+    batch: Duration | None
+    late_ratio: float
+    gone_s: float | None
+    in_time: bool
+    clears: bool
+
+    @property
+    def enough(self) -> bool:
+        """Whether these executors do."""
+        return self.in_time and self.clears
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Fewest:
+    """The answer: the executors, what they were judged by, and whether they reach the aim.
+
+    Where `reached` is False, not even the most executors do; the number is then the least that keeps up and beyond
+    which batches get hardly any shorter.
+    """
+
+    judged: Judged
+    reached: bool
+
+    @property
+    def executors(self) -> int:
+        """How many."""
+        return self.judged.pace.executors
+
+
+def judge(executors: int, paces: Paces, today: Pace, outlook: Outlook, aim: Aim) -> Judged:
+    """So many executors from `outlook.ready_s` on, today's until then."""
+    found = paces(executors)
+    rows = found.settled_rows(outlook.rate_rps, outlook.trigger_s)
+    if outlook.most_rows is not None:
+        rows = outlook.most_rows if rows is None else min(rows, outlook.most_rows)
+    batch = None if rows is None else found.batch(rows)
+    late = 1.0 if batch is None else _late(found, batch, outlook, aim)
+    in_time = late <= aim.late_ratio if aim.batch_s is not None else late < 0.5
+    if not in_time or outlook.backlog_rows <= 0.0:
+        return Judged(pace=found, batch=batch, late_ratio=late, gone_s=None, in_time=in_time, clears=True)
+    gone_s = course(outlook, today, found, aim.gone_within_s).gone_s
+    clears = _capped(outlook, found) or (gone_s is not None and gone_s <= aim.gone_within_s)
+    return Judged(pace=found, batch=batch, late_ratio=late, gone_s=gone_s, in_time=in_time, clears=clears)
+
+
+def fewest(paces: Paces, most: int, today: Pace, outlook: Outlook, aim: Aim) -> Fewest:
+    """The fewest of 1 to `most` that are enough; more executors never make batches longer.
+
+    Raises ValueError for `most` below 1.
+    """
+    if most < 1:
+        raise ValueError(f"most: {most} given, 1 or more is needed")
+
+    def at(executors: int) -> Judged:
+        return judge(executors, paces, today, outlook, aim)
+
+    if at(most).enough:
+        return Fewest(judged=at(smallest(lambda n: at(n).enough, most)), reached=True)
+    if at(most).in_time:  # only the backlog asks for more than there may be
+        return Fewest(judged=at(most), reached=False)
+    return Fewest(judged=at(_worth_having(paces, most, outlook, aim)), reached=False)
+
+
+def smallest(holds: Callable[[int], bool], most: int) -> int:
+    """The smallest of 1 to `most` for which it holds, where it holds for all above that, and for `most`."""
+    low, high = 0, 1
+    while high < most and not holds(high):
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _worth_having(paces: Paces, most: int, outlook: Outlook, aim: Aim) -> int:
+    """The fewest that keep up at all, where some do, and of which twice as many would hardly make batches shorter."""
+    rows = max(outlook.rate_rps * max(outlook.trigger_s, aim.batch_s or 0.0), 1.0)
+
+    def grows(executors: int) -> bool:
+        return outlook.rate_rps * paces(executors).row_s > KEEPS_UP
+
+    def flat(executors: int) -> bool:
+        twice_s = paces(min(2 * executors, most)).batch_s(rows)
+        return twice_s >= (1.0 - WORTH) * paces(executors).batch_s(rows)
+
+    keeps_up = 1 if grows(most) or outlook.most_rows is not None else smallest(lambda n: not grows(n), most)
+    return max(keeps_up, smallest(flat, most))
+
+
+def _late(pace: Pace, batch: Duration, outlook: Outlook, aim: Aim) -> float:
+    """Part of the batches above the objective; without one, whether rows take more of the time than they may."""
+    if aim.batch_s is not None:
+        return batch.late_ratio(aim.batch_s)
+    return float(outlook.rate_rps * pace.row_s > aim.busy_ratio and not math.isinf(pace.most_rps))
+
+
+def _capped(outlook: Outlook, pace: Pace) -> bool:
+    """Whether the source's own cap, not the executors, decides how fast a backlog goes: batches of all that it hands
+    out end within their trigger."""
+    return outlook.most_rows is not None and pace.batch_s(outlook.most_rows) <= outlook.trigger_s

@@ -1,0 +1,145 @@
+"""The fewest executors against every number of them, and against batches worked through one by one."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from streamjob_planners.batch.predict import Part
+from streamjob_planners.batch.work import Work
+from streamjob_planners.sizing.capped import most_rows
+from streamjob_planners.sizing.course import Outlook, course
+from streamjob_planners.sizing.fewest import Aim, fewest, judge
+from streamjob_planners.sizing.pace import Paces, pace
+
+QUIET = Outlook(rate_rps=1000.0, backlog_rows=0.0, trigger_s=10.0, ready_s=60.0)
+AIM = Aim(batch_s=10.0, late_ratio=0.05, gone_within_s=660.0)
+
+
+def work(row_s: float = 1e-3, hot: float = 0.0, spread: float = 0.0, fixed_s: float = 0.5) -> Work:
+    """Sixty-four key groups of one level; the first one gets a part `hot` of all rows. `row_s` is of one slot."""
+    share = np.full(64, (1.0 - hot) / 64)
+    share[0] += hot
+    return Work(
+        level=np.zeros(64, dtype=np.int64),
+        task_fixed_s=np.zeros(64),
+        task_row_s=share * row_s,
+        spread_ratio=np.full(64, spread),
+        fixed_s=fixed_s,
+    )
+
+
+def paces_of(some: Work, rows: float = 10_000.0, common: float = 0.0) -> Paces:
+    return functools.cache(lambda executors: pace(some, rows, executors, 1, common))
+
+
+def test_a_line_tells_batches_of_other_sizes_and_the_rate_that_is_kept_up() -> None:
+    found = pace(work(), 10_000.0, 4, 1)
+    assert found.batch_s(10_000.0) == pytest.approx(0.5 + 2.5)
+    assert found.batch_s(40_000.0) == pytest.approx(0.5 + 10.0)
+    assert found.most_rps == pytest.approx(4000.0)
+    assert found.settled_rows(3900.0, 10.0) == pytest.approx(3900.0 * 0.5 / (1 - 3900 / 4000))
+    assert found.settled_rows(4100.0, 10.0) is None
+
+
+@pytest.mark.parametrize("rate", [300.0, 900.0, 2500.0, 5300.0])
+@pytest.mark.parametrize("backlog", [0.0, 2e5])
+@pytest.mark.parametrize("common", [0.0, 0.1])
+def test_it_is_the_first_of_all_numbers_that_is_enough(rate: float, backlog: float, common: float) -> None:
+    paces = paces_of(work(spread=0.2), rate * 10.0, common)
+    outlook = Outlook(rate_rps=rate, backlog_rows=backlog, trigger_s=10.0, ready_s=60.0)
+    found = fewest(paces, 30, paces(2), outlook, AIM)
+    every = [n for n in range(1, 31) if judge(n, paces, paces(2), outlook, AIM).enough]
+    assert found.reached
+    assert found.executors == every[0]
+
+
+def test_noise_of_whole_batches_asks_for_more_executors() -> None:
+    needs = [
+        fewest(
+            paces_of(work(), 40_000.0, noise),
+            30,
+            paces_of(work())(4),
+            Outlook(rate_rps=4000.0, backlog_rows=0.0, trigger_s=10.0, ready_s=0.0),
+            AIM,
+        ).executors
+        for noise in (0.0, 0.15, 0.3)
+    ]
+    assert needs == sorted(set(needs))
+
+
+def test_a_heavy_key_group_that_no_executor_shortens_asks_for_few() -> None:
+    """A third of all rows in one key group: 13 s at 4000 rows/s, whatever there is; four executors have the rest done
+    by then."""
+    paces = paces_of(work(hot=1 / 3), 40_000.0)
+    outlook = Outlook(rate_rps=4000.0, backlog_rows=0.0, trigger_s=10.0, ready_s=60.0)
+    found = fewest(paces, 40, paces(4), outlook, AIM)
+    assert not found.reached
+    assert found.executors in (3, 4)
+    assert found.judged.pace.longest.part is Part.KEY_GROUP
+
+
+def test_a_fixed_part_above_the_objective_asks_for_no_more() -> None:
+    paces = paces_of(work(fixed_s=12.0))
+    found = fewest(paces, 40, paces(2), QUIET, AIM)
+    assert not found.reached
+    assert found.executors <= 3
+    assert found.judged.pace.longest.part is Part.FIXED
+
+
+def test_a_backlog_is_gone_when_batches_worked_through_by_hand_say_so() -> None:
+    """1000 rows/s, two executors take in 2000."""
+    two = pace(work(), 10_000.0, 2, 1)
+    outlook = Outlook(rate_rps=1000.0, backlog_rows=40_000.0, trigger_s=10.0, ready_s=0.0)
+    found = course(outlook, two, two, 600.0)
+    # 40,000 take 20.5 s, then 20,500 take 10.75 s, then 10,750 are within a tenth of 10,000.
+    assert found.gone_s == pytest.approx(31.25)
+    assert found.longest_s == pytest.approx(20.5)
+    assert (
+        course(Outlook(rate_rps=2500.0, backlog_rows=4e4, trigger_s=10.0, ready_s=0.0), two, two, 600.0).gone_s is None
+    )
+
+
+def test_a_longer_way_to_the_executors_needs_more_of_them() -> None:
+    paces = paces_of(work(), 10_000.0)
+    needs = [
+        fewest(
+            paces,
+            40,
+            paces(2),
+            Outlook(rate_rps=4000.0, backlog_rows=1e5, trigger_s=10.0, ready_s=ready_s),
+            Aim(batch_s=10.0, late_ratio=0.05, gone_within_s=ready_s + 300.0),
+        ).executors
+        for ready_s in (0.0, 120.0, 600.0)
+    ]
+    assert needs[0] < needs[1] < needs[2]
+
+
+def test_a_cap_of_the_source_is_no_need_for_executors() -> None:
+    """The source brings 3000 rows/s and hands out 10,000 a batch: three executors take these in 3.8 s of 10."""
+    paces = paces_of(work())
+    capped = Outlook(rate_rps=3000.0, backlog_rows=1e6, trigger_s=10.0, ready_s=60.0, most_rows=10_000.0)
+    assert fewest(paces, 40, paces(2), capped, AIM).executors == 2
+    free = Outlook(rate_rps=3000.0, backlog_rows=1e6, trigger_s=10.0, ready_s=60.0)
+    assert fewest(paces, 40, paces(2), free, AIM).executors > 4
+
+
+def test_a_cap_is_seen_where_batches_are_the_same_while_more_waits() -> None:
+    same = np.array([9_000.0, 10_000.0, 10_000.0, 9_999.0, 10_000.0])
+    assert most_rows(same, 50_000.0) == pytest.approx(10_000.0)
+    assert most_rows(same, 10_000.0) is None  # what arrives during a batch
+    assert most_rows(same, None) is None
+    assert most_rows(np.array([1e4, 1.2e4, 1e4, 0.9e4]), 5e4) is None
+
+
+def test_without_an_objective_rows_may_take_what_is_asked_of_the_time() -> None:
+    paces = paces_of(work())
+    outlook = Outlook(rate_rps=4000.0, backlog_rows=0.0, trigger_s=0.0, ready_s=60.0)
+    keep_up = Aim(batch_s=None, late_ratio=0.05, gone_within_s=660.0)
+    assert fewest(paces, 40, paces(2), outlook, keep_up).executors == 5  # four would take 100 percent
+    calm = Aim(batch_s=None, late_ratio=0.05, gone_within_s=660.0, busy_ratio=0.6)
+    assert (
+        fewest(paces, 40, paces(2), outlook, calm).executors == 8
+    )  # of seven, one has ten of 64 key groups: 62.5 percent
