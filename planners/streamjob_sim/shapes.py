@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from pydantic import Field, model_validator
 
@@ -84,11 +86,20 @@ class Skew(Part):
     hot_share: float = Field(default=0.0, ge=0, le=1)
     """Share of all records that goes to the hot partitions, 0 to 1. Default 0."""
 
+    shares: tuple[Annotated[float, Field(ge=0, le=1)], ...] | None = Field(default=None, min_length=1)
+    """Share of each partition as it is known, in place of keys. 0 to 1 each, scaled to a sum of 1. Default: none."""
+
     shift_every_s: Duration | None = Field(default=None, alias="shiftEvery", gt=0)
     """Time in which the whole pattern slides `shiftBy` partitions further. Duration, default: it never does."""
 
     shift_by: int = Field(default=1, ge=1, le=100_000)
     """Partitions by which the pattern slides in that time. Default 1."""
+
+    @model_validator(mode="after")
+    def _some(self) -> Skew:
+        if self.shares is not None and not sum(self.shares) > 0:
+            raise ValueError("shares: one of them must be above 0")
+        return self
 
 
 def arrivals(arrival: Arrival, duration_s: float, rng: np.random.Generator) -> FloatArray:
@@ -114,7 +125,9 @@ def noise(deviation: float, size: int, rng: np.random.Generator) -> FloatArray:
 def shares(skew: Skew, n_partitions: int, rng: np.random.Generator) -> FloatArray:
     """Share of each partition at the start, sums to 1, (n_partitions,)."""
     share = np.full(n_partitions, 1.0 / n_partitions)
-    if skew.exponent > 0:
+    if skew.shares is not None:
+        share = np.array(skew.shares) / sum(skew.shares)
+    elif skew.exponent > 0:
         weight = np.arange(1, skew.keys + 1, dtype=np.float64) ** -skew.exponent
         share = np.bincount(rng.integers(n_partitions, size=skew.keys), weight / weight.sum(), n_partitions)
     hot = min(skew.hot_partitions, n_partitions)

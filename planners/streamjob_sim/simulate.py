@@ -95,7 +95,7 @@ def true_distance(simulated: SimulatedJob, window_s: float) -> float | None:
     open_executors = simulated.fleet.open()
     if not batches or open_executors.size == 0:
         return None
-    busy_s = np.sum([batch.task_s for batch in batches], axis=0)
+    busy_s = np.sum([batch.times * batch.task_s for batch in batches], axis=0)
     node_s = np.bincount(simulated.agent.seen, busy_s, len(simulated.fleet.executors))[open_executors]
     apart_s = np.abs(node_s - busy_s.sum() / open_executors.size).max()
     return float(100.0 * apart_s / (covered_s * simulated.world.executors.cores))
