@@ -89,6 +89,8 @@ def _decode(kind: Any, document: Any) -> Any:
 
 
 def _decode_one(kind: Any, document: Any) -> Any:
+    if kind is Any:
+        return document
     if kind is GroupId:
         operator, partition = document.split("/")
         return GroupId(operator=int(operator), partition=int(partition))

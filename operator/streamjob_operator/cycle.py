@@ -9,6 +9,7 @@ import numpy as np
 
 from streamjob_operator.events import Event
 from streamjob_operator.ports import Ports
+from streamjob_operator.scaling.rule import ScalingRule, Situation
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.batching import batch_times
@@ -18,22 +19,19 @@ from streamjob_operator.steps.gate import gate, held
 from streamjob_operator.steps.idle import as_known
 from streamjob_operator.steps.kept_back import kept_back
 from streamjob_operator.steps.leave import despite
-from streamjob_operator.steps.need import ScalingRule, Situation, UtilizationRule
 from streamjob_operator.steps.observe import check, observe
 from streamjob_operator.steps.recall import empty_of, recall
 from streamjob_operator.steps.remember import Happened, remember
 from streamjob_operator.steps.report import report
 from streamjob_operator.steps.resize import keep, resize
-from streamjob_operator.steps.scale import decide, fleet
+from streamjob_operator.steps.scale import ask, decide, fleet
 from streamjob_operator.steps.solve import Solver, make_solver
 from streamjob_operator.steps.timing import Stopwatch
 from streamjob_operator.steps.worth_time import what_binds
-from streamjob_operator.values import CycleRecord, Hold, Memory, ScalingDecision, Snapshot, Verdict
+from streamjob_operator.values import CycleRecord, Hold, Memory, RuleState, ScalingDecision, Snapshot, Verdict
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.model import Clock, Effect, LoadModel
 from streamjob_planners.verify import verify
-
-RULE: ScalingRule = UtilizationRule()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +41,7 @@ class Thought:
     verdict: Verdict
     model: LoadModel | None = None
     scaling: ScalingDecision | None = None
+    rule: RuleState | None = None
     outlook: Effect | None = None
     binds: str | None = None
     changed_at_s: float | None = None
@@ -69,14 +68,20 @@ def run_cycle(
         compared = timed("compare", batch_times, snapshot, memory)
         memory = timed("recall", recall, memory, snapshot, now_s)
         timed("check", check, snapshot, memory, job, now_s)
-        thought = think(snapshot, memory, job, now_s, make_solver(job, rng, clock, ports.planning), timed)
+        solver, rule = make_solver(job, rng, clock, ports.planning), ports.rules(job.spec.scaling.rule)
+        thought = think(snapshot, memory, job, now_s, solver, rule, timed)
     except Hold as hold:
         leaving = despite(hold, snapshot, memory, job)
         thought = Thought(verdict=leaving or held(hold.reason, hold.message, marked=memory.marked))
     verdict = thought.verdict
     receipt = None if snapshot is None else timed("actuate", actuate, ports.actuator, snapshot, verdict, memory)
     happened = Happened(
-        snapshot=snapshot, model=thought.model, scaling=thought.scaling, verdict=verdict, receipt=receipt
+        snapshot=snapshot,
+        model=thought.model,
+        scaling=thought.scaling,
+        rule=thought.rule,
+        verdict=verdict,
+        receipt=receipt,
     )
     memory = timed("remember", remember, memory, happened, job, now_s)
     record = CycleRecord(
@@ -100,7 +105,13 @@ def run_cycle(
 
 
 def think(
-    snapshot: Snapshot, memory: Memory, job: StreamJob, now_s: float, solver: Solver, timed: Stopwatch
+    snapshot: Snapshot,
+    memory: Memory,
+    job: StreamJob,
+    now_s: float,
+    solver: Solver,
+    rule: ScalingRule,
+    timed: Stopwatch,
 ) -> Thought:
     """Plan, scale by the plan, plan again, verify, judge: pure but for the clock that times it."""
     seen = timed(
@@ -113,9 +124,18 @@ def think(
     )
     plan = timed("solve", solver.solve, seen.model)
     settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
-    situation = Situation(job=job, snapshot=seen.recent, estimate=seen, plan=plan, settled=settled)
-    need = timed("need", RULE.need, situation)
-    decision = timed("scale", decide, need, fleet(snapshot, memory), memory, job, now_s)
+    situation = Situation(
+        job=job,
+        snapshot=seen.recent,
+        estimate=seen,
+        plan=plan,
+        fleet=fleet(snapshot, memory),
+        now_s=now_s,
+        settled=settled,
+        memory=memory,
+    )
+    wish, state = timed("need", ask, rule, situation)
+    decision = timed("scale", decide, wish, situation.fleet, memory, job, now_s)
     change = resize if job.resizes else keep
     resized = timed("resize", change, seen.model, plan, decision, memory, solver)
     violations = timed("verify", verify, resized.model, resized.plan, solver.params)
@@ -135,6 +155,7 @@ def think(
     return Thought(
         model=resized.model,
         scaling=resized.decision,
+        rule=state,
         outlook=resized.outlook,
         binds=None if resized.model.batch is None else what_binds(resized.model, resized.model.node_of),
         verdict=verdict,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Protocol
 
+from streamjob_operator.scaling import registry
+from streamjob_operator.scaling.rule import ScalingRule
 from streamjob_operator.values import CycleRecord, Memory, Receipt, Snapshot, Verdict
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import Planner
@@ -82,10 +85,11 @@ class Planning(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """The whole world, as far as the cycle can reach it."""
+    """The whole world, as far as the cycle can reach it. `rules` gives the scaling rule that the job names."""
 
     metrics: MetricsSource
     actuator: Actuator
     memory: MemoryStore
     reporters: tuple[Reporter, ...] = ()
     planning: Planning | None = None  # None: in this process
+    rules: Callable[[str], ScalingRule] = registry.get

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 from streamjob_operator.events import Event
 from streamjob_operator.observed import LIVE_STATES as LIVE_STATES  # noqa: PLC0414 - what was observed is told elsewhere
@@ -38,9 +39,8 @@ class Hold(Exception):
 class ScalingDecision:
     """How many executors are wanted, and how that number came about.
 
-    `needed` is the scaling rule's answer, raised where scaling in is not calm; `target` is after min, max,
-    stabilisation and windows, marked executors left out. `told`: somebody else has set the number; `since_s`: see
-    `Recommendation`.
+    `needed` is what the scaling rule says this moment asks for; `target` is after its stabilisation, min, max and
+    windows, marked executors left out. `told`: somebody else has set the number.
     """
 
     needed: int
@@ -48,7 +48,6 @@ class ScalingDecision:
     reason: Reason
     message: str
     told: bool = False
-    since_s: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,15 +123,11 @@ class Receipt:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Recommendation:
-    """One earlier answer of the scaling rule, for stabilisation.
+class RuleState:
+    """What the scaling rule of that name remembers: a small JSON object that only it can read."""
 
-    `since_s`: it rests on what was measured since then, where that is less than a statistics period: load had changed.
-    """
-
-    at_s: float
-    executors: int
-    since_s: float | None = None
+    rule: str
+    state: Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +150,7 @@ class Memory:
         target_since_s: since when there have been fewer executors than wanted; None when all are there.
         retreat_until_s: no scale-out before this, because asked-for executors did not come.
         marked: executors that are being drained.
-        recommendations: earlier answers of the scaling rule, for stabilisation.
+        scaling: what the scaling rule remembers; None before its first answer, and while somebody else sets the number.
         approved_plan: the newest plan that was approved and carried out.
         predicted_distance: load distance that the newest accepted plan promised, percent points.
         first_seen_s: when this driver was first observed, for the warm-up.
@@ -179,7 +174,7 @@ class Memory:
     executors_target: int | None = None
     target_since_s: float | None = None
     marked: tuple[str, ...] = ()
-    recommendations: tuple[Recommendation, ...] = ()
+    scaling: RuleState | None = None
     approved_plan: str | None = None
     predicted_distance: float | None = None
     predicted_batch_s: float | None = None

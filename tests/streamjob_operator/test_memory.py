@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamjob_operator.memory import FileMemory, UnreadableMemory, from_json, to_json
-from streamjob_operator.values import Lag, Memory, PendingPlan, Recommendation
+from streamjob_operator.values import Lag, Memory, PendingPlan, RuleState
 
 FULL = Memory(
     generation=7,
@@ -13,7 +13,7 @@ FULL = Memory(
     executors_target=3,
     target_since_s=12.5,
     marked=("2", "4"),
-    recommendations=(Recommendation(at_s=1.0, executors=3), Recommendation(at_s=2.0, executors=2)),
+    scaling=RuleState(rule="utilization", state={"recommendations": [{"at_s": 1.0, "executors": 3, "since_s": None}]}),
     approved_plan="abc",
     predicted_distance=3.25,
     first_seen_s=1.0,

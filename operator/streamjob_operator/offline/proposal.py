@@ -8,12 +8,14 @@ import time
 import numpy as np
 
 from streamjob_operator.offline.snapshot_file import Moment
+from streamjob_operator.scaling import registry
+from streamjob_operator.scaling.rule import Situation, Wish
 from streamjob_operator.spec import Application, Executors, StreamJob
 from streamjob_operator.spec.job import Metadata, Spec
 from streamjob_operator.steps.batching import learn_batches
 from streamjob_operator.steps.boundary import allowance_s, in_waves
 from streamjob_operator.steps.estimate import estimate
-from streamjob_operator.steps.need import Need, Situation, UtilizationRule
+from streamjob_operator.steps.scale import ask, fleet
 from streamjob_operator.steps.solve import make_solver
 from streamjob_operator.values import Memory
 from streamjob_planners.model import Clock, LoadModel, Plan, PlanParams
@@ -27,7 +29,7 @@ class Proposal:
     Attributes:
         model, params: what was planned on, and the policy it was planned under.
         violations: what the independent judge objects to.
-        need: executors that the scaling rule would ask for once the plan has been carried out.
+        wish: executors that the scaling rule, without a memory, would ask for once the plan has been carried out.
         batch_s: mean duration of a batch as measured, None without batches.
         cost_s: seconds that batches take longer while the plan is carried out, once; `boundary_s`: what of it one batch
             may take.
@@ -37,7 +39,7 @@ class Proposal:
     params: PlanParams
     plan: Plan
     violations: tuple[Violation, ...]
-    need: Need
+    wish: Wish
     batch_s: float | None
     cost_s: float
     boundary_s: float
@@ -65,7 +67,15 @@ def propose(moment: Moment, job: StreamJob, seed: int, clock: Clock = time.monot
     seen = estimate(snapshot, memory, collocate=balancing.collocation.enabled, pinned=balancing.pinned_operators)
     solver = make_solver(job, np.random.default_rng(seed), clock)
     plan = solver.solve(seen.model)
-    situation = Situation(job=job, snapshot=snapshot, estimate=seen, plan=plan)
+    situation = Situation(
+        job=job,
+        snapshot=snapshot,
+        estimate=seen,
+        plan=plan,
+        fleet=fleet(snapshot, memory),
+        now_s=snapshot.taken_at_s,
+        memory=memory,
+    )
     batch_s = snapshot.rates.mean_batch_s if snapshot.rates.batches else None
     budget = job.spec.balancing.migration_budget
     plan, costs_s = in_waves(seen.model, plan, budget)
@@ -74,7 +84,7 @@ def propose(moment: Moment, job: StreamJob, seed: int, clock: Clock = time.monot
         params=solver.params,
         plan=plan,
         violations=verify(seen.model, plan, solver.params),
-        need=UtilizationRule().need(situation),
+        wish=ask(registry.get(job.spec.scaling.rule), situation)[0],
         batch_s=batch_s,
         cost_s=sum(costs_s),
         boundary_s=allowance_s(budget, plan.before.expected_s or snapshot.rates.mean_batch_s),

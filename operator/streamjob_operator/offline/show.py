@@ -67,7 +67,7 @@ def figures(proposal: Proposal) -> Iterator[tuple[str, str, str]]:
     yield "load index", f"{before.load_index:.1f} %", f"{after.load_index:.1f} %"
     if before.marked_groups or bool(proposal.model.marked.any()):
         yield "key groups on marked executors", str(before.marked_groups), str(after.marked_groups)
-    yield "executors", str(int((~proposal.model.marked).sum())), f"{proposal.need.executors} fit: {proposal.need.why}"
+    yield "executors", str(int((~proposal.model.marked).sum())), f"{proposal.wish.needed} fit: {proposal.wish.why}"
     cost, most = (format_duration(round(seconds, 2)) for seconds in (proposal.cost_s, proposal.boundary_s))
     moved = sum(move.state_bytes for move in plan.moves) / 2**20
     yield "moves, their cost once, state", "", f"{len(plan.moves)}, {cost}, {moved:,.1f} MiB"

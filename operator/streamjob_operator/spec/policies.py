@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from croniter import croniter
 from pydantic import AfterValidator, Field, model_validator
 
+from streamjob_operator.scaling import registry as scaling_rules
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.quantities import Duration, Size, format_duration
 from streamjob_operator.spec.rules import OneOf, Rule, matches, seconds, told
@@ -37,6 +38,12 @@ class Denied(enum.StrEnum):
 def _planner(name: str) -> str:
     if name not in registry.names():
         raise ValueError(f"choose one of {', '.join(registry.names())}")
+    return name
+
+
+def _rule(name: str) -> str:
+    if name not in scaling_rules.names():
+        raise ValueError(f"choose one of {', '.join(scaling_rules.names())}")
     return name
 
 
@@ -249,6 +256,10 @@ class Scaling(Part):
     mode: Mode = Mode.RECOMMEND
     """How far StreamJob may go: Off, Recommend (say how many executors would fit), Approve (wait until a person sets
     the annotation streamjob.dev/approve to the plan's hash) or Auto (act). Default Recommend."""
+
+    rule: Annotated[str, AfterValidator(_rule), OneOf(scaling_rules.names())] = scaling_rules.DEFAULT
+    """Rule that says how many executors are wanted; bounds, windows and mode are the same for all of them. Default
+    utilization."""
 
     target_utilization: float = Field(default=70.0, ge=10, le=95)
     """Share of the executors' task slots that should be busy. Percent, default 70, range 10 to 95."""

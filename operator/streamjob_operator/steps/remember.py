@@ -7,13 +7,13 @@ import dataclasses
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.estimate import lag_growth_rps
 from streamjob_operator.steps.learn import MOST_MOVED
-from streamjob_operator.steps.scale import recommend
 from streamjob_operator.values import (
     Lag,
     Memory,
     PendingPlan,
     Reason,
     Receipt,
+    RuleState,
     ScalingDecision,
     Snapshot,
     Verdict,
@@ -23,11 +23,12 @@ from streamjob_planners.model import LoadModel
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Happened:
-    """What one cycle saw, thought and did; None where it did not come so far."""
+    """What one cycle saw, thought and did; None where it did not come so far. `rule`: what the scaling rule keeps."""
 
     snapshot: Snapshot | None
     model: LoadModel | None
     scaling: ScalingDecision | None
+    rule: RuleState | None
     verdict: Verdict
     receipt: Receipt | None
 
@@ -38,7 +39,7 @@ def remember(memory: Memory, happened: Happened, job: StreamJob, now_s: float) -
     if happened.snapshot is not None:
         memory = dataclasses.replace(memory, lag=_lag(memory, happened.snapshot))
     if happened.scaling is not None:
-        memory = _scaling(memory, happened.scaling, job, now_s)
+        memory = _scaling(memory, happened.scaling, happened.rule, job, now_s)
     memory = dataclasses.replace(memory, pending=_pending(memory, happened))
     if happened.receipt is not None and happened.receipt.accepted:
         moved = memory.moved if happened.verdict.plan is None else _moved(happened)
@@ -60,11 +61,10 @@ def _counted(memory: Memory, happened: Happened) -> Memory:
     return dataclasses.replace(memory, counters=counters)
 
 
-def _scaling(memory: Memory, decision: ScalingDecision, job: StreamJob, now_s: float) -> Memory:
+def _scaling(memory: Memory, decision: ScalingDecision, rule: RuleState | None, job: StreamJob, now_s: float) -> Memory:
     retreats = decision.reason is Reason.EXECUTORS_TIMED_OUT and decision.target != memory.executors_target
     until_s = now_s + job.spec.scaling.executor_timeout_s if retreats else memory.retreat_until_s
-    recommendations = recommend(memory, decision.needed, job, now_s, decision.since_s)
-    return dataclasses.replace(memory, recommendations=recommendations, retreat_until_s=until_s)
+    return dataclasses.replace(memory, scaling=rule, retreat_until_s=until_s)
 
 
 def _pending(memory: Memory, happened: Happened) -> PendingPlan | None:

@@ -16,7 +16,7 @@ from streamjob_operator.values import (
     QueryRates,
     Reason,
     Receipt,
-    Recommendation,
+    RuleState,
     ScalingDecision,
     Snapshot,
     Verdict,
@@ -149,7 +149,7 @@ def make_record() -> Callable[..., CycleRecord]:
             "receipt": receipt,
             "step_seconds": {"observe": 0.01, "solve": 0.1},
             "model": model,
-            "memory": Memory(recommendations=(Recommendation(at_s=at_s, executors=3),), counters={"Balanced": 2}),
+            "memory": Memory(scaling=RuleState(rule="utilization", state={"wishes": [3]}), counters={"Balanced": 2}),
         }
         return CycleRecord(**{**base, **changes})
 

@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 from worlds import World, even, job, series_with
 
+from streamjob_operator.scaling.rule import Fleet, Situation
+from streamjob_operator.scaling.utilization.needs import by_load
 from streamjob_operator.steps.estimate import LOST, MAX_PRESSURE, estimate, growth_ratio, node_names
-from streamjob_operator.steps.need import Situation, by_load
 from streamjob_operator.steps.speeds import sentences
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners import plans
@@ -149,7 +150,9 @@ def test_what_slow_executors_lack_is_needed_on_top() -> None:
     needs = []
     for memory in (Memory(), slow(0.5)):
         found = estimate(seen, memory)
-        needs.append(by_load(Situation(job=job(), snapshot=seen, estimate=found, plan=plan)).executors)
+        fleet = Fleet(ready=4, wanted=4, marked=0)
+        asked = Situation(job=job(), snapshot=seen, estimate=found, plan=plan, fleet=fleet, now_s=1000.0)
+        needs.append(by_load(asked).executors)
     # 206 points at 70 percent; then 196 of them, and half an executor that is not there.
     assert needs == [3, 4]
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from worlds import even, job, series_with
 
+from streamjob_operator.scaling.rule import Fleet, Situation
+from streamjob_operator.scaling.utilization.needs import total_load
 from streamjob_operator.series import StageRows
 from streamjob_operator.steps.batching import batch_times, learn_batches
 from streamjob_operator.steps.estimate import estimate
-from streamjob_operator.steps.need import Situation, total_load
 from streamjob_operator.steps.recent import recent, since_change, steady
 from streamjob_operator.values import Lag, Memory, Snapshot, StageView
 from streamjob_planners import plans
@@ -108,7 +109,8 @@ def test_what_rows_do_not_change_does_not_grow_with_them() -> None:
     assert found.seconds is not None
     assert found.seconds.fixed_ratio == pytest.approx([0.5] * 4, abs=0.05)
     plan = plans.hold_plan(found.model, planner="test")
-    situation = Situation(job=job(("scaling: {", "scaling: {catchUp: 1h, ")), snapshot=seen, estimate=found, plan=plan)
+    policy, fleet = job(("scaling: {", "scaling: {catchUp: 1h, ")), Fleet(ready=2, wanted=2, marked=0)
+    situation = Situation(job=policy, snapshot=seen, estimate=found, plan=plan, fleet=fleet, now_s=seen.taken_at_s)
     grown = total_load(situation) / float(found.model.load.sum())
     assert found.growth_ratio == pytest.approx(3.0)
     assert grown == pytest.approx(2.0, rel=0.07)

@@ -1,22 +1,19 @@
-"""The first scaling rule: how many executors the planned loads need. A better one implements the same Protocol."""
+"""How many executors the planned loads, batch times and state need."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Protocol
 
 import numpy as np
 
-from streamjob_operator.spec import StreamJob
-from streamjob_operator.steps.estimate import Estimate
-from streamjob_operator.steps.idle import waits
-from streamjob_operator.values import QueryRates, Snapshot
+from streamjob_operator.scaling.rule import Situation
+from streamjob_operator.values import QueryRates
 from streamjob_planners import measures
 from streamjob_planners.advice.sentences import amount
 from streamjob_planners.batch.rate import Limit, fewest_executors, largest_rate
 from streamjob_planners.batch.work import Work, work_of
-from streamjob_planners.model import LoadModel, Plan
+from streamjob_planners.model import LoadModel
 
 HEADROOM = 0.9
 """Part of the trigger interval that a batch should take at most."""
@@ -26,21 +23,6 @@ CATCHES_UP = 0.95
 """Rows that arrive over rows that are taken, up to which batches that overrun get shorter by themselves."""
 MAX_JUMP = 2.0
 """A rule that reads batch times asks for at most this times the executors that there are."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """What a scaling rule may look at: measurements, and the loads once the plan has been carried out.
-
-    `settled` says that the whole window lies after the last change of placement, so that its batch times are those of
-    today's placement.
-    """
-
-    job: StreamJob
-    snapshot: Snapshot
-    estimate: Estimate
-    plan: Plan
-    settled: bool = True
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,32 +37,6 @@ class Need:
     why: str
     calm: int = 0
     since_s: float | None = None
-
-
-class ScalingRule(Protocol):
-    """Says how many executors are needed; bounds, stabilisation and windows are applied by others."""
-
-    def need(self, situation: Situation) -> Need:
-        """The need; pure."""
-
-
-class UtilizationRule:
-    """Enough executors that slots are busy to the target, a batch fits into its trigger interval, and state fits."""
-
-    def need(self, situation: Situation) -> Need:
-        """The largest of the needs; of a query that waits for data, what its state needs."""
-        idle = waits(situation.snapshot)
-        if idle is not None:
-            by_state = by_memory(situation)
-            return dataclasses.replace(by_state, calm=by_state.executors, why=f"{idle}; {by_state.why}")
-        needs = (by_load(situation), by_time(situation), by_memory(situation))
-        largest = max(needs, key=lambda need: need.executors)
-        seen = situation.estimate
-        since_s = max((at_s for at_s in (seen.changed_at_s, seen.level_changed_at_s) if at_s is not None), default=None)
-        calm = max(need.calm for need in needs)
-        if situation.snapshot.unmeasured:  # what runs beside has its needs, too
-            calm = max(calm, int((~_model(situation).marked).sum()))
-        return dataclasses.replace(largest, calm=calm, since_s=since_s)
 
 
 def total_load(situation: Situation) -> float:
@@ -131,7 +87,7 @@ def by_time(situation: Situation) -> Need:
     used to scale in only, never to scale out. While they overrun for want of slots, what is there is not too much
     either, whatever the loads say.
     """
-    trigger_s, rates, model = situation.snapshot.rates.trigger_interval_s, situation.snapshot.rates, _model(situation)
+    trigger_s, rates, model = situation.snapshot.rates.trigger_interval_s, situation.snapshot.rates, model_of(situation)
     if not trigger_s or situation.plan.after.mean <= 0:
         return Need(executors=1, why="no trigger interval")
     overruns, there = rates.mean_batch_s > trigger_s, int((~model.marked).sum())
@@ -149,7 +105,7 @@ def by_time(situation: Situation) -> Need:
 
 def by_memory(situation: Situation) -> Need:
     """Executors in whose memory the state fits, each with the commonest limit; 1 where nobody tells."""
-    model, needs = _model(situation), [Need(executors=1, why="no limit of memory")]
+    model, needs = model_of(situation), [Need(executors=1, why="no limit of memory")]
     for resource in model.resources:
         total, limit = float(resource.use.sum()), float(np.median(resource.limit[~model.marked]))
         if limit > 0:
@@ -189,7 +145,7 @@ def _limit(situation: Situation, trigger_s: float, most: int) -> str:
 
 
 def _work(situation: Situation) -> Work:
-    batch = _model(situation).batch
+    batch = model_of(situation).batch
     if batch is None:
         raise ValueError("batch: None given, the work of a batch is needed")
     seconds = situation.estimate.seconds
@@ -203,9 +159,10 @@ def _arriving_rps(situation: Situation) -> float:
 
 
 def _slots(situation: Situation) -> int:
-    batch = _model(situation).batch
-    return 1 if batch is None else int(np.median(batch.slots[~_model(situation).marked]))
+    batch = model_of(situation).batch
+    return 1 if batch is None else int(np.median(batch.slots[~model_of(situation).marked]))
 
 
-def _model(situation: Situation) -> LoadModel:
+def model_of(situation: Situation) -> LoadModel:
+    """What was planned on."""
     return situation.estimate.model
