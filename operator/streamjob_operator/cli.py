@@ -13,9 +13,11 @@ from streamjob_operator.kube.command import operator_command
 from streamjob_operator.kube.crd.command import crds_command
 from streamjob_operator.offline.command import plan_command
 from streamjob_operator.offline.planners_command import planners_command
+from streamjob_operator.recording.command import record_command
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 from streamjob_operator.spec.quantities import parse_duration
 from streamjob_sim.command import simulate_command
+from streamjob_sim.replay.command import replay_command
 
 BAD_SPEC, JOB_FAILED = 2, 1
 ON_CLUSTER = ("approve", "explain", "history", "pause", "refresh", "resume", "stop", "top")
@@ -112,4 +114,6 @@ main.add_command(import_command)
 main.add_command(operator_command)
 main.add_command(plan_command)
 main.add_command(planners_command)
+main.add_command(record_command)
+main.add_command(replay_command)
 main.add_command(simulate_command)

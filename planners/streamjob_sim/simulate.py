@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 
+from streamjob_operator.ports import Planning
 from streamjob_operator.spec import Application, Mode, StreamJob
 from streamjob_operator.spec.job import Metadata, Spec
 from streamjob_planners.model import Clock
@@ -44,17 +45,23 @@ def with_planner(job: StreamJob, planner: str | None) -> StreamJob:
 
 
 def simulate(
-    world: World, job: StreamJob, planner: str | None = None, seed: int = 0, clock: Clock = time.monotonic
+    world: World,
+    job: StreamJob,
+    planner: str | None = None,
+    seed: int = 0,
+    clock: Clock = time.monotonic,
+    planning: Planning | None = None,
 ) -> Score:
     """The score of a planner (None: the job's own) in a world.
 
     The world's chance comes from the seed alone: the same arrivals for every planner. `clock` limits the time of
-    plans; with balancing.maxIterations set and a planner that heeds it, a run can be repeated exactly.
+    plans; with balancing.maxIterations set and a planner that heeds it, a run can be repeated exactly. `planning`: who
+    makes plans, in place of the planner that the job names.
     """
     job = with_planner(job, planner)
     chances = np.random.default_rng(seed).spawn(2)
     simulated = SimulatedJob(world, chances[0])
-    controller = Controller(simulated, job, chances[1], clock)
+    controller = Controller(simulated, job, chances[1], clock, planning)
     period_s = job.spec.balancing.statistics_period_s
     turns: list[Turn] = []
     while simulated.now_s + period_s <= world.duration_s:

@@ -8,16 +8,20 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from streamjob_operator.offline.proposal import default_job
 from streamjob_operator.recording.trace import Trace
 from streamjob_operator.spec import Mode, StreamJob
 from streamjob_planners.model import Clock
 from streamjob_sim.job import Batch
-from streamjob_sim.replay.world_of import world_of
+from streamjob_sim.replay.planner import LevelPlanning
+from streamjob_sim.replay.world_of import STARTUP_S, world_of
 from streamjob_sim.score import Score
 from streamjob_sim.simulate import simulate
 
-PLANNER, MOST_ITERATIONS = "greedy", 2_000
-"""Planner of a replay, and the limit of its search: where key groups are to a point matters little here, time does."""
+MOST_ITERATIONS = 2_000
+"""Limit of a plan's search: where key groups are to a point matters little here, time does."""
+MOST_EXECUTORS = 100
+"""Where no policy is given."""
 APART_S = 600.0
 """Late batches that are closer than this to each other are told as one time."""
 
@@ -63,25 +67,43 @@ class Replayed:
 
 
 def for_replay(job: StreamJob) -> StreamJob:
-    """The job as a replay runs it: it acts by itself, and its planner takes little time."""
+    """The job as a replay runs it: it acts by itself, and its plans take little time."""
     spec = job.spec
-    balancing = spec.balancing.model_copy(
-        update={"mode": Mode.AUTO, "planner": PLANNER, "max_iterations": MOST_ITERATIONS}
-    )
+    balancing = spec.balancing.model_copy(update={"mode": Mode.AUTO, "max_iterations": MOST_ITERATIONS})
     scaling = spec.scaling.model_copy(update={"mode": Mode.AUTO})
     return job.model_copy(update={"spec": spec.model_copy(update={"balancing": balancing, "scaling": scaling})})
 
 
+def default_policy() -> StreamJob:
+    """The policy that holds when nobody gives one: the defaults of every field, and MOST_EXECUTORS at most."""
+    job = default_job()
+    executors = job.spec.executors.model_copy(update={"max": MOST_EXECUTORS})
+    return job.model_copy(update={"spec": job.spec.model_copy(update={"executors": executors})})
+
+
+def with_rule(job: StreamJob, rule: str) -> StreamJob:
+    """The job with another scaling rule."""
+    scaling = job.spec.scaling.model_copy(update={"rule": rule})
+    return job.model_copy(update={"spec": job.spec.model_copy(update={"scaling": scaling})})
+
+
 def replay(
-    name: str, trace: Trace, job: StreamJob, objective_s: float, *, seed: int = 0, clock: Clock = time.monotonic
+    name: str,
+    trace: Trace,
+    job: StreamJob,
+    objective_s: float,
+    *,
+    startup_s: float = STARTUP_S,
+    seed: int = 0,
+    clock: Clock = time.monotonic,
 ) -> Replayed:
     """Run the real controller, under the job's rule and policy, through the trace.
 
-    `objective_s`: what a batch may take; longer ones are late.
+    `objective_s`: what a batch may take; longer ones are late. `startup_s`: how long an executor takes to come.
     """
     begun_s = clock()
     job = for_replay(job)
-    score = simulate(world_of(trace, job), job, None, seed, clock)
+    score = simulate(world_of(trace, job, startup_s=startup_s), job, None, seed, clock, LevelPlanning())
     return judged(name, score, trace, objective_s, clock() - begun_s)
 
 

@@ -20,34 +20,31 @@ STARTUP_S = 60.0
 """Time from asking for an executor to its being ready, where nobody tells."""
 
 
-def world_of(trace: Trace, job: StreamJob, *, startup_s: float = STARTUP_S, executors: int | None = None) -> World:
+def world_of(trace: Trace, job: StreamJob, *, startup_s: float = STARTUP_S, alike: bool = True) -> World:
     """The world of a trace under a job's policy: the same rows at the same times, batches made of the same work.
 
-    It begins with `executors`, by default with as many as were there, within the policy's bounds. Stages of one level
-    are one operator. Chance is left out: tasks take their means.
+    It begins with as many executors as were there, or as the first rate keeps busy to the policy's target, within its
+    bounds. Stages of one level are one operator. Chance is left out: tasks take their means. `alike`: see Batch.
     """
     batches = trace.batches
     source_row_s = sum(one.row_seconds for one in batches.stages if one.tasks is None)
     source_fixed_s = sum(one.fixed_seconds for one in batches.stages if one.tasks is None)
-    initial = executors or next((one for one in trace.executors or () if one), job.spec.executors.min)
-    bounds = job.spec.executors
+    bounds, initial = job.spec.executors, _initial(trace, job)
     # As in a file: durations are text there.
     fleet = {
-        "initial": min(max(initial, bounds.min), bounds.max),
+        "initial": initial,
         "cores": batches.slots,
         "startup": _text(startup_s),
         "placement": Placement.EVEN,
     }
     batch = {
         "trigger": _text(batches.trigger_seconds or BACK_TO_BACK_S),
-        "fixed": _text(batches.fixed_seconds + source_fixed_s / (batches.slots * max(1, initial))),
+        "fixed": _text(batches.fixed_seconds + source_fixed_s / (batches.slots * initial)),
         "source_records_per_slot_second": 1.0 / source_row_s if source_row_s > 0 else None,
         "tells_lag": trace.lag is not None,
-        "alike": True,
+        "alike": alike,
     }
-    policy = Policy(
-        executors=bounds, balancing=job.spec.balancing, scaling=job.spec.scaling, metrics=job.spec.metrics
-    )
+    policy = Policy(executors=bounds, balancing=job.spec.balancing, scaling=job.spec.scaling, metrics=job.spec.metrics)
     return World.model_validate(
         {
             "description": f"Replay of {trace.job}",
@@ -59,6 +56,14 @@ def world_of(trace: Trace, job: StreamJob, *, startup_s: float = STARTUP_S, exec
             "policy": policy,
         }
     )
+
+
+def _initial(trace: Trace, job: StreamJob) -> int:
+    bounds, batches = job.spec.executors, trace.batches
+    busy = trace.known_rates()[0] * sum(one.row_seconds for one in batches.stages)
+    by_rate = math.ceil(100.0 * busy / batches.slots / job.spec.scaling.target_utilization)
+    there = next((one for one in trace.executors or () if one), by_rate)
+    return min(max(there, bounds.min), bounds.max)
 
 
 def _text(seconds: float) -> str:
