@@ -1,1 +1,1 @@
-"""Answers from the batch model: what the last scaling decision rested on, and what would be if things were otherwise."""
+"""Answers from the batch model: what a scaling decision rested on, and what would be if things were otherwise."""

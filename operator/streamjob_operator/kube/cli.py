@@ -11,8 +11,9 @@ from typing import Any
 import click
 from rich.live import Live
 
+from streamjob_operator.asking.command import explain, what_if
 from streamjob_operator.kube.access import default_namespace
-from streamjob_operator.kube.cli_views import explain_view, history_view, plan_view, top_view
+from streamjob_operator.kube.cli_views import history_view, plan_view, top_view
 from streamjob_operator.kube.client import KubeApi, Object
 from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.memory import read_memory
@@ -85,14 +86,6 @@ def plan(session: Session, name: str) -> None:
     """Show the newest plan, its moves while it waits for approval, and what came of it."""
     status = read_status(session.read(name))
     console().print(plan_view(name, status, pending_of(status)))
-
-
-@main.command()
-@click.argument("name")
-@on_cluster
-def explain(session: Session, name: str) -> None:
-    """Say why the job was or was not changed, and what can be done about it."""
-    console().print(explain_view(name, read_status(session.read(name))))
 
 
 @main.command()
@@ -187,6 +180,9 @@ def token() -> str:
     """A value that was not there before, however soon after another one; the time is for whoever reads it."""
     return f"{rfc3339(time.time())}-{secrets.token_hex(4)}"
 
+
+main.add_command(explain)
+main.add_command(what_if)
 
 if __name__ == "__main__":
     main()

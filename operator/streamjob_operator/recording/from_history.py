@@ -57,7 +57,7 @@ def made(job: str, found: Columns, batches: Batches) -> Trace:
 
 
 def batches_of(measured: Measured) -> Batches:
-    """What a batch is made of, in a trace's words: key groups of one level as one stage, the free stages as they are."""
+    """What a batch is made of, in a trace's words: key groups of one level are one stage."""
     work = measured.work
     free = tuple(Stage(level=one.level, fixed_seconds=one.fixed_s, row_seconds=one.row_s) for one in work.free)
     return Batches(

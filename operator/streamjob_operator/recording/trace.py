@@ -1,4 +1,4 @@
-"""The trace: what arrived at a job over time, what it did, and what its batches are made of. docs/scaling.md shows one."""
+"""The trace: what arrived at a job over time, what it did, and what its batches are made of."""
 
 from __future__ import annotations
 

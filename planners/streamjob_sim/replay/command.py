@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -40,16 +40,7 @@ def _duration(_: click.Context, __: click.Parameter, value: str | None) -> float
 @click.option("--startup", "startup_s", metavar="TIME", callback=_duration, default="60s", show_default=True)
 @click.option("--plot", type=NEW_FILE, callback=drawing(SUFFIXES), help="Draw it: a .png, .svg, .pdf or .html.")
 @click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def replay_command(
-    source: Path,
-    rules: tuple[str, ...],
-    policies: tuple[Path, ...],
-    objective_s: float | None,
-    price: float | None,
-    startup_s: float,
-    plot: Path | None,
-    output: str,
-) -> None:
+def replay_command(source: Path, rules: tuple[str, ...], policies: tuple[Path, ...], **options: Any) -> None:
     """Run the real controller through a recorded TRACE: what it would have cost, and when it would have been late.
 
     --rule and --policy may be given several times; each rule is tried under each policy. --objective is what a batch
@@ -59,10 +50,10 @@ def replay_command(
     from streamjob_operator.terminal import console
     from streamjob_sim.replay.show import document, render
 
-    trace = _trace(source)
-    objective_s = objective_s or trace.batches.trigger_seconds or _needs_objective()
-    runs = [_run(name, trace, job, objective_s, startup_s) for name, job in _jobs(rules, policies)]
-    if output == "json":
+    trace, price, plot = _trace(source), options["price"], options["plot"]
+    objective_s = options["objective_s"] or trace.batches.trigger_seconds or _needs_objective()
+    runs = [_run(name, trace, job, objective_s, options["startup_s"]) for name, job in _jobs(rules, policies)]
+    if options["output"] == "json":
         click.echo(json.dumps(document(trace, runs, objective_s, price), indent=1))
     else:
         console().print(render(trace, runs, objective_s, price), highlight=False)

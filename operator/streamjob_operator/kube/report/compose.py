@@ -15,6 +15,7 @@ from streamjob_operator.kube.report.decisions import ACTED, cycle_of, decision_o
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import findings
 from streamjob_operator.kube.report.motion import motion_of
+from streamjob_operator.kube.report.scaling import scaling_of
 from streamjob_operator.kube.report.sections import (
     batch_of,
     collocation_of,
@@ -88,6 +89,7 @@ def _cycle(before: Status, cycle: Cycle, objective_s: float | None) -> dict[str,
     return {
         "load": load_of(record) or before.load,
         "batch": batch_of(record, objective_s) or before.batch,
+        "scaling": scaling_of(record) or before.scaling,
         "collocation": collocation_of(record) or before.collocation,
         "last_cycle": cycle_of(cycle),
         "last_plan": plan_of(before.last_plan, record),
