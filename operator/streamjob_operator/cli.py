@@ -21,7 +21,7 @@ from streamjob_sim.command import simulate_command
 from streamjob_sim.replay.command import replay_command
 
 BAD_SPEC, JOB_FAILED = 2, 1
-ON_CLUSTER = ("approve", "history", "pause", "refresh", "resume", "stop", "top")
+ON_CLUSTER = ("approve", "history", "pause", "refresh", "resume", "savings", "stop", "top")
 """Commands of `streamjob kube` that are commands of `streamjob` too; `plan` is another one here, on a file."""
 
 

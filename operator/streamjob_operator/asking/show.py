@@ -94,7 +94,7 @@ def predictions_table(
     """One line for each number of executors; `today` and `needed` are told beside their numbers."""
     table = Table()
     table.add_column("executors")
-    for name in ("slots", "rows", "slowest executors", "chance", "batch", "slots busy", "keeps up with"):
+    for name in ("slots", "rows", "tasks", "planning", "chance", "batch", "slots busy", "keeps up with"):
         table.add_column(name, justify="right")
     table.add_column("most of it")
     for one in predictions:
@@ -104,6 +104,7 @@ def predictions_table(
             str(one.executors * slots),
             number(one.rows, "", 0),
             f"{one.free_s + one.tasks_s:.2f} s",
+            f"{one.fixed_s:.2f} s",
             f"{one.chance_s:.2f} s",
             GROWS if one.batch_s is None else f"{one.batch_s:.2f} s",
             f"{one.busy_pct:.0f} %",

@@ -23,6 +23,7 @@ from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.report.compose import read_status
 from streamjob_operator.kube.report.times import rfc3339
 from streamjob_operator.kube.retry import Retry
+from streamjob_operator.kube.savings_view import saved, savings_view
 from streamjob_operator.memory import UnreadableMemory
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.terminal import console
@@ -166,6 +167,21 @@ def top(session: Session, all_namespaces: bool, watch: bool) -> None:
         while True:
             time.sleep(EVERY_S)
             live.update(view(), refresh=True)
+
+
+@main.command()
+@click.option("--all-namespaces", "-A", is_flag=True, help="Jobs of every namespace.")
+@click.option("--month", metavar="YYYY-MM", help="One month. Default: all that are kept, three at most.")
+@click.option("--price", type=click.FloatRange(min=0), help="Of one executor for an hour, in any currency.")
+@on_cluster
+def savings(session: Session, all_namespaces: bool, month: str | None, price: float | None) -> None:
+    """Show what scaling has saved: executor-hours beside those of a fleet that always has the most."""
+    found = session.api.list(STREAM_JOBS, None if all_namespaces else session.namespace)
+    jobs = [(one["metadata"]["namespace"], one["metadata"]["name"], read_status(one)) for one in found]
+    counted = saved(sorted(jobs, key=lambda job: job[:2]), month)
+    if not counted:
+        raise click.ClickException("No executor-hours were counted of that time.")
+    console().print(savings_view(counted, price))
 
 
 def pending_of(status: Status) -> PendingPlan | None:
