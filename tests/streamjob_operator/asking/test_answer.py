@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from worlds import World
 
 from streamjob_operator.asking.answer import Question, Rate, answer, backlog
 from streamjob_operator.asking.measured import Measured, Unanswerable, of_snapshot
@@ -14,7 +15,6 @@ from streamjob_operator.asking.show import answer_sentences, backlog_sentence
 from streamjob_operator.values import Memory
 from streamjob_planners.batch.work import Work
 from streamjob_planners.model import GroupId
-from worlds import World
 
 GROUPS = 8
 
@@ -70,7 +70,7 @@ def test_executors_for_twice_the_rate() -> None:
     assert found.objective_s == pytest.approx(9.0)
     assert found.needed == 2
     assert answer(measured(), Question(rate=Rate(rows=200.0), objective_s=5.0)).needed == 4
-    assert list(answer_sentences(found))[0] == "2 executors are needed so that batches take 9s at most."
+    assert next(answer_sentences(found)) == "2 executors are needed so that batches take 9s at most."
 
 
 def test_no_number_is_enough_where_one_key_group_is_too_heavy() -> None:

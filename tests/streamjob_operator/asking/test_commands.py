@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from worlds import even, job, warm
 
 from streamjob_operator.cli import main
 from streamjob_operator.history import HistoryFile
 from streamjob_operator.offline.snapshot_file import Moment, write_moment
-from worlds import even, job, warm
 
 
 def streamjob(*arguments: object) -> Result:
@@ -51,7 +51,10 @@ def test_what_if_for_a_program(snapshot: Path) -> None:
     found = json.loads(result.stdout)
     assert (found["kind"], found["version"], found["job"]) == ("what-if", 1, "snapshot")
     assert found["rate_rps"] == 300.0
-    assert found["needed"] == len([one for one in found["predictions"] if one["executors"] == found["needed"]]) * 4
+    assert found["needed"] == 8  # 600 rows, 0.6 s for each of 8 key groups, 0.1 s beside them
+    batches_s = {one["executors"]: one["batch_s"] for one in found["predictions"]}
+    assert batches_s[8] == pytest.approx(0.7)
+    assert batches_s[7] == pytest.approx(1.3)
 
 
 def test_what_cannot_be_done_ends_with_1_and_says_why(snapshot: Path) -> None:

@@ -29,7 +29,7 @@ def test_the_same_is_predicted_from_the_status_as_from_the_record() -> None:
     of = record()
     before, after = decided(of, "j", None, None).measured, measured_of(kept(of))
     for executors in (1, 2, 3, 6):
-        one, other = (predicted(measured, executors, 50.0) for measured in (before, after))
+        one, other = (predicted(measured, executors, 20.0) for measured in (before, after))
         assert other.batch_s == pytest.approx(one.batch_s, rel=1e-3)
         assert other.most_rps == pytest.approx(one.most_rps, rel=1e-3)
 
@@ -41,7 +41,7 @@ def test_of_many_key_groups_the_heaviest_is_kept() -> None:
     assert len(status.model_dump_json()) < 2000
     before, after = decided(of, "j", None, None).measured, measured_of(status)
     for executors in (1, 2, 6):
-        one, other = (predicted(measured, executors, 50.0) for measured in (before, after))
+        one, other = (predicted(measured, executors, 20.0) for measured in (before, after))
         assert other.batch_s == pytest.approx(one.batch_s, rel=0.02)
 
 
