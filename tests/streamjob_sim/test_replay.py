@@ -70,12 +70,11 @@ def test_what_was_recorded_is_what_was_there(trace: Trace) -> None:
     assert stage.row_seconds + stage.fixed_seconds / 80_000 == pytest.approx(1e-3, rel=0.05)
 
 
-def test_a_twin_takes_the_same_batches(first: tuple[Score, Path], twin: Replayed) -> None:
-    measured = lengths_s(first[0].batches)
-    for percent in (10, 50, 90):
-        assert np.percentile(lengths_s(twin.score.batches), percent) == pytest.approx(
-            np.percentile(measured, percent), rel=0.10
-        ), percent
+@pytest.mark.parametrize(("percent", "within"), [(10, 0.10), (50, 0.10), (90, 0.20)])
+def test_a_twin_takes_the_same_batches(first: tuple[Score, Path], twin: Replayed, percent: int, within: float) -> None:
+    """The recorded run has chance in it, which a replay leaves out: its long batches are less long."""
+    measured, replayed = (np.percentile(lengths_s(one.batches), percent) for one in (first[0], twin.score))
+    assert replayed == pytest.approx(measured, rel=within)
 
 
 def test_a_twin_has_the_same_executors_in_nine_of_ten_cycles(first: tuple[Score, Path], twin: Replayed) -> None:

@@ -70,7 +70,7 @@ def answer_sentences(found: Answer) -> Iterator[str]:
         "rows are kept up with" if found.objective_s is None else f"batches take {_seconds(found.objective_s)} at most"
     )
     if found.needed is None:
-        yield f"No number of executors up to {found.most:,} does: {within} with none of them, as {found.why_not}."
+        yield f"No number of executors up to {found.most:,} is enough so that {within}: {found.why_not}."
     else:
         yield f"{_executors(found.needed)} needed so that {within}."
     yield backlog_sentence(found.backlog)

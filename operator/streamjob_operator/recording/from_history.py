@@ -6,19 +6,21 @@ import itertools
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from streamjob_operator.asking.measured import Measured, of_record
 from streamjob_operator.history import HistoryError, read_history
 from streamjob_operator.recording.columns import Columns, Reading, columns
-from streamjob_operator.recording.trace import KIND, VERSION, Batches, Stage, Trace
+from streamjob_operator.recording.trace import Batches, Stage, Trace
 from streamjob_operator.recording.trace_file import TraceError
 from streamjob_operator.steps.batching import live
 from streamjob_operator.values import CycleRecord, Snapshot
 
 LEAST_STEP_S = 1.0
 SHARE_DIGITS = 6
+Value = TypeVar("Value", int, float)
 
 
 def trace_of_history(path: Path, step_s: float | None) -> Trace:
@@ -43,17 +45,23 @@ def made(job: str, found: Columns, batches: Batches) -> Trace:
     first = next((at for at, one in enumerate(found.rate) if one is not None), None)
     if first is None:
         raise TraceError(("No rate was measured at any time.",))
-    known = {"lag": found.lag[first:], "executors": found.executors[first:], "batch_seconds": found.batch_s[first:]}
     return Trace(
-        kind=KIND,
-        version=VERSION,
+        kind="trace",
+        version=1,
         job=job,
         start=found.start_s + first * found.step_s,
         step_seconds=found.step_s,
         rate=found.rate[first:],
+        lag=_known(found.lag[first:]),
+        executors=_known(found.executors[first:]),
+        batch_seconds=_known(found.batch_s[first:]),
         batches=batches,
-        **{name: column for name, column in known.items() if any(one is not None for one in column)},
     )
+
+
+def _known(column: tuple[Value | None, ...]) -> tuple[Value | None, ...] | None:
+    """The column, None where nothing of it is known."""
+    return column if any(one is not None for one in column) else None
 
 
 def batches_of(measured: Measured) -> Batches:

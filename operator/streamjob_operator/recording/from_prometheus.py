@@ -60,7 +60,7 @@ def query_of(connection: Connection, span: Span) -> str:
     found = connection.query(
         f"count by (query) (last_over_time({span.of(names.QUERY_BATCHES)}[{span.whole}]))", span.end_s
     )
-    known = sorted(one["metric"].get("query", "") for one in found)
+    known = sorted(str(one["metric"].get("query", "")) for one in found)
     if len(known) == 1:
         return known[0]
     if not known:

@@ -8,7 +8,6 @@ from pydantic import Field, model_validator
 
 from streamjob_operator.spec.base import Part
 
-KIND, VERSION = "trace", 1
 MOST_POINTS = 100_000
 LONGEST_S = 604_800.0
 """A week: what the simulator runs at most."""

@@ -80,7 +80,7 @@ def test_no_number_is_enough_where_one_key_group_is_too_heavy() -> None:
     )
     assert found.needed is None
     assert found.why_not == "one key group alone is too heavy for that"
-    assert "No number of executors up to 20 does" in " ".join(answer_sentences(found))
+    assert "No number of executors up to 20 is enough" in " ".join(answer_sentences(found))
 
 
 def test_a_backlog_is_worked_off_by_what_is_left_over() -> None:

@@ -60,7 +60,7 @@ def test_what_if_for_a_program(snapshot: Path) -> None:
 def test_what_cannot_be_done_ends_with_1_and_says_why(snapshot: Path) -> None:
     result = streamjob("what-if", "--from", snapshot, "--rate", "50x", "--max", 20)
     assert result.exit_code == 1
-    assert "No number of executors up to 20 does" in result.output
+    assert "No number of executors up to 20 is enough" in result.output
 
 
 def test_explain_shows_figures_bounds_and_the_sentence(history: Path) -> None:
