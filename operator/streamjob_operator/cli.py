@@ -7,18 +7,21 @@ from pathlib import Path
 import click
 
 from streamjob_operator.advising.command import advise_command
+from streamjob_operator.asking.command import explain, what_if
 from streamjob_operator.drawing import lacking
 from streamjob_operator.importing.command import import_command
 from streamjob_operator.kube.command import operator_command
 from streamjob_operator.kube.crd.command import crds_command
 from streamjob_operator.offline.command import plan_command
 from streamjob_operator.offline.planners_command import planners_command
+from streamjob_operator.recording.command import record_command
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 from streamjob_operator.spec.quantities import parse_duration
 from streamjob_sim.command import simulate_command
+from streamjob_sim.replay.command import replay_command
 
 BAD_SPEC, JOB_FAILED = 2, 1
-ON_CLUSTER = ("approve", "explain", "history", "pause", "refresh", "resume", "stop", "top")
+ON_CLUSTER = ("approve", "history", "pause", "refresh", "resume", "savings", "stop", "top")
 """Commands of `streamjob kube` that are commands of `streamjob` too; `plan` is another one here, on a file."""
 
 
@@ -108,8 +111,12 @@ def kube(arguments: tuple[str, ...]) -> None:
 
 main.add_command(advise_command)
 main.add_command(crds_command)
+main.add_command(explain)
 main.add_command(import_command)
 main.add_command(operator_command)
 main.add_command(plan_command)
 main.add_command(planners_command)
+main.add_command(record_command)
+main.add_command(replay_command)
 main.add_command(simulate_command)
+main.add_command(what_if)

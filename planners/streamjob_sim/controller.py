@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from streamjob_operator.cycle import turn
-from streamjob_operator.ports import Ports, Rules
+from streamjob_operator.ports import Planning, Ports, Rules
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord, Memory
 from streamjob_planners.model import Clock
@@ -66,13 +66,21 @@ class Controller:
     """Turns the cycle. `records` is what it reported; `crashes` counts its deaths."""
 
     def __init__(
-        self, simulated: SimulatedJob, job: StreamJob, rng: np.random.Generator, clock: Clock, rules: Rules
+        self,
+        simulated: SimulatedJob,
+        job: StreamJob,
+        rng: np.random.Generator,
+        clock: Clock,
+        *,
+        rules: Rules,
+        planning: Planning | None = None,
     ) -> None:
         self._rules = rules
         self._simulated = simulated
         self._job = job
         self._rng = rng
         self._clock = clock
+        self._planning = planning
         self._memory = KeptMemory()
         self.actuator = SimulatedActuator(simulated, job)
         self._metrics = SimulatedMetrics(simulated, rng)
@@ -98,7 +106,13 @@ class Controller:
         return self._memory.load()
 
     def _ports(self) -> Ports:
-        ports = Ports(metrics=self._metrics, actuator=self.actuator, memory=self._memory, rules=self._rules)
+        ports = Ports(
+            metrics=self._metrics,
+            actuator=self.actuator,
+            memory=self._memory,
+            planning=self._planning,
+            rules=self._rules,
+        )
         fault = lasting(self._simulated.world.faults, _CRASHES, self._simulated.now_s)
         if fault is None or self._rng.random() >= (fault.share or 0.0):
             return ports

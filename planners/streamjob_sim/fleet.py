@@ -78,6 +78,10 @@ class Fleet:
         for index, executor in enumerate(self.executors):
             executor.kept_ratio = kept_ratios.get(index, 1.0)
 
+    def settled(self) -> bool:
+        """Whether none is to come, and none is to be drained."""
+        return not any(one.life is Life.STARTING or one.marked for one in self.executors)
+
     def next_coming_s(self) -> float:
         """When the next executor will be ready; infinity when none was asked for."""
         return min((one.ready_at_s for one in self.executors if one.life is Life.STARTING), default=math.inf)

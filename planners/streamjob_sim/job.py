@@ -9,6 +9,7 @@ from collections import deque
 import numpy as np
 
 from streamjob_planners.model import BoolArray, FloatArray
+from streamjob_sim import alike
 from streamjob_sim.agent import Agent
 from streamjob_sim.faults import Fault, FaultKind
 from streamjob_sim.fleet import Fleet, Life, place
@@ -31,17 +32,20 @@ class Running:
     work: Work
     timing: Timing
     moved: BoolArray
+    times: int = 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """A finished batch. `waiting` are records that had arrived and were not taken; arrays are (n_groups,).
+    """A finished batch, or `times` batches in a row that were alike, of which all figures are those of one.
 
-    `loading_s` is the part of `task_s` that moves and cold executors cost.
+    `waiting` are records that had arrived and were not taken; arrays are (n_groups,). `loading_s` is the part of
+    `task_s` that moves and cold executors cost. `started_s` is the first one's start, `end_s` the last one's end.
     """
 
     started_s: float
     end_s: float
+    length_s: float
     taken: float
     waiting: float
     moves: int
@@ -56,11 +60,7 @@ class Batch:
     executor_busy_s: FloatArray  # (n_executors,) as of then
     other_busy_s: float
     fleet: frozenset[str]  # executors that were there at its end
-
-    @property
-    def length_s(self) -> float:
-        """Its duration."""
-        return self.end_s - self.started_s
+    times: int = 1
 
 
 class SimulatedJob:
@@ -82,6 +82,7 @@ class SimulatedJob:
         self.now_s, self.taken = 0.0, 0.0
         self.batches: deque[Batch] = deque(maxlen=KEPT_BATCHES)
         self._running: Running | None = None
+        self._until_s = 0.0
         self._next_start_s = world.batch.trigger_s
         self._deaths = sorted(
             (one for one in world.faults if one.kind is FaultKind.EXECUTOR_DEATH), key=lambda one: one.at_s
@@ -89,6 +90,7 @@ class SimulatedJob:
 
     def advance(self, to_s: float) -> None:
         """Let everything happen up to and including that moment."""
+        self._until_s = to_s
         while (at_s := self._next_event_s()) <= to_s:
             self.now_s = at_s
             self.fleet.tick(at_s)
@@ -125,8 +127,18 @@ class SimulatedJob:
         work = self.stages.work(taken, self.now_s, self._rng)
         moved = self.agent.registered != self.agent.seen
         timing = self.stages.time(work, self.agent.registered, self._loading_s(moved), self.fleet)
-        end_s = self.now_s + timing.length_s
-        self._running = Running(started_s=self.now_s, end_s=end_s, work=work, timing=timing, moved=moved)
+        times = 1 if moved.any() else self._alike(taken, timing.length_s)
+        self.taken += (times - 1) * taken
+        end_s = self.now_s + (times - 1) * self.world.batch.trigger_s + timing.length_s
+        self._running = Running(started_s=self.now_s, end_s=end_s, work=work, timing=timing, moved=moved, times=times)
+
+    def _alike(self, taken: float, length_s: float) -> int:
+        """How many batches from this one on are like it, as nothing but time goes by meanwhile."""
+        if not self.world.batch.alike or self.agent.goals or self.agent.places:
+            return 1
+        if not self.fleet.settled() or any(self.fleet.executors[one].cold for one in np.unique(self.agent.registered)):
+            return 1
+        return alike.batches(self.world, self.arrived, taken, length_s, self.now_s, self._until_s)
 
     def _slow(self) -> dict[int, float]:
         """Executors that are slow now, and the part of their speed that they keep."""
@@ -143,7 +155,7 @@ class SimulatedJob:
         self.agent.confirm()
         work, timing, owner = running.work, running.timing, self.agent.seen
         self.state_bytes = np.minimum(
-            self.state_bytes + self._growth * work.records, np.maximum(self._cap, self.state_bytes)
+            self.state_bytes + self._growth * work.records * running.times, np.maximum(self._cap, self.state_bytes)
         )
         for index in np.unique(owner):
             self.fleet.executors[index].cold = False
@@ -151,6 +163,7 @@ class SimulatedJob:
             Batch(
                 started_s=running.started_s,
                 end_s=running.end_s,
+                length_s=running.end_s - running.started_s - (running.times - 1) * self.world.batch.trigger_s,
                 taken=work.taken,
                 waiting=self.waiting(running.end_s),
                 moves=int(running.moved.sum()),
@@ -165,11 +178,12 @@ class SimulatedJob:
                 executor_busy_s=np.bincount(owner, timing.task_s, len(self.fleet.executors)).astype(np.float64),
                 other_busy_s=timing.other_busy_s,
                 fleet=frozenset(map(str, np.flatnonzero(self.fleet.ready()).tolist())),
+                times=running.times,
             )
         )
         self._running = None
         trigger_s = self.world.batch.trigger_s
-        planned_s = (math.floor(running.started_s / trigger_s + 1e-9) + 1) * trigger_s
+        planned_s = (math.floor(running.started_s / trigger_s + 1e-9) + running.times) * trigger_s
         self._next_start_s = max(running.end_s, planned_s)
 
     def _die(self, fault: Fault) -> None:

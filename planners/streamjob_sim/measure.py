@@ -97,10 +97,10 @@ def _totals(job: SimulatedJob, window_s: float) -> Iterator[Totals]:
     begun_s = START_S + (batches[-1].end_s if batches else job.now_s) - covered_s
     fleet = batches[0].fleet if batches else frozenset()
     yield _reading(begun_s, 0, sums, figures, fleet)
-    for at, batch in enumerate(batches, start=1):
-        sums = {name: total + getattr(batch, name) for name, total in sums.items()}
-        figures.update(batch_figures(job, batch))
-        yield _reading(START_S + batch.end_s, at, sums, figures, batch.fleet)
+    for batch, count in zip(batches, itertools.accumulate(one.times for one in batches), strict=True):
+        sums = {name: total + batch.times * getattr(batch, name) for name, total in sums.items()}
+        figures.update({name: batch.times * value for name, value in batch_figures(job, batch).items()})
+        yield _reading(START_S + batch.end_s, count, sums, figures, batch.fleet)
 
 
 def _reading(
@@ -144,14 +144,14 @@ def _patience_s(ends_s: list[float], window_s: float) -> float:
 def _sum(job: SimulatedJob, batches: list[Batch], name: str) -> FloatArray:
     total = np.zeros(len(job.stages.group_ids))
     for batch in batches:
-        total += getattr(batch, name)
+        total += batch.times * getattr(batch, name)
     return total
 
 
 def _executors(job: SimulatedJob, batches: list[Batch]) -> tuple[ExecutorView, ...]:
     busy_s = np.zeros(len(job.fleet.executors))
     for batch in batches:
-        busy_s[: batch.executor_busy_s.size] += batch.executor_busy_s
+        busy_s[: batch.executor_busy_s.size] += batch.times * batch.executor_busy_s
     return tuple(
         ExecutorView(
             executor_id=str(index),
@@ -166,18 +166,20 @@ def _executors(job: SimulatedJob, batches: list[Batch]) -> tuple[ExecutorView, .
 
 
 def _rates(job: SimulatedJob, batches: list[Batch], covered_s: float) -> QueryRates:
-    taken, spent_s = sum(one.taken for one in batches), sum(one.length_s for one in batches)
+    count = sum(one.times for one in batches)
+    taken = sum(one.times * one.taken for one in batches)
+    spent_s = sum(one.times * one.length_s for one in batches)
     last = job.batches[-1] if job.batches else None
     return QueryRates(
-        batches=len(batches),
-        mean_batch_s=spent_s / len(batches) if batches else 0.0,
+        batches=count,
+        mean_batch_s=spent_s / count if batches else 0.0,
         last_batch_s=last.length_s if last else 0.0,
         last_batch_at_s=START_S + (last.end_s if last else 0.0),
         trigger_interval_s=job.world.batch.trigger_s,
         input_rps=taken / covered_s,
         processed_rps=taken / spent_s if spent_s > 0 else 0.0,
         lag_rows=last.waiting if last and job.world.batch.tells_lag else None,
-        other_busy_s=sum(one.other_busy_s for one in batches),
+        other_busy_s=sum(one.times * one.other_busy_s for one in batches),
     )
 
 

@@ -79,7 +79,8 @@ class Run:
 
 def score(run: Run) -> Score:
     """The figures. `overloaded_s` is time in batches that took longer than the trigger interval."""
-    lengths_s = np.array([batch.length_s for batch in run.batches] or [0.0])
+    times = [batch.times for batch in run.batches]
+    lengths_s = np.repeat([batch.length_s for batch in run.batches], times) if times else np.zeros(1)
     waiting = [batch.waiting for batch in run.batches] or [0.0]
     distances = [turn.load_distance for turn in run.turns if turn.load_distance is not None] or [0.0]
     steps = changes(run.turns)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from pydantic import Field, model_validator
 
@@ -103,11 +105,20 @@ class Skew(Part):
     hot_from_s: Duration = Field(default=0.0, alias="hotFrom", ge=0)
     """When the hot partitions become hot, since the start of the world. Duration, default 0s."""
 
+    shares: tuple[Annotated[float, Field(ge=0, le=1)], ...] | None = Field(default=None, min_length=1)
+    """Share of each partition as it is known, in place of keys. 0 to 1 each, scaled to a sum of 1. Default: none."""
+
     shift_every_s: Duration | None = Field(default=None, alias="shiftEvery", gt=0)
     """Time in which the whole pattern slides `shiftBy` partitions further. Duration, default: it never does."""
 
     shift_by: int = Field(default=1, ge=1, le=100_000)
     """Partitions by which the pattern slides in that time. Default 1."""
+
+    @model_validator(mode="after")
+    def _some(self) -> Skew:
+        if self.shares is not None and not sum(self.shares) > 0:
+            raise ValueError("shares: one of them must be above 0")
+        return self
 
 
 def arrivals(arrival: Arrival, duration_s: float, rng: np.random.Generator) -> FloatArray:
@@ -140,11 +151,13 @@ def noise(deviation: float, size: int, rng: np.random.Generator) -> FloatArray:
 
 def shares(skew: Skew, n_partitions: int, rng: np.random.Generator) -> FloatArray:
     """Share of each partition at the start, sums to 1, (n_partitions,)."""
-    return heated(hashed(skew, n_partitions, rng), skew, rng)
+    return heated(placed(skew, n_partitions, rng), skew, rng)
 
 
-def hashed(skew: Skew, n_partitions: int, rng: np.random.Generator) -> FloatArray:
-    """The same without hot partitions."""
+def placed(skew: Skew, n_partitions: int, rng: np.random.Generator) -> FloatArray:
+    """The same without hot partitions: as they are known, as keys are hashed, or even."""
+    if skew.shares is not None:
+        return np.array(skew.shares) / sum(skew.shares)
     if skew.exponent <= 0:
         return np.full(n_partitions, 1.0 / n_partitions)
     weight = np.arange(1, skew.keys + 1, dtype=np.float64) ** -skew.exponent

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from streamjob_operator.ports import Rules
+from streamjob_operator.ports import Planning, Rules
 from streamjob_operator.scaling import registry
 from streamjob_operator.scaling.rule import ScalingRule
 from streamjob_operator.spec import Application, Mode, StreamJob
@@ -58,18 +58,19 @@ def simulate(
     seed: int = 0,
     clock: Clock = time.monotonic,
     rule: RuleOf | None = None,
+    planning: Planning | None = None,
 ) -> Score:
     """The score of a planner (None: the job's own) in a world.
 
     The world's chance comes from the seed alone: the same arrivals for every planner. `clock` limits the time of
-    plans; with balancing.maxIterations set and a planner that heeds it, a run can be repeated exactly.
-    `rule` decides in place of the job's scaling rule.
+    plans; with balancing.maxIterations set and a planner that heeds it, a run can be repeated exactly. `rule` decides
+    in place of the job's scaling rule, `planning` makes plans in place of the planner that the job names.
     """
     job = with_planner(job, planner)
     chances = np.random.default_rng(seed).spawn(2)
     simulated = SimulatedJob(world, chances[0])
     rules = registry.get if rule is None else _always(rule(simulated))
-    controller = Controller(simulated, job, chances[1], clock, rules)
+    controller = Controller(simulated, job, chances[1], clock, rules=rules, planning=planning)
     period_s = job.spec.balancing.statistics_period_s
     turns: list[Turn] = []
     while simulated.now_s + period_s <= world.duration_s:
@@ -115,7 +116,7 @@ def true_distance(simulated: SimulatedJob, window_s: float) -> float | None:
     open_executors = simulated.fleet.open()
     if not batches or open_executors.size == 0:
         return None
-    busy_s = np.sum([batch.task_s for batch in batches], axis=0)
+    busy_s = np.sum([batch.times * batch.task_s for batch in batches], axis=0)
     node_s = np.bincount(simulated.agent.seen, busy_s, len(simulated.fleet.executors))[open_executors]
     apart_s = np.abs(node_s - busy_s.sum() / open_executors.size).max()
     return float(100.0 * apart_s / (covered_s * simulated.world.executors.cores))

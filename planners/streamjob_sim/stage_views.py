@@ -40,20 +40,24 @@ def _source(job: SimulatedJob, batches: list[Batch]) -> tuple[StageView, ...]:
     """It has a task for each slot, all of one length."""
     if job.world.batch.source_records_per_slot_second is None:
         return ()
-    busy_s = float(np.mean([one.other_busy_s for one in batches]))
-    wall_s = float(np.mean([one.other_busy_s / (one.executors * job.world.executors.cores) for one in batches]))
+    times = [one.times for one in batches]
+    busy_s = float(np.average([one.other_busy_s for one in batches], weights=times))
+    cores = job.world.executors.cores
+    wall_s = float(np.average([one.other_busy_s / (one.executors * cores) for one in batches], weights=times))
     return (StageView(operator=None, level=0, wall_s=wall_s, busy_s=busy_s, longest_s=wall_s),)
 
 
 def _operator(job: SimulatedJob, batches: list[Batch], operator: int, level: int) -> StageView:
     row = job.stages.slices[operator]
+    times = np.array([one.times for one in batches])
     task_s: FloatArray = np.array([one.task_s[row] for one in batches])
     load_s = task_s - np.array([one.loading_s[row] for one in batches])
+    squared_s2, total_s = float((times @ load_s**2).sum()), times @ load_s
     return StageView(
         operator=operator,
         level=level,
-        wall_s=float(np.mean([one.stage_s[operator] for one in batches])),
-        busy_s=float(task_s.sum(axis=1).mean()),
-        longest_s=float(task_s.max(axis=1).mean()),
-        spread_s=pooled_spread_s(float((load_s**2).sum()), load_s.sum(axis=0), len(batches)),
+        wall_s=float(np.average([one.stage_s[operator] for one in batches], weights=times)),
+        busy_s=float(np.average(task_s.sum(axis=1), weights=times)),
+        longest_s=float(np.average(task_s.max(axis=1), weights=times)),
+        spread_s=pooled_spread_s(squared_s2, total_s, int(times.sum())),
     )

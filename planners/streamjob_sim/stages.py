@@ -9,7 +9,7 @@ import numpy as np
 from streamjob_planners.batch.schedule import finish_s
 from streamjob_planners.model import FloatArray, GroupId, IntArray
 from streamjob_sim.fleet import Fleet
-from streamjob_sim.shapes import hashed, heated, noise, shifted
+from streamjob_sim.shapes import heated, noise, placed, shifted
 from streamjob_sim.world import Operator, Traffic, World
 
 
@@ -47,7 +47,7 @@ class Stages:
         for operator in world.operators:
             inherits = self._share and operator.traffic is Traffic.ONE_TO_ONE
             if not inherits:
-                share = hashed(operator.skew, operator.partitions, rng)
+                share = placed(operator.skew, operator.partitions, rng)
                 pair = (share, heated(share, operator.skew, rng))
             self._share.append(self._share[-1] if inherits else pair)
         ends = np.cumsum([operator.partitions for operator in world.operators]).tolist()

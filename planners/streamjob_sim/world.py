@@ -67,6 +67,15 @@ class Operator(Part):
     state: State = State()
     """Its state."""
 
+    @model_validator(mode="after")
+    def _shares_fit(self) -> Operator:
+        known = self.skew.shares
+        if known is not None and len(known) != self.partitions:
+            raise ValueError(
+                f"skew.shares: {len(known)} given for {self.partitions} partitions; one for each is needed"
+            )
+        return self
+
 
 class Placement(enum.StrEnum):
     """Where key groups are at the start."""
@@ -130,6 +139,9 @@ class Batch(Part):
 
     tells_lag: bool = True
     """Whether the source says how many records wait. Default true."""
+
+    alike: bool = False
+    """Whether batches in a row that nothing makes different are worked out once, without noise. Default false."""
 
 
 class Costs(Part):

@@ -11,8 +11,9 @@ from typing import Any
 import click
 from rich.live import Live
 
+from streamjob_operator.asking.command import explain, what_if
 from streamjob_operator.kube.access import default_namespace
-from streamjob_operator.kube.cli_views import explain_view, history_view, plan_view, top_view
+from streamjob_operator.kube.cli_views import history_view, plan_view, top_view
 from streamjob_operator.kube.client import KubeApi, Object
 from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.memory import read_memory
@@ -22,6 +23,7 @@ from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.report.compose import read_status
 from streamjob_operator.kube.report.times import rfc3339
 from streamjob_operator.kube.retry import Retry
+from streamjob_operator.kube.savings_view import saved, savings_view
 from streamjob_operator.memory import UnreadableMemory
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.terminal import console
@@ -85,14 +87,6 @@ def plan(session: Session, name: str) -> None:
     """Show the newest plan, its moves while it waits for approval, and what came of it."""
     status = read_status(session.read(name))
     console().print(plan_view(name, status, pending_of(status)))
-
-
-@main.command()
-@click.argument("name")
-@on_cluster
-def explain(session: Session, name: str) -> None:
-    """Say why the job was or was not changed, and what can be done about it."""
-    console().print(explain_view(name, read_status(session.read(name))))
 
 
 @main.command()
@@ -175,6 +169,21 @@ def top(session: Session, all_namespaces: bool, watch: bool) -> None:
             live.update(view(), refresh=True)
 
 
+@main.command()
+@click.option("--all-namespaces", "-A", is_flag=True, help="Jobs of every namespace.")
+@click.option("--month", metavar="YYYY-MM", help="One month. Default: all that are kept, three at most.")
+@click.option("--price", type=click.FloatRange(min=0), help="Of one executor for an hour, in any currency.")
+@on_cluster
+def savings(session: Session, all_namespaces: bool, month: str | None, price: float | None) -> None:
+    """Show what scaling has saved: executor-hours beside those of a fleet that always has the most."""
+    found = session.api.list(STREAM_JOBS, None if all_namespaces else session.namespace)
+    jobs = [(one["metadata"]["namespace"], one["metadata"]["name"], read_status(one)) for one in found]
+    counted = saved(sorted(jobs, key=lambda job: job[:2]), month)
+    if not counted:
+        raise click.ClickException("No executor-hours were counted of that time.")
+    console().print(savings_view(counted, price))
+
+
 def pending_of(status: Status) -> PendingPlan | None:
     """The plan that waits for approval."""
     try:
@@ -187,6 +196,9 @@ def token() -> str:
     """A value that was not there before, however soon after another one; the time is for whoever reads it."""
     return f"{rfc3339(time.time())}-{secrets.token_hex(4)}"
 
+
+main.add_command(explain)
+main.add_command(what_if)
 
 if __name__ == "__main__":
     main()

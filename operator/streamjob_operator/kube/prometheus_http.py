@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import dataclasses
+import datetime
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -97,7 +98,7 @@ def _secret(name: str, read_secret: SecretReader, code: KubeReason, *needed: str
 
 
 class Connection:
-    """Instant queries to one Prometheus; not for several threads at once.
+    """Queries to one Prometheus; not for several threads at once.
 
     Proxies, netrc and CA bundles of the environment are not used: what the StreamJob says is all that counts.
     """
@@ -135,8 +136,17 @@ class Connection:
         params = {"timeout": f"{self._timeout_s:g}s", "partial_response": "false"}  # the latter for Thanos
         if at_s is not None:
             params["time"] = f"{at_s:.3f}"
+        return self._asked(lambda: self._api.custom_query(expression, params=params))
+
+    def query_range(self, expression: str, start_s: float, end_s: float, step_s: float) -> list[dict[str, Any]]:
+        """The result of a query at each step from start to end, Prometheus's clock; raises Unavailable with a code."""
+        start, end = (datetime.datetime.fromtimestamp(at_s, datetime.UTC) for at_s in (start_s, end_s))
+        params = {"timeout": f"{self._timeout_s:g}s"}
+        return self._asked(lambda: self._api.custom_query_range(expression, start, end, f"{step_s:.3f}", params=params))
+
+    def _asked(self, ask: Callable[[], Any]) -> list[dict[str, Any]]:
         try:
-            result = self._api.custom_query(expression, params=params)
+            result = ask()
         except requests.exceptions.SSLError as error:
             raise self._trouble(f"cannot be trusted: {_root(error)}", KubeReason.PROMETHEUS_TLS) from error
         except requests.exceptions.Timeout as error:

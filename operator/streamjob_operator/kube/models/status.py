@@ -8,6 +8,8 @@ from pydantic import Field
 
 from streamjob_operator.kube.models.driver import DriverStatus
 from streamjob_operator.kube.models.marks import ListKey, Time
+from streamjob_operator.kube.models.savings import SavingsStatus
+from streamjob_operator.kube.models.scaling import ScalingStatus
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.spec.base import Part
 
@@ -275,6 +277,12 @@ class Status(Part):
 
     batch: BatchStatus | None = None
     """How long batches take, what was predicted, and what they wait for."""
+
+    scaling: ScalingStatus | None = None
+    """What the newest scaling decision rested on, in numbers that can be checked by hand."""
+
+    savings: SavingsStatus | None = None
+    """Executor-hours of the newest months, beside those of a fleet that always has the most."""
 
     collocation: CollocationStatus | None = None
     """Share of the traffic between key groups that stays on one executor."""

@@ -15,6 +15,8 @@ from streamjob_operator.kube.report.decisions import ACTED, cycle_of, decision_o
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import findings
 from streamjob_operator.kube.report.motion import motion_of
+from streamjob_operator.kube.report.savings import counted
+from streamjob_operator.kube.report.scaling import scaling_of
 from streamjob_operator.kube.report.sections import (
     batch_of,
     collocation_of,
@@ -67,6 +69,8 @@ def compose(before: Status, facts: Facts, handled: Handled | None) -> Status:
         update["memory"] = memory_text(facts.memory)
     if facts.cycle is not None:
         update |= _cycle(before, facts.cycle, _latency_objective_s(facts))
+        if motion.live is not None:  # with a cycle: a turn that finds nothing new writes nothing
+            update["savings"] = counted(before.savings, motion.live, facts.now_s)
     after = before.model_copy(update=update)
     return after.model_copy(update={"why": _why(after)})
 
@@ -88,6 +92,7 @@ def _cycle(before: Status, cycle: Cycle, objective_s: float | None) -> dict[str,
     return {
         "load": load_of(record) or before.load,
         "batch": batch_of(record, objective_s) or before.batch,
+        "scaling": scaling_of(record) or before.scaling,
         "collocation": collocation_of(record) or before.collocation,
         "last_cycle": cycle_of(cycle),
         "last_plan": plan_of(before.last_plan, record),

@@ -1,0 +1,52 @@
+"""The newest scaling decision, wherever it was kept."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from streamjob_operator.asking.measured import Measured, Unanswerable, of_record
+from streamjob_operator.values import CycleRecord
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What it rested on and what came of it.
+
+    `needed` and `target` are None where the cycle was held before it asked the rule; `least` and `most` are the job's
+    bounds, None where nobody told them.
+    """
+
+    name: str
+    measured: Measured
+    needed: int | None
+    target: int | None
+    reason: str
+    message: str
+    least: int | None = None
+    most: int | None = None
+
+
+def decided(record: CycleRecord, name: str, least: int | None, most: int | None) -> Decided:
+    """Of one cycle; raises Unanswerable."""
+    scaling = record.scaling
+    return Decided(
+        name=name,
+        measured=of_record(record),
+        needed=None if scaling is None else scaling.needed,
+        target=None if scaling is None else scaling.target,
+        reason=(record.verdict if scaling is None else scaling).reason.value,
+        message=(record.verdict if scaling is None else scaling).message,
+        least=least,
+        most=most,
+    )
+
+
+def newest(cycles: tuple[CycleRecord, ...], name: str, least: int | None, most: int | None) -> Decided:
+    """Of the newest cycle that tells; raises Unanswerable with what the newest one lacks."""
+    why = "there is no cycle"
+    for record in reversed(cycles):
+        try:
+            return decided(record, name, least, most)
+        except Unanswerable as error:
+            why = str(error) if why == "there is no cycle" else why
+    raise Unanswerable(why)

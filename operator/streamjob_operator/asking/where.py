@@ -1,0 +1,128 @@
+"""Where a job is looked up: on a cluster, or in a file. What cannot be read ends the command with a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+import click
+from rich.console import Group, RenderableType
+
+from streamjob_operator.asking.decision import Decided, newest
+from streamjob_operator.asking.measured import Unanswerable, of_snapshot
+from streamjob_operator.asking.show import decision_view
+from streamjob_operator.history import HistoryError, read_history
+from streamjob_operator.offline.snapshot_file import HISTORY_SUFFIX, SnapshotError, read_moment
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.values import Memory
+
+
+class Where(Protocol):
+    """A job that can be asked about."""
+
+    def decided(self) -> Decided:
+        """Its newest scaling decision, and what that rested on."""
+
+    def explained(self) -> RenderableType:
+        """Why it does what it does."""
+
+
+class InFile:
+    """What `streamjob run` has kept: its history, or its newest snapshot, which holds no decision."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def decided(self) -> Decided:
+        """See Where."""
+        try:
+            return self._of_history() if self._path.suffix == HISTORY_SUFFIX else self._of_snapshot()
+        except HistoryError as error:
+            raise stop(f"{error}.") from error
+        except SnapshotError as error:
+            raise stop(str(error)) from error
+        except ValueError as error:  # Unanswerable is one
+            raise stop(f"{self._path}: {error}.") from error
+
+    def explained(self) -> RenderableType:
+        """See Where."""
+        return decision_view(self.decided())
+
+    def _of_history(self) -> Decided:
+        history = read_history(self._path)
+        job = history.job
+        name = str(job.get("name", self._path.stem))
+        return newest(history.cycles, name, job.get("executors_min"), job.get("executors_max"))
+
+    def _of_snapshot(self) -> Decided:
+        moment = read_moment(self._path)
+        memory = Memory(marked=moment.marked, remote_reads=moment.remote_reads)
+        return Decided(
+            name=self._path.stem,
+            measured=of_snapshot(moment.snapshot, memory),
+            needed=None,
+            target=None,
+            reason="Measured",
+            message="A snapshot holds what was measured, no decision.",
+        )
+
+
+class OnCluster:
+    """What the status of a StreamJob says."""
+
+    def __init__(self, name: str, kubeconfig: str | None, context: str | None, namespace: str | None) -> None:
+        # Imported here: files need no Kubernetes client.
+        from streamjob_operator.kube.cli import Session
+        from streamjob_operator.kube.report.compose import read_status
+
+        document = Session(kubeconfig, context, namespace).read(name)
+        bounds = document.get("spec", {}).get("executors", {})
+        self._name, self._status = name, read_status(document)
+        self._bounds: tuple[int | None, int | None] = (bounds.get("min"), bounds.get("max"))
+
+    def decided(self) -> Decided:
+        """See Where."""
+        from streamjob_operator.kube.report.scaling import measured_of
+
+        kept = self._status.scaling
+        if kept is None:
+            raise click.ClickException(f"{self._name} has no batches yet that can be predicted.")
+        try:
+            measured = measured_of(kept)
+        except Unanswerable as error:
+            raise click.ClickException(f"{self._name}: {error}.") from error
+        return Decided(
+            name=self._name,
+            measured=measured,
+            needed=kept.needed,
+            target=kept.target,
+            reason=kept.reason or "",
+            message=kept.message or "",
+            least=self._bounds[0],
+            most=self._bounds[1],
+        )
+
+    def explained(self) -> RenderableType:
+        """See Where."""
+        from streamjob_operator.kube.cli_views import explain_view
+
+        parts = [explain_view(self._name, self._status)]
+        if self._status.scaling is not None and self._status.scaling.stages:
+            parts.append(decision_view(self.decided()))
+        return Group(*parts)
+
+
+def on_cluster(name: str, kubeconfig: str | None, context: str | None, namespace: str | None) -> Where:
+    """The StreamJob of that name; what goes wrong on the way is a sentence."""
+    from streamjob_operator.kube.refusals import Refused
+
+    try:
+        return OnCluster(name, kubeconfig, context, namespace)
+    except (Unavailable, Refused) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def stop(sentence: str) -> SystemExit:
+    """The sentence on stderr, and the exit code to raise."""
+    click.echo(sentence, err=True)
+    return SystemExit(2)

@@ -1,0 +1,109 @@
+"""The arithmetic of a scaling decision as a section of the status, and back. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from streamjob_operator.asking.decision import decided
+from streamjob_operator.asking.measured import Measured, Unanswerable
+from streamjob_operator.kube.models.scaling import MOST_SHARES, MOST_STAGES, ScalingStatus, StageWork
+from streamjob_operator.values import CycleRecord
+from streamjob_planners.batch.work import FreeWork, Work
+from streamjob_planners.model import FloatArray, GroupId
+
+DIGITS = 5
+"""That are kept of each figure: nobody knows more, and a status is small."""
+
+
+def scaling_of(record: CycleRecord) -> ScalingStatus | None:
+    """What the cycle rested on; None where its batches cannot be predicted."""
+    try:
+        found = decided(record, "", None, None)
+    except (Unanswerable, ValueError):
+        return None
+    measured, stages = found.measured, tuple(_stages(found.measured))
+    return ScalingStatus(
+        at=round(measured.at_s, 3),
+        rate=_short(measured.rate_rps),
+        rows=_short(measured.rows),
+        batch_seconds=_short(measured.batch_s),
+        fixed_seconds=_short(measured.work.fixed_s),
+        trigger_seconds=measured.trigger_s,
+        lag=None if measured.lag_rows is None else _short(measured.lag_rows),
+        executors=measured.executors,
+        slots=measured.slots,
+        stages=stages if len(stages) <= MOST_STAGES else (),
+        needed=found.needed,
+        target=found.target,
+        reason=found.reason,
+        message=found.message,
+    )
+
+
+def measured_of(status: ScalingStatus) -> Measured:
+    """What a status tells; raises Unanswerable where its stages were too many to keep."""
+    own = [one for one in status.stages if one.tasks is not None]
+    if not own:
+        raise Unanswerable("its batches have more stages than the status keeps")
+    counts = [one.tasks or 0 for one in own]
+    shares = [_shares(one) for one in own]
+    work = Work(
+        level=np.repeat([one.level for one in own], counts).astype(np.int64),
+        task_fixed_s=np.concatenate([share * one.fixed_seconds for share, one in zip(shares, own, strict=True)]),
+        task_row_s=np.concatenate([share * one.row_seconds for share, one in zip(shares, own, strict=True)]),
+        spread_ratio=np.zeros(sum(counts)),
+        fixed_s=status.fixed_seconds,
+        free=tuple(
+            FreeWork(fixed_s=one.fixed_seconds, row_s=one.row_seconds, level=one.level)
+            for one in status.stages
+            if one.tasks is None
+        ),
+    )
+    groups = (GroupId(operator=at, partition=part) for at, count in enumerate(counts) for part in range(count))
+    return Measured(
+        work=work,
+        group_ids=tuple(groups),
+        at_s=status.at,
+        rate_rps=status.rate,
+        rows=status.rows,
+        batch_s=status.batch_seconds,
+        executors=status.executors,
+        slots=status.slots,
+        trigger_s=status.trigger_seconds,
+        lag_rows=status.lag,
+    )
+
+
+def _stages(measured: Measured) -> Iterator[StageWork]:
+    work = measured.work
+    for free in work.free:
+        yield StageWork(level=free.level, fixed_seconds=_short(free.fixed_s), row_seconds=_short(free.row_s))
+    for level in sorted(set(work.level.tolist())):
+        here = work.level == level
+        each_s = work.task_row_s[here] * measured.rows + work.task_fixed_s[here]
+        share = each_s / max(float(each_s.sum()), 1e-300)
+        yield StageWork(
+            level=level,
+            tasks=share.size,
+            fixed_seconds=_short(float(work.task_fixed_s[here].sum())),
+            row_seconds=_short(float(work.task_row_s[here].sum())),
+            largest=_short(float(share.max())),
+            shares=tuple(_short(one) for one in share.tolist()) if share.size <= MOST_SHARES else None,
+        )
+
+
+def _shares(stage: StageWork) -> FloatArray:
+    """As they were kept; without them, the heaviest one as it is and all others alike."""
+    count = stage.tasks or 1
+    if stage.shares is not None:
+        return np.array(stage.shares)
+    largest = max(stage.largest or 0.0, 1.0 / count)
+    rest = np.full(count, (1.0 - largest) / max(count - 1, 1))
+    rest[0] = largest
+    return rest
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")

@@ -1,0 +1,48 @@
+"""A trace as a file: JSON, read with a sentence for each mistake, written as a whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from streamjob_operator.recording.trace import Trace
+from streamjob_operator.spec.sentences import sentences
+
+MOST_SENTENCES = 10
+"""A column of wrong values would give a sentence for each."""
+
+
+class TraceError(ValueError):
+    """A trace that cannot be read or made; `sentences` say why."""
+
+    def __init__(self, mistakes: tuple[str, ...]) -> None:
+        super().__init__("\n".join(mistakes))
+        self.sentences = mistakes
+
+
+def read_trace(path: Path) -> Trace:
+    """The trace in a file; raises TraceError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TraceError((f"{path}: cannot be read: {error}.",)) from error
+    try:
+        return Trace.model_validate_json(text)
+    except ValidationError as error:
+        if error.errors()[0]["type"] == "json_invalid":
+            raise TraceError((f"{path}: this is not JSON: {error.errors()[0]['msg']}.",)) from error
+        found = sentences(error, Trace)
+        more = len(found) - MOST_SENTENCES
+        shown = found[:MOST_SENTENCES] if more > 1 else found
+        left = (f"and {more} more mistakes.",) if more > 1 else ()
+        raise TraceError(tuple(f"{path}: {one}" for one in (*shown, *left))) from error
+
+
+def write_trace(path: Path, trace: Trace) -> None:
+    """Write the file, its folders too; it is replaced as a whole. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(trace.model_dump_json(by_alias=True, exclude_none=False) + "\n", encoding="utf-8")
+    os.replace(temporary, path)

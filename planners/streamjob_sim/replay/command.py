@@ -1,0 +1,113 @@
+"""The command `streamjob replay`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamjob_operator.drawing import drawing
+from streamjob_operator.scaling import registry
+from streamjob_operator.spec import SpecError, StreamJob
+from streamjob_operator.spec.quantities import parse_duration
+
+if TYPE_CHECKING:
+    from streamjob_operator.recording.trace import Trace
+    from streamjob_sim.replay.run import Replayed
+
+BAD_INPUT = 2
+SUFFIXES = (".png", ".svg", ".pdf", ".html")
+FILE = click.Path(path_type=Path)
+NEW_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def _duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+    try:
+        return None if value is None else parse_duration(value)
+    except ValueError as error:
+        raise click.BadParameter(f"'{value}' given; {error}") from error
+
+
+@click.command(name="replay")
+@click.argument("source", metavar="TRACE", type=FILE)
+@click.option("--rule", "rules", multiple=True, type=click.Choice(registry.names()), help="Default: the policy's own.")
+@click.option("--policy", "policies", metavar="JOB.YAML", multiple=True, type=FILE, help="Default: 1 to 100 executors.")
+@click.option("--objective", "objective_s", metavar="TIME", callback=_duration, help="Default: the trigger interval.")
+@click.option("--price", type=click.FloatRange(min=0), help="Of one executor for an hour, in any currency.")
+@click.option("--startup", "startup_s", metavar="TIME", callback=_duration, default="60s", show_default=True)
+@click.option("--plot", type=NEW_FILE, callback=drawing(SUFFIXES), help="Draw it: a .png, .svg, .pdf or .html.")
+@click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def replay_command(source: Path, rules: tuple[str, ...], policies: tuple[Path, ...], **options: Any) -> None:
+    """Run the real controller through a recorded TRACE: what it would have cost, and when it would have been late.
+
+    --rule and --policy may be given several times; each rule is tried under each policy. --objective is what a batch
+    may take; --startup is how long an executor takes to come.
+    """
+    # Imported here: the other commands need neither solvers nor plots.
+    from streamjob_operator.terminal import console
+    from streamjob_sim.replay.show import document, render
+
+    trace, price, plot = _trace(source), options["price"], options["plot"]
+    objective_s = options["objective_s"] or trace.batches.trigger_seconds or _needs_objective()
+    runs = [_run(name, trace, job, objective_s, options["startup_s"]) for name, job in _jobs(rules, policies)]
+    if options["output"] == "json":
+        click.echo(json.dumps(document(trace, runs, objective_s, price), indent=1))
+    else:
+        console().print(render(trace, runs, objective_s, price), highlight=False)
+    if plot is not None:
+        _draw(plot, trace, runs, objective_s, price)
+
+
+def _needs_objective() -> float:
+    raise click.UsageError("The trace has no trigger interval: say with --objective what a batch may take.")
+
+
+def _trace(path: Path) -> Trace:
+    from streamjob_operator.recording.trace_file import TraceError, read_trace
+
+    try:
+        return read_trace(path)
+    except TraceError as error:
+        raise _stop(error.sentences) from error
+
+
+def _jobs(rules: Sequence[str], policies: Sequence[Path]) -> list[tuple[str, StreamJob]]:
+    """Each rule under each policy, with a name that tells them apart."""
+    from streamjob_operator.spec import read_job
+    from streamjob_sim.replay.run import default_policy, with_rule
+
+    try:
+        given = [(path.stem, read_job(path)) for path in policies] or [("", default_policy())]
+    except SpecError as error:
+        raise _stop(error.sentences) from error
+    found = []
+    for policy, job in given:
+        for rule in rules or (job.spec.scaling.rule,):
+            found.append((f"{rule}, {policy}" if len(given) > 1 else rule, with_rule(job, rule)))
+    return found
+
+
+def _run(name: str, trace: Trace, job: StreamJob, objective_s: float, startup_s: float) -> Replayed:
+    from streamjob_sim.replay.run import replay
+
+    return replay(name, trace, job, objective_s, startup_s=startup_s)
+
+
+def _draw(path: Path, trace: Trace, runs: Sequence[Replayed], objective_s: float, price: float | None) -> None:
+    from streamjob_sim.replay.draw import save
+
+    try:
+        save(path, trace, runs, objective_s, price)
+    except OSError as error:
+        raise _stop([f"{error.filename}: {error.strerror}."]) from error
+    click.echo(f"Written: {path}", err=True)
+
+
+def _stop(sentences: Iterable[str]) -> SystemExit:
+    """Each sentence on stderr, and the exit code to raise."""
+    for sentence in sentences:
+        click.echo(sentence, err=True)
+    return SystemExit(BAD_INPUT)

@@ -1,0 +1,127 @@
+"""A trace of a run is its twin: replayed under the same policy, it gives the same batches and executors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sim_worlds import ELASTIC, merged, world
+
+from streamjob_operator.cli import main
+from streamjob_operator.history import HistoryFile
+from streamjob_operator.recording.from_history import trace_of_history
+from streamjob_operator.recording.trace import Trace
+from streamjob_operator.recording.trace_file import write_trace
+from streamjob_sim.job import Batch
+from streamjob_sim.replay.planner import LevelPlanning
+from streamjob_sim.replay.run import Replayed, for_replay, late_times, replay
+from streamjob_sim.score import Score
+from streamjob_sim.simulate import job_of, simulate
+
+PERIOD = {"statisticsPeriod": "2m", "planDeadline": "20s", "maxIterations": 2000}
+RISE = {
+    "duration": "1h",
+    "operators": [
+        {"name": "count", "partitions": 32, "recordsPerSlotSecond": 1000, "skew": {"keys": 2000, "exponent": 0.6}}
+    ],
+    "arrival": {"rate": 3000, "steps": [{"at": "20m", "rate": 8000}]},
+    "policy": {**ELASTIC, "balancing": PERIOD},
+}
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Score, Path]:
+    """The run that is recorded, with chance in it, and its history."""
+    given = world(merged(RISE, {"batch": {"noise": 0.1}}))
+    job = for_replay(job_of(given))
+    score = simulate(given, job, None, 1, planning=LevelPlanning())
+    history = HistoryFile(tmp_path_factory.mktemp("run") / "history.jsonl", job)
+    for turn in score.turns:
+        if turn.record is not None:
+            history.report(turn.record)
+    return score, history.path
+
+
+@pytest.fixture(scope="module")
+def trace(first: tuple[Score, Path]) -> Trace:
+    return trace_of_history(first[1], None)
+
+
+@pytest.fixture(scope="module")
+def twin(trace: Trace) -> Replayed:
+    return replay("twin", trace, job_of(world(RISE)), 10.0, startup_s=30.0)
+
+
+def lengths_s(batches: tuple[Batch, ...]) -> list[float]:
+    return [one.length_s for one in batches for _ in range(one.times)]
+
+
+def test_what_was_recorded_is_what_was_there(trace: Trace) -> None:
+    assert trace.step_seconds == pytest.approx(120.0, rel=0.1)
+    assert trace.batches.slots == 2
+    assert trace.batches.trigger_seconds == 10.0
+    assert trace.known_rates()[2] == pytest.approx(3000.0, rel=0.02)
+    assert trace.known_rates()[-2] == pytest.approx(8000.0, rel=0.05)
+    (stage,) = trace.batches.stages
+    assert stage.tasks == 32
+    assert stage.row_seconds + stage.fixed_seconds / 80_000 == pytest.approx(1e-3, rel=0.05)
+
+
+@pytest.mark.parametrize(("percent", "within"), [(10, 0.10), (50, 0.10), (90, 0.20)])
+def test_a_twin_takes_the_same_batches(first: tuple[Score, Path], twin: Replayed, percent: int, within: float) -> None:
+    """The recorded run has chance in it, which a replay leaves out: its long batches are less long."""
+    measured, replayed = (np.percentile(lengths_s(one.batches), percent) for one in (first[0], twin.score))
+    assert replayed == pytest.approx(measured, rel=within)
+
+
+def test_a_twin_has_the_same_executors_in_nine_of_ten_cycles(first: tuple[Score, Path], twin: Replayed) -> None:
+    both = list(zip(first[0].turns, twin.score.turns, strict=False))
+    assert sum(one.executors == other.executors for one, other in both) >= 0.9 * len(both)
+    assert twin.executor_h == pytest.approx(first[0].executor_s / 3600.0, rel=0.10)
+
+
+def test_late_times_are_those_above_the_objective(twin: Replayed) -> None:
+    assert twin.late
+    assert max(one.worst_batch_s for one in twin.late) == pytest.approx(max(lengths_s(twin.score.batches)))
+    assert 1200.0 <= twin.late[-1].from_s < twin.late[-1].to_s
+    assert not list(late_times(twin.score.batches, 1e6))
+
+
+def test_replays_stand_beside_what_was_recorded(trace: Trace, tmp_path: Path) -> None:
+    path, page = tmp_path / "trace.json", tmp_path / "deep" / "replay.html"
+    short = trace.model_copy(
+        update={
+            "rate": trace.rate[:6],
+            "lag": None,
+            "executors": trace.executors and trace.executors[:6],
+            "batch_seconds": None,
+        }
+    )
+    write_trace(path, short)
+    arguments = ["replay", str(path), "--price", "0.5", "--plot", str(page), "--output", "json"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    (run,) = found["runs"]
+    assert run["cost"] == pytest.approx(0.5 * run["executor_h"])
+    assert found["recorded"]["executor_h"] == pytest.approx(4 * short.duration_s / 3600, rel=0.5)
+    assert "<svg" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere.json"], "nowhere.json: cannot be read"),
+        (["nowhere.json", "--rule", "best"], "Invalid value for '--rule'"),
+        (["nowhere.json", "--objective", "soon"], "'soon' given; a duration"),
+        (["nowhere.json", "--price", "-1"], "Invalid value for '--price'"),
+        (["nowhere.json", "--plot", "runs.txt"], "a name that ends with .png, .svg, .pdf, .html is needed"),
+    ],
+)
+def test_bad_input_is_told(arguments: list[str], sentence: str) -> None:
+    result = CliRunner().invoke(main, ["replay", *arguments])
+    assert result.exit_code == 2
+    assert sentence in result.output
