@@ -71,7 +71,7 @@ def of_snapshot(snapshot: Snapshot, memory: Memory) -> Measured:
     open_nodes = ~seen.model.marked
     return Measured(
         work=work_of(seen.model.batch, rows, _task_fixed_s(seen)),
-        group_ids=seen.model.group_ids,
+        group_ids=tuple(seen.model.group_ids),
         at_s=snapshot.taken_at_s,
         rate_rps=rates.input_rps * seen.growth_ratio,
         rows=rows,
