@@ -71,6 +71,9 @@ def test_what_it_asks_for_becomes_an_annotation(run: Run, kubectl: Kubectl) -> N
         (("approve", JOB), f"No plan of {JOB} waits for approval."),
         (("pause", "nobody"), "There is no StreamJob nobody in namespace"),
         (("explain", JOB, "--context=nowhere"), "nowhere"),
+        (("what-if", JOB), f"{JOB} has no batches yet that can be predicted."),
+        (("what-if", "nobody"), "There is no StreamJob nobody in namespace"),
+        (("savings",), "No executor-hours were counted of that time."),
     ],
 )
 def test_what_cannot_be_done_is_a_sentence_and_a_failure(run: Run, arguments: tuple[str, ...], said: str) -> None:

@@ -12,7 +12,7 @@ from streamjob_operator.cli import main
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "scaling.md"
 PROMPT = "    $ streamjob "
-WIDTH = "130"
+WIDTH = "140"
 
 
 def blocks() -> list[tuple[str, list[str]]]:

@@ -90,7 +90,7 @@ def _words(longest: Binding, group_ids: tuple[GroupId, ...]) -> str:
     if longest.part is Part.KEY_GROUP and longest.group is not None:
         group = group_ids[longest.group]
         return f"{stage}: key group {group.partition} of operator {group.operator} alone"
-    return f"{stage}: the executor with most to do"
+    return f"{stage}: the fullest executor"
 
 
 def limit_words(limit: Limit, executors: int) -> str:

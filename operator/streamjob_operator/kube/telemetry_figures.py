@@ -8,6 +8,7 @@ from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.kube import telemetry_names as names
 from streamjob_operator.kube.report.decisions import outcome_of
 from streamjob_operator.kube.telemetry_names import Family
+from streamjob_operator.scaling.batch_time.ledger import newest_error_pct
 from streamjob_operator.steps.speeds import unequal
 from streamjob_operator.values import CycleRecord
 
@@ -81,6 +82,7 @@ def _batches(record: CycleRecord, figures: CycleDigest) -> dict[Key, float | Non
     batch, memory = figures.batch, record.memory
     values: dict[Key, float | None] = {
         (names.PLANNED_BATCH, ()): None if memory is None else memory.predicted_batch_s,
+        (names.SCALING_ERROR, ()): None if memory is None else newest_error_pct(memory.scaling),
     }
     if batch is not None:
         values[(names.BATCH_SECONDS, ())] = batch.measured_s

@@ -98,6 +98,12 @@ PLANNED_BATCH = Family(
     kind="gauge",
     help="Mean batch that the newest accepted plan promised, seconds.",
 )
+SCALING_ERROR = Family(
+    name="streamjob_job_scaling_prediction_error_percent",
+    kind="gauge",
+    help="Predicted less measured batch after the newest settled change of executors, percent of the measured one; of "
+    "the scaling rule batch-time.",
+)
 BATCH_BOUND = Family(
     name="streamjob_job_batch_bound_seconds",
     kind="gauge",
@@ -164,6 +170,7 @@ FAMILIES: tuple[Family, ...] = (
     PREDICTION_ERROR,
     BATCH_SECONDS,
     PREDICTED_BATCH,
+    SCALING_ERROR,
     BATCH_ERROR,
     PLANNED_BATCH,
     BATCH_BOUND,

@@ -6,8 +6,11 @@ import dataclasses
 
 from streamjob_operator.scaling.batch_time.measured import LEAST_ROWS, batches_of, steady
 from streamjob_operator.scaling.batch_time.state import Action, Barred, State
-from streamjob_operator.scaling.rule import Situation
+from streamjob_operator.scaling.rule import Situation, recalled
+from streamjob_operator.values import RuleState
 
+NAME = "batch-time"
+"""The rule whose state holds a ledger."""
 MOST_ACTIONS = 10
 """Actions that are kept."""
 HELPED = 0.25
@@ -107,3 +110,13 @@ def bar(state: State, now_s: float, rate_rps: float) -> int:
     if barred is None or now_s >= barred.until_s or rate_rps < barred.below_rps:
         return 1
     return barred.executors
+
+
+def newest_error_pct(kept: RuleState | None) -> float | None:
+    """Predicted less measured batch after the newest change that was judged, percent of the measured one; None without
+    one, and of another rule."""
+    if kept is None or kept.rule != NAME:
+        return None
+    errors = [one.error_ratio for one in recalled(State, kept.state).ledger]
+    known = [error for error in errors if error is not None]
+    return 100.0 * known[-1] if known else None

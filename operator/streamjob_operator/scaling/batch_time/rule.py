@@ -23,7 +23,7 @@ from streamjob_planners.forecast.past import Forecast
 class BatchTimeRule:
     """Batches seldom late at the rate expected, the backlog gone in time, by as few executors as that takes."""
 
-    name = "batch-time"
+    name = ledger.NAME
 
     def decide(self, situation: Situation, state: Kept | None) -> tuple[Wish, Kept]:
         """The wish and what is remembered."""

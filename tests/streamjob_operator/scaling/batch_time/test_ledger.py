@@ -13,6 +13,7 @@ from streamjob_operator.scaling.batch_time import ledger
 from streamjob_operator.scaling.batch_time.look import looked, ready_in_s
 from streamjob_operator.scaling.batch_time.state import Action, Asked, Line, State
 from streamjob_operator.scaling.rule import Situation, kept, recalled
+from streamjob_operator.values import RuleState
 
 ALONE, MORE = Line(fixed_s=1.0, row_s=0.008), Line(fixed_s=1.0, row_s=0.004)
 
@@ -108,3 +109,11 @@ def test_a_state_survives_its_text() -> None:
     )
     state = dataclasses.replace(state, past=state.past.with_rate(1000.0, 50.0).with_promise(60.0))
     assert recalled(State, kept(state)) == state
+
+
+def test_the_newest_error_is_told_of_this_rule_alone() -> None:
+    state = kept(State(ledger=(action(measured_s=4.0), action(4, 5))))
+    assert ledger.newest_error_pct(RuleState(rule="batch-time", state=state)) == pytest.approx(25.0)
+    assert ledger.newest_error_pct(RuleState(rule="utilization", state=state)) is None
+    assert ledger.newest_error_pct(RuleState(rule="batch-time", state=kept(State()))) is None
+    assert ledger.newest_error_pct(None) is None
