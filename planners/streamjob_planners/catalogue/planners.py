@@ -1,21 +1,10 @@
-"""What each planner of the registry is for, in words for a person who has to choose one."""
+"""What each planner is for."""
 
 from __future__ import annotations
 
-import dataclasses
+from streamjob_planners.catalogue.description import Description
 
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
-    """One planner: what it does, when to choose it, what it takes, and where it comes from."""
-
-    what: str
-    choose_when: str
-    cost: str
-    source: str
-
-
-DESCRIPTIONS = {
+PLANNERS = {
     "hold": Description(
         what="Changes nothing.",
         choose_when="You want measurements and reasons, but no move.",
@@ -107,4 +96,4 @@ DESCRIPTIONS = {
         source="ALBIC paper, section 5.1.",
     ),
 }
-"""By name; every planner of the registry has one, which a test keeps."""
+"""By name, as in `streamjob_planners.registry`."""
