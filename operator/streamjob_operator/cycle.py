@@ -15,6 +15,7 @@ from streamjob_operator.steps.batching import batch_times
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.gate import gate, held
+from streamjob_operator.steps.headroom import room_of
 from streamjob_operator.steps.idle import as_known
 from streamjob_operator.steps.kept_back import kept_back
 from streamjob_operator.steps.leave import despite
@@ -28,7 +29,7 @@ from streamjob_operator.steps.scale import decide, fleet
 from streamjob_operator.steps.solve import Solver, make_solver
 from streamjob_operator.steps.timing import Stopwatch
 from streamjob_operator.steps.worth_time import what_binds
-from streamjob_operator.values import CycleRecord, Hold, Memory, ScalingDecision, Snapshot, Verdict
+from streamjob_operator.values import CycleRecord, Hold, Memory, Room, ScalingDecision, Snapshot, Verdict
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.model import Clock, Effect, LoadModel
 from streamjob_planners.verify import verify
@@ -48,6 +49,7 @@ class Thought:
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
+    room: Room | None = None
 
 
 def run_cycle(
@@ -95,6 +97,7 @@ def run_cycle(
         lines=thought.lines,
         woken=woken,
         batch_times=compared,
+        room=thought.room,
     )
     return timed("report", report, ports.reporters, record, memory), record
 
@@ -141,6 +144,7 @@ def think(
         changed_at_s=seen.changed_at_s,
         level_changed_at_s=seen.level_changed_at_s,
         lines=None if seen.seconds is None else {str(operator): one for operator, one in seen.seconds.lines.items()},
+        room=timed("headroom", room_of, seen),
     )
 
 

@@ -204,6 +204,20 @@ class Memory:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How much more load today's placement survives: times today's load, below 1.0 where it is overloaded.
+
+    `alike_ratio` if all load grows alike; `any_ratio` whichever of the mixes grows that the last `mixes` batches held,
+    None where these are too few; `full_executor` is full first.
+    """
+
+    alike_ratio: float
+    any_ratio: float | None
+    full_executor: str
+    mixes: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CycleRecord:
     """All that one cycle saw and did: what views, reports, the history file and telemetry are made from.
 
@@ -213,7 +227,8 @@ class CycleRecord:
     `changed_at_s` is since when key groups share the work as the model says, None where it speaks of the whole window;
     `level_changed_at_s` since when there is as much work for all. `lines`: by operator, what part of its seconds rows
     do not change; an operator of which rows explain nothing is left out, None without a series. `batch_times`: batches
-    of today's placement beside what they were predicted to take, None where nobody knows.
+    of today's placement beside what they were predicted to take, None where nobody knows. `room`: how much more load
+    that placement survives, None where nothing was measured.
     """
 
     at_s: float
@@ -231,3 +246,4 @@ class CycleRecord:
     lines: Mapping[str, Line] | None = None
     woken: tuple[Event, ...] = ()
     batch_times: BatchTimes | None = None
+    room: Room | None = None
