@@ -3,7 +3,8 @@
 Field names are those of `wire`, in camel case, seconds as `...Seconds`; absent fields are None or empty. What grows
 with the number of key groups is short text, so that 100,000 key groups stay below etcd's limit for one object:
 
-- owners, per operator: `0*3,2,-*2`, see :func:`streamjob_agent.packed.pack_owners`; arrivals, with places, likewise;
+- owners, per operator: `0*3,2,-*2`, see :func:`streamjob_agent.packed.pack_owners`; arrivals
+  and nextStart, with places, likewise;
 - `moveOrder`: `0:3,7,9;1:4` is partitions 3, 7 and 9 of operator 0, then partition 4 of operator 1;
 - `moveCostSeconds`: in the order of the moves, equal neighbours counted, `-` is unknown, three significant digits:
   `0.03*120,-,0.5`;
@@ -50,6 +51,7 @@ _SPEC_NAMES = {
     "owners": "owners",
     "arrivals": "arrivals",
     "knownExecutors": "known_executors",
+    "nextStart": "next_start",
     "moveOrder": "move_order",
     "moveCostSeconds": "move_cost_s",
     "pace": "pace",
@@ -60,6 +62,7 @@ _PACKED = (  # not written as they are
     "owners",
     "arrivals",
     "known_executors",
+    "next_start",
     "move_order",
     "move_cost_s",
     "pace",
@@ -117,6 +120,8 @@ def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
     if assignment.arrivals:
         spec["arrivals"] = _zip_map(pack_places(assignment.arrivals))
         spec["knownExecutors"] = list(assignment.known_executors)
+    if assignment.next_start:
+        spec["nextStart"] = _zip_map(pack_places(assignment.next_start))
     spec["moveOrder"] = _zip(_order_text(order))
     spec["moveCostSeconds"] = _zip(_costs_text(order, assignment.move_cost_s)) if assignment.move_cost_s else ""
     # Left out and not empty: where it had fields before, server-side apply would make null of an empty object.
@@ -140,6 +145,7 @@ def assignment_from_spec(spec: Mapping[str, Any]) -> Assignment:
     fields["move_cost_s"] = {str(key): cost for key, cost in costs.items()}
     fields["owners"] = _unzip_map(fields.get("owners", {}))
     fields["arrivals"] = _unzip_map(fields.get("arrivals", {}), where="arrivals")
+    fields["next_start"] = _unzip_map(fields.get("next_start", {}), where="nextStart")
     fields["pace"] = _renamed(_object(fields.get("pace", {}), "pace"), _PACE_NAMES)
     return assignment_from_json(_document(fields))
 

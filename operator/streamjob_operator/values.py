@@ -19,6 +19,7 @@ from streamjob_operator.queries import QueryPart as QueryPart  # noqa: PLC0414 -
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchTimes
 from streamjob_operator.shares import Arrivals as Arrivals  # noqa: PLC0414 - another one
+from streamjob_operator.shares import NextStart as NextStart  # noqa: PLC0414
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.collocation.remote_cost import Evidence
@@ -75,6 +76,7 @@ class Verdict:
         plan: the plan judged (None when none could be made). When `act`, exactly its moves are carried out; without a
             plan those of the newest assignment go on.
         arrivals: what executors that are to come shall own; None for nothing.
+        next_start: where key groups shall be when a driver starts again; None for as the plan has them.
         executors_target: executors that should exist once this is carried out: the wanted ones and those marked
             ones that are not removed now; None leaves the number alone.
         marked_for_removal: executors that shall receive nothing and be drained, those removed now included.
@@ -95,6 +97,7 @@ class Verdict:
     marked_for_removal: tuple[str, ...]
     remove: tuple[str, ...]
     arrivals: Arrivals | None = None
+    next_start: NextStart | None = None
     pending: PendingPlan | None = None
     awaits: bool = False
     boundary_s: float | None = None

@@ -63,6 +63,10 @@ class MapSpec(Part):
     known_executors: tuple[str, ...] | None = None
     """Ids of the executors that were there when arrivals was written. Default: none."""
 
+    next_start: dict[str, str] | None = None
+    """Where key groups shall be when a driver starts again, by operator: "1*3,2" is three partitions on one executor
+    and the fourth on another. Long text as in owners. Default: as owners has them."""
+
     move_order: str | None = None
     """Order of the moves: "0:3,7;1:4" is partitions 3 and 7 of operator 0, then 4 of operator 1. Long text as in
     owners. Default: by operator and partition."""
