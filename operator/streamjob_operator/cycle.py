@@ -50,6 +50,7 @@ class Thought:
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
     room: Room | None = None
+    chosen: str | None = None
 
 
 def run_cycle(
@@ -71,7 +72,8 @@ def run_cycle(
         compared = timed("compare", batch_times, snapshot, memory)
         memory = timed("recall", recall, memory, snapshot, now_s)
         timed("check", check, snapshot, memory, job, now_s)
-        thought = think(snapshot, memory, job, now_s, make_solver(job, rng, clock, ports.planning), timed)
+        solver = make_solver(job, rng, clock, ports.planning, memory.chosen)
+        thought = think(snapshot, memory, job, now_s, solver, timed)
     except Hold as hold:
         leaving = despite(hold, snapshot, memory, job)
         thought = Thought(verdict=leaving or held(hold.reason, hold.message, marked=memory.marked))
@@ -81,6 +83,7 @@ def run_cycle(
         snapshot=snapshot, model=thought.model, scaling=thought.scaling, verdict=verdict, receipt=receipt
     )
     memory = timed("remember", remember, memory, happened, job, now_s)
+    memory = memory if thought.model is None else dataclasses.replace(memory, chosen=thought.chosen)
     record = CycleRecord(
         at_s=now_s,
         snapshot=snapshot,
@@ -135,6 +138,8 @@ def think(
         changed_at_s=seen.changed_at_s,
     )
     verdict = timed("gate", gate, case)
+    if plan.choice is not None:
+        verdict = dataclasses.replace(verdict, message=f"{verdict.message} {plan.choice}")
     return Thought(
         model=resized.model,
         scaling=resized.decision,
@@ -145,6 +150,7 @@ def think(
         level_changed_at_s=seen.level_changed_at_s,
         lines=None if seen.seconds is None else {str(operator): one for operator, one in seen.seconds.lines.items()},
         room=timed("headroom", room_of, seen),
+        chosen=None if plan.choice is None else plan.planner,
     )
 
 

@@ -173,6 +173,7 @@ class Memory:
         predicted_batch_s: mean batch that the newest accepted plan promised, None without a prediction.
         remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
         batches: what windows taught about batches and moves, and how far predictions were off.
+        chosen: the planner that `auto` asked last, None where it was not asked.
         counters: how often each reason was given, by code, and errors of reporters as "ReporterErrors".
     """
 
@@ -203,6 +204,7 @@ class Memory:
     remote_reads: Evidence | None = None
     learned_at_s: float | None = None
     batches: Knowledge = dataclasses.field(default_factory=Knowledge)
+    chosen: str | None = None
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 

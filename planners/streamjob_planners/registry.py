@@ -13,6 +13,7 @@ from streamjob_planners.model import Planner
 _PLANNERS = ByName(
     word="planner",
     places={
+        "auto": "streamjob_planners.auto.planner:AutoPlanner",
         "hold": "streamjob_planners.hold:HoldPlanner",
         "greedy": "streamjob_planners.greedy:GreedyPlanner",
         "milp": "streamjob_planners.milp:MilpPlanner",

@@ -148,8 +148,8 @@ class Balancing(Part):
 
     planner: Annotated[str, AfterValidator(_planner), OneOf(registry.names())] = registry.DEFAULT
     """Algorithm that decides which executor gets which key group: search (fast, for any size), milp (exact solver),
-    albic (balance and collocation by sets, as in the ALBIC paper), greedy, and others to compare with. Default
-    search."""
+    albic (balance and collocation by sets, as in the ALBIC paper), greedy, auto (asks the one that fits the job's own
+    loads and traffic, and says why), and others to compare with. Default search."""
 
     objective: Objective = Objective.BATCH_TIME
     """What a plan makes small: batchTime (the seconds of a batch, stage after stage; batches are predicted, and where

@@ -5,6 +5,12 @@ from __future__ import annotations
 from streamjob_planners.catalogue.description import Description
 
 PLANNERS = {
+    "auto": Description(
+        what="Looks at the job's own series and traffic, and asks albic, clb or search.",
+        choose_when="You do not know what kind of job it is, or it changes; it says whom it asked, and why.",
+        cost="That of the planner asked, and some milliseconds.",
+        source="Ours, from the tournament: docs/figures/tournament.md.",
+    ),
     "hold": Description(
         what="Changes nothing.",
         choose_when="You want measurements and reasons, but no move.",

@@ -15,6 +15,7 @@ import numpy as np
 
 from streamjob_planners.arrays import FloatArray
 from streamjob_planners.model import LoadModel
+from streamjob_planners.window_time import WindowTime, slowest
 
 FEWEST_MIXES = 5
 """Rows of the load series from which on they are said to show how loads vary."""
@@ -51,39 +52,29 @@ def headroom(model: LoadModel, *, other_load: float = 0.0, fixed_ratio: float = 
         return None
     time = _Time(model, other_load / total)
     today, left = time.by_node(model.load[None, :]), max(0.0, 1.0 - fixed_ratio)
-    used = float(time.taken(today)[0])
+    used = float(slowest(today)[0])
     mixes = _mixes(model, total)
     return Headroom(
         alike_ratio=left / used,
-        any_ratio=None if mixes is None else _worst(time, today, time.by_node(mixes), left),
+        any_ratio=None if mixes is None else _worst(today, time.by_node(mixes), left),
         full_node=int(today[0].max(axis=1).argmax()),
         mixes=0 if mixes is None else len(mixes),
     )
 
 
 class _Time:
-    """Part of the time that loads take, level after level."""
+    """Part of the time that loads take, level after level, with what is on no key group."""
 
     def __init__(self, model: LoadModel, other_ratio: float) -> None:
-        levels = np.zeros(model.n_groups, dtype=np.int64) if model.batch is None else model.batch.level
-        self._n_levels = int(levels.max(initial=0)) + 1
-        self._cell = model.node_of * self._n_levels + levels
-        self._capacity = 100.0 * model.capacity
-        self._other = other_ratio / float(self._capacity.sum())
+        self._of = WindowTime(model, model.node_of)
+        self._other = other_ratio / float(self._of.capacity.sum())
 
     def by_node(self, loads: FloatArray) -> FloatArray:
         """Of each row of loads, (n_rows, n_groups): each node's part of the time, (n_rows, n_nodes, n_levels)."""
-        n_nodes = self._capacity.size
-        sums = [np.bincount(self._cell, row, n_nodes * self._n_levels) for row in loads]
-        own = np.stack(sums).reshape(len(loads), n_nodes, self._n_levels) / self._capacity[:, None]
+        own = self._of.by_node(loads)
         # What is spread over all nodes comes on top of the first level's slowest, as a stage of its own would.
         own[:, :, 0] += self._other * loads.sum(axis=1)[:, None]
         return own
-
-    def taken(self, by_node: FloatArray) -> FloatArray:
-        """Of each row: the slowest node of each level, added up, (n_rows,)."""
-        found: FloatArray = by_node.max(axis=1).sum(axis=1)
-        return found
 
 
 def _mixes(model: LoadModel, total: float) -> FloatArray | None:
@@ -96,14 +87,14 @@ def _mixes(model: LoadModel, total: float) -> FloatArray | None:
     return rows if len(rows) >= FEWEST_MIXES else None
 
 
-def _worst(time: _Time, today: FloatArray, mixes: FloatArray, left: float) -> float:
+def _worst(today: FloatArray, mixes: FloatArray, left: float) -> float:
     """1 + the least growth that fills what is left, over all mixes; what is overloaded today falls alike."""
-    used = float(time.taken(today)[0])
+    used = float(slowest(today)[0])
     if used >= left:
         return left / used
-    low, high = np.zeros(len(mixes)), left / time.taken(mixes)
+    low, high = np.zeros(len(mixes)), left / slowest(mixes)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
-        fits = time.taken(today + middle[:, None, None] * mixes) <= left
+        fits = slowest(today + middle[:, None, None] * mixes) <= left
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
     return 1.0 + float(low.min())
