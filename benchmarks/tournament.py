@@ -30,7 +30,8 @@ HEAD = """# The tournament: which planner for which job
 All planners of the registry, the same jobs (`benchmarks/tournament_jobs.py`), the same judge, which knows no planner:
 ten executors, 200 key groups at random places, 40 batches seen, up to 20 moves a round, six rounds of {deadline} s,
 {seeds} seeds. A figure is the mean batch of the 40 batches that follow over one with all executors level and all
-traffic local (1.00 is out of reach where loads vary), with its 95th percentile, and the moves of all rounds. `python -m
+traffic local (1.00 is out of reach where loads vary), with its 95th percentile, and the moves of all rounds. Deadlines
+are CPU seconds of the planner's process, so that a busy machine changes little. `python -m
 benchmarks.tournament` measures what is missing and writes this page, from `benchmarks/limits/tournament.json`.
 
 """

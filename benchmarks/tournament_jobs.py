@@ -157,6 +157,12 @@ def talkative(seed: int) -> Job:
     return dataclasses.replace(job, model=dataclasses.replace(model, load=load))
 
 
+def talkative_distance(seed: int) -> Job:
+    """The same by load distance: an engine whose operators run all the time."""
+    job = talkative(seed)
+    return dataclasses.replace(job, model=dataclasses.replace(job.model, batch=None))
+
+
 def draining(seed: int) -> Job:
     """Two executors are marked for removal."""
     rng = np.random.default_rng(seed)
@@ -179,6 +185,7 @@ JOBS: dict[str, Callable[[int], Job]] = {
     "swinging": swinging,
     "swinging, four levels": swinging_levels,
     "talkative": talkative,
+    "talkative, by load distance": talkative_distance,
     "draining": draining,
     "recorded demo": recorded,
 }

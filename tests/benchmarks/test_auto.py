@@ -11,15 +11,16 @@ from streamjob_planners.auto.choice import RULES, USUAL, Why, choose
 from streamjob_planners.auto.features import FEWEST_WINDOWS, Features, features
 from streamjob_planners.model import PlanParams
 
-QUIET = Features(swing_ratio=0.0, traffic_ratio=0.0)
-EXPECTED = {"swinging": Why.SWINGS, "talkative": Why.TALKS}
+QUIET = Features(swing_ratio=0.0, traffic_ratio=0.0, levels=1)
+PARAMS = PlanParams()
+EXPECTED = {"swinging": Why.SWINGS, "talkative, by load distance": Why.TALKS}
 
 
 @pytest.mark.parametrize("kind", JOBS)
 @pytest.mark.parametrize("seed", range(3, 8))
 def test_each_kind_of_job_is_known_for_what_it_is(kind: str, seed: int) -> None:
     """Seeds that the thresholds were not chosen by."""
-    assert choose(features(JOBS[kind](seed).model)).why is EXPECTED.get(kind, Why.USUAL)
+    assert choose(features(JOBS[kind](seed).model, PARAMS)).why is EXPECTED.get(kind, Why.USUAL)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -29,7 +30,7 @@ def test_chance_alone_is_no_swing(seed: int, noise: float) -> None:
     rng = np.random.default_rng(seed)
     series = model.load * rng.lognormal(0.0, noise, (FEWEST_WINDOWS + seed, model.n_groups))
     object.__setattr__(model, "load_series", series)
-    assert choose(features(model)).why is Why.USUAL
+    assert choose(features(model, PARAMS)).why is Why.USUAL
 
 
 def test_more_work_for_all_is_no_swing() -> None:
@@ -37,7 +38,7 @@ def test_more_work_for_all_is_no_swing() -> None:
     assert model.load_series is not None
     tide = 1.0 + 0.9 * np.sin(np.arange(len(model.load_series)))[:, None]
     object.__setattr__(model, "load_series", model.load_series * tide)
-    assert choose(features(model)).why is Why.USUAL
+    assert choose(features(model, PARAMS)).why is Why.USUAL
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.why.value)
@@ -45,7 +46,7 @@ def test_a_figure_that_varies_around_a_threshold_does_not_flip_the_planner(rule)
     rng, before, changes = np.random.default_rng(1), None, 0
     for _ in range(200):
         value = rule.begins + rng.uniform(-0.9, 0.9) * (rule.begins - rule.ends)
-        named = Features(**{"swing_ratio": 0.0, "traffic_ratio": 0.0, rule.figure: value})
+        named = Features(**{"swing_ratio": 0.0, "traffic_ratio": 0.0, "levels": rule.levels, rule.figure: value})
         planner = choose(named, before).planner
         changes += before is not None and planner != before
         before = planner

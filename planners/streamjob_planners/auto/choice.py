@@ -24,7 +24,7 @@ class Why(enum.StrEnum):
 class Rule:
     """A reason to leave the default: `figure` of the features, from `begins` on, until it is below `ends`.
 
-    `most_levels`: stages one after another up to which the planner is any good; None for any number.
+    It holds for jobs of so many `levels` only, see `Features`: for others the planner gained nothing in the tournament.
     """
 
     why: Why
@@ -33,14 +33,12 @@ class Rule:
     begins: float
     ends: float
     sentence: str
-    most_levels: int | None = None
+    levels: int
 
     def holds(self, found: Features, before: str | None) -> bool:
         """`before`: the planner of the cycle before."""
         value: float = getattr(found, self.figure)
-        if self.most_levels is not None and found.levels > self.most_levels:
-            return False
-        return value >= (self.ends if before == self.planner else self.begins)
+        return found.levels == self.levels and value >= (self.ends if before == self.planner else self.begins)
 
 
 TALKS = Rule(
@@ -50,6 +48,7 @@ TALKS = Rule(
     begins=0.1,
     ends=0.05,
     sentence="traffic between key groups costs enough of the load to bring them together",
+    levels=0,
 )
 SWINGS = Rule(
     why=Why.SWINGS,
@@ -58,7 +57,7 @@ SWINGS = Rule(
     begins=0.2,
     ends=0.12,
     sentence="key groups swing together, and those that swing against each other should share executors",
-    most_levels=1,
+    levels=1,
 )
 RULES = (TALKS, SWINGS)
 """In the order in which they decide; what each planner gained by is in docs/figures/tournament.md."""

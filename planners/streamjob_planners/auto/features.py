@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamjob_planners.measures import sent_bps
-from streamjob_planners.model import FloatArray, LoadModel
+from streamjob_planners.model import FloatArray, LoadModel, Objective, PlanParams
 
 FEWEST_WINDOWS = 12
 """Windows from which on a series tells what key groups share."""
@@ -23,23 +23,24 @@ class Features:
         swing_ratio: standard deviation of a key group's share of all load that it has in common with others, over its
             mean; 0 where a series is missing or too short. Chance of each group alone is no swing, nor is more or less
             work for all.
-        levels: stages that run one after another; 1 where nobody tells.
+        levels: stages that run one after another, where batch time is the objective; 0 where it is the load distance.
         traffic_ratio: load that traffic between key groups costs if all of it is remote, over all load.
     """
 
     swing_ratio: float
     traffic_ratio: float
-    levels: int = 1
+    levels: int
 
 
-def features(model: LoadModel) -> Features:
-    """Of a model. O(n_windows^2 * n_groups)."""
-    levels = 1 if model.batch is None else model.batch.n_levels
-    return Features(swing_ratio=_swing(model.load_series), traffic_ratio=_traffic(model), levels=levels)
+def features(model: LoadModel, params: PlanParams) -> Features:
+    """Of a model, and of what is asked for. O(n_windows^2 * n_groups)."""
+    by_time = params.objective_of(model) is Objective.BATCH_TIME
+    levels = model.batch.n_levels if by_time and model.batch is not None else 0
+    return Features(swing_ratio=swing_ratio(model.load_series), traffic_ratio=_traffic(model), levels=levels)
 
 
-def _swing(series: FloatArray | None) -> float:
-    """Of shares as standardised columns: what the eigenvalues of their correlations hold above chance's edge.
+def swing_ratio(series: FloatArray | None) -> float:
+    """See `Features`. Of shares as standardised columns: what the eigenvalues of their correlations hold above chance's edge.
 
     Of independent columns no eigenvalue is above (1 + sqrt(n / w))^2 (Marchenko and Pastur, "Distribution of
     eigenvalues for some sets of random matrices", Mathematics of the USSR-Sbornik 1, 1967).
