@@ -70,7 +70,11 @@ def _generation(assignment: Assignment, view: View) -> Iterator[str]:
 
 def _shape(assignment: Assignment, view: View) -> Iterator[str]:
     operators = view.operators.get(assignment.query_id, {})
-    rows = (("owners", assignment.owners), ("places in arrivals", assignment.arrivals))
+    rows = (
+        ("owners", assignment.owners),
+        ("places in arrivals", assignment.arrivals),
+        ("places in next_start", assignment.next_start),
+    )
     for what, operator, row in ((what, operator, row) for what, given in rows for operator, row in given.items()):
         if operator not in operators:
             known = ", ".join(str(other) for other in sorted(operators))

@@ -5,10 +5,9 @@ Several queries of a driver share one spec, see `map_plan`.
 Field names are those of `wire`, in camel case, seconds as `...Seconds`; absent fields are None or empty. What grows
 with the number of key groups is short text, so that 100,000 key groups stay below etcd's limit for one object:
 
-- owners, per operator: `0*3,2,-*2`, see :func:`streamjob_agent.packed.pack_owners`; arrivals, with places, likewise;
-- `moveOrder`: `0:3,7,9;1:4` is partitions 3, 7 and 9 of operator 0, then partition 4 of operator 1;
-- `moveCostSeconds`: in the order of the moves, equal neighbours counted, `-` is unknown, three significant digits:
-  `0.03*120,-,0.5`;
+- owners, per operator: `0*3,2,-*2`, see :func:`streamjob_agent.packed.pack_owners`; arrivals
+  and nextStart, with places, likewise;
+- `moveOrder` and `moveCostSeconds`, see `map_moves`;
 - any such text above 16 KiB is `z:` and the base64 of its zlib stream.
 """
 
@@ -16,20 +15,19 @@ from __future__ import annotations
 
 import base64
 import binascii
-import itertools
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from streamjob_agent.kinds import MOST_GROUPS, WireError
+from streamjob_agent.kinds import WireError
+from streamjob_agent.map_moves import costs_text, order_text, read_costs, read_order
 from streamjob_agent.packed import pack_map, pack_places
 from streamjob_agent.wire import (
     WIRE_VERSION,
     AgentStatus,
     Assignment,
     ExecutorStatus,
-    GroupKey,
     QueryStatus,
     assignment_from_json,
     status_from_json,
@@ -51,6 +49,7 @@ SPEC_NAMES = {
     "owners": "owners",
     "arrivals": "arrivals",
     "knownExecutors": "known_executors",
+    "nextStart": "next_start",
     "moveOrder": "move_order",
     "moveCostSeconds": "move_cost_s",
     "pace": "pace",
@@ -61,6 +60,7 @@ _PACKED = (  # not written as they are
     "owners",
     "arrivals",
     "known_executors",
+    "next_start",
     "move_order",
     "move_cost_s",
     "pace",
@@ -118,8 +118,10 @@ def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
     if assignment.arrivals:
         spec["arrivals"] = _zip_map(pack_places(assignment.arrivals))
         spec["knownExecutors"] = list(assignment.known_executors)
-    spec["moveOrder"] = _zip(_order_text(order))
-    spec["moveCostSeconds"] = _zip(_costs_text(order, assignment.move_cost_s)) if assignment.move_cost_s else ""
+    if assignment.next_start:
+        spec["nextStart"] = _zip_map(pack_places(assignment.next_start))
+    spec["moveOrder"] = _zip(order_text(order))
+    spec["moveCostSeconds"] = _zip(costs_text(order, assignment.move_cost_s)) if assignment.move_cost_s else ""
     # Left out and not empty: where it had fields before, server-side apply would make null of an empty object.
     if pace := _given(assignment.pace, PACE_NAMES):
         spec["pace"] = pace
@@ -135,12 +137,13 @@ def assignment_from_spec(spec: Mapping[str, Any]) -> Assignment:
     if form != FORM:
         raise WireError(f"form: {str(form)[:80]!r} given, this version of the agent reads {FORM}")
     fields = _renamed(spec, SPEC_NAMES)
-    order = _read_order(_unzip(fields.get("move_order", ""), "moveOrder"))
-    costs = _read_costs(_unzip(fields.get("move_cost_s", ""), "moveCostSeconds"), order)
+    order = read_order(_unzip(fields.get("move_order", ""), "moveOrder"))
+    costs = read_costs(_unzip(fields.get("move_cost_s", ""), "moveCostSeconds"), order)
     fields["move_order"] = [str(key) for key in order]
     fields["move_cost_s"] = {str(key): cost for key, cost in costs.items()}
     fields["owners"] = _unzip_map(fields.get("owners", {}))
     fields["arrivals"] = _unzip_map(fields.get("arrivals", {}), where="arrivals")
+    fields["next_start"] = _unzip_map(fields.get("next_start", {}), where="nextStart")
     fields["pace"] = _renamed(_object(fields.get("pace", {}), "pace"), PACE_NAMES)
     return assignment_from_json(_document(fields))
 
@@ -214,58 +217,6 @@ def _document(fields: Mapping[str, Any]) -> str:
         return json.dumps({"version": WIRE_VERSION, **fields})
     except (TypeError, ValueError) as error:
         raise WireError(f"not a plain object: {error}") from error
-
-
-def _order_text(order: Iterable[GroupKey]) -> str:
-    runs = itertools.groupby(order, key=lambda key: key.operator)
-    return ";".join(f"{operator}:{','.join(str(key.partition) for key in run)}" for operator, run in runs)
-
-
-def _read_order(text: str) -> tuple[GroupKey, ...]:
-    return tuple(_keys(text)) if text else ()
-
-
-def _keys(text: str) -> Iterator[GroupKey]:
-    for run in text.split(";"):
-        operator, _, partitions = run.partition(":")
-        for partition in partitions.split(","):
-            if not (_is_number(operator) and _is_number(partition)):
-                raise WireError(f"moveOrder: {run[:80]!r} is not OPERATOR:PARTITION,PARTITION,...")
-            yield GroupKey(operator=int(operator), partition=int(partition))
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 19
-
-
-def _costs_text(order: Iterable[GroupKey], cost_s: Mapping[GroupKey, float]) -> str:
-    texts = (f"{cost_s[key]:.3g}" if key in cost_s else "-" for key in order)
-    runs = ((text, sum(1 for _ in run)) for text, run in itertools.groupby(texts))
-    return ",".join(text if count == 1 else f"{text}*{count}" for text, count in runs)
-
-
-def _read_costs(text: str, order: tuple[GroupKey, ...]) -> dict[GroupKey, float]:
-    if not text:
-        return {}
-    costs = list(itertools.islice(_each_cost(text), len(order) + 1))
-    if len(costs) != len(order):
-        raise WireError(f"moveCostSeconds: not one cost for each of the {len(order)} key groups of moveOrder")
-    return {key: cost for key, cost in zip(order, costs, strict=True) if cost is not None}
-
-
-def _each_cost(text: str) -> Iterator[float | None]:
-    for run in text.split(","):
-        cost, _, count = run.partition("*")
-        if count and not (_is_number(count) and int(count) <= MOST_GROUPS):
-            raise WireError(f"moveCostSeconds: {run[:80]!r} is not SECONDS, or SECONDS*COUNT")
-        yield from itertools.repeat(_seconds(cost), int(count or 1))
-
-
-def _seconds(text: str) -> float | None:
-    try:
-        return None if text == "-" else float(text)
-    except ValueError as error:
-        raise WireError(f"moveCostSeconds: {text[:80]!r} given, seconds or '-' are needed") from error
 
 
 def _zip_map(rows: Mapping[str, str]) -> dict[str, str]:

@@ -17,8 +17,8 @@ from streamjob_agent.wire import Assignment
 OTHERS = "otherQueries"
 MOST_OTHERS = 63
 """Queries beside the leading one."""
-_OWN = ("queryId", "owners", "arrivals", "moveOrder", "moveCostSeconds", "pace")
-_OWN_FIELDS = ("query_id", "owners", "arrivals", "known_executors", "move_order", "move_cost_s", "pace")
+_OWN = ("queryId", "owners", "arrivals", "nextStart", "moveOrder", "moveCostSeconds", "pace")
+_OWN_FIELDS = ("query_id", "owners", "arrivals", "known_executors", "next_start", "move_order", "move_cost_s", "pace")
 
 
 def plan_to_spec(plan: Sequence[Assignment]) -> dict[str, Any]:

@@ -6,10 +6,12 @@ import hashlib
 import os
 import pathlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
 from streamjob_agent.wire import Assignment, GroupKey, WireError, assignment_from_json, assignment_to_json
 
+T = TypeVar("T")
 _SUFFIX = ".assignment.json"
 _MOST = 64  # files that are read at the driver's start
 
@@ -68,12 +70,17 @@ def _readable(path: pathlib.Path) -> Assignment | None:
 
 
 def hinted_owners(assignment: Assignment) -> dict[GroupKey, str]:
-    """Owners by the old executor ids; groups that were left alone or being drained are not named."""
-    return {key: owner for key, owner in _owned(assignment) if owner not in assignment.marked_for_removal}
+    """Who shared an executor, by old ids or by the places of the next start.
+
+    Groups that were left alone or being drained are not named, and all others are where the plan had them.
+    """
+    if assignment.next_start:
+        return {key: str(place) for key, place in _cells(assignment.next_start)}
+    return {key: owner for key, owner in _cells(assignment.owners) if owner not in assignment.marked_for_removal}
 
 
-def _owned(assignment: Assignment) -> Iterator[tuple[GroupKey, str]]:
-    for operator, row in assignment.owners.items():
-        for partition, owner in enumerate(row):
-            if owner is not None:
-                yield GroupKey(operator=operator, partition=partition), owner
+def _cells(rows: Mapping[int, tuple[T | None, ...]]) -> Iterator[tuple[GroupKey, T]]:
+    for operator, row in rows.items():
+        for partition, cell in enumerate(row):
+            if cell is not None:
+                yield GroupKey(operator=operator, partition=partition), cell

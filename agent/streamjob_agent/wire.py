@@ -74,6 +74,8 @@ class Assignment:
             go to none; until it is there the group is where `owners` says. Place 1 is the first one to be ready that is
             not in `known_executors`, 2 the second. Moves to them count for `move_order`, `move_cost_s` and `pace`, too.
         known_executors: executors that the controller knew when it gave out the places.
+        next_start: operator -> for each partition the place of the executor that shall own it when a driver starts
+            again, from 1; key groups of one place are on one executor. Empty: as `owners` has them.
         move_order: key groups in the order in which they should move; the rest follow by operator and partition.
         move_cost_s: expected extra seconds of each group's first task after its move, for pacing.
         pace: limits for each batch boundary.
@@ -88,6 +90,7 @@ class Assignment:
     owners: Mapping[int, tuple[str | None, ...]] = dataclasses.field(default_factory=dict)
     arrivals: Mapping[int, tuple[int | None, ...]] = dataclasses.field(default_factory=dict)
     known_executors: tuple[str, ...] = ()
+    next_start: Mapping[int, tuple[int | None, ...]] = dataclasses.field(default_factory=dict)
     move_order: tuple[GroupKey, ...] = ()
     move_cost_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
     pace: Pace = dataclasses.field(default_factory=Pace)
@@ -170,6 +173,7 @@ def assignment_to_json(assignment: Assignment) -> str:
         assignment,
         owners=pack_map(assignment.owners),
         arrivals=pack_places(assignment.arrivals),
+        next_start=pack_places(assignment.next_start),
         move_order=[str(key) for key in assignment.move_order],
         move_cost_s={str(key): cost for key, cost in assignment.move_cost_s.items()},
     )
@@ -181,7 +185,8 @@ def assignment_from_json(text: str | bytes) -> Assignment:
     fields = _load(text, Assignment)
     expect(fields, _ASSIGNMENT_KINDS)
     fields["owners"] = unpack_map(fields.get("owners", {}))
-    fields["arrivals"] = unpack_places(fields.get("arrivals", {}))
+    for name in ("arrivals", "next_start"):
+        fields[name] = unpack_places(fields.get(name, {}))
     fields["move_order"] = tuple(_group_key(key) for key in fields.get("move_order", ()))
     costs = fields.get("move_cost_s", {})
     expect(costs, dict.fromkeys(costs, SECONDS), "move_cost_s, ")
@@ -274,6 +279,7 @@ _ASSIGNMENT_KINDS: Mapping[str, Kind] = {
     "owners": OBJECT,
     "arrivals": OBJECT,
     "known_executors": EXECUTOR_IDS,
+    "next_start": OBJECT,
     "move_order": LIST,
     "move_cost_s": OBJECT,
     "pace": OBJECT,

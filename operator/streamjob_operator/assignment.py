@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from streamjob_agent.wire import AgentStatus, Assignment, GroupKey, Pace, QueryStatus
 from streamjob_operator.ports import Stale
 from streamjob_operator.steps.estimate import node_names
-from streamjob_operator.values import Arrivals, Memory, QueryPart, Reason, Snapshot, Verdict
+from streamjob_operator.values import Arrivals, Memory, NextStart, QueryPart, Reason, Snapshot, Verdict
 from streamjob_planners.model import GroupId, Plan
 
 _REFUSALS = {"ActuationOff": Reason.ACTUATION_OFF}
@@ -68,6 +68,7 @@ def make_assignment(
         remove=verdict.remove,
         owners=_owners(snapshot, own, verdict.plan, query),
         arrivals=_places(own, verdict.arrivals, query),
+        next_start=_next_start(own, None if verdict.plan is None else verdict.next_start, query),
         known_executors=() if verdict.arrivals is None else tuple(one.executor_id for one in snapshot.executors),
         move_order=tuple(costs_s),
         move_cost_s=costs_s,
@@ -118,6 +119,7 @@ def carried_on(assignment: Assignment, before: Assignment, query: QueryStatus, o
         owners=owners,
         arrivals=arrivals,
         known_executors=(*before.known_executors, *arrived) if arrivals else (),
+        next_start=before.next_start,
         move_order=before.move_order,
         move_cost_s=before.move_cost_s,
         pace=before.pace,
@@ -143,6 +145,16 @@ def _places(own: OwnGroups, arrivals: Arrivals | None, query: QueryStatus) -> di
         group = own[at]
         if group is not None and group.partition < len(rows.get(group.operator, ())):
             rows[group.operator][group.partition] = place
+    return {operator: tuple(row) for operator, row in rows.items()}
+
+
+def _next_start(own: OwnGroups, start: NextStart | None, query: QueryStatus) -> dict[int, tuple[int | None, ...]]:
+    if start is None:
+        return {}
+    rows: dict[int, list[int | None]] = {operator: [None] * len(row) for operator, row in query.owners.items()}
+    for group, place in zip(own, start.place_of.tolist(), strict=True):
+        if group is not None and group.partition < len(rows.get(group.operator, ())):
+            rows[group.operator][group.partition] = place + 1
     return {operator: tuple(row) for operator, row in rows.items()}
 
 

@@ -16,6 +16,7 @@ from streamjob_operator.steps.batching import batch_times
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.gate import gate, held
+from streamjob_operator.steps.headroom import room_of
 from streamjob_operator.steps.idle import as_known
 from streamjob_operator.steps.kept_back import kept_back
 from streamjob_operator.steps.leave import despite
@@ -28,7 +29,7 @@ from streamjob_operator.steps.scale import ask, decide, fleet
 from streamjob_operator.steps.solve import Solver, make_solver
 from streamjob_operator.steps.timing import Stopwatch
 from streamjob_operator.steps.worth_time import what_binds
-from streamjob_operator.values import CycleRecord, Hold, Memory, RuleState, ScalingDecision, Snapshot, Verdict
+from streamjob_operator.values import CycleRecord, Hold, Memory, Room, RuleState, ScalingDecision, Snapshot, Verdict
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.model import Clock, Effect, LoadModel
 from streamjob_planners.verify import verify
@@ -47,6 +48,8 @@ class Thought:
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
+    room: Room | None = None
+    chosen: str | None = None
 
 
 def run_cycle(
@@ -68,8 +71,8 @@ def run_cycle(
         compared = timed("compare", batch_times, snapshot, memory)
         memory = timed("recall", recall, memory, snapshot, now_s)
         timed("check", check, snapshot, memory, job, now_s)
-        solver, rule = make_solver(job, rng, clock, ports.planning), ports.rules(job.spec.scaling.rule)
-        thought = think(snapshot, memory, job, now_s, solver, rule, timed)
+        solver = make_solver(job, rng, clock, ports.planning, memory.chosen)
+        thought = think(snapshot, memory, job, now_s, solver, ports.rules(job.spec.scaling.rule), timed)
     except Hold as hold:
         leaving = despite(hold, snapshot, memory, job)
         thought = Thought(verdict=leaving or held(hold.reason, hold.message, marked=memory.marked))
@@ -84,6 +87,7 @@ def run_cycle(
         receipt=receipt,
     )
     memory = timed("remember", remember, memory, happened, job, now_s)
+    memory = memory if thought.model is None else dataclasses.replace(memory, chosen=thought.chosen)
     record = CycleRecord(
         at_s=now_s,
         snapshot=snapshot,
@@ -100,6 +104,7 @@ def run_cycle(
         lines=thought.lines,
         woken=woken,
         batch_times=compared,
+        room=thought.room,
     )
     return timed("report", report, ports.reporters, record, memory), record
 
@@ -152,6 +157,8 @@ def think(
         changed_at_s=seen.changed_at_s,
     )
     verdict = timed("gate", gate, case)
+    if plan.choice is not None:
+        verdict = dataclasses.replace(verdict, message=f"{verdict.message} {plan.choice}")
     return Thought(
         model=resized.model,
         scaling=resized.decision,
@@ -162,6 +169,8 @@ def think(
         changed_at_s=seen.changed_at_s,
         level_changed_at_s=seen.level_changed_at_s,
         lines=None if seen.seconds is None else {str(operator): one for operator, one in seen.seconds.lines.items()},
+        room=timed("headroom", room_of, seen),
+        chosen=None if plan.choice is None else plan.planner,
     )
 
 

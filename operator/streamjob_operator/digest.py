@@ -11,7 +11,7 @@ from scipy import sparse
 
 from streamjob_operator.events import told
 from streamjob_operator.series import BatchTimes
-from streamjob_operator.values import LIVE_STATES, CycleRecord, ExecutorView, QueryRates, Snapshot
+from streamjob_operator.values import LIVE_STATES, CycleRecord, ExecutorView, QueryRates, Room, Snapshot
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.model import Plan
@@ -52,7 +52,8 @@ class CycleDigest:
     plan. `batch` compares predicted with measured batches. `moves` and `moved_bytes` count what was accepted in this
     cycle; `pending` is what the agent had still to do. `changed_at_s`: since when key groups share the work as they do
     now, `level_changed_at_s` since when there is as much work for all; None where no change was seen within the window.
-    `woken`: what woke the cycle, in sentences; empty where it came by the clock.
+    `room`: how much more load today's placement survives. `woken`: what woke the cycle, in sentences; empty where it
+    came by the clock.
     """
 
     at_s: float
@@ -77,6 +78,7 @@ class CycleDigest:
     lines: Mapping[str, Line] | None = None
     woken: str = ""
     batch_times: BatchTimes | None = None
+    room: Room | None = None
 
     @property
     def ready(self) -> int:
@@ -119,6 +121,7 @@ def digest(record: CycleRecord) -> CycleDigest:
         lines=record.lines,
         woken=told(record.woken),
         batch_times=record.batch_times,
+        room=record.room,
     )
 
 

@@ -17,7 +17,7 @@ from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.history import History, read_history
 from streamjob_operator.report_slowest import account
 from streamjob_operator.slowest import slowest
-from streamjob_operator.values import CycleRecord
+from streamjob_operator.values import CycleRecord, Room
 from streamjob_operator.view_panels import clock_time, message
 
 BATCH, PHASE, CLAIM, FIGURE = "batch", "phase", "claim", "figure"
@@ -156,9 +156,18 @@ def cards(timeline: plots.Timeline) -> list[Card]:
                 note=f"{removed} drained and removed",
             )
         )
+    rooms = [one.room for one in timeline.cycles if one.room is not None]
+    if rooms:
+        found.append(_survived(rooms[-1]))
     acted = sum(one.acted for one in timeline.cycles)
     found.append(Card(name="cycles", value=f"{len(timeline.cycles)}", note=f"{acted} acted"))
     return found
+
+
+def _survived(room: Room) -> Card:
+    worst = "" if room.any_ratio is None else f"{room.any_ratio:.1f} x whichever mix of the last batches grows; "
+    note = f"{worst}executor {room.full_executor} is full first"
+    return Card(name="load survived at the end, if all grows alike", value=f"{room.alike_ratio:.1f} x", note=note)
 
 
 def _predicted(timeline: plots.Timeline) -> Iterator[Card]:

@@ -1,10 +1,10 @@
-"""A value that travels with the verdict: what executors that are to come shall own."""
+"""Values that travel with the verdict: what executors that are to come shall own, and those of the next start."""
 
 from __future__ import annotations
 
 import dataclasses
 
-from streamjob_planners.model import Effect
+from streamjob_planners.model import Effect, IntArray
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,3 +24,18 @@ class Arrivals:
     places: tuple[int, ...]
     cost_s: tuple[float, ...]
     after: Effect
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class NextStart:
+    """Where key groups shall be when a driver starts again.
+
+    Attributes:
+        place_of: the executor of each key group, from 0, (n_groups,).
+        executors: how many there shall be then.
+        told: what was done, and why, in a sentence.
+    """
+
+    place_of: IntArray
+    executors: int
+    told: str

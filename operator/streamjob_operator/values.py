@@ -20,6 +20,7 @@ from streamjob_operator.queries import QueryPart as QueryPart  # noqa: PLC0414 -
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchTimes
 from streamjob_operator.shares import Arrivals as Arrivals  # noqa: PLC0414 - another one
+from streamjob_operator.shares import NextStart as NextStart  # noqa: PLC0414
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.collocation.remote_cost import Evidence
@@ -74,6 +75,7 @@ class Verdict:
         plan: the plan judged (None when none could be made). When `act`, exactly its moves are carried out; without a
             plan those of the newest assignment go on.
         arrivals: what executors that are to come shall own; None for nothing.
+        next_start: where key groups shall be when a driver starts again; None for as the plan has them.
         executors_target: executors that should exist once this is carried out: the wanted ones and those marked
             ones that are not removed now; None leaves the number alone.
         marked_for_removal: executors that shall receive nothing and be drained, those removed now included.
@@ -94,6 +96,7 @@ class Verdict:
     marked_for_removal: tuple[str, ...]
     remove: tuple[str, ...]
     arrivals: Arrivals | None = None
+    next_start: NextStart | None = None
     pending: PendingPlan | None = None
     awaits: bool = False
     boundary_s: float | None = None
@@ -165,6 +168,7 @@ class Memory:
         predicted_batch_s: mean batch that the newest accepted plan promised, None without a prediction.
         remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
         batches: what windows taught about batches and moves, and how far predictions were off.
+        chosen: the planner that `auto` asked last, None where it was not asked.
         counters: how often each reason was given, by code, and errors of reporters as "ReporterErrors".
     """
 
@@ -195,7 +199,22 @@ class Memory:
     remote_reads: Evidence | None = None
     learned_at_s: float | None = None
     batches: Knowledge = dataclasses.field(default_factory=Knowledge)
+    chosen: str | None = None
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How much more load today's placement survives: times today's load, below 1.0 where it is overloaded.
+
+    `alike_ratio` if all load grows alike; `any_ratio` whichever of the mixes grows that the last `mixes` batches held,
+    None where these are too few; `full_executor` is full first.
+    """
+
+    alike_ratio: float
+    any_ratio: float | None
+    full_executor: str
+    mixes: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +227,8 @@ class CycleRecord:
     `changed_at_s` is since when key groups share the work as the model says, None where it speaks of the whole window;
     `level_changed_at_s` since when there is as much work for all. `lines`: by operator, what part of its seconds rows
     do not change; an operator of which rows explain nothing is left out, None without a series. `batch_times`: batches
-    of today's placement beside what they were predicted to take, None where nobody knows.
+    of today's placement beside what they were predicted to take, None where nobody knows. `room`: how much more load
+    that placement survives, None where nothing was measured.
     """
 
     at_s: float
@@ -226,3 +246,4 @@ class CycleRecord:
     lines: Mapping[str, Line] | None = None
     woken: tuple[Event, ...] = ()
     batch_times: BatchTimes | None = None
+    room: Room | None = None

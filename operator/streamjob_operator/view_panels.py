@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamjob_operator.digest import BatchDigest, CycleDigest, ExecutorDigest
+from streamjob_operator.values import Room
 from streamjob_planners.batch.by_rows import Line
 
 BAR_CELLS = 36
@@ -95,6 +96,8 @@ def figures_panel(past: Sequence[CycleDigest], bound_pct: float | None, moves_do
         table.add_row("load shared anew", number(now.at_s - now.changed_at_s, " s", 0), "ago: measured since then")
     if now.level_changed_at_s is not None:
         table.add_row("more or less load", number(now.at_s - now.level_changed_at_s, " s", 0), "ago, for all alike")
+    if now.room is not None:
+        table.add_row("load survived", *_room(now.room))
     if now.lines is not None:
         table.add_row("without a row", *_by_rows(now.lines))
     rate = number(_rate(now, "input_rps"), " rows/s", 0)
@@ -112,6 +115,13 @@ def _distance_text(now: CycleDigest, bound_pct: float | None) -> Text:
 def _predictions(batch: BatchDigest) -> str:
     figures = (("predicted", batch.predicted_s), ("with the plan", batch.planned_s), ("bound", batch.bound_s))
     return " · ".join(f"{name} {seconds:.1f} s" for name, seconds in figures if seconds is not None)
+
+
+def _room(room: Room) -> tuple[str, str]:
+    alike = f"{room.alike_ratio:.1f} x today's if all grows alike"
+    if room.any_ratio is None:
+        return number(room.alike_ratio, " x"), "today's, if all of it grows alike"
+    return number(room.any_ratio, " x"), f"whichever mix of the last {room.mixes} batches grows; {alike}"
 
 
 def _by_rows(lines: Mapping[str, Line]) -> tuple[str, str]:

@@ -178,6 +178,7 @@ class PlanParams:
             `tolerance` hold for the objective `loadDistance` only.
         deadline_s: seconds after which the best plan so far is returned.
         max_iterations: a limit that does not depend on the clock, so that a replay gives the same plan.
+        before: the planner that made the plan before, for one that chooses among others; None for none.
     """
 
     budget: Budget = Budget()
@@ -188,6 +189,7 @@ class PlanParams:
     price_per_move: float = 0.0
     deadline_s: float = 1.0
     max_iterations: int | None = None
+    before: str | None = None
 
     def objective_of(self, model: LoadModel) -> Objective:
         """The objective that holds for a model: batch time only where it says what a batch takes."""
@@ -250,6 +252,7 @@ class Plan:
 
     Attributes:
         planner: the registry's name of the planner that made it.
+        choice: which planner was chosen and why, a sentence; None where nobody chose.
         node_of: the new node of each group, (n_groups,).
         moves: in the order in which they should be made: drains and reliefs that help most come first; planners give
             `columns.Moves`, which are arrays.
@@ -271,6 +274,7 @@ class Plan:
     notes: tuple[str, ...]
     elapsed_s: float
     batch_bound_s: float | None = None
+    choice: str | None = None
 
     @property
     def gap(self) -> float | None:

@@ -1,39 +1,43 @@
-"""Planners by name. A new planner is one module (or package), one line here, and its words in `catalogue`.
+"""Planners by name. A new planner is one module (or package), one line here, and its words in `catalogue.planners`.
 
 The contract suite then runs it.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import cast
 
+from streamjob_planners.by_name import ByName
 from streamjob_planners.model import Planner
 
-_FACTORIES = {
-    "hold": "streamjob_planners.hold:HoldPlanner",
-    "greedy": "streamjob_planners.greedy:GreedyPlanner",
-    "milp": "streamjob_planners.milp:MilpPlanner",
-    "search": "streamjob_planners.search:SearchPlanner",
-    "albic": "streamjob_planners.albic.improved.planner:AlbicPlanner",
-    "albic-paper": "streamjob_planners.albic.algorithm_2:AlbicPaperPlanner",
-    "elb": "streamjob_planners.elb.planner:ElbPlanner",
-    "clb": "streamjob_planners.clb.planner:ClbPlanner",
-    "flux": "streamjob_planners.baselines.flux:FluxPlanner",
-    "cola": "streamjob_planners.baselines.cola:ColaPlanner",
-    "cor-glb": "streamjob_planners.correlation.planner:global_planner",
-    "cor-bal": "streamjob_planners.correlation.planner:one_way_planner",
-    "cor-re": "streamjob_planners.correlation.planner:redistribution_planner",
-    "cor-se": "streamjob_planners.correlation.planner:exchange_planner",
-    "non-integrated": "streamjob_planners.baselines.non_integrated:NonIntegratedPlanner",
-}
+_PLANNERS = ByName(
+    word="planner",
+    places={
+        "auto": "streamjob_planners.auto.planner:AutoPlanner",
+        "hold": "streamjob_planners.hold:HoldPlanner",
+        "greedy": "streamjob_planners.greedy:GreedyPlanner",
+        "milp": "streamjob_planners.milp:MilpPlanner",
+        "search": "streamjob_planners.search:SearchPlanner",
+        "albic": "streamjob_planners.albic.improved.planner:AlbicPlanner",
+        "albic-paper": "streamjob_planners.albic.algorithm_2:AlbicPaperPlanner",
+        "elb": "streamjob_planners.elb.planner:ElbPlanner",
+        "clb": "streamjob_planners.clb.planner:ClbPlanner",
+        "flux": "streamjob_planners.baselines.flux:FluxPlanner",
+        "cola": "streamjob_planners.baselines.cola:ColaPlanner",
+        "cor-glb": "streamjob_planners.correlation.planner:global_planner",
+        "cor-bal": "streamjob_planners.correlation.planner:one_way_planner",
+        "cor-re": "streamjob_planners.correlation.planner:redistribution_planner",
+        "cor-se": "streamjob_planners.correlation.planner:exchange_planner",
+        "non-integrated": "streamjob_planners.baselines.non_integrated:NonIntegratedPlanner",
+    },
+)
 
 DEFAULT = "search"
 
 
 def names() -> tuple[str, ...]:
     """Every planner there is, in alphabetical order."""
-    return tuple(sorted(_FACTORIES))
+    return _PLANNERS.names()
 
 
 def get(name: str) -> Planner:
@@ -41,7 +45,4 @@ def get(name: str) -> Planner:
 
     Raises ValueError with the names that exist.
     """
-    if name not in _FACTORIES:
-        raise ValueError(f"planner: there is no planner '{name}'; choose one of {', '.join(names())}")
-    module, _, factory = _FACTORIES[name].partition(":")
-    return cast(Planner, getattr(importlib.import_module(module), factory)())
+    return cast(Planner, _PLANNERS.load(name)())

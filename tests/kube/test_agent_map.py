@@ -19,7 +19,7 @@ from streamjob_agent.kube import api as agent_api
 from streamjob_agent.kube.access import Access, from_kubeconfig, in_cluster
 from streamjob_agent.kube.api import ApiFailure, HttpMapApi
 from streamjob_agent.kube.client import MapClient
-from streamjob_agent.memory import AssignmentMemory
+from streamjob_agent.memory import AssignmentMemory, hinted_owners
 from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, GroupKey, QueryStatus
 from streamjob_operator.kube import names
 from streamjob_operator.kube.client import KubeApi
@@ -238,11 +238,12 @@ def test_a_plan_for_another_driver_is_refused_and_told_until_a_new_one_comes(rig
 
 
 def test_a_new_driver_takes_the_map_as_a_hint(rig: Rig, account: Access, tmp_path: Path) -> None:
-    rig.write(application_id="app-0", owners={0: ("7", "7", "9")})
+    rig.write(application_id="app-0", owners={0: ("7", "7", "9")}, next_start={0: (2, 1, 1)})
     memory = tmp_path / "memory"
     rig.agent(account, Desk("app-1"), memory)
     found = eventually(lambda: AssignmentMemory(str(memory)).load("q"))
     assert found.owners == {0: ("7", "7", "9")}
+    assert {key.partition: place for key, place in hinted_owners(found).items()} == {0: "2", 1: "1", 2: "1"}
 
 
 def test_a_map_made_anew_is_followed(rig: Rig, account: Access, kubectl: Kubectl) -> None:

@@ -182,11 +182,14 @@ ASSIGNMENT = Assignment(
     owners={0: ("0", "1", None)},
     arrivals={0: (None, None, 1)},
     known_executors=("0", "1", "2"),
+    next_start={0: (1, 2, 1)},
     move_order=(KEY,),
     move_cost_s={KEY: 0.5},
     pace=Pace(max_moves=2, max_state_bytes=100, max_cost_s=0.5),
 )
-OTHER = dataclasses.replace(ASSIGNMENT, query_id="p", owners={0: ("1", "1")}, arrivals={0: (2, None)})
+OTHER = dataclasses.replace(
+    ASSIGNMENT, query_id="p", owners={0: ("1", "1")}, arrivals={0: (2, None)}, next_start={0: (1, 2)}
+)
 STATUS = AgentStatus(
     agent_version="0.1.0",
     spark_version="4.3.0",

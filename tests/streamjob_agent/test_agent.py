@@ -269,6 +269,30 @@ def test_last_assignment_is_a_hint_for_the_next_driver(tmp_path: pathlib.Path) -
     assert next_driver.called("remember") == [(QUERY, hint)]
 
 
+def test_where_key_groups_shall_start_next_is_the_hint_and_not_where_the_plan_had_them(tmp_path: pathlib.Path) -> None:
+    first = Stage(state_dir=str(tmp_path)).batches()
+    together = {0: ("0", "0", "1", "1", "2", "2"), 1: ("2", "2", "0", "0", "1", "1")}
+    places = {0: (1, 2, 1, 2, 1, 2), 1: (2, 2, 2, 1, 1, None)}
+    assert first.submit(owners=together, next_start=places) is None
+    first.batches()
+    next_driver = FakeBridge(executors=("5", "6"))
+    Stage(next_driver, state_dir=str(tmp_path))
+    hint = {
+        GroupKey(operator=operator, partition=p): str(place)
+        for operator, row in places.items()
+        for p, place in enumerate(row)
+        if place is not None
+    }
+    assert next_driver.called("remember") == [(QUERY, hint)]
+
+
+def test_places_of_another_shape_are_refused() -> None:
+    stage = Stage().batches()
+    refused = stage.submit(owners=everything_to("1"), next_start={0: (1, 2)})
+    assert refused is not None
+    assert refused.startswith("WrongShape: operator 0 has 2 places in next_start")
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b'{"version": 99}', b"\xff\xfe", b'{"version":1,"generation":"x"}'])
 def test_damaged_memory_is_no_hint(tmp_path: pathlib.Path, content: bytes) -> None:
     first = Stage(state_dir=str(tmp_path)).batches()

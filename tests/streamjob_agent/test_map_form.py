@@ -49,6 +49,7 @@ def assignments(draw: st.DrawFn) -> Assignment:
         owners=draw(owner_maps),
         arrivals=(arrivals := draw(place_maps)),
         known_executors=draw(st.lists(ids, max_size=3).map(tuple)) if arrivals else (),
+        next_start=draw(place_maps),
         move_order=order,
         move_cost_s={key: draw(three_digits) for key in costed},
         pace=Pace(

@@ -44,6 +44,7 @@ assignments = st.builds(
     owners=owner_maps,
     arrivals=place_maps,
     known_executors=st.lists(ids, max_size=3).map(tuple),
+    next_start=place_maps,
     move_order=st.lists(keys, max_size=5).map(tuple),
     move_cost_s=st.dictionaries(keys, seconds, max_size=5),
     pace=st.builds(

@@ -55,6 +55,7 @@ def test_a_map_keeps_the_plan_that_goes_on() -> None:
         owners={0: ("0", "1", "9", "2", None)},
         arrivals={0: (None, 1, 2, None, None)},
         known_executors=("0", "1", "2", "9"),
+        next_start={0: (1, 2, 1, 2, 1)},
         move_order=(GroupKey(operator=0, partition=1),),
         pace=Pace(max_cost_s=1.0),
     )
@@ -64,6 +65,7 @@ def test_a_map_keeps_the_plan_that_goes_on() -> None:
     assert whole.owners == {0: ("0", "11", None, None, None)}  # 9 is gone, 2 is marked
     assert whole.arrivals == {0: (None, None, 1, None, None)}
     assert whole.known_executors == ("0", "1", "2", "9", "11")
+    assert whole.next_start == before.next_start
     assert (whole.move_order, whole.pace, whole.generation) == (before.move_order, before.pace, 5)
     another = dataclasses.replace(before, application_id="app-0")
     assert carried_on(only_removal, another, query, {"0"}) == only_removal

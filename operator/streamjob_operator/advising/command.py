@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from streamjob_planners.advice import registry as advisers
+
 if TYPE_CHECKING:
     from streamjob_agent.plan_form import QueryPlan
 
@@ -16,8 +18,9 @@ FAILED, BAD_INPUT = 1, 2
 @click.command(name="advise")
 @click.argument("query", required=False)
 @click.option("--attach", metavar="ADDRESS", required=True, help="Address of the running agent, HOST:PORT.")
+@click.option("--adviser", type=click.Choice(advisers.names()), default=advisers.DEFAULT, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for another program.")
-def advise_command(query: str | None, attach: str, as_json: bool) -> None:
+def advise_command(query: str | None, attach: str, adviser: str, as_json: bool) -> None:
     """Say what a running query's shuffles cost, and which of its operators to key alike; nothing is changed.
 
     QUERY is the query's name, or the beginning of its id; every query of the agent without it.
@@ -29,7 +32,7 @@ def advise_command(query: str | None, attach: str, as_json: bool) -> None:
     from streamjob_planners.advice.advise import advise
 
     chosen = _chosen(_plans(attach), query)
-    found = [(one, plan, advise(plan)) for one, plan in ((one, job_plan(one)) for one in chosen)]
+    found = [(one, plan, advise(plan, adviser)) for one, plan in ((one, job_plan(one)) for one in chosen)]
     if as_json:
         click.echo(json.dumps([document(*one) for one in found], indent=1))
         return

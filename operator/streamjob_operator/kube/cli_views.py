@@ -75,7 +75,8 @@ def explain_view(name: str, status: Status) -> RenderableType:
     table = Table("condition", "", "reason", "message", title="Conditions", title_justify="left")
     for one in status.conditions:
         table.add_row(one.type, Text(one.status, style=_style(one)), one.reason, one.message)
-    return Group(*parts, table)
+    told = () if status.load is None else (status.load.survived, *status.load.speeds)
+    return Group(*parts, *(Text(one) for one in told if one), table)
 
 
 def _why(name: str, status: Status) -> Panel:

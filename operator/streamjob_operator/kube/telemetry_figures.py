@@ -41,6 +41,8 @@ def replaced(record: CycleRecord) -> Figures:
         (names.LOAD_DISTANCE, ()): figures.distance_pct,
         (names.LOAD_MEAN, ()): figures.mean_pct,
         (names.COLLOCATION, ()): figures.collocation_pct,
+        (names.LOAD_SURVIVED, ("alike",)): None if record.room is None else record.room.alike_ratio,
+        (names.LOAD_SURVIVED, ("any",)): None if record.room is None else record.room.any_ratio,
         **_batches(record, figures),
         **dict(_measured(record, figures)),
         **dict(_remembered(record, figures)),

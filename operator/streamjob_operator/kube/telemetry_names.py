@@ -59,6 +59,13 @@ EXECUTOR_SPEED = Family(
     help="Speed of an executor over that of most, as plans count it; absent where it is that of the others.",
     labels=(*JOB_LABELS, "executor"),
 )
+LOAD_SURVIVED = Family(
+    name="streamjob_job_load_survived_ratio",
+    kind="gauge",
+    help="Times today's load that today's placement survives: growth is alike (all load) or any (the worst mix of the "
+    "last batches).",
+    labels=(*JOB_LABELS, "growth"),
+)
 LOAD_DISTANCE = Family(
     name="streamjob_job_load_distance_percent",
     kind="gauge",
@@ -164,6 +171,7 @@ FAMILIES: tuple[Family, ...] = (
     METRICS_AGE,
     EXECUTORS,
     EXECUTOR_SPEED,
+    LOAD_SURVIVED,
     LOAD_DISTANCE,
     LOAD_MEAN,
     PREDICTED_DISTANCE,

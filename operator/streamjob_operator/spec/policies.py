@@ -27,6 +27,15 @@ class Mode(enum.StrEnum):
     AUTO = "Auto"
 
 
+class InitialPlacement(enum.StrEnum):
+    """Where key groups are when a driver starts again."""
+
+    AS_BEFORE = "AsBefore"
+    SPREAD = "Spread"
+    ROD = "Rod"
+    COR_GLOBAL = "CorGlobal"
+
+
 class Denied(enum.StrEnum):
     """What a window forbids."""
 
@@ -147,13 +156,20 @@ class Balancing(Part):
 
     planner: Annotated[str, AfterValidator(_planner), OneOf(registry.names())] = registry.DEFAULT
     """Algorithm that decides which executor gets which key group: search (fast, for any size), milp (exact solver),
-    albic (balance and collocation by sets, as in the ALBIC paper), greedy, and others to compare with. Default
-    search."""
+    albic (balance and collocation by sets, as in the ALBIC paper), greedy, auto (asks the one that fits the job's own
+    loads and traffic, and says why), and others to compare with. Default search."""
 
     objective: Objective = Objective.BATCH_TIME
     """What a plan makes small: batchTime (the seconds of a batch, stage after stage; batches are predicted, and where
     predictions are too far off, loadDistance holds) or loadDistance (the farthest executor from the mean load, as in
     the ALBIC paper). Default batchTime."""
+
+    initial_placement: InitialPlacement = InitialPlacement.AS_BEFORE
+    """Where key groups are when a driver starts again, when all state is loaded anyway: AsBefore (where the newest plan
+    had them), Spread (as many of every operator on each executor), Rod (so that the most mixes of operators' rates are
+    survived) or CorGlobal (those that swing against each other together). Rod and CorGlobal go by the batches before
+    the newest plan that was carried out; with too few of them it is Spread. A job that has carried out no plan is
+    spread evenly. Default AsBefore."""
 
     payback_batches: float = Field(default=10.0, alias="payback", gt=0, le=1_000_000)
     """Batches within which moves must gain the seconds that they cost. Default 10, above 0, up to 1000000; for the

@@ -11,11 +11,12 @@ import numpy as np
 from streamjob_operator.series import BatchTimes
 from streamjob_operator.steps.learn import moved_rows
 from streamjob_operator.steps.recent import since_change, steady
-from streamjob_operator.steps.tasks import speeds_of, tasks_of, with_tasks
+from streamjob_operator.steps.tasks import tasks_of, with_tasks
 from streamjob_operator.values import LIVE_STATES, ExecutorView, Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.batch.predict import predict
 from streamjob_planners.batch.shape import BatchShape, FreeStage
+from streamjob_planners.capacity.own_groups import speeds_of
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 MOST_WARMUP = 0.25

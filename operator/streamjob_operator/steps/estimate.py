@@ -12,10 +12,10 @@ from scipy import sparse
 from streamjob_operator.steps.batching import live, shape_of
 from streamjob_operator.steps.recent import recent
 from streamjob_operator.steps.state_memory import state_memory
-from streamjob_operator.steps.tasks import speeds_of
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners import traffic
 from streamjob_planners.batch.by_rows import GroupSeconds, seconds_by_rows
+from streamjob_planners.capacity.own_groups import speeds_of
 from streamjob_planners.collocation.remote_cost import Evidence, seconds_per_byte
 from streamjob_planners.model import BoolArray, FloatArray, LoadModel
 

@@ -9,6 +9,7 @@ from streamjob_operator.steps import approve, leave, speeds
 from streamjob_operator.steps.arrivals import prepared, sentence
 from streamjob_operator.steps.boundary import allowance_s, boundaries_s, in_waves
 from streamjob_operator.steps.case import Case
+from streamjob_operator.steps.next_start import next_start
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
 from streamjob_operator.steps.windows import denying
@@ -249,17 +250,21 @@ def _go(case: Case, arrivals: Arrivals | None, reason: Reason, message: str) -> 
     leaving, budget = set(case.resized.marked) - set(case.remove), case.job.spec.balancing.migration_budget
     queries = case.snapshot.queries
     plan, costs_s = in_waves(case.resized.model, case.resized.plan, budget, queries)
+    boundary_s = _boundary_s(case, plan.before.expected_s or case.snapshot.rates.mean_batch_s)
+    wish = case.job.spec.balancing.initial_placement
+    start = next_start(wish, case.resized.model, max(1, case.resized.wanted), boundary_s)
     return Verdict(
         act=True,
         reason=reason,
-        message=message,
+        message=message if start is None else f"{message} {start.told}",
         plan=plan,
+        next_start=start,
         executors_target=case.resized.wanted + len(leaving) if case.job.resizes else None,
         marked_for_removal=case.resized.marked,
         remove=case.remove,
         arrivals=arrivals,
         boundaries_s={} if case.idle is not None else boundaries_s(queries, budget),
-        boundary_s=_boundary_s(case, plan.before.expected_s or case.snapshot.rates.mean_batch_s),
+        boundary_s=boundary_s,
         move_cost_s=costs_s,
     )
 

@@ -15,6 +15,7 @@ from streamjob_planners import registry
 from streamjob_planners.albic.algorithm_2 import AlbicPaperPlanner
 from streamjob_planners.albic.improved.planner import AlbicPlanner
 from streamjob_planners.albic.settings import AlbicSettings
+from streamjob_planners.auto.planner import AutoPlanner
 from streamjob_planners.model import Budget, Clock, LoadModel, Plan, Planner, PlanParams
 
 OVERRUN_FACTOR, OVERRUN_EXTRA_S = 3.0, 2.0
@@ -63,12 +64,27 @@ def limit_s(params: PlanParams) -> float:
     return OVERRUN_FACTOR * params.deadline_s + OVERRUN_EXTRA_S
 
 
-def make_solver(job: StreamJob, rng: np.random.Generator, clock: Clock, planning: Planning | None = None) -> Solver:
-    """The solver that the job asks for, which plans where `planning` says."""
+def make_solver(
+    job: StreamJob,
+    rng: np.random.Generator,
+    clock: Clock,
+    planning: Planning | None = None,
+    before: str | None = None,
+) -> Solver:
+    """The solver that the job asks for, which plans where `planning` says.
+
+    `before` is whom a planner asked last that chooses among others, None for nobody.
+    """
     balancing = job.spec.balancing
     make = in_process if planning is None else planning.planner
     planner = make(balancing.planner, albic_settings(balancing.collocation))
-    return Solver(planner=planner, params=plan_params(job), rng=rng, clock=clock, bounded=planning is not None)
+    return Solver(
+        planner=planner,
+        params=dataclasses.replace(plan_params(job), before=before),
+        rng=rng,
+        clock=clock,
+        bounded=planning is not None,
+    )
 
 
 def albic_settings(collocation: Collocation) -> AlbicSettings:
@@ -107,4 +123,6 @@ def in_process(name: str, settings: AlbicSettings) -> Planner:
     """Planners hold no state between calls, and loading a solver takes time: once per process is enough."""
     if name == "albic":
         return AlbicPlanner(settings)
+    if name == "auto":
+        return AutoPlanner(settings)
     return AlbicPaperPlanner(settings) if name == "albic-paper" else registry.get(name)

@@ -8,16 +8,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from streamjob_operator.values import Snapshot
-from streamjob_planners.batch.evidence import TaskEvidence, TaskWindow, with_window
+from streamjob_planners.batch.evidence import TaskWindow, with_window
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.capacity import pace
-from streamjob_planners.capacity.pace import Pace, Paces, Seen
+from streamjob_planners.capacity.own_groups import seen, speeds_of
+from streamjob_planners.capacity.pace import Pace, Paces
 from streamjob_planners.model import BoolArray, FloatArray
 
 MOST_GROUPS = 5000
 """Key groups that a memory holds; of more than that only the newest window is known."""
-LEAST_PART = 1e-4
-"""Part of its operator's seconds below which a key group says nothing of its executor."""
 
 
 def tasks_of(snapshot: Snapshot, knowledge: Knowledge) -> tuple[FloatArray, FloatArray]:
@@ -30,11 +29,6 @@ def tasks_of(snapshot: Snapshot, knowledge: Knowledge) -> tuple[FloatArray, Floa
     if known is None or known.groups != window.groups:
         known = with_window(None, window)
     return known.tasks(window.operator, window.task_s)
-
-
-def speeds_of(names: tuple[str, ...], paces: Mapping[str, Pace]) -> FloatArray:
-    """Speed of each of these executors, 1.0 where nothing else is known, (n_executors,)."""
-    return np.array([paces[one].speed if one in paces else 1.0 for one in names])
 
 
 def with_tasks(
@@ -73,7 +67,7 @@ def _paces(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) 
     if known is None or stirred is None or known.groups != window.groups:
         return Paces(by_executor=knowledge.paces)
     return pace.with_window(
-        knowledge.paces, tuple(one.executor_id for one in snapshot.executors), _seen(known, window, ~stirred)
+        knowledge.paces, tuple(one.executor_id for one in snapshot.executors), seen(known, window, ~stirred)
     )
 
 
@@ -90,21 +84,6 @@ def _slowed(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None)
         paces = _paces(knowledge, dataclasses.replace(snapshot, busy_s=series.busy_s[row], rates=rates), stirred)
         knowledge = dataclasses.replace(knowledge, paces=paces.by_executor)
     return {name: one for name, one in knowledge.paces.items() if one.speed * pace.LEAST_FACTOR <= 1.0}
-
-
-def _seen(known: TaskEvidence, window: TaskWindow, still: BoolArray) -> Seen:
-    """Key groups against their usual parts, those left out that are too small, have moved, or have no executor."""
-    expected_s, error_s = known.tasks(window.operator, window.task_s)
-    usual_s = np.maximum(expected_s, 1e-12)
-    least_s = LEAST_PART * float(expected_s.sum())
-    rows = still & (window.owner >= 0) & (expected_s > least_s) & (window.task_s > least_s)
-    base = (error_s / usual_s) ** 2
-    return Seen(
-        executor=window.owner[rows],
-        off=np.log(window.task_s[rows] / usual_s[rows]),
-        sample_variance=(base * np.array(known.batches) / window.batches)[rows],
-        base_variance=base[rows],
-    )
 
 
 def _window(snapshot: Snapshot, new_ratio: float, paces: Mapping[str, Pace]) -> TaskWindow:

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamjob_operator.spec import Balancing
-from streamjob_operator.steps import worth_distance, worth_time
+from streamjob_operator.steps import worth_distance, worth_swing, worth_time
 from streamjob_operator.values import Reason
 from streamjob_planners import plans, traffic
 from streamjob_planners.model import LoadModel, Plan
@@ -32,6 +32,8 @@ def worth(model: LoadModel, plan: Plan, balancing: Balancing) -> Worth:
         return Worth(act=True, reason=Reason.DRAINING, message=message)
     gain = worth_time if by_time(model, balancing) else worth_distance
     found = gain.gained(model, plan, balancing)
+    if found is None and gain is worth_time:
+        found = worth_swing.gained(model, plan, balancing)
     if found is not None:
         return Worth(act=True, reason=found[0], message=found[1])
     if balancing.collocation.enabled and _collocates(plan, balancing):

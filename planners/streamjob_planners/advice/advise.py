@@ -1,4 +1,4 @@
-"""From a query's plan to advice: components by MWSC, on the bytes that its shuffles were measured to carry.
+"""From a query's plan to advice: components by an adviser, on the bytes that its shuffles were measured to carry.
 
 Adaptation is left out of the cost: what moving would cost under a key that nobody has used yet cannot be measured, and
 under the model that can be (state times a share) every plan of components costs the same. A rewrite tells the state
@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from streamjob_planners.advice import registry
 from streamjob_planners.advice.values import Advice, JobPlan, Need, Operator, Rewrite, Shuffle, ShuffleNote
 from streamjob_planners.components.graph import OperatorGraph, Stream
-from streamjob_planners.components.mwsc import mwsc_plan
 
 TIME_COLUMNS = ("window", "session_window")
 """Columns that rows are better not spread by: all rows of the newest window would go to a few partitions."""
 
 
-def advise(plan: JobPlan) -> Advice:
-    """Advice; raises ValueError when links or shuffles name operators that are not there."""
+def advise(plan: JobPlan, adviser: str = registry.DEFAULT) -> Advice:
+    """Advice; raises ValueError when links or shuffles name operators that are not there, or for an unknown adviser."""
     keyed = [one for one in plan.operators if one.key]
-    components = _components(plan, keyed)
+    components = _components(plan, keyed, registry.get(adviser))
     by_number = {one.number: one for one in plan.operators}
     home = {number: place for place, members in enumerate(components) for number in members}
     notes = tuple(ShuffleNote(shuffle=one, need=_need(one, by_number, home)) for one in plan.shuffles)
@@ -33,7 +33,7 @@ def advise(plan: JobPlan) -> Advice:
     return Advice(components=components, notes=notes, rewrites=tuple(rewrites))
 
 
-def _components(plan: JobPlan, keyed: list[Operator]) -> tuple[tuple[int, ...], ...]:
+def _components(plan: JobPlan, keyed: list[Operator], adviser: registry.Adviser) -> tuple[tuple[int, ...], ...]:
     """Operators to key alike, by number; equally many partitions count as one more thing that keys must share."""
     place = {one.number: index for index, one in enumerate(keyed)}
     keys = tuple(frozenset(f"{one.partitions} {column}" for column in one.key) for one in keyed)
@@ -49,7 +49,7 @@ def _components(plan: JobPlan, keyed: list[Operator]) -> tuple[tuple[int, ...], 
     streams = tuple(Stream(source=s, target=t, load=1.0 + load) for (s, t), load in sorted(loads.items()))
     if not keyed:
         return ()
-    found = mwsc_plan(OperatorGraph(keys=keys, streams=streams), lambda _: 0.0).components
+    found = adviser(OperatorGraph(keys=keys, streams=streams))
     return tuple(tuple(sorted(keyed[index].number for index in members)) for members in found)
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from streamjob_planners.placement.placers import by_correlation, resilient, spread
+from typing import cast
+
+from streamjob_planners.by_name import ByName
 from streamjob_planners.placement.world import Placer
 
-_PLACERS: dict[str, Placer] = {"spread": spread, "rod": resilient, "cor-glb": by_correlation}
+_PLACERS = ByName(
+    word="initialPlacement",
+    places={
+        "spread": "streamjob_planners.placement.placers:spread",
+        "rod": "streamjob_planners.placement.placers:resilient",
+        "cor-glb": "streamjob_planners.placement.placers:by_correlation",
+    },
+)
 
 DEFAULT = "spread"
 
 
 def names() -> tuple[str, ...]:
     """Every initial placer there is, in alphabetical order."""
-    return tuple(sorted(_PLACERS))
+    return _PLACERS.names()
 
 
 def get(name: str) -> Placer:
     """The placer of that name. Raises ValueError with the names that exist."""
-    if name not in _PLACERS:
-        raise ValueError(f"initialPlacement: there is no '{name}'; choose one of {', '.join(names())}")
-    return _PLACERS[name]
+    return cast(Placer, _PLACERS.load(name))

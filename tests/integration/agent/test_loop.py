@@ -63,4 +63,14 @@ def test_moved_drained_scaled_in_and_restarted(drivers: Callable[[int], Any]) ->
     second.write()
     status = second.until("a batch of the new driver", lambda now: now.queries and now.queries[0].batch_id is not None)
     assert status.queries[0].owners == {0: OUR_OWN}  # where they were, under the new driver's executors
+    elsewhere = (1, 2, 2, 1, 1, 2, 2, 1)
+    assign(second, 3, next_start={0: elsewhere})
+    second.until("it is taken", lambda now: now.generation_applied == 3)
     second.finish()
+
+    third = drivers(2)
+    third.write()
+    status = third.until("a batch of the third driver", lambda now: now.queries and now.queries[0].batch_id is not None)
+    assert status.queries[0].owners == {0: tuple(str(place - 1) for place in elsewhere)}
+    result = third.finish()
+    assert result["totals"] == third.expected()

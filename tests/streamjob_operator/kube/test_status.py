@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from typing import Any
 
 import pytest
 from agent_reports import agent
 from fake_api import FakeApi
+from rich.console import Console
 from worlds import World, even, job, warm
 
+from streamjob_operator.kube.cli_views import explain_view
 from streamjob_operator.kube.kinds import STREAM_JOBS
 from streamjob_operator.kube.maps import MapView
 from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Handled, Status
@@ -99,6 +102,19 @@ def test_a_balanced_job() -> None:
     assert status.executors is not None
     assert status.executors.summary == "2/2"
     assert status.last_action is None
+
+
+def test_what_load_is_survived_is_told_and_explained() -> None:
+    """Two executors with 54 of 100 points each, in one stage."""
+    status = status_of(facts(warm(even(2, 6, 9.0), AUTO).turn(AUTO)))
+    assert status.load is not None
+    assert status.load.survived_alike == pytest.approx(100 / 54, abs=0.01)
+    assert status.load.survived_any is None
+    told = "Survives 1.9 x today's load if all of it grows alike; executor 0 is full first."
+    assert status.load.survived == told
+    console = Console(width=200, file=io.StringIO())
+    console.print(explain_view("small", status))
+    assert told in console.file.getvalue()
 
 
 def test_moves_that_were_just_asked_for() -> None:

@@ -68,6 +68,10 @@ def test_moves_and_their_promise_are_told() -> None:
     assert page[(names.PREDICTION_ERROR.name, ())] == pytest.approx(
         page[(names.LOAD_DISTANCE.name, ())] - page[(names.PREDICTED_DISTANCE.name, ())]
     )
+    loads = dict.fromkeys(world.owners, 0.0)
+    for load, owner in zip(world.loads, world.owners, strict=True):
+        loads[owner] += load
+    assert page[(names.LOAD_SURVIVED.name, ("alike",))] == pytest.approx(100.0 / max(loads.values()), abs=0.01)
     assert page[("streamjob_operator_cycle_seconds_count", ())] == 4
 
 

@@ -36,6 +36,9 @@ class OtherQuery(Part):
     arrivals: dict[str, str] | None = None
     """As spec.arrivals, of this query. Default: nothing."""
 
+    next_start: dict[str, str] | None = None
+    """As spec.nextStart, of this query. Default: as owners has them."""
+
     move_order: str | None = None
     """As spec.moveOrder, of this query. Default: by operator and partition."""
 
@@ -85,6 +88,10 @@ class MapSpec(Part):
 
     known_executors: tuple[str, ...] | None = None
     """Ids of the executors that were there when arrivals was written. Default: none."""
+
+    next_start: dict[str, str] | None = None
+    """Where key groups shall be when a driver starts again, by operator: "1*3,2" is three partitions on one executor
+    and the fourth on another. Long text as in owners. Default: as owners has them."""
 
     move_order: str | None = None
     """Order of the moves: "0:3,7;1:4" is partitions 3 and 7 of operator 0, then 4 of operator 1. Long text as in

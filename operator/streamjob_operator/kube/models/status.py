@@ -92,6 +92,18 @@ class LoadStatus(Part):
     bottleneck: str | None = None
     """What is used most: cpu or time."""
 
+    survived_alike: float | None = None
+    """Times today's load that today's placement survives if all of it grows alike; below 1 it is overloaded."""
+
+    survived_any: float | None = None
+    """The same whichever mix of key groups' loads grows that the last batches held."""
+
+    survived: str | None = None
+    """Both as a sentence, with the executor that is full first."""
+
+    speeds: tuple[str, ...] = ()
+    """Executors that are planned for as slower or faster than most, a sentence each."""
+
 
 class BatchStatus(Part):
     """Micro-batches, measured and predicted."""

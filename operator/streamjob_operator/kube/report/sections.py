@@ -15,6 +15,8 @@ from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.report.facts import DriverFacts, Facts
 from streamjob_operator.kube.report.motion import Motion
 from streamjob_operator.spec.quantities import format_duration
+from streamjob_operator.steps import speeds
+from streamjob_operator.steps.headroom import sentence
 from streamjob_operator.values import CycleRecord, Reason, Snapshot
 from streamjob_planners.measures import skew_floor
 
@@ -57,7 +59,7 @@ def load_of(record: CycleRecord) -> LoadStatus | None:
     """Load as measured; None when nothing was."""
     if record.snapshot is None:
         return None
-    now = digest(record)
+    now, room = digest(record), record.room
     before = None if record.verdict.plan is None else record.verdict.plan.before
     floor = None if record.model is None else skew_floor(record.model)
     return LoadStatus(
@@ -66,6 +68,10 @@ def load_of(record: CycleRecord) -> LoadStatus | None:
         mean=_rounded(before.mean if before else now.mean_pct),
         floor=_rounded(floor.load_distance if floor else None),
         bottleneck=_bottleneck(record.snapshot),
+        survived_alike=_rounded(None if room is None else room.alike_ratio),
+        survived_any=_rounded(None if room is None else room.any_ratio),
+        survived=None if room is None else sentence(room),
+        speeds=() if record.memory is None else tuple(speeds.sentences(record.memory)),
     )
 
 

@@ -1,0 +1,129 @@
+"""From what kind of job this is to the planner that asks: pure, and slow to change its mind.
+
+Each reason to leave the default holds from one threshold on and ceases to hold below a lower one, so that figures that
+vary around a threshold do not make the planner flip from cycle to cycle. Where two hold, the first of RULES decides.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+from streamjob_planners.auto.features import Features
+
+
+class Why(enum.StrEnum):
+    """Why it is this planner: a stable code."""
+
+    TALKS = "KeyGroupsTalk"
+    SWINGS = "LoadsSwing"
+    USUAL = "NothingUnusual"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A reason to leave the default: `figure` of the features, from `begins` on, until it is below `ends`.
+
+    It holds for jobs of so many `levels` only, see `Features`: for others the planner gained nothing in the tournament.
+    """
+
+    why: Why
+    planner: str
+    figure: str
+    begins: float
+    ends: float
+    sentence: str
+    levels: int
+
+    def holds(self, found: Features, before: str | None) -> bool:
+        """`before`: the planner of the cycle before."""
+        value: float = getattr(found, self.figure)
+        return found.levels == self.levels and value >= (self.ends if before == self.planner else self.begins)
+
+
+TALKS = Rule(
+    why=Why.TALKS,
+    planner="albic",
+    figure="traffic_ratio",
+    begins=0.1,
+    ends=0.05,
+    sentence="traffic between key groups costs enough of the load to bring them together",
+    levels=0,
+)
+SWINGS = Rule(
+    why=Why.SWINGS,
+    planner="clb",
+    figure="swing_ratio",
+    begins=0.2,
+    ends=0.12,
+    sentence="key groups swing together, and those that swing against each other should share executors",
+    levels=1,
+)
+RULES = (TALKS, SWINGS)
+"""In the order in which they decide; what each planner gained by is in docs/figures/tournament.md."""
+USUAL = "NothingUnusual"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A reason to leave the default: `figure` of the features, from `begins` on, until it is below `ends`.
+
+    `most_levels`: stages one after another up to which the planner is any good; None for any number.
+    """
+
+    why: Why
+    planner: str
+    figure: str
+    begins: float
+    ends: float
+    sentence: str
+    most_levels: int | None = None
+
+    def holds(self, found: Features, before: str | None) -> bool:
+        """`before`: the planner of the cycle before."""
+        value: float = getattr(found, self.figure)
+        if self.most_levels is not None and found.levels > self.most_levels:
+            return False
+        return value >= (self.ends if before == self.planner else self.begins)
+
+
+TALKS = (
+    Rule(
+        why=Why.TALKS,
+        planner="albic",
+        figure="traffic_ratio",
+        begins=0.1,
+        ends=0.05,
+        sentence="traffic between key groups costs enough of the load to bring them together",
+    ),
+    Rule(
+        why=Why.SWINGS,
+        planner="clb",
+        figure="swing_ratio",
+        begins=0.2,
+        ends=0.12,
+        sentence="key groups swing together, and those that swing against each other should share executors",
+        most_levels=1,
+    ),
+)
+"""In the order in which they decide; what each planner gained by is in docs/figures/tournament.md."""
+USUAL = "search"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The planner, and why."""
+
+    planner: str
+    why: Why
+    sentence: str
+
+
+def choose(found: Features, before: str | None = None) -> Choice:
+    """The planner for a job; `before` is that of the cycle before, None for none."""
+    rule = next((one for one in RULES if one.holds(found, before)), None)
+    if rule is None:
+        sentence = f"Planner {USUAL} by auto ({Why.USUAL}): neither traffic nor swinging loads speak for another."
+        return Choice(planner=USUAL, why=Why.USUAL, sentence=sentence)
+    sentence = f"Planner {rule.planner} by auto ({rule.why}): {rule.sentence}."
+    return Choice(planner=rule.planner, why=rule.why, sentence=sentence)

@@ -1,0 +1,1 @@
+"""What there is to choose from, by kind, in words for a person."""
