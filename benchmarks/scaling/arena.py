@@ -6,24 +6,29 @@ import dataclasses
 from collections.abc import Mapping
 
 from streamjob_operator.scaling import registry
-from streamjob_operator.spec.reading import parse_as
 from streamjob_sim import foreknown
 from streamjob_sim.scaling_score import ScalingScore, scaling_score
 from streamjob_sim.score import Score
 from streamjob_sim.simulate import RuleOf, job_of, simulate
 from streamjob_sim.traces.catalogue import world_of
-from streamjob_sim.world import Policy, World
+from streamjob_sim.world import World
 
 OBJECTIVE_S = 20.0
 """Results at most two trigger intervals after the oldest row: a batch that fits its interval keeps it."""
 LAG_THRESHOLD = 15_680
 """For KEDA: rows that wait after a batch for each executor that is busy to the target of 70 percent: 2 slots x 1600
 rows/s x 0.7 arrive for each, during a batch of 0.7 x 10 s."""
-POLICY = f"""
-executors: {{min: 1, max: 20}}
-balancing: {{mode: Auto, planner: greedy, statisticsPeriod: 30s, planDeadline: 1s, maxIterations: 200}}
-scaling: {{mode: Auto, targetUtilization: 70, lagThreshold: {LAG_THRESHOLD}}}
-"""
+POLICY = {
+    "executors": {"min": 1, "max": 20},
+    "balancing": {
+        "mode": "Auto",
+        "planner": "greedy",
+        "statisticsPeriod": "30s",
+        "planDeadline": "1s",
+        "maxIterations": 200,
+    },
+    "scaling": {"mode": "Auto", "targetUtilization": 70, "lagThreshold": LAG_THRESHOLD},
+}
 FOREKNOWN: Mapping[str, RuleOf] = {
     "oracle": foreknown.Oracle,
     "static-peak": foreknown.peak,
@@ -38,7 +43,7 @@ def rules() -> tuple[str, ...]:
 
 def run(trace: str, rule: str, seed: int, part: float = 1.0) -> tuple[World, Score]:
     """The whole run; exact, as no clock limits a plan."""
-    world = world_of(trace, seed, parse_as(Policy, POLICY, "executors"), part)
+    world = world_of(trace, seed, POLICY, part)
     job = job_of(world)
     if rule not in FOREKNOWN:
         scaling = job.spec.scaling.model_copy(update={"rule": rule})

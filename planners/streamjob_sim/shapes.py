@@ -161,7 +161,8 @@ def placed(skew: Skew, n_partitions: int, rng: np.random.Generator) -> FloatArra
     if skew.exponent <= 0:
         return np.full(n_partitions, 1.0 / n_partitions)
     weight = np.arange(1, skew.keys + 1, dtype=np.float64) ** -skew.exponent
-    return np.bincount(rng.integers(n_partitions, size=skew.keys), weight / weight.sum(), n_partitions)
+    found = np.bincount(rng.integers(n_partitions, size=skew.keys), weight / weight.sum(), n_partitions)
+    return found.astype(np.float64)
 
 
 def heated(share: FloatArray, skew: Skew, rng: np.random.Generator) -> FloatArray:

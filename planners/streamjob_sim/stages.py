@@ -72,8 +72,8 @@ class Stages:
             if records and operator.traffic is Traffic.ONE_TO_ONE:
                 spread = records[-1] / max(float(records[-1].sum()), 1e-300)
             else:
-                skew = operator.skew
-                spread = shifted(pair[at_s >= skew.hot_from_s], skew, at_s)
+                share = pair[1] if at_s >= operator.skew.hot_from_s else pair[0]
+                spread = shifted(share, operator.skew, at_s)
                 spread = spread if rng is None else spread * noise(self._world.batch.noise, spread.size, rng)
             records.append(total * spread)
             total = float(records[-1].sum()) * operator.selectivity

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from streamjob_operator.spec.reading import parse_as
 from streamjob_operator.values import Reason
 from streamjob_sim import foreknown
 from streamjob_sim.job import SimulatedJob
@@ -11,17 +10,18 @@ from streamjob_sim.scaling_score import flaps, latencies_s, scaling_score
 from streamjob_sim.score import Score
 from streamjob_sim.simulate import job_of, simulate
 from streamjob_sim.traces.catalogue import names, world_of
-from streamjob_sim.world import Policy
 
-POLICY = parse_as(
-    Policy,
-    """
-executors: {min: 2, max: 9}
-balancing: {mode: Auto, planner: greedy, statisticsPeriod: 60s, planDeadline: 1s, maxIterations: 50}
-scaling: {mode: Auto, stabilization: {down: 2m}}
-""",
-    "executors",
-)
+POLICY = {
+    "executors": {"min": 2, "max": 9},
+    "balancing": {
+        "mode": "Auto",
+        "planner": "greedy",
+        "statisticsPeriod": "60s",
+        "planDeadline": "1s",
+        "maxIterations": 50,
+    },
+    "scaling": {"mode": "Auto", "stabilization": {"down": "2m"}},
+}
 PART = 0.15
 
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from streamjob_sim.faults import Fault, FaultKind
-from streamjob_sim.shapes import Arrival, Point, Skew
 from streamjob_sim.traces import curves
-from streamjob_sim.world import Batch, Fleet, Operator, Policy, State, World
+from streamjob_sim.world import World
 
 BASE_RPS = 20_000.0
 """Height 1 of every curve: about nine executors' work."""
 MINUTE_S = 60.0
-SKEW = Skew(keys=5000, exponent=0.4)
+ROWS_PER_SLOT_SECOND, SLOTS = 1600.0, 2
+SKEW = {"keys": 5000, "exponent": 0.4}
+
+Part = dict[str, Any]
+"""A part of a world as users write it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,24 +34,29 @@ class Trace:
     about: str
     curve: Callable[[np.random.Generator], curves.Curve]
     duration_s: float = 90 * MINUTE_S
-    skew: Callable[[float], Skew] = lambda _: SKEW
-    faults: Callable[[float], tuple[Fault, ...]] = lambda _: ()
+    skew: Callable[[float], Part] = lambda _: SKEW
+    faults: Callable[[float], list[Part]] = lambda _: []
 
 
-def _sliding(duration_s: float) -> Skew:
-    return SKEW.model_copy(update={"exponent": 0.8, "shift_every_s": duration_s / 6})
+def _sliding(duration_s: float) -> Part:
+    return {**SKEW, "exponent": 0.8, "shiftEvery": _text(duration_s / 6)}
 
 
-def _hot_key(duration_s: float) -> Skew:
-    return SKEW.model_copy(update={"hot_partitions": 1, "hot_share": 0.06, "hot_from_s": 0.4 * duration_s})
+def _hot_key(duration_s: float) -> Part:
+    return {**SKEW, "hotPartitions": 1, "hotShare": 0.06, "hotFrom": _text(0.4 * duration_s)}
 
 
-def _neighbour(duration_s: float) -> tuple[Fault, ...]:
-    slow = FaultKind.EXECUTOR_SLOW
-    return tuple(
-        Fault(kind=slow, at_s=_text(at * duration_s), for_s=_text(0.2 * duration_s), executor=str(executor), share=0.5)
+def _neighbour(duration_s: float) -> list[Part]:
+    return [
+        {
+            "kind": "ExecutorSlow",
+            "at": _text(at * duration_s),
+            "for": _text(0.2 * duration_s),
+            "executor": str(executor),
+            "share": 0.5,
+        }
         for executor, at in ((0, 0.2), (1, 0.45), (2, 0.7))
-    )
+    ]
 
 
 TRACES: Mapping[str, Trace] = MappingProxyType(
@@ -72,31 +82,39 @@ def names() -> tuple[str, ...]:
     return tuple(TRACES)
 
 
-def world_of(name: str, seed: int, policy: Policy, part: float = 1.0) -> World:
-    """The trace's world under a policy; `part` shortens it. Raises ValueError with the names that exist."""
+def world_of(name: str, seed: int, policy: Part, part: float = 1.0) -> World:
+    """The trace's world under a policy as users write it; `part` shortens it.
+
+    Raises ValueError with the names that exist, or with what is wrong with the policy.
+    """
     if name not in TRACES:
         raise ValueError(f"trace: there is no trace '{name}'; choose one of {', '.join(names())}")
+    return World.model_validate_json(json.dumps(_document(name, seed, policy, part)))
+
+
+def _document(name: str, seed: int, policy: Part, part: float) -> Part:
     trace = TRACES[name]
     duration_s = part * trace.duration_s
     curve = trace.curve(np.random.default_rng([seed, *name.encode()]))
-    points = tuple(Point(at_s=_text(at * duration_s), rate=BASE_RPS * height) for at, height in curve)
-    operator = Operator(
-        name="count",
-        partitions=48,
-        records_per_slot_second=1600.0,
-        skew=trace.skew(duration_s),
-        state=State(initial_bytes="4M"),
-    )
-    return World(
-        description=trace.about,
-        duration_s=_text(duration_s),
-        operators=(operator,),
-        arrival=Arrival(rate=points[0].rate, points=points, noise=0.1),
-        executors=Fleet(initial=_start(points[0].rate), cores=2, startup_s="60s"),
-        batch=Batch(trigger_s="10s", fixed_s="500ms", noise=0.05),
-        faults=trace.faults(duration_s),
-        policy=policy,
-    )
+    rate = BASE_RPS * curve[0][1]
+    operator = {
+        "name": "count",
+        "partitions": 48,
+        "recordsPerSlotSecond": ROWS_PER_SLOT_SECOND,
+        "skew": trace.skew(duration_s),
+        "state": {"initial": "4M"},
+    }
+    points = [{"at": _text(at * duration_s), "rate": BASE_RPS * height} for at, height in curve]
+    return {
+        "description": trace.about,
+        "duration": _text(duration_s),
+        "operators": [operator],
+        "arrival": {"rate": rate, "points": points, "noise": 0.1},
+        "executors": {"initial": _start(rate), "cores": SLOTS, "startup": "60s"},
+        "batch": {"trigger": "10s", "fixed": "500ms", "noise": 0.05},
+        "faults": trace.faults(duration_s),
+        "policy": policy,
+    }
 
 
 def _text(seconds: float) -> str:
@@ -106,4 +124,4 @@ def _text(seconds: float) -> str:
 
 def _start(rate: float) -> int:
     """Executors at the beginning: slots busy to 60 percent, the same for every rule."""
-    return max(1, int(np.ceil(rate / (0.6 * 2 * 1600.0))))
+    return max(1, math.ceil(rate / (0.6 * SLOTS * ROWS_PER_SLOT_SECOND)))

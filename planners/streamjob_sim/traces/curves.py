@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -26,7 +27,7 @@ def diurnal(chance: np.random.Generator) -> Curve:
 
 def day(at: float, tilt: float) -> float:
     """A day's height at a part of it: two harmonics, from 0.3 to about 1.1."""
-    return max(0.2, 0.65 - 0.4 * np.cos(2 * np.pi * at) - tilt * np.cos(4 * np.pi * (at - 0.05)) * 0.5)
+    return max(0.2, 0.65 - 0.4 * math.cos(2 * math.pi * at) - tilt * math.cos(4 * math.pi * (at - 0.05)) * 0.5)
 
 
 def weekly(chance: np.random.Generator) -> Curve:

@@ -53,7 +53,7 @@ def rounds(queued_s: float) -> int:
 
 def target(there: int, added: int, needed: int) -> int:
     """Executors after that many rounds, each twice as large as the one before; never more than tasks can fill."""
-    return max(there, min(there + 2 ** min(added, 16) - 1, needed))
+    return max(there, min(there + (1 << min(added, 16)) - 1, needed))
 
 
 def _queued(situation: Situation, slots: float) -> tuple[float, int]:
