@@ -22,7 +22,7 @@ BEARABLE = 0.10
 """Part of late batches up to which executors that are there are left alone: sizes are chosen for half of it."""
 BEARABLE_GONE = 1.25
 """Times the catch-up within which a backlog may be gone with executors that are there."""
-SURE = 1.0
+SURE = 1.645
 """Standard deviations above the expected rate that fewer executors must be enough for, in every look of the window."""
 
 
