@@ -8,7 +8,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures planners-goals bench-scaling peers object-store clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures tournament planners-goals bench-scaling peers object-store clean
 
 setup: $(VENV)/.ready
 
@@ -119,6 +119,10 @@ FIGURES += cor_small rod_bounds rod_feasible rod_network rod_latency cor_global 
 FIGURES += components_3_5 components_table_1
 figures: setup
 	for figure in $(FIGURES); do $(BIN)/python -m benchmarks.figures.$$figure $(QUICK) || exit 1; done
+
+# All planners on the same jobs, in pieces that are measured once; writes docs/figures/tournament.md.
+tournament: setup
+	$(BIN)/python -m benchmarks.tournament
 
 # Every goal of the planners, in pieces of at most five minutes that are measured once; see docs/benchmarks-planners.md.
 planners-goals: setup

@@ -162,7 +162,6 @@ def _worth(case: Case, plan: Plan) -> Worth:
 
 def _only_finishing(model: LoadModel, plan: Plan, case: Case) -> tuple[Plan, Worth]:
     """Balancing is off or only recommends: key groups leave marked executors, nothing else moves."""
-    balancing = case.job.spec.balancing
     drains = drains_only(model, plan)
     judged = _worth(case, drains)
     if judged.act and judged.reason is Reason.DRAINING:
@@ -170,7 +169,7 @@ def _only_finishing(model: LoadModel, plan: Plan, case: Case) -> tuple[Plan, Wor
     judged = _worth(case, plan)
     if not judged.act:
         return plan, judged
-    if balancing.mode is Mode.OFF:
+    if case.job.spec.balancing.mode is Mode.OFF:
         return plan, Worth(act=False, reason=Reason.MODE_OFF, message="Balancing is off.")
     return plan, Worth(act=False, reason=Reason.RECOMMENDED, message=f"Recommended: {judged.message}")
 
@@ -247,12 +246,11 @@ def _other_approval(case: Case) -> str:
 
 
 def _go(case: Case, arrivals: Arrivals | None, reason: Reason, message: str) -> Verdict:
-    leaving, budget = set(case.resized.marked) - set(case.remove), case.job.spec.balancing.migration_budget
-    queries = case.snapshot.queries
-    plan, costs_s = in_waves(case.resized.model, case.resized.plan, budget, queries)
+    leaving, queries = set(case.resized.marked) - set(case.remove), case.snapshot.queries
+    balancing, model = case.job.spec.balancing, case.resized.model
+    plan, costs_s = in_waves(model, case.resized.plan, balancing.migration_budget, queries)
     boundary_s = _boundary_s(case, plan.before.expected_s or case.snapshot.rates.mean_batch_s)
-    wish = case.job.spec.balancing.initial_placement
-    start = next_start(wish, case.resized.model, max(1, case.resized.wanted), boundary_s)
+    start = next_start(balancing, model, max(1, case.resized.wanted), boundary_s)
     return Verdict(
         act=True,
         reason=reason,
@@ -263,7 +261,7 @@ def _go(case: Case, arrivals: Arrivals | None, reason: Reason, message: str) -> 
         marked_for_removal=case.resized.marked,
         remove=case.remove,
         arrivals=arrivals,
-        boundaries_s={} if case.idle is not None else boundaries_s(queries, budget),
+        boundaries_s={} if case.idle is not None else boundaries_s(queries, balancing.migration_budget),
         boundary_s=boundary_s,
         move_cost_s=costs_s,
     )

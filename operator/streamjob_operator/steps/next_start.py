@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_operator.spec import InitialPlacement
+from streamjob_operator.spec import Balancing, InitialPlacement
 from streamjob_operator.values import NextStart
 from streamjob_planners.model import BoolArray, FloatArray, LoadModel
 from streamjob_planners.placement import registry
@@ -22,11 +22,12 @@ MOST_CELLS = {InitialPlacement.ROD: 1_000_000, InitialPlacement.COR_GLOBAL: 10_0
 32,000 COR-GLB takes 3.5 s."""
 
 
-def next_start(wish: InitialPlacement, model: LoadModel, executors: int, allowed_s: float | None) -> NextStart | None:
-    """The wish, for so many equal executors, 1 or more; None where key groups shall be as the plan has them.
+def next_start(balancing: Balancing, model: LoadModel, executors: int, allowed_s: float | None) -> NextStart | None:
+    """As the job wishes, for so many equal executors, 1 or more; None where key groups shall be as the plan has them.
 
     `allowed_s` is what moves may add to one batch: CorGlobal places key groups first, by Rod, that are dearer to move.
     """
+    wish = balancing.initial_placement
     if wish is InitialPlacement.AS_BEFORE or not model.n_groups:
         return None
     why = _unfit(wish, model, executors)

@@ -61,52 +61,6 @@ SWINGS = Rule(
 )
 RULES = (TALKS, SWINGS)
 """In the order in which they decide; what each planner gained by is in docs/figures/tournament.md."""
-USUAL = "NothingUnusual"
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """A reason to leave the default: `figure` of the features, from `begins` on, until it is below `ends`.
-
-    `most_levels`: stages one after another up to which the planner is any good; None for any number.
-    """
-
-    why: Why
-    planner: str
-    figure: str
-    begins: float
-    ends: float
-    sentence: str
-    most_levels: int | None = None
-
-    def holds(self, found: Features, before: str | None) -> bool:
-        """`before`: the planner of the cycle before."""
-        value: float = getattr(found, self.figure)
-        if self.most_levels is not None and found.levels > self.most_levels:
-            return False
-        return value >= (self.ends if before == self.planner else self.begins)
-
-
-TALKS = (
-    Rule(
-        why=Why.TALKS,
-        planner="albic",
-        figure="traffic_ratio",
-        begins=0.1,
-        ends=0.05,
-        sentence="traffic between key groups costs enough of the load to bring them together",
-    ),
-    Rule(
-        why=Why.SWINGS,
-        planner="clb",
-        figure="swing_ratio",
-        begins=0.2,
-        ends=0.12,
-        sentence="key groups swing together, and those that swing against each other should share executors",
-        most_levels=1,
-    ),
-)
-"""In the order in which they decide; what each planner gained by is in docs/figures/tournament.md."""
 USUAL = "search"
 
 

@@ -40,7 +40,7 @@ def features(model: LoadModel, params: PlanParams) -> Features:
 
 
 def swing_ratio(series: FloatArray | None) -> float:
-    """See `Features`. Of shares as standardised columns: what the eigenvalues of their correlations hold above chance's edge.
+    """See `Features`. Of shares as standardised columns: what eigenvalues of correlations hold above chance's edge.
 
     Of independent columns no eigenvalue is above (1 + sqrt(n / w))^2 (Marchenko and Pastur, "Distribution of
     eigenvalues for some sets of random matrices", Mathematics of the USSR-Sbornik 1, 1967).

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from worlds import World, even, job, warm
 
-from streamjob_operator.spec import InitialPlacement, SpecError, parse_job
+from streamjob_operator.spec import Balancing, InitialPlacement, SpecError, parse_job
 from streamjob_operator.steps.next_start import FEWEST_ROWS, next_start
 from streamjob_operator.values import CycleRecord
 from streamjob_planners.model import GroupId, LoadModel
@@ -40,24 +40,24 @@ def loads(found: np.ndarray, of: LoadModel, executors: int) -> np.ndarray:
 
 
 def test_as_before_says_nothing() -> None:
-    assert next_start(InitialPlacement.AS_BEFORE, model(), 4, 1.0) is None
+    assert next_start(Balancing(initial_placement=InitialPlacement.AS_BEFORE), model(), 4, 1.0) is None
 
 
 @pytest.mark.parametrize("wish", [InitialPlacement.ROD, InitialPlacement.COR_GLOBAL])
 def test_loads_are_level_on_as_many_executors_as_there_shall_be(wish: InitialPlacement) -> None:
-    found = next_start(wish, model(), 4, 1.0)
+    found = next_start(Balancing(initial_placement=wish), model(), 4, 1.0)
     assert found is not None
     assert found.executors == 4
     level = loads(found.place_of, model(), 4)
     assert level.max() <= 1.2 * level.mean()
     assert wish.value in found.told
-    spread = next_start(InitialPlacement.SPREAD, model(), 4, 1.0)
+    spread = next_start(Balancing(initial_placement=InitialPlacement.SPREAD), model(), 4, 1.0)
     assert spread is not None
     assert level.max() <= loads(spread.place_of, model(), 4).max()
 
 
 def test_those_that_swing_against_each_other_share_executors() -> None:
-    found = next_start(InitialPlacement.COR_GLOBAL, model(), 2, 1.0)
+    found = next_start(Balancing(initial_placement=InitialPlacement.COR_GLOBAL), model(), 2, 1.0)
     assert found is not None
     series = model().load_series
     assert series is not None
@@ -75,7 +75,7 @@ def test_those_that_swing_against_each_other_share_executors() -> None:
     ],
 )
 def test_what_is_not_known_is_spread_and_said(wish: InitialPlacement, given: LoadModel, told: str) -> None:
-    found = next_start(wish, given, 4, 1.0)
+    found = next_start(Balancing(initial_placement=wish), given, 4, 1.0)
     assert found is not None
     assert told in found.told
     counts = np.bincount(found.place_of, minlength=4)
@@ -84,8 +84,8 @@ def test_what_is_not_known_is_spread_and_said(wish: InitialPlacement, given: Loa
 
 def test_groups_too_dear_to_move_later_are_placed_first_by_rod() -> None:
     dear = dataclasses.replace(model(), migration_cost_s=np.full(24, 9.0))
-    found = next_start(InitialPlacement.COR_GLOBAL, dear, 3, 1.0)
-    by_rod = next_start(InitialPlacement.ROD, dear, 3, 1.0)
+    found = next_start(Balancing(initial_placement=InitialPlacement.COR_GLOBAL), dear, 3, 1.0)
+    by_rod = next_start(Balancing(initial_placement=InitialPlacement.ROD), dear, 3, 1.0)
     assert found is not None
     assert by_rod is not None
     assert found.place_of.tolist() == by_rod.place_of.tolist()
