@@ -10,12 +10,10 @@ import tempfile
 from pathlib import Path
 
 from e2e.cluster import binary, images
-from e2e.cluster.image import DOCKER, OCI, Image, build, contents, keep, key_of, loaded, make, run
+from e2e.cluster.image import DOCKER, Image, build, contents, keep, key_of, loaded, make
 from e2e.kind import programs
 
 HERE = Path(__file__).parent
-PARTS, PAUSE = Image(name="kube-parts", key="node"), Image(name="pause", key="node")
-"""As the node's own scripts know them."""
 
 
 def get() -> Image:
@@ -29,9 +27,11 @@ def get() -> Image:
             context = Path(folder)
             _gather(context, HERE / "node", binary.get(), binary.tools())
             (context / "images").mkdir()
-            _export(_parts(), PARTS, context / "images")
-            _export(images.pause(), PAUSE, context / "images")
-            make(node, context, {"BASE_IMAGE": _base().tag, "KUBERNETES": binary.KUBERNETES})
+            parts, pause = _parts(), images.pause()
+            for one in (parts, pause):
+                shutil.copy(one.archive, context / "images")
+            names = {"PARTS": parts.tag, "PAUSE": pause.tag, "KUBERNETES": binary.KUBERNETES}
+            make(node, context, {"BASE_IMAGE": _base().tag, **names})
         keep(node, DOCKER)
     return node
 
@@ -69,17 +69,6 @@ def _gather(context: Path, sources: Path, kube: Path, tools: Path) -> None:
     shutil.copytree(sources, context, dirs_exist_ok=True)
     shutil.copy(kube, context / "kube")
     shutil.copy(tools, context / "tools")
-
-
-def _export(image: Image, known_as: Image, folder: Path) -> None:
-    run(
-        "buildah",
-        "push",
-        "--quiet",
-        "--disable-compression",
-        loaded(image),
-        f"{OCI}:{folder}/{known_as.name}.tar:{known_as.tag}",
-    )
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 # A pod network of routes: every node has its pods' addresses from Kubernetes, and knows the way to every other node's.
 set -eu
 nodes() {
-  kubectl --server="https://$CONTROL_PLANE" --token="$(cat /var/run/secrets/kubernetes.io/serviceaccount/token)" \
+  kubectl --server="https://$CONTROL_PLANE_ENDPOINT" --token="$(cat /var/run/secrets/kubernetes.io/serviceaccount/token)" \
     --certificate-authority=/var/run/secrets/kubernetes.io/serviceaccount/ca.crt get nodes \
     --output='jsonpath={range .items[*]}{.status.addresses[?(@.type=="InternalIP")].address} {.spec.podCIDR}{"\n"}{end}'
 }
