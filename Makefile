@@ -87,7 +87,7 @@ images: setup
 # it) or CLUSTER=kind. Its Kafka cases want Maven (Debian: maven), once.
 # PAGE=docs/e2e.md writes the table of the cases, also of failed ones.
 e2e: setup
-	$(if $(CLUSTER),CLUSTER=$(CLUSTER)) $(BIN)/python -m e2e.suite; outcome=$$?; $(if $(PAGE),$(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE);) exit $$outcome
+	$(if $(CLUSTER),CLUSTER=$(CLUSTER)) $(BIN)/python -m e2e.suite; outcome=$$?; $(if $(PAGE),$(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE) $(if $(CLUSTER),--cluster $(CLUSTER));) exit $$outcome
 
 # What may go wrong around the operator, one fault at a time, and what came of it: a table, in a quarter of an hour.
 faults: kube
