@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from e2e.cluster import leftovers
 from e2e.cluster.binary import cache
 from e2e.kind.bare import capabilities
 
@@ -51,9 +52,10 @@ def start() -> None:
     if pid() is not None:
         return
     FOLDER.mkdir(parents=True, exist_ok=True)
+    _forget()
     _make_network()
     file, log = FOLDER / "daemon.json", FOLDER / "dockerd.log"
-    file.write_text(json.dumps(configuration(FOLDER, cache() / "docker")), encoding="utf-8")
+    file.write_text(json.dumps(configuration(FOLDER, _store())), encoding="utf-8")
     with log.open("wb") as out:
         command = [*ENTER, "dockerd", f"--config-file={file}"]
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
@@ -74,6 +76,7 @@ def stop() -> None:
             time.sleep(0.2)
     if pid() is not None:
         raise RuntimeError(f"dockerd (process {number}) has not ended within {END_S:.0f} s")
+    _forget()
     subprocess.run(["ip", "netns", "delete", NAMESPACE], capture_output=True, check=False)
     shutil.rmtree(FOLDER, ignore_errors=True)
 
@@ -84,6 +87,16 @@ def answers(environment: dict[str, str]) -> bool:
         return False
     command = ["docker", "version", "--format={{.Server.Version}}"]
     return subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+
+
+def _store() -> Path:
+    return cache() / "docker"
+
+
+def _forget() -> None:
+    """End what an engine left behind: containers of one that was killed, mounts of any."""
+    for folder in (FOLDER, _store()):
+        leftovers.end(folder)
 
 
 def _make_network() -> None:
