@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from e2e.cluster import kubectl
 from e2e.cluster.binary import KUBERNETES
 from e2e.cluster.image import Image
 from e2e.cluster.volumes import VOLUMES
@@ -14,7 +15,7 @@ from e2e.kind.engine import Engine
 
 NAME = "streamjob-e2e"
 KUBECONFIG = Path("/var/tmp/streamjob-e2e.kubeconfig")
-READY = "180s"
+READY = "300s"
 PULLED = "kindest/node"
 WORKERS = (f"{NAME}-worker", f"{NAME}-worker2")
 _NO_OOM_SCORE = '[plugins."io.containerd.grpc.v1.cri"]\n  restrict_oom_score_adj = true\n'
@@ -63,8 +64,10 @@ def create(engine: Engine) -> None:
     """Make it, and wait until its nodes are Ready; raises RuntimeError."""
     VOLUMES.mkdir(parents=True, exist_ok=True)
     told = json.dumps(configuration(node(engine), is_bare=engine.is_bare))  # JSON is YAML
-    wait = (f"--kubeconfig={KUBECONFIG}", f"--wait={READY}", "--config=-")
-    engine.run(str(programs.kind()), "create", "cluster", *wait, text=told)
+    access = f"--kubeconfig={KUBECONFIG}"
+    engine.run(str(programs.kind()), "create", "cluster", access, "--config=-", text=told)
+    # kind's own --wait waits for the control plane alone.
+    engine.run(kubectl.program(), access, "wait", "--for=condition=Ready", "nodes", "--all", f"--timeout={READY}")
 
 
 def load(engine: Engine, *images: Image) -> None:

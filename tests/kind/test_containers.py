@@ -59,3 +59,14 @@ def test_images_go_to_the_workers_that_lack_them(monkeypatch: pytest.MonkeyPatch
     both = Recorded({"docker exec": "localhost/user-spark:1"})
     containers.load(both, image)
     assert not [one for one in both.asked if one[0] == "kind"]
+
+
+def test_a_cluster_is_made_when_every_node_is_ready(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(containers.programs, "kind", lambda: Path("kind"))
+    monkeypatch.setattr(containers.kubectl, "program", lambda: "kubectl")
+    monkeypatch.setattr(containers, "VOLUMES", tmp_path / "volumes")
+    engine = Recorded({"docker images": "kindest/node:v1.34.0"})
+    containers.create(engine)
+    assert [one[0] for one in engine.asked] == ["docker", "kind", "kubectl"]
+    assert "--all" in engine.asked[-1]
+    assert (tmp_path / "volumes").is_dir()
