@@ -44,8 +44,11 @@ def node(engine: Engine) -> str:
     if pulled:
         return pulled
     made = node_image.get()
-    if made.tag not in engine.run("docker", "images", "--format={{.Repository}}:{{.Tag}}").split():
+    known = engine.run("docker", "images", "--format={{.Repository}}:{{.Tag}}", f"localhost/{made.name}").split()
+    if made.tag not in known:
         engine.run("docker", "load", "--quiet", f"--input={made.archive}")
+        if known:
+            engine.run("docker", "rmi", *known)
     return made.tag
 
 

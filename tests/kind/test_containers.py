@@ -70,3 +70,13 @@ def test_a_cluster_is_made_when_every_node_is_ready(monkeypatch: pytest.MonkeyPa
     assert [one[0] for one in engine.asked] == ["docker", "kind", "kubectl"]
     assert "--all" in engine.asked[-1]
     assert (tmp_path / "volumes").is_dir()
+
+
+def test_a_node_image_of_ours_takes_the_place_of_older_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers.node_image, "get", lambda: Image(name="kind-node", key="2"))
+    engine = Recorded({"localhost/kind-node": "localhost/kind-node:1"})
+    assert containers.node(engine) == "localhost/kind-node:2"
+    assert engine.asked[-1] == ("docker", "rmi", "localhost/kind-node:1")
+    there = Recorded({"localhost/kind-node": "localhost/kind-node:2"})
+    assert containers.node(there) == "localhost/kind-node:2"
+    assert {one[1] for one in there.asked} == {"images"}
