@@ -8,7 +8,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down images e2e faults demo-operator test-matrix bench figures tournament planners-goals bench-scaling peers object-store clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults demo-operator test-matrix bench figures tournament planners-goals bench-scaling peers object-store clean
 
 setup: $(VENV)/.ready
 
@@ -69,14 +69,25 @@ cluster: setup
 cluster-down:
 	$(BIN)/python -m e2e.cluster.local stop
 
+# A cluster of kind: a control plane and two workers, on the Docker engine that answers, else (root, Debian) on one of our
+# own, whose node image is made here: about ten minutes the first time. A pulled kindest/node of the suite's Kubernetes
+# version is taken.
+kind: setup
+	$(BIN)/python -m e2e.kind start
+	$(BIN)/python -m e2e.kind load
+
+kind-down:
+	$(BIN)/python -m e2e.kind stop
+
 # The images of the suite, by buildah: some ten minutes the first time, then what an edit touches.
 images: setup
 	$(BIN)/python -m e2e.cluster.images
 
-# Chart, operator and Spark jobs on pods of a real cluster. Its Kafka cases want Maven (Debian: maven), once.
+# Chart, operator and Spark jobs on pods of a real cluster: $KUBECONFIG's, else one made for it, CLUSTER=local (as without
+# it) or CLUSTER=kind. Its Kafka cases want Maven (Debian: maven), once.
 # PAGE=docs/e2e.md writes the table of the cases, also of failed ones.
 e2e: setup
-	$(BIN)/python -m e2e.suite; outcome=$$?; $(if $(PAGE),$(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE);) exit $$outcome
+	$(if $(CLUSTER),CLUSTER=$(CLUSTER)) $(BIN)/python -m e2e.suite; outcome=$$?; $(if $(PAGE),$(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE) $(if $(CLUSTER),--cluster $(CLUSTER));) exit $$outcome
 
 # What may go wrong around the operator, one fault at a time, and what came of it: a table, in a quarter of an hour.
 faults: kube

@@ -40,7 +40,19 @@ def find() -> Path | None:
 
 def get() -> Path:
     """The binary, built where it is neither given nor cached; raises CalledProcessError or FileNotFoundError."""
-    return find() or _build(_cached())
+    if find() is None:
+        print("Building Kubernetes from its Go modules: 8 to 9 minutes on two cores, once.", file=sys.stderr)
+        _build(".", _cached())
+    return find() or _cached()
+
+
+def tools() -> Path:
+    """kubeadm, kubectl and a CoreDNS in one file, as nodes of kind need them; built where it is not in the cache."""
+    target = cache() / f"kube-tools-{_digest('go.mod', 'go.sum', 'tools/main.go')}"
+    if not target.exists():
+        print("Building kubeadm, kubectl and CoreDNS from their Go modules: some minutes, once.", file=sys.stderr)
+        _build("./tools", target)
+    return target
 
 
 def go() -> str | None:
@@ -54,10 +66,14 @@ def cache() -> Path:
 
 
 def _cached() -> Path:
+    return cache() / f"kube-{_digest('go.mod', 'go.sum', 'main.go')}"
+
+
+def _digest(*names: str) -> str:
     sources = hashlib.sha256()
-    for name in ("go.mod", "go.sum", "main.go"):
+    for name in names:
         sources.update((MODULE / name).read_bytes())
-    return cache() / f"kube-{sources.hexdigest()[:16]}"
+    return sources.hexdigest()[:16]
 
 
 def _unpacked(packed: Path) -> Path:
@@ -71,11 +87,10 @@ def _unpacked(packed: Path) -> Path:
     return target
 
 
-def _build(target: Path) -> Path:
+def _build(package: str, target: Path) -> None:
     found = go()
     if found is None:
         raise FileNotFoundError(f"Go is needed to build Kubernetes (https://go.dev/dl), or set {GIVEN} to a built file")
-    print("Building Kubernetes from its Go modules: 8 to 9 minutes on two cores, once.", file=sys.stderr)
     temporary = _beside(target)
     # -buildvcs=false: the result must depend on the module alone, not on the repository around it.
     command = [
@@ -89,8 +104,8 @@ def _build(target: Path) -> Path:
         str(temporary),
     ]
     environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod"}
-    subprocess.run([*command, "."], cwd=MODULE, env=environment, check=True)
-    return _publish(temporary, target)
+    subprocess.run([*command, package], cwd=MODULE, env=environment, check=True)
+    _publish(temporary, target)
 
 
 def _beside(target: Path) -> Path:

@@ -11,6 +11,7 @@ import select
 from pathlib import Path
 
 from e2e.cluster import binary, images, network, node, runtime
+from e2e.cluster.image import tagged
 from e2e.cluster.network import FIRST, SECOND
 from e2e.cluster.node_config import Setting
 from e2e.cluster.pki import Authority, Pair
@@ -70,7 +71,7 @@ def setting(cluster: Path) -> Setting:
 def _load_same(theirs: Runtime, mine: Runtime) -> None:
     """Import our images that another node has, as far as their archives are still there."""
     for tag in theirs.tags():
-        archive = images.tagged(tag).archive
+        archive = tagged(tag).archive
         if tag.startswith("localhost/") and archive.exists():
             mine.load(tag, archive)
 

@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import tempfile
 from pathlib import Path
 
-from e2e.cluster.binary import KUBERNETES, cache, go
+from e2e.cluster import installed
+from e2e.cluster.binary import KUBERNETES, cache
 
 VERSION = "v3.19.0"
 MODULE = f"helm.sh/helm/v3/cmd/helm@{VERSION}"
@@ -26,23 +24,11 @@ def find() -> Path | None:
 
 def get() -> Path:
     """The program, built where it is not there; raises CalledProcessError or FileNotFoundError."""
-    return find() or _build()
+    return find() or installed.get(MODULE, _cached(), _flags())
 
 
 def _cached() -> Path:
     return cache() / f"helm-{VERSION}"
-
-
-def _build() -> Path:
-    found = go()
-    if found is None:
-        raise FileNotFoundError("helm is needed (https://helm.sh), or Go to build it (https://go.dev/dl)")
-    cache().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache()) as folder:
-        environment = {**os.environ, "GOBIN": folder, "CGO_ENABLED": "0"}
-        subprocess.run([found, "install", "-trimpath", f"-ldflags={_flags()}", MODULE], env=environment, check=True)
-        os.replace(Path(folder, "helm"), _cached())
-    return _cached()
 
 
 def _flags() -> str:

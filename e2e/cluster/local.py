@@ -20,6 +20,7 @@ from pathlib import Path
 
 from e2e.cluster import binary, further, helm, images, kubectl, leftovers, network, node, requirements, runtime
 from e2e.cluster.controlplane import ControlPlane, Place
+from e2e.cluster.image import Image
 from e2e.cluster.network import FIRST, SECOND
 from e2e.cluster.node_config import Setting
 from e2e.cluster.process import DidNotStart
@@ -62,11 +63,21 @@ def enter() -> tuple[str, ...]:
     return FIRST.enter
 
 
+def refusal() -> str | None:
+    """Why none can run here; None when one can."""
+    return requirements.refusal()
+
+
+def environment() -> dict[str, str]:
+    """What the suite is told beside images: nothing."""
+    return {}
+
+
 def start() -> None:
     """Start a cluster unless one runs, and wait until its node is Ready."""
-    refusal = requirements.refusal()
-    if refusal:
-        sys.exit(refusal)
+    refused = refusal()
+    if refused:
+        sys.exit(refused)
     kube = binary.get()
     images.pause()
     if SERVER.pid is None:
@@ -116,7 +127,7 @@ def part() -> None:
     _kubectl("delete", "node", SECOND.name, "--ignore-not-found", quiet=True)
 
 
-def load(*wanted: images.Image) -> None:
+def load(*wanted: Image) -> None:
     """Import images into each node that does not have them; raises RuntimeError."""
     for site in (FIRST, SECOND) if further.server(FOLDER).pid is not None else (FIRST,):
         for image in wanted:

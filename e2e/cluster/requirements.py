@@ -1,20 +1,20 @@
-"""What the local cluster and its images need, asked before anything is built: all that this machine lacks at once."""
+"""What a cluster on this machine and its images need, asked before anything is built: all that is lacking, at once."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from e2e.cluster import binary, helm
 
+IMAGES = {"buildah": "buildah", "busybox": "busybox-static", "debootstrap": "debootstrap"}
+"""What images are made with: a program, and Debian's package of it."""
 PROGRAMS = {
-    "buildah": "buildah",
-    "busybox": "busybox-static",
+    **IMAGES,
     "containerd": "containerd",
     "ctr": "containerd",
-    "debootstrap": "debootstrap",
     "ip": "iproute2",
     "nft": "nftables",
     "nsenter": "util-linux",
@@ -32,25 +32,23 @@ MEMORY_BYTES = 6 * 2**30
 """Control plane, operator, Prometheus, Kafka, a driver and four executors: about one gibibyte each, not all at once."""
 
 
-def packages() -> tuple[str, ...]:
-    """Debian's packages that are missing."""
-    lacking = {package for program, package in PROGRAMS.items() if shutil.which(program) is None}
-    if not (CNI_PLUGINS / "bridge").exists():
-        lacking.add("containernetworking-plugins")
-    return tuple(sorted(lacking))
+def packages(programs: Mapping[str, str]) -> tuple[str, ...]:
+    """Debian's packages of these programs that are missing."""
+    return tuple(sorted({package for program, package in programs.items() if shutil.which(program) is None}))
 
 
 def refusal() -> str | None:
     """Why no local cluster can run here, everything that is missing in one text; None when one can."""
     if os.geteuid() != 0:
         return "The local cluster makes network namespaces and mounts: run it as root, or set KUBECONFIG to a cluster."
-    return " ".join(_lacking()) or None
+    plugins = () if (CNI_PLUGINS / "bridge").exists() else ("containernetworking-plugins",)
+    return " ".join(lacking("The local cluster", (*packages(PROGRAMS), *plugins))) or None
 
 
-def _lacking() -> Iterator[str]:
-    packages_lacking = packages()
-    if packages_lacking:
-        yield f"The local cluster needs: apt-get install -y {' '.join(packages_lacking)}"
+def lacking(who: str, missing: tuple[str, ...]) -> Iterator[str]:
+    """A sentence for each thing that a cluster needs and this machine lacks, these packages of Debian's among them."""
+    if missing:
+        yield f"{who} needs: apt-get install -y {' '.join(sorted(missing))}"
     if not (binary.find() and helm.find()) and binary.go() is None:
         yield f"Kubernetes and helm are built with Go (https://go.dev/dl), or set {binary.GIVEN} to a built file."
     for store in STORES:

@@ -1,7 +1,8 @@
 """`python -m e2e.suite [--keep] [pytest's options]`: cluster and images, the cases, the end of the cluster.
 
 The cluster is that of $KUBECONFIG (then STREAMJOB_E2E_OPERATOR, _AGENT, _SPARK and _PROMETHEUS name its images, and
-_VOLUMES a folder that its nodes share with this machine), else a local one, made and ended here.
+_VOLUMES a folder that its nodes share with this machine), else one that is made and ended here: $CLUSTER, `local` (what
+Debian's packages make) or `kind`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from e2e.cluster import helm, images, kafka, local, requirements
+from e2e.cluster import helm, images, kafka
+from e2e.cluster.image import Image, tagged
+from e2e.cluster.volumes import VOLUMES
+from e2e.suite import clusters
 
 HERE = Path(__file__).parent
-VOLUMES = Path("/var/tmp/streamjob-e2e")
 OUT = Path("out/e2e")
 
 
@@ -24,32 +27,36 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that everything is ended in order
     options = [one for one in sys.argv[1:] if one != "--keep"]
     keep = "--keep" in sys.argv
-    given = "KUBECONFIG" in os.environ
-    refusal = None if given else requirements.refusal()
+    cluster = clusters.wanted(os.environ)
+    refusal = cluster if isinstance(cluster, str) else cluster and cluster.refusal()
     if refusal:
         print(refusal, file=sys.stderr)
         return 2
     environment = {"STREAMJOB_E2E_HELM": str(helm.get()), "STREAMJOB_E2E_OUT": str(OUT.resolve()), **_kafka()}
-    if given:
+    if cluster is None:
         return _pytest((), environment, options)
+    return _on(cluster, environment, options, keep)
+
+
+def _on(cluster: clusters.Cluster, environment: dict[str, str], options: list[str], keep: bool) -> int:
     made = _images()
     environment |= {f"STREAMJOB_E2E_{name}": image.tag for name, image in made.items()}
-    local.start()
+    cluster.start()
     try:
-        local.load(*made.values())
-        environment |= {"KUBECONFIG": str(local.kubeconfig()), "STREAMJOB_E2E_VOLUMES": str(VOLUMES)}
-        return _pytest(local.enter(), environment, options)
+        cluster.load(*made.values())
+        environment |= {"KUBECONFIG": str(cluster.kubeconfig()), "STREAMJOB_E2E_VOLUMES": str(VOLUMES)}
+        return _pytest(cluster.enter(), environment | cluster.environment(), options)
     finally:
         if not keep:
-            local.stop()
+            cluster.stop()
 
 
-def _images() -> dict[str, images.Image]:
+def _images() -> dict[str, Image]:
     """The suite's images, made if need be; those that the environment names are taken as they are."""
     ours = {"OPERATOR": images.operator, "AGENT": images.agent}
     makers = {**ours, "SPARK": images.spark, "PROMETHEUS": images.prometheus}
     given = {name: os.environ.get(f"STREAMJOB_E2E_{name}") for name in makers}
-    return {name: images.tagged(str(given[name])) if given[name] else make() for name, make in makers.items()}
+    return {name: tagged(str(given[name])) if given[name] else make() for name, make in makers.items()}
 
 
 def _kafka() -> dict[str, str]:

@@ -1,7 +1,10 @@
-"""The nodes under a job's pods: where each pod is, and how a person empties a node."""
+"""The nodes under a job's pods: where each pod is, how a person empties a node, and how one is lost at once."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -9,14 +12,17 @@ from typing import Any
 from e2e.cluster.kubectl import Kubectl
 
 DRAIN_S, TAKEN_S = 180, 60.0
+DOCKER = "STREAMJOB_E2E_DOCKER"
+"""Names the docker command that knows the nodes as containers of their names, as those of kind are."""
 
 
 class Nodes:
-    """The cluster's nodes. What is cordoned here is uncordoned by `restore`."""
+    """The cluster's nodes. What is cordoned or killed here, `restore` gives back."""
 
     def __init__(self, kubectl: Kubectl) -> None:
         self._kubectl = kubectl
         self._cordoned: set[str] = set()
+        self._killed: set[str] = set()
 
     def usable(self) -> tuple[str, ...]:
         """Names of nodes that are Ready and take pods."""
@@ -41,8 +47,20 @@ class Nodes:
         arguments = ("--ignore-daemonsets", "--delete-emptydir-data", f"--pod-selector=streamjob.dev/job={job}")
         self._kubectl("drain", node, *arguments, f"--timeout={DRAIN_S}s", timeout_s=DRAIN_S + 20.0)
 
+    def can_be_killed(self) -> bool:
+        """Whether they are containers that a docker command of this machine knows."""
+        return DOCKER in os.environ
+
+    def kill(self, node: str) -> None:
+        """End it at once with everything in it, as a machine that loses its power."""
+        self._killed.add(node)
+        _docker("kill", node)
+
     def restore(self) -> None:
-        """Let every node take pods again."""
+        """Start what was killed, and let every node take pods again."""
+        for node in sorted(self._killed):
+            _docker("start", node)
+        self._killed.clear()
         for node in sorted(self._cordoned):
             self._kubectl("uncordon", node)
         self._cordoned.clear()
@@ -51,3 +69,7 @@ class Nodes:
 def _is_ready(node: dict[str, Any]) -> bool:
     conditions = node["status"].get("conditions", ())
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+def _docker(*arguments: str) -> None:
+    subprocess.run([*shlex.split(os.environ[DOCKER]), *arguments], capture_output=True, check=True)

@@ -1,4 +1,4 @@
-"""`python -m e2e.suite.page JUNIT PAGE`: what the newest whole run of the suite showed, as a page."""
+"""`python -m e2e.suite.page JUNIT PAGE [--cluster NAME]`: what the newest whole run of the suite showed, as a page."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from xml.etree import ElementTree
 
 HEAD = """# The end-to-end suite, case by case
 
-`make e2e` wrote the table's rows on {day}, on a local cluster (`e2e/cluster`) that shared two cores and 24 GiB with
+`make e2e{setting}` wrote the table's rows on {day}, on {cluster} that shared two cores and 24 GiB with
 everything else: control plane, operator, Prometheus, Kafka, drivers and executors. {passed} of {cases} cases passed in
 {minutes} minutes, images built before. Times include what a case's fixtures started.
 
-A user's own cluster or kind runs the same cases (`KUBECONFIG`, see `e2e/suite/__main__.py`); the second node is made on
-the local cluster alone, elsewhere the cluster must have two.
+{rest}
 """
+CLUSTERS = {
+    "local": "a local cluster (`e2e/cluster`)",
+    "kind": "a cluster of kind with one control plane and two workers (`e2e/kind`)",
+}
+RESTS = {
+    "local": """\
+kind or a user's own cluster runs the same cases (`CLUSTER=kind` or `KUBECONFIG`, see `e2e/suite/__main__.py`); the
+second node is made on the local cluster alone, elsewhere the cluster must have two.""",
+    "kind": "[The same cases on the local cluster](e2e.md), which has two nodes and needs no Docker engine.",
+}
+"""What the page says below the figures, for each cluster that the suite makes."""
 MOST_TOLD = 240
 COLUMNS = ("case", "outcome", "time", "what it showed")
 
@@ -27,11 +37,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("junit", type=Path, help="the file that the suite wrote, out/e2e/junit.xml")
     parser.add_argument("page", type=Path, help="the page to write")
+    parser.add_argument("--cluster", choices=CLUSTERS, default="local", help="the one that the suite ran on")
     arguments = parser.parse_args()
-    arguments.page.write_text(page(arguments.junit.read_text(encoding="utf-8")), encoding="utf-8")
+    text = page(arguments.junit.read_text(encoding="utf-8"), arguments.cluster)
+    arguments.page.write_text(text, encoding="utf-8")
 
 
-def page(junit: str) -> str:
+def page(junit: str, cluster: str = "local") -> str:
     """The page as Markdown, from the text of a JUnit file; raises ValueError when that holds no suite."""
     root = ElementTree.fromstring(junit)
     suite = next(root.iter("testsuite"), None)
@@ -39,6 +51,9 @@ def page(junit: str) -> str:
         raise ValueError("The JUnit file has no <testsuite>.")
     cases = list(suite.iter("testcase"))
     head = HEAD.format(
+        setting="" if cluster == "local" else f" CLUSTER={cluster}",
+        cluster=CLUSTERS[cluster],
+        rest=RESTS[cluster],
         day=suite.attrib["timestamp"][:10],
         passed=sum(_outcome(case) == "passed" for case in cases),
         cases=len(cases),

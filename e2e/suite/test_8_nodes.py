@@ -1,4 +1,4 @@
-"""Two nodes: executors are spread, a node is cordoned and drained under the job, and so is the one with its driver."""
+"""Two nodes: executors are spread, a node is drained under the job, and the one with its driver, and one is killed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from e2e.suite.job import NAME, Job, Status, condition, settled
 from e2e.suite.nodes import Nodes
 from e2e.suite.world import World
 
-START_S, MOVED_S, RESTART_S = 300.0, 200.0, 240.0
+START_S, MOVED_S, RESTART_S, LOST_S = 300.0, 200.0, 240.0, 400.0
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +82,25 @@ def test_a_drained_nodes_driver_starts_elsewhere_and_resumes(job: Job, nodes: No
     assert home not in (_home(nodes, job), *_executors(nodes, job))
     assert job.map()["spec"]["generation"] >= generation
     say(f"Ready after {ready_s:.0f} s; {job.require_exact()}")
+
+
+def test_a_killed_nodes_executor_is_replaced_and_results_are_exact(job: Job, nodes: Nodes, say: Sayer) -> None:
+    if not nodes.can_be_killed():
+        pytest.skip("only nodes that are containers of this machine's Docker engine can be killed")
+    nodes.restore()
+    nodes.require(2)
+    for pod in job.pods("executor"):  # after the drains all are on the driver's node
+        job.kubectl("delete", "pod", pod, "--wait=false")
+    job.until(lambda one: settled(2)(one) and len(set(_executors(nodes, job))) == 2, START_S, "balanced on two nodes")
+    home, driver, before = _home(nodes, job), job.pods("driver"), job.pods("executor")
+    (away,) = set(_executors(nodes, job)) - {home}
+    begun_s = time.monotonic()
+    nodes.kill(away)
+
+    def replaced(status: Status) -> bool:
+        return settled(2)(status) and job.pods("executor") != before and _executors(nodes, job) == [home, home]
+
+    job.until(replaced, LOST_S, f"balanced on two executors on {home}")
+    took_s = time.monotonic() - begun_s
+    assert job.pods("driver") == driver
+    say(f"balanced again {took_s:.0f} s after the node was killed; {job.require_exact()}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from e2e.cluster import further, images, node_config
+from e2e.cluster.image import Image
 from e2e.cluster.network import SECOND
 from e2e.cluster.pki import Authority
 
@@ -15,7 +16,7 @@ from e2e.cluster.pki import Authority
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a cluster whose first node runs."""
-    monkeypatch.setattr(images, "pause", lambda: images.Image(name="pause", key="1"))
+    monkeypatch.setattr(images, "pause", lambda: Image(name="pause", key="1"))
     Authority.make(tmp_path / "plane" / "pki")
     folder = tmp_path / "cluster"
     folder.mkdir()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from e2e.cluster import images
+from e2e.cluster.image import Image, tagged
 
 
 @pytest.fixture
@@ -16,9 +17,9 @@ def keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name, encoding="utf-8")
     monkeypatch.setattr(images, "ROOT", tmp_path)
-    monkeypatch.setattr(images, "base", lambda: images.Image(name="base", key="1"))
-    monkeypatch.setattr(images, "spark", lambda: images.Image(name="spark", key="1"))
-    monkeypatch.setattr(images.Image, "archive", property(lambda _: tmp_path))
+    monkeypatch.setattr(images, "base", lambda: Image(name="base", key="1"))
+    monkeypatch.setattr(images, "spark", lambda: Image(name="spark", key="1"))
+    monkeypatch.setattr(Image, "archive", property(lambda _: tmp_path))
     return tmp_path
 
 
@@ -54,5 +55,5 @@ def test_compiled_python_is_no_source(keys: Path) -> None:
 
 
 def test_an_image_is_found_again_by_its_tag() -> None:
-    image = images.Image(name="streamjob-agent", key="12ab")
-    assert images.tagged(image.tag) == image
+    image = Image(name="streamjob-agent", key="12ab")
+    assert tagged(image.tag) == image

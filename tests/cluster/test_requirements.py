@@ -68,7 +68,8 @@ def test_the_suite_asks_before_it_builds_anything(monkeypatch: pytest.MonkeyPatc
     def built() -> Path:
         raise AssertionError("built before the machine was looked at")
 
-    monkeypatch.delenv("KUBECONFIG", raising=False)
+    for name in ("KUBECONFIG", "CLUSTER"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(requirements.os, "geteuid", lambda: 1000)
     monkeypatch.setattr(suite.helm, "get", built)
     monkeypatch.setattr(suite.kafka, "get", lambda _: built())

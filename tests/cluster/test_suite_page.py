@@ -27,6 +27,12 @@ def test_the_head_counts_what_passed() -> None:
     assert "1 of 3 cases passed in\n2 minutes" in page(JUNIT)
 
 
+def test_the_head_names_the_cluster() -> None:
+    assert "`make e2e` wrote" in page(JUNIT)
+    assert "`make e2e CLUSTER=kind` wrote" in page(JUNIT, "kind")
+    assert "two workers (`e2e/kind`)" in page(JUNIT, "kind")
+
+
 def test_a_file_without_a_suite_is_refused() -> None:
     with pytest.raises(ValueError, match="no <testsuite>"):
         page("<testsuites/>")

@@ -58,3 +58,17 @@ def test_a_drained_node_is_restored_once() -> None:
     nodes.restore()
     assert [command[:2] for command in told.commands] == [("drain", "a"), ("uncordon", "a")]
     assert "--pod-selector=streamjob.dev/job=parcels" in told.commands[0]
+
+
+def test_a_killed_node_is_started_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[str]] = []
+    monkeypatch.setattr(module.subprocess, "run", lambda command, **_: called.append(command))
+    monkeypatch.delenv(module.DOCKER, raising=False)
+    nodes = Nodes(Told())  # type: ignore[arg-type]
+    assert not nodes.can_be_killed()
+    monkeypatch.setenv(module.DOCKER, "docker --host=unix:///d")
+    assert nodes.can_be_killed()
+    nodes.kill("a")
+    nodes.restore()
+    nodes.restore()
+    assert called == [["docker", "--host=unix:///d", "kill", "a"], ["docker", "--host=unix:///d", "start", "a"]]

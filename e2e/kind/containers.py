@@ -1,0 +1,93 @@
+"""The containers of kind that are the suite's cluster: made, given images, taken away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from e2e.cluster import kubectl
+from e2e.cluster.binary import KUBERNETES
+from e2e.cluster.image import Image
+from e2e.cluster.volumes import VOLUMES
+from e2e.kind import node_image, programs
+from e2e.kind.engine import Engine
+
+NAME = "streamjob-e2e"
+KUBECONFIG = Path("/var/tmp/streamjob-e2e.kubeconfig")
+READY = "300s"
+PULLED = "kindest/node"
+WORKERS = (f"{NAME}-worker", f"{NAME}-worker2")
+_NO_OOM_SCORE = '[plugins."io.containerd.grpc.v1.cri"]\n  restrict_oom_score_adj = true\n'
+
+
+def configuration(node: str, *, is_bare: bool) -> dict[str, Any]:
+    """What kind is told: one control plane and two workers of the node image `node`."""
+    shared = {"hostPath": str(VOLUMES), "containerPath": str(VOLUMES)}
+    worker = {"role": "worker", "image": node, "extraMounts": [shared]}
+    document: dict[str, Any] = {
+        "kind": "Cluster",
+        "apiVersion": "kind.x-k8s.io/v1alpha4",
+        "name": NAME,
+        "nodes": [{"role": "control-plane", "image": node}, *(worker for _ in WORKERS)],
+    }
+    if is_bare:  # without CAP_SYS_RESOURCE no pod gets a score below its parent's; of iptables only nft's is there
+        document["containerdConfigPatches"] = [_NO_OOM_SCORE]
+        document["networking"] = {"ipFamily": "ipv4", "kubeProxyMode": "nftables"}
+    return document
+
+
+def node(engine: Engine) -> str:
+    """The node image: a kindest/node of our minor that was pulled, else one that is made here; raises RuntimeError."""
+    listed = engine.run("docker", "images", "--format={{.Repository}}:{{.Tag}}", PULLED).split()
+    pulled = newest(listed)
+    if pulled:
+        return pulled
+    made = node_image.get()
+    known = engine.run("docker", "images", "--format={{.Repository}}:{{.Tag}}", f"localhost/{made.name}").split()
+    if made.tag not in known:
+        engine.run("docker", "load", "--quiet", f"--input={made.archive}")
+        if known:
+            engine.run("docker", "rmi", *known)
+    return made.tag
+
+
+def newest(tags: list[str], minor: str = KUBERNETES.rpartition(".")[0]) -> str | None:
+    """The one with the highest patch of a minor version (`1.34`), None without any."""
+    ours = [one for one in tags if one.startswith(f"{PULLED}:v{minor}.") and one.rpartition(".")[2].isdigit()]
+    return max(ours, key=lambda one: int(one.rpartition(".")[2]), default=None)
+
+
+def is_there(engine: Engine) -> bool:
+    """Whether the cluster has been made and not taken away."""
+    return NAME in engine.run(str(programs.kind()), "get", "clusters").split()
+
+
+def create(engine: Engine) -> None:
+    """Make it, and wait until its nodes are Ready; raises RuntimeError."""
+    VOLUMES.mkdir(parents=True, exist_ok=True)
+    told = json.dumps(configuration(node(engine), is_bare=engine.is_bare))  # JSON is YAML
+    access = f"--kubeconfig={KUBECONFIG}"
+    engine.run(str(programs.kind()), "create", "cluster", access, "--config=-", text=told)
+    # kind's own --wait waits for the control plane alone.
+    engine.run(kubectl.program(), access, "wait", "--for=condition=Ready", "nodes", "--all", f"--timeout={READY}")
+
+
+def load(engine: Engine, *images: Image) -> None:
+    """Give the workers the images that they do not have; raises RuntimeError."""
+    for image in images:
+        lacking = [one for one in WORKERS if not _has(engine, one, image)]
+        if lacking:
+            to = (f"--name={NAME}", f"--nodes={','.join(lacking)}")
+            engine.run(str(programs.kind()), "load", "image-archive", str(image.archive), *to)
+
+
+def delete(engine: Engine) -> None:
+    """Take it away; nothing when there is none. Raises RuntimeError."""
+    engine.run(str(programs.kind()), "delete", "cluster", f"--name={NAME}", f"--kubeconfig={KUBECONFIG}")
+    KUBECONFIG.unlink(missing_ok=True)
+
+
+def _has(engine: Engine, worker: str, image: Image) -> bool:
+    listed = engine.run("docker", "exec", worker, "ctr", "--namespace=k8s.io", "images", "list", "--quiet")
+    return image.tag in listed.split()
