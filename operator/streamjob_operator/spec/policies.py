@@ -277,7 +277,7 @@ class Hint(Recurring):
     RULES = (Rule("has(self.rate) || has(self.executors)", _HINT),)
 
     rate: float | None = Field(default=None, gt=0, le=1e12)
-    """Rows a second that are expected at least. Above 0, up to 1e12; this or executors is required."""
+    """Rows a second that are expected at least. Above 0, up to 1e+12; this or executors is required."""
 
     executors: int | None = Field(default=None, ge=1, le=10_000)
     """Executors that there shall be at least, within min and max. Range 1 to 10000; this or rate is required."""
