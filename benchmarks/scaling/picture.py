@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from pathlib import Path
 
 import matplotlib
@@ -12,6 +13,8 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 
 COLUMNS = 4
+MARKERS = defaultdict(lambda: "o", h="v", k="^", f="s", d="D", s="P", o="*")
+"""By a rule's first letter: colours alone do not tell eleven rules apart."""
 
 
 def draw(scores: Scores, path: Path) -> None:
@@ -25,6 +28,8 @@ def draw(scores: Scores, path: Path) -> None:
         else:
             panel.axis("off")
     drawing.tight_layout()
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    drawing.legend(handles, labels, loc="lower right", ncols=2, fontsize=11)
     path.parent.mkdir(parents=True, exist_ok=True)
     drawing.savefig(path, dpi=110)
     pyplot.close(drawing)
@@ -41,5 +46,5 @@ def _panel(panel: pyplot.Axes, scores: Scores, trace: str) -> None:
             continue
         hours, late = figure(seeds, "executor_h"), figure(seeds, "late_ratio")
         at = (hours.mean, 100 * late.mean)
-        panel.errorbar(*at, xerr=hours.spread, yerr=100 * late.spread, marker="o", markersize=4, linewidth=0.8)
-        panel.annotate(rule, at, fontsize=6, xytext=(3, 3), textcoords="offset points")
+        style = {"marker": MARKERS[rule[0]], "markersize": 6, "linewidth": 0.8, "linestyle": "none", "label": rule}
+        panel.errorbar(*at, xerr=hours.spread, yerr=100 * late.spread, **style)
