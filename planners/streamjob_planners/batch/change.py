@@ -7,7 +7,7 @@ a batch may be slow as a whole, and single tasks straggle. So rows are taken rel
 square roots (their variance then hardly depends on their mean: Bartlett, "The use of transformations", Biometrics 3,
 1947), their noise from medians, its tails from Student's distribution; right after a change every row must speak for
 it; and what key groups say is combined by Fisher's method ("Statistical Methods for Research Workers", 1925, section
-21.1).
+21.1). The newest batch counts alone where it shows more than time can take, see `sudden`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from scipy import stats
 
 from streamjob_planners.arrays import FloatArray, IntArray
+from streamjob_planners.batch.sudden import sudden
 
 CHANCE = 1e-4
 """Chance with which one look at a quiet series sees a change, over all cuts."""
@@ -46,7 +47,11 @@ def changes(busy_s: FloatArray, batches: IntArray) -> tuple[int, ...]:
         if cut is not None:
             found.append(begin + cut)
             parts += [(begin, begin + cut), (begin + cut, end)]
-    return tuple(sorted(found))
+    found.sort()
+    newest = len(batches) - 1
+    if sudden((busy_s / batches[:, None])[found[-1] if found else 0 :]):
+        found.append(newest)
+    return tuple(found)
 
 
 def _scaled(busy_s: FloatArray, batches: IntArray) -> FloatArray:

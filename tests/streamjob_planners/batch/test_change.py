@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from streamjob_planners.batch.change import changes
+from streamjob_planners.batch.sudden import sudden
 
 ROWS = 24
 
@@ -93,3 +94,35 @@ def test_without_noise_or_work_nothing_breaks() -> None:
     moved = still.copy()
     moved[7:, 0], moved[7:, 1] = 2.0, 0.0
     assert changes(moved, np.ones(12, dtype=np.int64)) == (7,)
+
+
+@pytest.mark.parametrize("groups", [40, 200])
+def test_a_large_shift_is_mostly_seen_in_its_first_batch(groups: int) -> None:
+    late = []
+    for seed in range(20):
+        load = Load(seed, groups, noise=0.1)
+        rows = [load.batch() for _ in range(ROWS)]
+        load.shift(0.4)
+        rows += [load.batch()]
+        late.append(seen(rows)[-1:] != (ROWS - 1,))
+    assert sum(late) <= 4
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+def test_key_groups_that_often_have_no_rows_are_no_change_by_one_batch(share: float) -> None:
+    rng = np.random.default_rng(5)
+    mean = rng.permutation(1.0 / np.arange(1, 41) ** 0.8)
+    rows = np.array([mean * (rng.random(40) < share) * rng.uniform(0.8, 1.2, 40) for _ in range(ROWS + 300)])
+    assert not any(sudden(rows[end - ROWS : end]) for end in range(ROWS, len(rows)))
+
+
+def test_what_only_takes_time_is_no_change_by_one_batch() -> None:
+    """An executor that is slow for a batch that is small: its key groups seem to have more, the others have less."""
+    load = Load(3, 40, noise=0.05)
+    rows = np.array([load.batch() for _ in range(ROWS)])
+    for slower in (2.0, 3.0, 6.0):
+        odd = rows.copy()
+        odd[-1] = 0.5 * np.where(load.executor == 0, slower * odd[-1], odd[-1])
+        assert not sudden(odd)
+    assert not sudden(np.vstack([rows[:-1], 3.0 * rows[-1]]))
+    assert not sudden(0.0 * rows)
