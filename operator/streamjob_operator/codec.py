@@ -40,6 +40,8 @@ def encode(value: Any) -> Any:
 
 
 def _encode_many(value: Any) -> Any:
+    if isinstance(value, np.generic):  # a number that numpy made of one of ours
+        return encode(value.item())
     if isinstance(value, np.ndarray):
         return [encode(item) for item in value.tolist()]
     if isinstance(value, sparse.csr_array):

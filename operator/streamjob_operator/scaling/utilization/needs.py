@@ -90,7 +90,7 @@ def by_time(situation: Situation) -> Need:
     trigger_s, rates, model = situation.snapshot.rates.trigger_interval_s, situation.snapshot.rates, model_of(situation)
     if not trigger_s or situation.plan.after.mean <= 0:
         return Need(executors=1, why="no trigger interval")
-    overruns, there = rates.mean_batch_s > trigger_s, int((~model.marked).sum())
+    overruns, there = bool(rates.mean_batch_s > trigger_s), int((~model.marked).sum())
     if not situation.settled or model.batch is None:
         why = "key groups moved while batches were timed" if model.batch is not None else "batches are not predicted"
         return Need(executors=1, calm=there * overruns, why=why)
