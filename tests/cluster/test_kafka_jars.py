@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from e2e.cluster import kafka
+from e2e.cluster import kafka, maven
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +43,6 @@ def test_what_maven_says_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
 
 
 def test_without_maven_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kafka.shutil, "which", lambda _: None)
+    monkeypatch.setattr(maven.shutil, "which", lambda _: None)
     with pytest.raises(RuntimeError, match="apt-get install maven"):
         kafka.get(kafka.CONNECTOR)

@@ -54,7 +54,8 @@ def test_a_job_that_is_not_there_is_a_sentence(cluster: Cluster) -> None:
 
 
 def test_both_programs_have_the_same_commands_but_for_plan() -> None:
-    assert set(ON_CLUSTER) == set(plugin.commands) - {"plan"}
+    also_without_a_cluster = {"explain", "what-if"}
+    assert set(ON_CLUSTER) | also_without_a_cluster == set(plugin.commands) - {"plan"}
     listed = main.list_commands(click.Context(main))
     assert set(ON_CLUSTER) <= set(listed)
     assert len(listed) == len(set(listed))

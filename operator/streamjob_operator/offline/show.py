@@ -31,6 +31,7 @@ def render(proposal: Proposal) -> RenderableType:
     """All of it."""
     plan = proposal.plan
     parts: list[RenderableType] = [_figures(proposal), Text(), _executors(proposal), Text(), _moves(proposal)]
+    parts += [] if plan.choice is None else [Text(plan.choice)]
     parts += [Text(f"Note: {note}") for note in plan.notes]
     parts += [Text(f"Refused by the judge: {one.sentence}", style="red") for one in proposal.violations]
     return Group(*parts)

@@ -327,7 +327,7 @@ class Scaling(Part):
 
     lag_threshold: float = Field(default=10.0, gt=0, le=1e15)
     """Rows that may wait in the source for each executor, which the rule keda goes by and no other. Default 10, as in
-    KEDA, above 0, up to 1e15."""
+    KEDA, above 0, up to 1e+15."""
 
     catch_up_s: Duration = Field(default=600.0, alias="catchUp", ge=1, le=604800)
     """Time in which a backlog should be worked off. Duration, default 10m, range 1s to 7d."""
