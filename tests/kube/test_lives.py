@@ -47,7 +47,7 @@ class Lives:
         """A job whose map has a plan, with the rights of its driver."""
         job = self.begin()
         maps = Maps(self.api, job)
-        maps.write(PLAN, maps.ensure())
+        maps.write([PLAN], maps.ensure())
         grant_map(self.api, job, "spark")
         return job
 
@@ -89,7 +89,7 @@ def test_a_map_left_behind_by_its_owner_is_replaced(lives: Lives) -> None:
     maps = Maps(lives.api, lives.begin())
     assert maps.read() is None
     assert maps.ensure().generation == 0
-    maps.write(PLAN, maps.ensure())
+    maps.write([PLAN], maps.ensure())
     seen = maps.read()
     assert seen is not None
     assert seen.generation == PLAN.generation

@@ -43,6 +43,6 @@ def test_the_skew_floor_is_told_and_the_placement_cannot_be_written_to(small_mod
 
 
 def test_an_unknown_planner_is_answered_with_the_names_that_exist():
-    with pytest.raises(ValueError, match="no planner 'best'") as told:
+    with pytest.raises(ValueError, match="planner: there is no 'best'") as told:
         registry.get("best")
     assert all(name in str(told.value) for name in registry.names())
