@@ -16,8 +16,6 @@ from e2e.cluster.prometheus import Prometheus, static_target  # noqa: E402
 from scraped_driver import Bench  # noqa: E402
 from scripted_agent import Pages  # noqa: E402
 
-SLOTS = 30
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """See NeedsProgram."""
@@ -33,19 +31,25 @@ def prometheus_program() -> Path:
 
 
 @pytest.fixture(scope="session")
-def pages() -> Iterator[Pages]:
-    with Pages(SLOTS) as pages:
+def slots(request: pytest.FixtureRequest) -> int:
+    """One for each test of this run that has a bench: none meets what another one has left in Prometheus."""
+    return sum("bench" in getattr(item, "fixturenames", ()) for item in request.session.items)
+
+
+@pytest.fixture(scope="session")
+def pages(slots: int) -> Iterator[Pages]:
+    with Pages(slots) as pages:
         yield pages
 
 
 @pytest.fixture(scope="session")
 def prometheus(
-    prometheus_program: Path, pages: Pages, tmp_path_factory: pytest.TempPathFactory
+    prometheus_program: Path, pages: Pages, slots: int, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Prometheus]:
     """Scrapes every slot each 100 ms."""
     targets = [
         {**static_target(pages.address, f"slot-{at}", namespace="test", pod=f"driver-{at}"), "metrics_path": f"/{at}"}
-        for at in range(SLOTS)
+        for at in range(slots)
     ]
     with Prometheus(
         tmp_path_factory.mktemp("prometheus"), prometheus_program, targets, scrape_interval="100ms"
