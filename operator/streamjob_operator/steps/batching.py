@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamjob_operator.series import BatchTimes
+from streamjob_operator.series import CLOCKS_S, BatchTimes
 from streamjob_operator.steps.learn import moved_rows
 from streamjob_operator.steps.recent import since_change, steady
 from streamjob_operator.steps.tasks import tasks_of, with_tasks
@@ -99,9 +99,15 @@ def learn_batches(memory: Memory, snapshot: Snapshot) -> Memory:
 
 
 def _with_tasks(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
-    recent, changed_at_s = since_change(snapshot)
-    changed = changed_at_s is not None and (knowledge.tasks_at_s is None or changed_at_s >= knowledge.tasks_at_s)
-    return with_tasks(knowledge, recent, moved_rows(memory, snapshot), changed=changed)
+    newest = since_change(snapshot)
+    at_s, known_s = newest.changed_at_s, knowledge.tasks_at_s
+    return with_tasks(
+        knowledge,
+        newest.snapshot,
+        moved_rows(memory, snapshot),
+        changed=at_s is not None and (known_s is None or at_s >= known_s - CLOCKS_S),
+        shown_alone=newest.shown_alone,
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

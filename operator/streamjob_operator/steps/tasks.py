@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from streamjob_operator.values import Snapshot
-from streamjob_planners.batch.evidence import TaskWindow, with_window
+from streamjob_planners.batch.evidence import TaskWindow, begun_anew, with_window
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.capacity import pace
 from streamjob_planners.capacity.own_groups import seen, speeds_of
@@ -32,13 +32,19 @@ def tasks_of(snapshot: Snapshot, knowledge: Knowledge) -> tuple[FloatArray, Floa
 
 
 def with_tasks(
-    knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None, *, changed: bool = False
+    knowledge: Knowledge,
+    snapshot: Snapshot,
+    stirred: BoolArray | None,
+    *,
+    changed: bool = False,
+    shown_alone: bool = False,
 ) -> Knowledge:
     """With what one more window teaches; each is taken in once, and of one that overlaps only the new part counts.
 
     `stirred`: groups that moved within the window, (n_groups,), None when nobody knows; they say nothing of speeds.
     `changed`: key groups share the work in another way than before; where no executor's speed explains that, what was
-    known of their tasks holds no longer.
+    known of their tasks holds no longer. `shown_alone`: none does, since work is gone from some and has come to others;
+    then nothing is left to tell speeds by.
     """
     at_s = snapshot.taken_at_s
     if not 0 < len(snapshot.group_ids) <= MOST_GROUPS or snapshot.rates.batches == 0 or snapshot.window_s <= 0:
@@ -47,6 +53,8 @@ def with_tasks(
         return knowledge
     since_s = snapshot.window_s if knowledge.tasks_at_s is None else at_s - knowledge.tasks_at_s
     new_ratio = min(1.0, since_s / snapshot.window_s)
+    if changed and shown_alone:
+        return _anew(dataclasses.replace(knowledge, tasks_at_s=at_s), snapshot, new_ratio)
     paces = _paces(knowledge, snapshot, stirred)
     slowed = _slowed(knowledge, snapshot, stirred)
     if any(
@@ -57,8 +65,15 @@ def with_tasks(
     knowledge = dataclasses.replace(knowledge, paces=paces.by_executor, tasks_at_s=at_s)
     if paces.suspected:
         return knowledge
-    known = None if changed and not explained else knowledge.tasks
-    return dataclasses.replace(knowledge, tasks=with_window(known, _window(snapshot, new_ratio, knowledge.paces)))
+    if changed and not explained:
+        return _anew(knowledge, snapshot, new_ratio)
+    window = _window(snapshot, new_ratio, knowledge.paces)
+    return dataclasses.replace(knowledge, tasks=with_window(knowledge.tasks, window))
+
+
+def _anew(knowledge: Knowledge, snapshot: Snapshot, new_ratio: float) -> Knowledge:
+    window = _window(snapshot, new_ratio, knowledge.paces)
+    return dataclasses.replace(knowledge, tasks=begun_anew(knowledge.tasks, window))
 
 
 def _paces(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) -> Paces:
