@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamjob_operator.series import CLOCKS_S, BatchTimes
+from streamjob_operator.series import BatchTimes
 from streamjob_operator.steps.learn import moved_rows
 from streamjob_operator.steps.recent import since_change, steady
 from streamjob_operator.steps.tasks import tasks_of, with_tasks
@@ -94,20 +94,8 @@ def learn_batches(memory: Memory, snapshot: Snapshot) -> Memory:
         return memory
     knowledge = _after(_with_moves(knowledge, memory, snapshot), memory, snapshot)
     if _warm(snapshot):
-        knowledge = _with_tasks(knowledge, memory, snapshot)
+        knowledge = with_tasks(knowledge, since_change(snapshot), moved_rows(memory, snapshot))
     return dataclasses.replace(memory, batches=knowledge)
-
-
-def _with_tasks(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
-    newest = since_change(snapshot)
-    at_s, known_s = newest.changed_at_s, knowledge.tasks_at_s
-    return with_tasks(
-        knowledge,
-        newest.snapshot,
-        moved_rows(memory, snapshot),
-        changed=at_s is not None and (known_s is None or at_s >= known_s - CLOCKS_S),
-        shown_alone=newest.shown_alone,
-    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
