@@ -38,8 +38,9 @@ def test_rows_that_arrive_are_known_from_what_the_next_batch_took(seconds: tuple
     assert snapshot.rates.input_rps * late_ratio(snapshot) == pytest.approx(ARRIVING_RPS)
 
 
-def test_batches_that_get_shorter_leave_nothing_late() -> None:
-    assert late_ratio(batches(12.0, 6.0, 3.0, 1.0)) == 1.0
+@pytest.mark.parametrize("seconds", [(12.0, 6.0, 3.0, 1.0), (2.6, 2.5, 2.6, 3.0)])
+def test_batches_that_get_shorter_or_vary_leave_nothing_late(seconds: tuple[float, ...]) -> None:
+    assert late_ratio(batches(*seconds)) == 1.0
 
 
 def test_without_a_series_or_a_batch_before_the_window_nothing_is_known_to_be_late() -> None:
