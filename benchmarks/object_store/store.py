@@ -56,8 +56,8 @@ def spark_conf(address: str) -> dict[str, str]:
         "connection.ssl.enabled": "false",
         "access.key": "any",
         "secret.key": "any",
-        # The SDK's asynchronous client takes `100 Continue` for the answer with Spark's Netty, and no snapshot of state is
-        # ever uploaded: each load then replays every change since batch 0.
+        # The SDK's asynchronous client takes `100 Continue` for the answer with Spark's Netty, and no snapshot of state
+        # is ever uploaded: each load then replays every change since batch 0.
         "optimized.copy.from.local.enabled": "false",
     }
     return {
