@@ -9,8 +9,8 @@ from e2e.cluster.prometheus import Prometheus
 from scripted_agent import Page, Pages, ScriptedAgent
 
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.kube.prometheus import PrometheusMetrics
-from streamjob_operator.kube.prometheus_http import Settings
+from streamjob_operator.kube.metrics.http import Settings
+from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.values import Snapshot
 
 _slots = itertools.count()

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from scraped_driver import Bench
 from scripted_agent import CORES
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 from streamjob_operator.recording.trace import Trace
 from streamjob_operator.recording.trace_file import read_trace
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scraped_driver import Bench
 
+from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.kube.names import KubeReason
-from streamjob_operator.kube.prometheus import PrometheusMetrics
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
 from streamjob_planners.model import GroupId
 

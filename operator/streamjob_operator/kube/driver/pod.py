@@ -9,13 +9,13 @@ import hashlib
 import json
 from typing import Any
 
+from streamjob_operator.kube.api.owners import owner_reference
 from streamjob_operator.kube.driver import conf_folders, naming, settings
 from streamjob_operator.kube.driver.merge import overlay, with_main_first
 from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAME, scrape_annotations
 from streamjob_operator.kube.driver.observe import CONTAINER
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import APPLICATION_HASH
-from streamjob_operator.kube.owners import owner_reference
 from streamjob_operator.spec.dependencies import runner_options
 
 Manifest = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from driver_jobs import job_facts
 
-from streamjob_operator.kube import rights
+from streamjob_operator.kube.api import rights
 from streamjob_operator.kube.driver import JobFacts, support
 from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring, monitor
 from streamjob_operator.kube.driver.naming import child_name, driver_labels
