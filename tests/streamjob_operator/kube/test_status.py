@@ -104,6 +104,13 @@ def test_a_balanced_job() -> None:
     assert status.last_action is None
 
 
+@pytest.mark.parametrize(("done", "summary"), [(3, "3/3"), (0, None)])
+def test_the_column_of_moves_is_empty_where_the_newest_plan_has_none(done: int, summary: str | None) -> None:
+    status = status_of(facts(agent=agent(done=done)))
+    assert status.migrations is not None
+    assert status.migrations.summary == summary
+
+
 def test_what_load_is_survived_is_told_and_explained() -> None:
     """Two executors with 54 of 100 points each, in one stage."""
     status = status_of(facts(warm(even(2, 6, 9.0), AUTO).turn(AUTO)))
