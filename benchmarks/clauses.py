@@ -9,21 +9,26 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 from benchmarks import worlds
 from benchmarks.figures.report import table
 from benchmarks.rounds import Run, run_rounds
 
-from streamjob_planners import registry
+from streamjob_operator.offline.snapshot_file import read_moment
+from streamjob_operator.steps.estimate import estimate
+from streamjob_operator.values import Memory
+from streamjob_planners import measures, registry
 from streamjob_planners.batch.learned import MoveEvidence
 from streamjob_planners.milp import MilpPlanner
 from streamjob_planners.milp_paper import MilpPaperPlanner
 from streamjob_planners.milp_settings import PUBLISHED, MilpSettings
-from streamjob_planners.model import Budget, Planner, PlanParams
+from streamjob_planners.model import Budget, IntArray, LoadModel, Planner, PlanParams
 
 N_NODES, N_GROUPS, N_OPERATORS, MOVES = 10, 100, 5, 5
-SEEDS, ROUNDS, STEPS = range(1, 9), 8, 2_000
+SEEDS, ROUNDS, STEPS = range(1, 6), 10, 2_000
+SNAPSHOTS = Path("samples/snapshots")
 COLLOCATION_ROUNDS, COLLOCATION_SEEDS = 25, (1, 2)
 VARIANTS: dict[str, Callable[[], Planner]] = {
     "milp": MilpPlanner,
@@ -46,6 +51,12 @@ def hot(seed: int) -> worlds.World:
     return dataclasses.replace(world, base_load=world.base_load * factor)
 
 
+def crowded(seed: int) -> worlds.World:
+    """Four of ten key groups are on one node: more than twice the mean stays there for rounds."""
+    world, groups = fluctuating(seed), np.arange(N_GROUPS)
+    return world.placed(np.where(groups < 4 * N_NODES, 0, 1 + groups % (N_NODES - 1)))
+
+
 def scale_out(seed: int) -> worlds.World:
     """Two of ten nodes are new and empty."""
     world = fluctuating(seed)
@@ -62,6 +73,7 @@ def scale_in(seed: int) -> worlds.World:
 WORLDS: dict[str, Callable[[int], worlds.World]] = {
     "fluctuating": fluctuating,
     "hot node": hot,
+    "crowded node": crowded,
     "scale-out": scale_out,
     "scale-in": scale_in,
 }
@@ -69,30 +81,32 @@ WORLDS: dict[str, Callable[[int], worlds.World]] = {
 
 def clauses() -> None:
     """Each clause alone, and all of them, on each kind of world; means over the seeds."""
-    header = ("world", "planner", "d before", "d, round 1", f"d, round {ROUNDS}", "held", "moves", "left on marked")
-    rows: list[list[object]] = []
+    header = ("world", "planner", "d before", "d, round 1", "d at the end", "held", "moves", "rounds", "left on marked")
+    print(f"{N_NODES} nodes, {N_GROUPS} key groups, {MOVES} moves a round, {len(SEEDS)} seeds; d by the exact mean")
     for kind, world_of in WORLDS.items():
+        rows: list[list[object]] = []
         for name, make in VARIANTS.items():
             runs = [_run(world_of(seed), make(), MOVES, ROUNDS) for seed in SEEDS]
             before = float(np.mean([worlds.load_distance(world_of(seed)) for seed in SEEDS]))
             rows.append([kind, name, before, *_means(runs)])
-    print(f"{N_NODES} nodes, {N_GROUPS} key groups, {MOVES} moves a round, {len(SEEDS)} seeds; d by the exact mean")
-    table(header, rows)
+        table(header, rows)
 
 
 def _run(world: worlds.World, planner: Planner, moves: int, rounds: int, *, drifts: bool = False) -> Run:
     params = PlanParams(budget=Budget(max_migrations=moves), tolerance=0.0, deadline_s=600.0, max_iterations=STEPS)
     change = (lambda now, number: worlds.drift(now, np.random.default_rng(number))) if drifts else None
-    return run_rounds(world, planner, params, rounds, change)
+    at_rest = None if drifts else (lambda one: one.migrations == 0)
+    return run_rounds(world, planner, params, rounds, change, until=at_rest)
 
 
 def _means(runs: list[Run]) -> list[object]:
-    """Distance after the first and last round, runs whose first round moved nothing, moves, key groups left."""
+    """Distance after the first and last round, runs whose first round moved nothing, moves, rounds, key groups left."""
     return [
         float(np.mean([one.rounds[0].load_distance for one in runs])),
         float(np.mean([one.rounds[-1].load_distance for one in runs])),
         sum(one.rounds[0].migrations == 0 for one in runs),
         float(np.mean([sum(one.series("migrations")) for one in runs])),
+        float(np.mean([len(one.rounds) for one in runs])),
         float(np.mean([one.rounds[-1].marked_groups for one in runs])),
     ]
 
@@ -150,7 +164,28 @@ def _until_known(fixed_s: float, byte_s: float, seed: int) -> Iterator[int]:
             yield count
 
 
-PARTS = {"clauses": clauses, "collocation": collocation, "alpha": alpha}
+def bottleneck() -> None:
+    """What of the executors recorded jobs use in all, and the load distance by time where plans go by CPU instead."""
+    header = ("snapshot", "time %", "CPU %", "d today", "planned by time", "planned by CPU", "by CPU, in CPU")
+    rows: list[list[object]] = []
+    for path in sorted(SNAPSHOTS.glob("*.json")):
+        snapshot = read_moment(path).snapshot
+        model = dataclasses.replace(estimate(snapshot, Memory()).model, batch=None)
+        by_cpu = dataclasses.replace(model, load=model.load * snapshot.cpu_s / snapshot.busy_s)
+        capacity, plans = model.capacity.sum(), [_planned(one) for one in (model, by_cpu)]
+        used = [float(one.load.sum() / capacity) for one in (model, by_cpu)]
+        distances = [measures.load_distance(model, one) for one in (model.node_of, *plans)]
+        rows.append([path.stem, *used, *distances, measures.load_distance(by_cpu, plans[1])])
+    print("\nrecorded jobs: total usage, and load distances in percent points")
+    table(header, rows)
+
+
+def _planned(model: LoadModel) -> IntArray:
+    params = PlanParams(tolerance=0.0, deadline_s=600.0, max_iterations=100_000)
+    return registry.get("search").solve(model, params, np.random.default_rng(1), lambda: 0.0).node_of
+
+
+PARTS = {"bottleneck": bottleneck, "clauses": clauses, "collocation": collocation, "alpha": alpha}
 
 
 def main() -> None:
