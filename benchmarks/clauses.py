@@ -29,7 +29,7 @@ from streamjob_planners.model import Budget, IntArray, LoadModel, Planner, PlanP
 N_NODES, N_GROUPS, N_OPERATORS, MOVES = 10, 100, 5, 5
 SEEDS, ROUNDS, STEPS = range(1, 6), 10, 2_000
 SNAPSHOTS = Path("samples/snapshots")
-COLLOCATION_ROUNDS, COLLOCATION_SEEDS = 25, (1, 2)
+COLLOCATION_ROUNDS, COLLOCATION_SEEDS = 20, (1, 2)
 VARIANTS: dict[str, Callable[[], Planner]] = {
     "milp": MilpPlanner,
     "ceiled mean": lambda: MilpPaperPlanner(MilpSettings(ceiled_mean=True)),
@@ -117,16 +117,16 @@ def collocation() -> None:
     for name in ("albic", "albic-paper", "albic-paper-milp", "milp-paper"):
         runs = [
             _run(
-                worlds.collocation_world(N_NODES, 2 * N_GROUPS, 10, 50.0, seed, chain=False),
+                worlds.collocation_world(N_NODES, N_GROUPS, 4, 50.0, seed, chain=False),
                 registry.get(name),
-                10,
+                MOVES,
                 COLLOCATION_ROUNDS,
                 drifts=True,
             )
             for seed in COLLOCATION_SEEDS
         ]
         rows.append([name, *_collocated(runs)])
-    print(f"\n{N_NODES} nodes, {2 * N_GROUPS} key groups, 10 moves a round, {COLLOCATION_ROUNDS} rounds, drift of 2 %")
+    print(f"\n{N_NODES} nodes, {N_GROUPS} key groups, {MOVES} moves a round, {COLLOCATION_ROUNDS} rounds, drift of 2 %")
     table(("planner", "collocation %", "d mean", "d most", "moves a round", "s a round"), rows)
 
 

@@ -73,7 +73,7 @@ def _drawn(small_model, seed):
 @pytest.mark.parametrize("clause", sorted(CLAUSES))
 def test_the_program_finds_what_trying_every_placement_finds(small_model, clause):
     settings, infeasible = CLAUSES[clause], 0
-    for seed in range(40):
+    for seed in range(24):
         model, most_moves = _drawn(small_model, seed)
         least = _least(model, most_moves, settings)
         problem = compile_problem(model, dataclasses.replace(EXACT, budget=Budget(max_migrations=most_moves)))
