@@ -27,6 +27,10 @@ class Solution:
     objective_bound: float | None
 
 
+class Infeasible(Exception):
+    """No placement keeps all constraints of the program."""
+
+
 class _Keeper(cp_model.CpSolverSolutionCallback):
     """Keeps the newest solution; every one that CP-SAT reports is better than the one before."""
 
@@ -41,7 +45,10 @@ class _Keeper(cp_model.CpSolverSolutionCallback):
 
 
 def run(program: Program, *, seed: int, seconds: float, max_iterations: int | None) -> Solution | None:
-    """The best solution after at most `seconds`; None if there is none. Same seed and max_iterations: same answer."""
+    """The best solution after at most `seconds`; None if none was found. Same seed and max_iterations: same answer.
+
+    Raises Infeasible where it was proven that there is none.
+    """
     if seconds <= 0:
         return None
     solver = cp_model.CpSolver()
@@ -68,6 +75,8 @@ def _solve(solver: Any, model: Any, keeper: _Keeper, failures: list[BaseExceptio
         status = solver.solve(model, keeper)
         if status == cp_model.MODEL_INVALID:
             raise RuntimeError(f"CP-SAT calls the program invalid: {model.validate()}")
+        if status == cp_model.INFEASIBLE:
+            raise Infeasible
     except Exception as error:  # noqa: BLE001 - carried to the thread that asked, which raises it
         failures.append(error)
 

@@ -7,9 +7,10 @@
     (4)  load_i >= capacity_i (mean - d + dl)        on unmarked nodes
     (5)  d <= mean                                   where the hint shows that it can be kept; otherwise d of the hint
 
-With u = d - du and l = d - dl the objective is ``(w1 - 2 w2) d + w2 (u + l)``. The tolerance makes d, u and l worth
-nothing below it, and every move has a price, so that a plan does not polish. Further resources are constraints, pinned
-key groups have no variables. CP-SAT counts in integers: one unit is 1e-6 points.
+With u = d - du and l = d - dl the objective is ``(w1 - 2 w2) d + w2 (u + l)``. `MilpSettings` has what else may hold
+as printed: (5) always, and a mean that is rounded up, from which u is negative where all nodes are below it. The
+tolerance makes d, u and l worth nothing below it, and every move has a price, so that a plan does not polish. Further
+resources are constraints, pinned key groups have no variables. CP-SAT counts in integers: one unit is 1e-6 points.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ortools.sat.python import cp_model
 
 from streamjob_planners.drain import drain_weights, stretch
 from streamjob_planners.milp_program import Program, add_budget, add_hint, add_limits, all_choices, flows
+from streamjob_planners.milp_settings import OURS, MilpSettings
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
 
@@ -41,12 +43,14 @@ class DistanceProgram(Program):
     d: Any
 
 
-def build(problem: Problem, hint: IntArray) -> DistanceProgram:
-    """The program with `hint` (n_groups,) as the first solution to look at."""
+def build(problem: Problem, hint: IntArray, settings: MilpSettings = OURS) -> DistanceProgram:
+    """The program with `hint` (n_groups,) as the first solution to look at; `problem.mean` is that of `settings`."""
     model = cp_model.CpModel()
     moves = all_choices(problem, model)
-    top = int(np.ceil(max(problem.mean, stretch(problem, hint)) * UNITS)) + 1
-    d, up, down = (model.new_int_var(0, top, name) for name in ("d", "u", "l"))
+    farthest = problem.mean if settings.within_mean else max(problem.mean, stretch(problem, hint))
+    top = int(np.ceil(farthest * UNITS)) + 1
+    least = -top if settings.ceiled_mean else 0
+    d, up, down = (model.new_int_var(least, top, name) for name in ("d", "u", "l"))
     program = DistanceProgram(problem=problem, model=model, moves=moves, d=d)
     model.add(up <= d)
     model.add(down <= d)
@@ -54,8 +58,13 @@ def build(problem: Problem, hint: IntArray) -> DistanceProgram:
     add_budget(program)
     add_limits(program)
     add_hint(program, hint)
-    model.minimize(_objective(program, (d, up, down), top))
+    model.minimize(_objective(program, (d, up, down), least, top))
     return program
+
+
+def most_d(problem: Problem) -> float:
+    """The d that constraint (5) allows, in percent points, with what the program's integers may be off."""
+    return problem.mean + (problem.model.n_groups + 2) / UNITS / float(problem.model.capacity.min())
 
 
 def then_drain(program: DistanceProgram, limit: float) -> None:
@@ -91,8 +100,9 @@ def _move_price(problem: Problem) -> int:
     return int(np.rint((W1 * problem.params.price_per_move + W2 * MOVE_WEIGHT) * UNITS))
 
 
-def _objective(program: Program, deviations: tuple[Any, Any, Any], top: int) -> Any:
-    least = int(np.rint(program.problem.params.tolerance * UNITS))
+def _objective(program: Program, deviations: tuple[Any, Any, Any], least: int, top: int) -> Any:
+    tolerance = int(np.rint(program.problem.params.tolerance * UNITS))
+    least = tolerance if tolerance else least
     worth = []
     for deviation in deviations:
         above = program.model.new_int_var(least, max(top, least), "")
