@@ -15,6 +15,8 @@ WORKERS = 8
 """Search strategies that take turns or run side by side; fewer than 8 leave out the neighbourhood searches."""
 UNITS_PER_ITERATION = 1e-4
 """Deterministic time that one iteration of `max_iterations` stands for."""
+LEAPS = 10
+"""Conflicts that a solver of one strategy may have in halving what the objective can be, before it goes step by step."""
 GRACE = 0.1
 """Part of the time that is kept back for stopping the solver."""
 
@@ -90,3 +92,5 @@ def _set_limits(parameters: Any, seed: int, seconds: float, max_iterations: int 
     if max_iterations is not None:
         parameters.num_workers = 1
         parameters.max_deterministic_time = max_iterations * UNITS_PER_ITERATION
+        # Alone it may find solution after solution, each one unit better, in hardly any deterministic time.
+        parameters.binary_search_num_conflicts = LEAPS

@@ -38,9 +38,10 @@ MOVE_WEIGHT = 0.001
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DistanceProgram(Program):
-    """With the load distance as a variable."""
+    """With the load distance as a variable, and what of it counts: the tolerance, where that is more."""
 
     d: Any
+    worth: Any
 
 
 def build(problem: Problem, hint: IntArray, settings: MilpSettings = OURS) -> DistanceProgram:
@@ -51,14 +52,15 @@ def build(problem: Problem, hint: IntArray, settings: MilpSettings = OURS) -> Di
     top = int(np.ceil(farthest * UNITS)) + 1
     least = -top if settings.ceiled_mean else 0
     d, up, down = (model.new_int_var(least, top, name) for name in ("d", "u", "l"))
-    program = DistanceProgram(problem=problem, model=model, moves=moves, d=d)
+    worth = [_worth(problem, model, one, least, top) for one in (d, up, down)]
+    program = DistanceProgram(problem=problem, model=model, moves=moves, d=d, worth=worth[0])
     model.add(up <= d)
     model.add(down <= d)
     _bands(program, up, down)
     add_budget(program)
     add_limits(program)
     add_hint(program, hint)
-    model.minimize(_objective(program, (d, up, down), least, top))
+    model.minimize(W1 * worth[0] + W2 * (worth[1] + worth[2]) + _move_price(problem) * _made(program))
     return program
 
 
@@ -78,7 +80,8 @@ def then_drain(program: DistanceProgram, limit: float) -> None:
         if problem.model.marked[problem.model.node_of[group]]
         for _, chosen in choices
     ]
-    model.maximize(W1 * cp_model.LinearExpr.sum(drained) - program.d)
+    price = max(1, _move_price(problem) // W1)
+    model.maximize(W1 * cp_model.LinearExpr.sum(drained) - program.worth - price * _made(program))
 
 
 def bound_on_d(problem: Problem, objective_bound: float) -> float:
@@ -100,17 +103,17 @@ def _move_price(problem: Problem) -> int:
     return int(np.rint((W1 * problem.params.price_per_move + W2 * MOVE_WEIGHT) * UNITS))
 
 
-def _objective(program: Program, deviations: tuple[Any, Any, Any], least: int, top: int) -> Any:
-    tolerance = int(np.rint(program.problem.params.tolerance * UNITS))
+def _made(program: Program) -> Any:
+    """Number of moves."""
+    return cp_model.LinearExpr.sum([chosen for choices in program.moves.values() for _, chosen in choices])
+
+
+def _worth(problem: Problem, model: Any, deviation: Any, least: int, top: int) -> Any:
+    tolerance = int(np.rint(problem.params.tolerance * UNITS))
     least = tolerance if tolerance else least
-    worth = []
-    for deviation in deviations:
-        above = program.model.new_int_var(least, max(top, least), "")
-        program.model.add(above >= deviation)
-        worth.append(above)
-    made = [chosen for choices in program.moves.values() for _, chosen in choices]
-    price = _move_price(program.problem)
-    return W1 * worth[0] + W2 * (worth[1] + worth[2]) + price * cp_model.LinearExpr.sum(made)
+    worth = model.new_int_var(least, max(top, least), "")
+    model.add(worth >= deviation)
+    return worth
 
 
 def _bands(program: Program, up: Any, down: Any) -> None:

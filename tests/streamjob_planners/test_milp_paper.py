@@ -73,7 +73,7 @@ def _drawn(small_model, seed):
 @pytest.mark.parametrize("clause", sorted(CLAUSES))
 def test_the_program_finds_what_trying_every_placement_finds(small_model, clause):
     settings, infeasible = CLAUSES[clause], 0
-    for seed in range(24):
+    for seed in range(40):
         model, most_moves = _drawn(small_model, seed)
         least = _least(model, most_moves, settings)
         problem = compile_problem(model, dataclasses.replace(EXACT, budget=Budget(max_migrations=most_moves)))
@@ -103,4 +103,4 @@ def test_a_light_key_group_on_a_marked_node_is_drained_by_ours_and_left_by_the_p
     model = small_model([0, 1, 2], [10.0, 10.0, 0.6], n_nodes=3)
     model = dataclasses.replace(model, marked=np.array([False, False, True]))
     assert _solve(model, Budget(), milp_paper.MilpPaperPlanner(hint=HoldPlanner())).moves == ()
-    assert _solve(model, Budget(), registry.get("milp")).after.marked_groups == 0
+    assert len(_solve(model, Budget(), registry.get("milp")).moves) == 1
