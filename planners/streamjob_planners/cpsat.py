@@ -16,7 +16,7 @@ WORKERS = 8
 UNITS_PER_ITERATION = 1e-4
 """Deterministic time that one iteration of `max_iterations` stands for."""
 LEAPS = 10
-"""Conflicts that a solver of one strategy may have in halving what the objective can be, before it goes step by step."""
+"""Conflicts that a solver of one strategy may have while it halves what the objective can be, before small steps."""
 GRACE = 0.1
 """Part of the time that is kept back for stopping the solver."""
 

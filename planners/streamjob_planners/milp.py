@@ -64,5 +64,9 @@ def hint_params(params: PlanParams) -> PlanParams:
 
 def too_large(guess: Plan, name: str, elapsed_s: float) -> Plan:
     """The hint's plan in the name of the planner that would have had to build too large a program."""
-    note = f"The model is too large for the integer program; this is the plan of '{guess.planner}'."
-    return dataclasses.replace(guess, planner=name, elapsed_s=elapsed_s, notes=(note, *guess.notes))
+    return dataclasses.replace(guess, planner=name, elapsed_s=elapsed_s, notes=(too_large_note(guess), *guess.notes))
+
+
+def too_large_note(guess: Plan) -> str:
+    """Says whose plan it is."""
+    return f"The model is too large for the integer program; this is the plan of '{guess.planner}'."

@@ -2,21 +2,23 @@
 
 The load distance alone is planned for, also where a model says what a batch takes. `params.tolerance` and
 `params.price_per_move` are not the paper's: 0 is its program. A placement that is worse than today's by the exact mean,
-which the rounded one can prefer, is not given.
+which the rounded one can prefer, or by the time of a batch where that is the objective, is not given.
 """
 
 from __future__ import annotations
+
+import dataclasses
 
 import numpy as np
 
 from streamjob_planners import acceptance, milp, milp_program, plans
 from streamjob_planners.milp_distance import DistanceRun
 from streamjob_planners.milp_settings import PUBLISHED, MilpSettings
-from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
+from streamjob_planners.model import Clock, LoadModel, Objective, Plan, Planner, PlanParams
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.search import SearchPlanner
 
-WORSE = "By the exact mean the program's placement is no better than today's: nothing changes."
+WORSE = "By the exact mean, or the time of a batch, the program's placement is worse than today's: nothing changes."
 
 
 class MilpPaperPlanner:
@@ -33,23 +35,24 @@ class MilpPaperPlanner:
         """Plan; deterministic under max_iterations. Raises ValueError on bad parameters."""
         start = clock()
         problem = compile_problem(model, params)
-        guess = self._hint.solve(model, milp.hint_params(params), rng, clock)
-        if milp_program.pairs(problem) > milp.MAX_PAIRS:
-            return milp.too_large(guess, self.name, clock() - start)
+        guess = self._hint.solve(model, _hint_params(params), rng, clock)
         run = DistanceRun(problem, self._settings, guess.node_of, int(rng.integers(2**31 - 1)), clock, start)
-        node_of, notes = _acceptable(model, run.best(), params)
+        if milp_program.pairs(problem) > milp.MAX_PAIRS:
+            found, notes = guess.node_of, (milp.too_large_note(guess),)
+        else:
+            found, notes = run.best(), run.notes
+        worse = not acceptance.no_worse(model, found, params)
         return plans.make_plan(
             model,
-            node_of,
+            model.node_of if worse else found,
             planner=self.name,
             elapsed_s=clock() - start,
             lower_bound=max(run.bound, guess.lower_bound or 0.0),
-            batch_bound_s=guess.batch_bound_s,
-            notes=(*run.notes, *notes),
+            batch_bound_s=plans.batch_bound_in_time(model, params, lambda: start + params.deadline_s - clock()),
+            notes=(*notes, WORSE) if worse else notes,
         )
 
 
-def _acceptable(model: LoadModel, node_of: IntArray, params: PlanParams) -> tuple[IntArray, tuple[str, ...]]:
-    if acceptance.no_worse(model, node_of, params):
-        return node_of, ()
-    return model.node_of, (WORSE,)
+def _hint_params(params: PlanParams) -> PlanParams:
+    """The hint has the program's goal: it is the answer where the solver finds nothing in time."""
+    return dataclasses.replace(milp.hint_params(params), objective=Objective.LOAD_DISTANCE)

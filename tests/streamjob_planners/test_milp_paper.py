@@ -9,7 +9,8 @@ import math
 import numpy as np
 import pytest
 
-from streamjob_planners import milp_distance, milp_paper, registry
+from streamjob_planners import cpsat, milp_distance, milp_paper, registry
+from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.hold import HoldPlanner
 from streamjob_planners.milp_distance import DistanceRun
 from streamjob_planners.milp_settings import PUBLISHED, MilpSettings
@@ -104,3 +105,19 @@ def test_a_light_key_group_on_a_marked_node_is_drained_by_ours_and_left_by_the_p
     model = dataclasses.replace(model, marked=np.array([False, False, True]))
     assert _solve(model, Budget(), milp_paper.MilpPaperPlanner(hint=HoldPlanner())).moves == ()
     assert len(_solve(model, Budget(), registry.get("milp")).moves) == 1
+
+
+def test_what_is_given_without_a_solution_in_time_has_the_load_distance_for_its_goal_too(small_model, monkeypatch):
+    """It was the hint's plan for the time of a batch: here each node has one of two levels, and d is 0 already."""
+    shape = BatchShape(
+        level=np.array([0, 0, 1, 1]),
+        task_s=np.ones(4),
+        spread_s=np.zeros(4),
+        slots=np.ones(2, dtype=np.int64),
+        speed=np.ones(2),
+    )
+    model = dataclasses.replace(small_model([0, 0, 1, 1], [10.0] * 4, n_nodes=2), batch=shape)
+    monkeypatch.setattr(cpsat, "run", lambda *_, **__: None)
+    plan = _solve(model, Budget(), registry.get("milp-paper"))
+    assert (plan.moves, plan.notes) == ((), (milp_distance.NOTHING_FOUND,))
+    assert len(_solve(model, Budget(), registry.get("milp")).moves) == 2
