@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 
 import numpy as np
@@ -49,14 +50,14 @@ class DistanceRun:
     def _least_distance(self, program: milp_model.DistanceProgram) -> IntArray:
         second = self._settings.drains and self._problem.model.marked.any()
         today = self._problem.model.node_of
+        nothing = NOTHING_FOUND
         try:
             found = self._run(program, BALANCE_SHARE if second else 1.0)
         except cpsat.Infeasible:
-            self.notes = (NOT_WITHIN,)
-            return today
+            found, nothing = None, NOT_WITHIN if self._settings.within_mean else NOTHING_FOUND
         if found is None:
-            self.notes = (NOTHING_FOUND,)
-            return self._keep_better(self._hint, today)
+            self.notes = (nothing,)
+            return self._keep_better(today, self._hint)
         self.bound = self._proven(found)
         return self._keep_better(found.node_of, self._hint)
 
@@ -78,7 +79,9 @@ class DistanceRun:
         limit = drain.drain_limit(self._problem, drain.stretch(self._problem, node_of))
         within = drain.drain_within(self._problem, node_of, limit)
         milp_model.then_drain(program, limit)
-        found = self._run(program, 1.0)
+        found = None
+        with contextlib.suppress(cpsat.Infeasible):
+            found = self._run(program, 1.0)
         candidates = [within] if found is None else [found.node_of, within]
         return min([*candidates, node_of], key=lambda one: self._still_there(one, limit))
 

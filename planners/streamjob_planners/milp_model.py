@@ -49,7 +49,7 @@ def build(problem: Problem, hint: IntArray, settings: MilpSettings = OURS) -> Di
     model = cp_model.CpModel()
     moves = all_choices(problem, model)
     farthest = problem.mean if settings.within_mean else max(problem.mean, stretch(problem, hint))
-    top = int(np.ceil(farthest * UNITS)) + 1
+    top = _in_reach(problem, farthest)
     least = -top if settings.ceiled_mean else 0
     d, up, down = (model.new_int_var(least, top, name) for name in ("d", "u", "l"))
     worth = [_worth(problem, model, one, least, top) for one in (d, up, down)]
@@ -97,6 +97,15 @@ def bound_on_d(problem: Problem, objective_bound: float) -> float:
     blurred = float(np.abs(np.rint(capacity * CAPACITY_UNITS) / CAPACITY_UNITS / capacity - 1).max())
     bound = rest / (W1 + 2 * W2) / UNITS * (1 - blurred) - rounding
     return bound if bound > problem.params.tolerance else 0.0
+
+
+def _in_reach(problem: Problem, d: float) -> int:
+    """Units that a load distance of `d` points may be in the program, whose loads and capacities are rounded."""
+    capacity = problem.model.capacity
+    weight = np.maximum(np.rint(capacity * CAPACITY_UNITS), 1.0) / CAPACITY_UNITS
+    blurred = max(float((capacity / weight).max()), 1.0)
+    rounding = (problem.model.n_groups + 2) / float(weight.min())
+    return int(np.ceil(d * blurred * UNITS + rounding))
 
 
 def _move_price(problem: Problem) -> int:
