@@ -37,10 +37,9 @@ class MilpPaperPlanner:
         problem = compile_problem(model, params)
         guess = self._hint.solve(model, _hint_params(params), rng, clock)
         run = DistanceRun(problem, self._settings, guess.node_of, int(rng.integers(2**31 - 1)), clock, start)
-        if milp_program.pairs(problem) > milp.MAX_PAIRS:
-            found, notes = guess.node_of, (milp.too_large_note(guess),)
-        else:
-            found, notes = run.best(), run.notes
+        small = milp_program.pairs(problem) <= milp.MAX_PAIRS
+        found = run.best() if small else guess.node_of
+        notes = run.notes if small else (milp.too_large_note(guess),)
         worse = not acceptance.no_worse(model, found, params)
         return plans.make_plan(
             model,
