@@ -1,11 +1,13 @@
 """docs/figures/load-distribution.md and its pictures from what the programs of this dissertation left in out/figures.
 
-Run with `python -m benchmarks.figures.load_distribution`, after `make figures`.
+Run with `python -m benchmarks.figures.load_distribution`, after some or all of the programs: what none of them said
+anew stays as the page has it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from benchmarks.figures.publish import row, shrunk
@@ -30,16 +32,24 @@ TITLES = {
 
 def main() -> None:
     """Writes the page and the pictures."""
+    before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    kept = {one.split("\n")[0][3:]: one for one in re.split(r"^(?=## )", before, flags=re.MULTILINE)}
     parts = [NOTES.read_text(encoding="utf-8")]
     for name, title in TITLES.items():
-        said = FOLDER / f"{name}.json"
-        if said.exists():
-            picture = shrunk(name)
-            rows = "\n".join(row(one) for one in json.loads(said.read_text(encoding="utf-8")))
-            header = "| where | the paper | ours | holds |\n|---|---|---|---|"
-            parts.append(f"## {title}\n\n![{title}](../pictures/{picture.name})\n\n{header}\n{rows}\n")
+        if (FOLDER / f"{name}.json").exists():
+            parts.append(_section(name, title))
+        elif title in kept:
+            parts.append(kept[title].rstrip("\n") + "\n")
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _section(name: str, title: str) -> str:
+    """A picture and a table of statements."""
+    said = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    rows = "\n".join(row(one) for one in said)
+    picture = f"![{title}](../pictures/{shrunk(name).name})"
+    return f"## {title}\n\n{picture}\n\n| where | the paper | ours | holds |\n|---|---|---|---|\n{rows}\n"
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ WORKERS = 8
 """Search strategies that take turns or run side by side; fewer than 8 leave out the neighbourhood searches."""
 UNITS_PER_ITERATION = 1e-4
 """Deterministic time that one iteration of `max_iterations` stands for."""
+LEAPS = 10
+"""Conflicts that a solver of one strategy may have while it halves what the objective can be, before small steps."""
 GRACE = 0.1
 """Part of the time that is kept back for stopping the solver."""
 
@@ -25,6 +27,10 @@ class Solution:
 
     node_of: IntArray
     objective_bound: float | None
+
+
+class Infeasible(Exception):
+    """No placement keeps all constraints of the program."""
 
 
 class _Keeper(cp_model.CpSolverSolutionCallback):
@@ -41,7 +47,10 @@ class _Keeper(cp_model.CpSolverSolutionCallback):
 
 
 def run(program: Program, *, seed: int, seconds: float, max_iterations: int | None) -> Solution | None:
-    """The best solution after at most `seconds`; None if there is none. Same seed and max_iterations: same answer."""
+    """The best solution after at most `seconds`; None if none was found. Same seed and max_iterations: same answer.
+
+    Raises Infeasible where it was proven that there is none.
+    """
     if seconds <= 0:
         return None
     solver = cp_model.CpSolver()
@@ -68,6 +77,8 @@ def _solve(solver: Any, model: Any, keeper: _Keeper, failures: list[BaseExceptio
         status = solver.solve(model, keeper)
         if status == cp_model.MODEL_INVALID:
             raise RuntimeError(f"CP-SAT calls the program invalid: {model.validate()}")
+        if status == cp_model.INFEASIBLE:
+            raise Infeasible
     except Exception as error:  # noqa: BLE001 - carried to the thread that asked, which raises it
         failures.append(error)
 
@@ -81,3 +92,5 @@ def _set_limits(parameters: Any, seed: int, seconds: float, max_iterations: int 
     if max_iterations is not None:
         parameters.num_workers = 1
         parameters.max_deterministic_time = max_iterations * UNITS_PER_ITERATION
+        # Alone it may find solution after solution, each one unit better, in hardly any deterministic time.
+        parameters.binary_search_num_conflicts = LEAPS

@@ -7,9 +7,10 @@
     (4)  load_i >= capacity_i (mean - d + dl)        on unmarked nodes
     (5)  d <= mean                                   where the hint shows that it can be kept; otherwise d of the hint
 
-With u = d - du and l = d - dl the objective is ``(w1 - 2 w2) d + w2 (u + l)``. The tolerance makes d, u and l worth
-nothing below it, and every move has a price, so that a plan does not polish. Further resources are constraints, pinned
-key groups have no variables. CP-SAT counts in integers: one unit is 1e-6 points.
+With u = d - du and l = d - dl the objective is ``(w1 - 2 w2) d + w2 (u + l)``. `MilpSettings` has what else may hold
+as printed: (5) always, and a mean that is rounded up, from which u is negative where all nodes are below it. The
+tolerance makes d, u and l worth nothing below it, and every move has a price, so that a plan does not polish. Further
+resources are constraints, pinned key groups have no variables. CP-SAT counts in integers: one unit is 1e-6 points.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ortools.sat.python import cp_model
 
 from streamjob_planners.drain import drain_weights, stretch
 from streamjob_planners.milp_program import Program, add_budget, add_hint, add_limits, all_choices, flows
+from streamjob_planners.milp_settings import OURS, MilpSettings
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
 
@@ -36,26 +38,35 @@ MOVE_WEIGHT = 0.001
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DistanceProgram(Program):
-    """With the load distance as a variable."""
+    """With the load distance as a variable, and what of it counts: the tolerance, where that is more."""
 
     d: Any
+    worth: Any
 
 
-def build(problem: Problem, hint: IntArray) -> DistanceProgram:
-    """The program with `hint` (n_groups,) as the first solution to look at."""
+def build(problem: Problem, hint: IntArray, settings: MilpSettings = OURS) -> DistanceProgram:
+    """The program with `hint` (n_groups,) as the first solution to look at; `problem.mean` is that of `settings`."""
     model = cp_model.CpModel()
     moves = all_choices(problem, model)
-    top = int(np.ceil(max(problem.mean, stretch(problem, hint)) * UNITS)) + 1
-    d, up, down = (model.new_int_var(0, top, name) for name in ("d", "u", "l"))
-    program = DistanceProgram(problem=problem, model=model, moves=moves, d=d)
+    farthest = problem.mean if settings.within_mean else max(problem.mean, stretch(problem, hint))
+    top = _in_reach(problem, farthest)
+    least = -top if settings.ceiled_mean else 0
+    d, up, down = (model.new_int_var(least, top, name) for name in ("d", "u", "l"))
+    worth = [_worth(problem, model, one, least, top) for one in (d, up, down)]
+    program = DistanceProgram(problem=problem, model=model, moves=moves, d=d, worth=worth[0])
     model.add(up <= d)
     model.add(down <= d)
     _bands(program, up, down)
     add_budget(program)
     add_limits(program)
     add_hint(program, hint)
-    model.minimize(_objective(program, (d, up, down), top))
+    model.minimize(W1 * worth[0] + W2 * (worth[1] + worth[2]) + _move_price(problem) * _made(program))
     return program
+
+
+def most_d(problem: Problem) -> float:
+    """The d that constraint (5) allows, in percent points, with what the program's integers may be off."""
+    return problem.mean + (problem.model.n_groups + 2) / UNITS / float(problem.model.capacity.min())
 
 
 def then_drain(program: DistanceProgram, limit: float) -> None:
@@ -69,7 +80,8 @@ def then_drain(program: DistanceProgram, limit: float) -> None:
         if problem.model.marked[problem.model.node_of[group]]
         for _, chosen in choices
     ]
-    model.maximize(W1 * cp_model.LinearExpr.sum(drained) - program.d)
+    price = max(1, _move_price(problem) // W1)
+    model.maximize(W1 * cp_model.LinearExpr.sum(drained) - program.worth - price * _made(program))
 
 
 def bound_on_d(problem: Problem, objective_bound: float) -> float:
@@ -87,20 +99,30 @@ def bound_on_d(problem: Problem, objective_bound: float) -> float:
     return bound if bound > problem.params.tolerance else 0.0
 
 
+def _in_reach(problem: Problem, d: float) -> int:
+    """Units that a load distance of `d` points may be in the program, whose loads and capacities are rounded."""
+    capacity = problem.model.capacity
+    weight = np.maximum(np.rint(capacity * CAPACITY_UNITS), 1.0) / CAPACITY_UNITS
+    blurred = max(float((capacity / weight).max()), 1.0)
+    rounding = (problem.model.n_groups + 2) / float(weight.min())
+    return int(np.ceil(d * blurred * UNITS + rounding))
+
+
 def _move_price(problem: Problem) -> int:
     return int(np.rint((W1 * problem.params.price_per_move + W2 * MOVE_WEIGHT) * UNITS))
 
 
-def _objective(program: Program, deviations: tuple[Any, Any, Any], top: int) -> Any:
-    least = int(np.rint(program.problem.params.tolerance * UNITS))
-    worth = []
-    for deviation in deviations:
-        above = program.model.new_int_var(least, max(top, least), "")
-        program.model.add(above >= deviation)
-        worth.append(above)
-    made = [chosen for choices in program.moves.values() for _, chosen in choices]
-    price = _move_price(program.problem)
-    return W1 * worth[0] + W2 * (worth[1] + worth[2]) + price * cp_model.LinearExpr.sum(made)
+def _made(program: Program) -> Any:
+    """Number of moves."""
+    return cp_model.LinearExpr.sum([chosen for choices in program.moves.values() for _, chosen in choices])
+
+
+def _worth(problem: Problem, model: Any, deviation: Any, least: int, top: int) -> Any:
+    tolerance = int(np.rint(problem.params.tolerance * UNITS))
+    least = tolerance if tolerance else least
+    worth = model.new_int_var(least, max(top, least), "")
+    model.add(worth >= deviation)
+    return worth
 
 
 def _bands(program: Program, up: Any, down: Any) -> None:

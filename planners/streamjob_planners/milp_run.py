@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from streamjob_planners import acceptance, cpsat, drain, measures, milp_levels
@@ -55,7 +57,9 @@ class LevelRun:
     def _run(self, program: milp_levels.LevelProgram, share: float) -> cpsat.Solution | None:
         params = self._problem.params
         seconds = self._start + share * params.deadline_s - self._clock()
-        return cpsat.run(program, seed=self._seed, seconds=seconds, max_iterations=params.max_iterations)
+        with contextlib.suppress(cpsat.Infeasible):
+            return cpsat.run(program, seed=self._seed, seconds=seconds, max_iterations=params.max_iterations)
+        return None
 
     def _then_share(self, program: milp_levels.LevelProgram, node_of: IntArray) -> None:
         draining = bool(drain.waiting(self._problem, node_of).size)

@@ -9,9 +9,11 @@ import time
 import numpy as np
 import pytest
 
-from streamjob_planners import cpsat, milp, milp_model, registry
+from streamjob_planners import cpsat, milp, milp_distance, milp_model, registry
+from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.hold import HoldPlanner
-from streamjob_planners.model import Budget, PlanParams
+from streamjob_planners.milp_settings import PUBLISHED
+from streamjob_planners.model import Budget, Objective, PlanParams
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.verify import verify
 
@@ -96,6 +98,63 @@ def test_a_solver_that_is_left_behind_reads_no_model_that_goes_on_changing(small
         assert str(read) == before != str(program.model)
     finally:
         released.set()
+
+
+def test_a_run_limited_by_iterations_does_not_creep_from_solution_to_solution(small_model, monkeypatch):
+    """It gave thousands, each a millionth of a point better, and went on to the deadline: none counted as a step."""
+    model = small_model([1, 0, 0], [5.45886432, 48.13929994, 46.40183575], n_nodes=2)
+    model = dataclasses.replace(model, capacity=np.array([0.5, 0.5]), marked=np.array([True, False]))
+    problem = compile_problem(model, PlanParams(tolerance=0.0, budget=Budget(max_migrations=1)))
+    problem = dataclasses.replace(problem, mean=float(np.ceil(problem.mean)))
+    program = milp_model.build(problem, model.node_of, PUBLISHED)
+    given, keep = [], cpsat._Keeper.on_solution_callback
+    monkeypatch.setattr(cpsat._Keeper, "on_solution_callback", lambda one: (given.append(one), keep(one)))
+    assert cpsat.run(program, seed=30, seconds=5.0, max_iterations=20_000) is not None
+    assert 0 < len(given) < 100
+
+
+@pytest.mark.parametrize("objective", list(Objective))
+def test_the_hint_is_the_plan_where_rounding_leaves_the_program_without_a_solution(small_model, monkeypatch, objective):
+    shape = BatchShape(
+        level=np.zeros(4, dtype=np.int64),
+        task_s=np.ones(4),
+        spread_s=np.zeros(4),
+        slots=np.ones(2, dtype=np.int64),
+        speed=np.ones(2),
+    )
+    model = dataclasses.replace(small_model([0, 0, 0, 0], [10.0] * 4, n_nodes=2), batch=shape)
+
+    def refuse(*_, **__):
+        raise cpsat.Infeasible
+
+    monkeypatch.setattr(cpsat, "run", refuse)
+    assert len(_solve(registry.get("milp"), model, objective=objective).moves) == 2
+
+
+def test_unequal_capacities_leave_room_for_a_hint_that_is_above_the_mean(small_model):
+    """Capacities are rounded to thousandths: the program called every placement too far, and today's was the plan."""
+    model = small_model([0, 2], [4.46326279, 0.40221494], n_nodes=3)
+    model = dataclasses.replace(model, capacity=np.array([1.50566861, 0.67261907, 1.84446406]))
+    plan = _solve(registry.get("milp"), model, max_iterations=20_000)
+    assert plan.after.load_distance == pytest.approx(1.2103256)
+    assert plan.notes[0] != milp_distance.NOTHING_FOUND
+
+
+def test_draining_moves_nothing_that_need_not_move(small_model):
+    """Two key groups of 10 changed places beside the one that had to go: only the first goal had a price for moves."""
+    model = small_model([0, 1, 2], [10.0, 10.0, 0.6], n_nodes=3)
+    model = dataclasses.replace(model, marked=np.array([False, False, True]))
+    plan = _solve(registry.get("milp"), model, max_iterations=20_000)
+    assert (len(plan.moves), plan.after.marked_groups) == (1, 0)
+
+
+def test_draining_does_not_polish_below_the_tolerance(small_model):
+    """Nodes of 10.2 and 9.8, and 0.2 of a marked one: moves of 0.1 and 0.3 would make them even, for nothing."""
+    loads = [10.0, 0.2, 9.7, 0.1, 0.2]
+    model = small_model([0, 0, 1, 1, 2], loads, n_nodes=3)
+    model = dataclasses.replace(model, marked=np.array([False, False, True]))
+    plan = _solve(registry.get("milp"), model, max_iterations=20_000, tolerance=1.0)
+    assert (len(plan.moves), plan.after.marked_groups) == (1, 0)
 
 
 def test_budgets_of_cost_and_bytes_bind(small_model):

@@ -18,6 +18,7 @@ from streamjob_planners.albic.step_2_maintain import SetLimits, maintained
 from streamjob_planners.albic.step_3_improve import heaviest_pairs, pull_for, pulled
 from streamjob_planners.albic.step_4_solve import descend, unit_loads
 from streamjob_planners.albic.task import Task, start_task
+from streamjob_planners.milp_paper import MilpPaperPlanner
 from streamjob_planners.model import Clock, IntArray, LoadModel, Plan, Planner, PlanParams
 
 _PAIRS_TRIED = 50
@@ -25,7 +26,7 @@ _PAIRS_TRIED = 50
 
 
 class AlbicPaperPlanner:
-    """The paper's algorithm with an inner solver of ours in place of CPLEX."""
+    """The paper's algorithm with a search of ours in place of the integer program and CPLEX."""
 
     name = "albic-paper"
 
@@ -63,6 +64,15 @@ class AlbicPaperPlanner:
             notes=tuple(notes),
             collocating=joining(model, node_of, pairs),
         )
+
+
+class AlbicPaperMilpPlanner(AlbicPaperPlanner):
+    """The paper's algorithm with its integer program inside, solved by CP-SAT."""
+
+    name = "albic-paper-milp"
+
+    def __init__(self, settings: AlbicSettings | None = None) -> None:
+        super().__init__(settings, MilpPaperPlanner())
 
 
 def _round(task: Task, pairs: Pairs, apart: Pairs, max_load: float) -> IntArray:

@@ -29,6 +29,12 @@ PLANNERS = {
         cost="Its deadline, unless it proves its plan earlier.",
         source="ALBIC paper, section 4.3.1.",
     ),
+    "milp-paper": Description(
+        what="Solves the integer program as printed: constraint (5), the mean rounded up, no second goal.",
+        choose_when="You want to compare with the published program.",
+        cost="Its deadline; it holds where an executor cannot be brought within twice the mean.",
+        source="ALBIC paper, section 4.3.1, table 2.",
+    ),
     "search": Description(
         what="Levels nodes, proves a bound, then searches on towards it.",
         choose_when="Nothing speaks for another one: this is the default.",
@@ -46,6 +52,12 @@ PLANNERS = {
         choose_when="You want to compare with the published algorithm.",
         cost="One pair a round: slow to gather traffic.",
         source="ALBIC paper, section 4.3.2, algorithm 2.",
+    ),
+    "albic-paper-milp": Description(
+        what="albic-paper with the published integer program inside, where albic-paper searches.",
+        choose_when="You want to compare with the published algorithm and its solver.",
+        cost="One pair a round, and its deadline.",
+        source="ALBIC paper, sections 4.3.1 and 4.3.2, algorithm 2.",
     ),
     "elb": Description(
         what="Relieves hot nodes of their largest key groups, first fit, largest first.",
