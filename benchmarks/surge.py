@@ -2,6 +2,8 @@
 
     python -m benchmarks.surge [--seeds 3] [--planner search] [--rule batch-time]
 
+Cycles come by the clock and by what happens, as in the product.
+
 Beside it stand the fewest executors that could: those of the start until new ones can be ready, then the fewest that
 work the backlog off within catchUp, then the fewest that hold the rate, each with work spread evenly over all slots.
 """
@@ -142,7 +144,7 @@ def main() -> None:
     job = with_rule(job_of(world), given.rule)
     for planner in given.planner or ["search"]:
         for seed in range(1, given.seeds + 1):
-            print(planner, given.rule, seed, outcome(world, simulate(world, job, planner, seed)), flush=True)
+            print(planner, given.rule, seed, outcome(world, simulate(world, job, planner, seed, events=True)), flush=True)
 
 
 if __name__ == "__main__":

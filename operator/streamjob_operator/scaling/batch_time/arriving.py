@@ -13,7 +13,7 @@ from streamjob_planners.sizing import capped
 MOST_LAGS = 16
 """Readings of the lag that are kept."""
 MARGIN_BATCHES = 1.5
-"""Batches of rows that wait anyway: a lag is read at a batch's end, and the next one holds what arrived meanwhile."""
+"""Batches of rows that wait anyway: a lag is read at a batch's end, and what arrived during a batch in time is none."""
 LEAST_TRIGGERS = 0.5
 """Trigger intervals of rows from which what waits besides counts as a backlog."""
 GROWS = 1.05
@@ -23,10 +23,14 @@ batches."""
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Arriving:
-    """Rows a second that arrive; rows of the backlog; whether the lag grows; the source's cap on a batch, if any."""
+    """Rows a second that arrive; rows of the backlog; whether the lag grows; the source's cap on a batch, if any.
+
+    `waiting_rows`: all that waited when the newest batch had ended, which the batch that runs now began with.
+    """
 
     rate_rps: float
     backlog_rows: float
+    waiting_rows: float
     grows: bool
     most_rows: float | None
 
@@ -41,20 +45,22 @@ def with_lag(lags: tuple[LagSeen, ...], snapshot: Snapshot) -> tuple[LagSeen, ..
     return (*lags, LagSeen(at_s=at_s, rows=rows))[-MOST_LAGS:]
 
 
-def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> Arriving:
+def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...], objective_s: float | None) -> Arriving:
     """What arrives is what was taken and what waits more than before; without a lag what was taken.
 
-    `lags` holds this snapshot's reading. Without a lag a source with a cap looks like one that brings no more.
+    `lags` holds this snapshot's reading, `objective_s` is what a batch may take: long batches of a backlog are no
+    measure of what may wait. Without a lag a source with a cap looks like one that brings no more.
     """
     rates, growth_rps = snapshot.rates, _growth_rps(snapshot, lags)
-    rate_rps = max(0.0, rates.input_rps + growth_rps)
-    batch_rows = max(rates.mean_batch_s, rates.trigger_interval_s or 0.0) * rate_rps
+    rate_rps, trigger_s = max(0.0, rates.input_rps + growth_rps), rates.trigger_interval_s or 0.0
+    batch_rows = (max(objective_s or 0.0, trigger_s) or rates.mean_batch_s) * rate_rps
     backlog = 0.0 if rates.lag_rows is None else max(0.0, rates.lag_rows - MARGIN_BATCHES * batch_rows)
-    least = LEAST_TRIGGERS * (rates.trigger_interval_s or rates.mean_batch_s) * rate_rps
+    least = LEAST_TRIGGERS * (trigger_s or rates.mean_batch_s) * rate_rps
     before = lags[-2].rows if len(lags) > 1 else None
     return Arriving(
         rate_rps=rate_rps,
         backlog_rows=backlog if backlog > least else 0.0,
+        waiting_rows=rates.lag_rows or 0.0,
         grows=before is not None and (rates.lag_rows or 0.0) > GROWS * max(before, batch_rows),
         most_rows=cap_of(snapshot),
     )

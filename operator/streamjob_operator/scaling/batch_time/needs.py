@@ -29,7 +29,7 @@ SURE = 1.645
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """All that the need depends on. `ahead`: the rate when executors that are asked for now will be there; `highest`:
-    the highest rate expected until fewer executors could be taken back."""
+    the highest rate expected until fewer executors could be taken back; `read_ago_s`: since the newest batch ended."""
 
     job: StreamJob
     fleet: Fleet
@@ -39,6 +39,7 @@ class View:
     highest: Forecast
     ready_s: float
     trigger_s: float
+    read_ago_s: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,8 @@ def _raised(found: Fewest, paces: Paces, least: int) -> Fewest:
 def _outlook(view: View, rate_rps: float) -> Outlook:
     return Outlook(
         rate_rps=rate_rps,
-        backlog_rows=view.arriving.backlog_rows,
+        backlog_rows=view.arriving.waiting_rows if view.arriving.backlog_rows > 0 else 0.0,
+        read_ago_s=view.read_ago_s,
         trigger_s=view.trigger_s,
         ready_s=view.ready_s,
         most_rows=view.arriving.most_rows,
