@@ -61,6 +61,7 @@ def simulate(
     seed: int = 0,
     clock: Clock = time.monotonic,
     rule: RuleOf | None = None,
+    *,
     planning: Planning | None = None,
     events: bool = False,
 ) -> Score:
