@@ -16,6 +16,7 @@ import itertools
 from pathlib import Path
 
 import numpy as np
+from benchmarks.looking import Looking
 
 from streamjob_operator.scaling import registry
 from streamjob_operator.spec import StreamJob
@@ -145,7 +146,11 @@ def main() -> None:
     for planner in given.planner or ["search"]:
         for seed in range(1, given.seeds + 1):
             print(
-                planner, given.rule, seed, outcome(world, simulate(world, job, planner, seed, events=True)), flush=True
+                planner,
+                given.rule,
+                seed,
+                outcome(world, simulate(world, job, planner, seed, looking=Looking)),
+                flush=True,
             )
 
 

@@ -14,11 +14,10 @@ from streamjob_operator.scaling import registry
 from streamjob_operator.scaling.rule import ScalingRule
 from streamjob_operator.spec import Application, Mode, StreamJob
 from streamjob_operator.spec.job import Metadata, Spec
-from streamjob_operator.waking.cadence import Cadence
+from streamjob_operator.waking.cadence import Cadence, Seen
 from streamjob_planners.model import Clock
 from streamjob_sim.controller import Controller
 from streamjob_sim.job import SimulatedJob
-from streamjob_sim.looking import Looking
 from streamjob_sim.measure import newest_batches
 from streamjob_sim.score import Run, Score, Turn, score
 from streamjob_sim.world import NOBODY, World
@@ -53,6 +52,10 @@ def with_planner(job: StreamJob, planner: str | None) -> StreamJob:
 RuleOf = Callable[[SimulatedJob], ScalingRule]
 """Makes a scaling rule that may look into the simulated job: those that know more than a measurement tells."""
 
+LookingOf = Callable[[SimulatedJob, float], Callable[[], Seen]]
+"""Makes, for a job and its statistics period in seconds, what looks at the job between two cycles. What a driver's agent
+tells of batches takes the agent's own code, which this room does not import."""
+
 
 def simulate(
     world: World,
@@ -63,13 +66,13 @@ def simulate(
     rule: RuleOf | None = None,
     *,
     planning: Planning | None = None,
-    events: bool = False,
+    looking: LookingOf | None = None,
 ) -> Score:
     """The score of a planner (None: the job's own) in a world.
 
     The world's chance comes from the seed alone: the same arrivals for every planner. `clock` limits the time of
     plans; with balancing.maxIterations set and a planner that heeds it, a run can be repeated exactly. `rule` decides
-    in place of the job's scaling rule, `planning` makes plans in place of the planner that the job names. With `events`
+    in place of the job's scaling rule, `planning` makes plans in place of the planner that the job names. With `looking`
     what happens wakes cycles early, as it does in the product (decision 0028); otherwise the clock alone does.
     """
     job = with_planner(job, planner)
@@ -79,7 +82,8 @@ def simulate(
     controller = Controller(simulated, job, chances[1], clock, rules=rules, planning=planning)
     period_s = job.spec.balancing.statistics_period_s
     turns: list[Turn] = []
-    for woken in _by_events(simulated, controller, period_s) if events else _by_clock(simulated, period_s):
+    due = _by_clock(simulated, period_s) if looking is None else _by_events(simulated, controller, period_s, looking)
+    for woken in due:
         before = _turn(simulated, period_s)
         record = controller.turn(woken)
         turns.append(dataclasses.replace(before, wanted=controller.memory.executors_target, record=record))
@@ -106,12 +110,14 @@ def _by_clock(simulated: SimulatedJob, period_s: float) -> Iterator[tuple[Event,
         yield ()
 
 
-def _by_events(simulated: SimulatedJob, controller: Controller, period_s: float) -> Iterator[tuple[Event, ...]]:
+def _by_events(
+    simulated: SimulatedJob, controller: Controller, period_s: float, looking: LookingOf
+) -> Iterator[tuple[Event, ...]]:
     """The same where what happens wakes cycles, too; the job is looked at once in a second."""
-    cadence, looking = Cadence(first_s=period_s), Looking(simulated, period_s)
+    cadence, look = Cadence(first_s=period_s), looking(simulated, period_s)
     while simulated.now_s + LOOK_S <= simulated.world.duration_s:
         simulated.advance(simulated.now_s + LOOK_S)
-        seen = looking.seen()
+        seen = look()
         events = cadence.happened(seen)
         if simulated.now_s < cadence.due_s(period_s, events):
             continue

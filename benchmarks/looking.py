@@ -1,4 +1,7 @@
-"""What a body sees of the simulated job between two cycles: the agent's status and the newest batches."""
+"""What a body sees of a simulated job between two cycles: the agent's status and the newest batches.
+
+The agent's own code judges which batches are out of their range.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class Looking:
         self._newest_s: float | None = None
         self._rows: Rows | None = None
 
-    def seen(self) -> Seen:
+    def __call__(self) -> Seen:
         """Batches that have ended since the last look count one by one, as the agent counts them."""
         fresh = [one for one in self._job.batches if self._newest_s is None or one.end_s > self._newest_s]
         for batch in fresh:
