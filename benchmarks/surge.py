@@ -145,13 +145,8 @@ def main() -> None:
     job = with_rule(job_of(world), given.rule)
     for planner in given.planner or ["search"]:
         for seed in range(1, given.seeds + 1):
-            print(
-                planner,
-                given.rule,
-                seed,
-                outcome(world, simulate(world, job, planner, seed, looking=Looking)),
-                flush=True,
-            )
+            score = simulate(world, job, planner, seed, looking=Looking)
+            print(planner, given.rule, seed, outcome(world, score), flush=True)
 
 
 if __name__ == "__main__":

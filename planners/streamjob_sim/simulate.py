@@ -53,8 +53,9 @@ RuleOf = Callable[[SimulatedJob], ScalingRule]
 """Makes a scaling rule that may look into the simulated job: those that know more than a measurement tells."""
 
 LookingOf = Callable[[SimulatedJob, float], Callable[[], Seen]]
-"""Makes, for a job and its statistics period in seconds, what looks at the job between two cycles. What a driver's agent
-tells of batches takes the agent's own code, which this room does not import."""
+"""Makes, for a job and its statistics period in seconds, what looks at the job between two cycles.
+
+What an agent tells of batches takes the agent's own code, which this room does not import."""
 
 
 def simulate(
@@ -72,8 +73,8 @@ def simulate(
 
     The world's chance comes from the seed alone: the same arrivals for every planner. `clock` limits the time of
     plans; with balancing.maxIterations set and a planner that heeds it, a run can be repeated exactly. `rule` decides
-    in place of the job's scaling rule, `planning` makes plans in place of the planner that the job names. With `looking`
-    what happens wakes cycles early, as it does in the product (decision 0028); otherwise the clock alone does.
+    in place of the job's scaling rule, `planning` makes plans in place of the planner that the job names. With
+    `looking` what happens wakes cycles early, as in the product (decision 0028); otherwise the clock alone does.
     """
     job = with_planner(job, planner)
     chances = np.random.default_rng(seed).spawn(2)
