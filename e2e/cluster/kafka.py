@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from e2e.cluster.maven import how_to_get, jars
+from e2e.cluster.maven import can_be_had, how_to_get, jars
 
 WANTED = Path(__file__).parent / "kafka_jars"
 BROKER, CONNECTOR = "broker", "connector"
@@ -17,6 +17,12 @@ HOW_TO_GET = how_to_get("Kafka")
 def get(part: str) -> Path:
     """The folder with the part's jars, fetched where it is not there; raises RuntimeError when it cannot be."""
     return jars(WANTED / f"{part}.xml", f"kafka-{part}")
+
+
+def refusal() -> str | None:
+    """What to tell where the jars are not there and cannot be fetched; None where they can be had."""
+    had = all(can_be_had(WANTED / f"{part}.xml", f"kafka-{part}") for part in (BROKER, CONNECTOR))
+    return None if had else "Kafka's cases need: apt-get install -y maven"
 
 
 def main() -> None:

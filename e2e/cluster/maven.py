@@ -22,10 +22,19 @@ def jars(wanted: Path, name: str) -> Path:
 
     `name` stands before its digest in the cache. Raises RuntimeError when it cannot be fetched.
     """
-    folder = cache() / f"{name}-{hashlib.sha256(wanted.read_bytes()).hexdigest()[:12]}"
+    folder = _folder(wanted, name)
     if not folder.exists():
         _fetch(wanted, name, folder)
     return folder
+
+
+def can_be_had(wanted: Path, name: str) -> bool:
+    """Whether they are there, or Maven to fetch them."""
+    return _folder(wanted, name).exists() or shutil.which("mvn") is not None
+
+
+def _folder(wanted: Path, name: str) -> Path:
+    return cache() / f"{name}-{hashlib.sha256(wanted.read_bytes()).hexdigest()[:12]}"
 
 
 def _fetch(wanted: Path, name: str, folder: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 
-from e2e.cluster import requirements
+from e2e.cluster import binary, requirements
 from e2e.kind import engine
 
 BARE = {"docker": "docker.io", "dockerd": "docker.io", "ip": "iproute2", "iptables": "iptables", "runc": "runc"}
@@ -17,4 +19,10 @@ def refusal() -> str | None:
     if is_bare and os.geteuid() != 0:
         return "No Docker engine answers, and one of our own needs root: start Docker, or run this as root."
     programs = {**requirements.IMAGES, **(BARE if is_bare else {})}
-    return " ".join(requirements.lacking("kind", requirements.packages(programs))) or None
+    lacking = requirements.lacking("kind", requirements.packages(programs))
+    return " ".join((*lacking, *_built_with_go(is_bare=is_bare))) or None
+
+
+def _built_with_go(*, is_bare: bool) -> Iterator[str]:
+    if binary.go() is None and (is_bare or shutil.which("kind") is None):
+        yield f"{'kind and its node image are' if is_bare else 'kind is'} built with Go (https://go.dev/dl)."

@@ -3,6 +3,9 @@
 The cluster is that of $KUBECONFIG (then STREAMJOB_E2E_OPERATOR, _AGENT, _SPARK and _PROMETHEUS name its images, and
 _VOLUMES a folder that its nodes share with this machine), else one that is made and ended here: $CLUSTER, `local` (what
 Debian's packages make) or `kind`.
+
+What they need of this machine (Debian's packages, Go, disk, memory, Maven) is looked at before anything is built. No
+port of it is taken: the local cluster and an engine of our own have networks of their own, kind asks for any free one.
 """
 
 from __future__ import annotations
@@ -28,14 +31,19 @@ def main() -> int:
     options = [one for one in sys.argv[1:] if one != "--keep"]
     keep = "--keep" in sys.argv
     cluster = clusters.wanted(os.environ)
-    refusal = cluster if isinstance(cluster, str) else cluster and cluster.refusal()
-    if refusal:
-        print(refusal, file=sys.stderr)
+    if isinstance(cluster, str) or (refusal := _refusal(cluster)):
+        print(cluster if isinstance(cluster, str) else refusal, file=sys.stderr)
         return 2
     environment = {"STREAMJOB_E2E_HELM": str(helm.get()), "STREAMJOB_E2E_OUT": str(OUT.resolve()), **_kafka()}
     if cluster is None:
         return _pytest((), environment, options)
     return _on(cluster, environment, options, keep)
+
+
+def _refusal(cluster: clusters.Cluster | None) -> str | None:
+    """What this machine lacks for a cluster and its cases. A cluster that is given has them without Kafka's, too."""
+    told = (cluster.refusal(), kafka.refusal()) if cluster else ()
+    return " ".join(filter(None, told)) or None
 
 
 def _on(cluster: clusters.Cluster, environment: dict[str, str], options: list[str], keep: bool) -> int:

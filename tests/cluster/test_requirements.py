@@ -76,3 +76,12 @@ def test_the_suite_asks_before_it_builds_anything(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(suite.signal, "signal", lambda *_: None)
     monkeypatch.setattr(suite.sys, "argv", ["suite"])
     assert suite.main() == 2
+
+
+def test_maven_is_asked_for_with_the_rest(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(machine))
+    assert suite._refusal(suite.clusters.MADE["local"]) is None
+    monkeypatch.setattr(requirements.shutil, "which", lambda name: None if name in ("mvn", "nft") else name)
+    expected = "The local cluster needs: apt-get install -y nftables Kafka's cases need: apt-get install -y maven"
+    assert suite._refusal(suite.clusters.MADE["local"]) == expected
+    assert suite._refusal(None) is None

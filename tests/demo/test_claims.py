@@ -102,10 +102,13 @@ def snapshot(at_s: float, owners: str) -> Snapshot:
     )
 
 
-def cycle(at_s: float, owners: str, cost_s: float | None = None, remove: tuple[str, ...] = ()) -> CycleRecord:
+def cycle(
+    at_s: float, owners: str, cost_s: float | None = None, remove: tuple[str, ...] = (), alone_s: float = 0.5
+) -> CycleRecord:
+    """One cycle; `cost_s` is what a boundary adds, `alone_s` what its first move would."""
     act = cost_s is not None or bool(remove)
     moves = (
-        [Move(group=0, source=0, target=1, reason=MoveReason.RELIEVE, cost_s=cost_s, state_bytes=512.0, load=20.0)]
+        [Move(group=0, source=0, target=1, reason=MoveReason.RELIEVE, cost_s=alone_s, state_bytes=512.0, load=20.0)]
         if cost_s is not None
         else []
     )
@@ -170,6 +173,10 @@ def with_cycles(run: Run, *cycles: CycleRecord) -> Run:
 @pytest.mark.parametrize("claim", [exact, no_failed_task, balanced, within_budget, scaled_out, drained])
 def test_good_run_holds(run: Run, claim: Callable[[Run], Claim]) -> None:
     assert claim(run).ok
+
+
+def test_a_key_group_that_takes_longer_to_load_than_the_budget_moves_alone(run: Run) -> None:
+    assert within_budget(with_cycles(run, cycle(10, SKEWED, cost_s=2.5, alone_s=2.5))).ok
 
 
 Break = Callable[[Run], Run]

@@ -15,6 +15,7 @@ DEMO_S = 1500.0
 CLAIMS = 6
 
 
+@pytest.mark.demo
 @pytest.mark.spark
 @pytest.mark.timeout(1560)
 def test_a_job_on_this_machine_is_balanced_drained_and_scaled_and_its_results_are_exact() -> None:

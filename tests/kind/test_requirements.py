@@ -16,6 +16,7 @@ def without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requirements.os, "geteuid", lambda: 0)
     monkeypatch.setattr(shared.shutil, "which", lambda _: None)
     monkeypatch.setattr(shared.binary, "find", lambda: Path("kube"))
+    monkeypatch.setattr(requirements.binary, "go", lambda: "go")
     monkeypatch.setattr(shared.helm, "find", lambda: Path("helm"))
     monkeypatch.setattr(shared, "DISK_BYTES", 0)
     monkeypatch.setattr(shared, "MEMORY_BYTES", 0)
@@ -32,6 +33,16 @@ def test_without_one_ours_needs_packages_too(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(requirements.engine, "find", lambda: OURS)
     told = str(requirements.refusal())
     assert told.endswith("buildah busybox-static debootstrap docker.io iproute2 iptables runc")
+
+
+@pytest.mark.usefixtures("without_programs")
+@pytest.mark.parametrize(("found", "built"), [(Engine(), "kind is"), (OURS, "kind and its node image are")])
+def test_go_is_needed_for_kind_itself(found: Engine, built: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requirements.engine, "find", lambda: found)
+    monkeypatch.setattr(requirements.binary, "go", lambda: None)
+    assert str(requirements.refusal()).endswith(f"{built} built with Go (https://go.dev/dl).")
+    monkeypatch.setattr(shared.shutil, "which", lambda name: name)
+    assert (requirements.refusal() is None) is not found.is_bare
 
 
 def test_an_engine_of_ones_own_needs_root(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ DEMO_S = 1350.0
 CLAIMS = 7
 
 
+@pytest.mark.demo
 @pytest.mark.spark
 @pytest.mark.prometheus
 @pytest.mark.timeout(1400)

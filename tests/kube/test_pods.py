@@ -11,6 +11,7 @@ from kubectl import Kubectl, eventually
 
 from streamjob_operator.kube.client import KubeApi
 from streamjob_operator.kube.kinds import PODS
+from streamjob_operator.kube.lost_nodes import let_go
 from streamjob_operator.kube.marks import mark_pods
 from streamjob_operator.kube.pods import ExecutorPods, executor_pods
 from streamjob_operator.kube.report.events import Events
@@ -107,3 +108,39 @@ def test_a_pod_that_has_gone_is_no_error(pods: Pods) -> None:
     seen = pods.found()
     pods.kubectl("delete", "pod", "spark-1-exec-1", "spark-1-exec-2", "--wait=true")
     assert mark_pods(pods.api, Events(pods.api), seen, ("1", "2", "10"), NOW_S) == ("spark-1-exec-10",)
+
+
+def lost(pods: Pods) -> None:
+    """Executor 11 runs on a node that is gone: nobody ends its pod when it is deleted."""
+    pod = executor_pod("spark-1", "spark-1", "11")
+    pod["spec"] |= {"nodeName": "gone", "terminationGracePeriodSeconds": 1}
+    pods.kubectl.apply(pod)
+    pods.kubectl("delete", "pod", "spark-1-exec-11", "--wait=false")
+
+
+def test_a_pod_that_its_node_does_not_end_is_taken_away_and_told(pods: Pods) -> None:
+    lost(pods)
+    (leaving,) = pods.found().leaving
+    assert leaving.executor_id == "11"
+    assert "11" not in pods.found().names  # it is none of those that are there
+    events = Events(pods.api)
+    assert let_go(pods.api, events, pods.found(), leaving.due_s + 59.0) == ()
+    assert pods.found().leaving == (leaving,)
+    assert let_go(pods.api, events, pods.found(), leaving.due_s + 61.0) == ("spark-1-exec-11",)
+    assert pods.found().leaving == ()
+    assert [one.executor_id for one in pods.found().pods] == ["1", "2", "10"]  # the others stay
+
+    def reasons() -> list[str]:
+        told = pods.kubectl.get("events", "--field-selector=involvedObject.name=spark-1-exec-11")["items"]
+        return [event["reason"] for event in told]
+
+    eventually(lambda: reasons() == ["NodeSilent"])
+
+
+def test_another_pod_of_that_name_is_spared(pods: Pods) -> None:
+    lost(pods)
+    seen = pods.found()
+    pods.kubectl("delete", "pod", "spark-1-exec-11", "--grace-period=0", "--force")
+    pods.kubectl.apply(executor_pod("spark-1", "spark-1", "11"))
+    let_go(pods.api, Events(pods.api), seen, seen.leaving[0].due_s + 61.0)
+    assert "11" in pods.found().names

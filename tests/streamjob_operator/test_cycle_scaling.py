@@ -166,3 +166,15 @@ def test_recommended_executors_are_told_as_a_recommendation_and_nothing_is_done(
     assert record.scaling is not None
     assert record.scaling.target == 3
     assert world.assignments == []
+
+
+def test_looking_again_at_the_same_measurement_is_no_longer_calm() -> None:
+    """Cycles that come while a long batch runs have nothing new to say of how long a need has lasted."""
+    slow = job(("down: 0s", "down: 30s"))
+    world = warm(even(4, 4, 5.0), slow)
+    run(world, 1, slow)
+    for _ in range(4):
+        world.measured_ago_s += 10.0  # as old as the time since: no batch has ended
+        assert world.turn(slow).verdict.reason in (Reason.STABILIZING, Reason.METRICS_STALE)
+    world.measured_ago_s = 0.0
+    assert Reason.SCALE_IN in run(world, 4, slow)

@@ -1,10 +1,11 @@
 #!/bin/sh
 # A pod network of routes: every node has its pods' addresses from Kubernetes, and knows the way to every other node's.
+# One kubectl watches: one started every other second costs a sixth of a core on three nodes.
 set -eu
 nodes() {
   kubectl --server="https://$CONTROL_PLANE_ENDPOINT" --token="$(cat /var/run/secrets/kubernetes.io/serviceaccount/token)" \
-    --certificate-authority=/var/run/secrets/kubernetes.io/serviceaccount/ca.crt get nodes \
-    --output='jsonpath={range .items[*]}{.status.addresses[?(@.type=="InternalIP")].address} {.spec.podCIDR}{"\n"}{end}'
+    --certificate-authority=/var/run/secrets/kubernetes.io/serviceaccount/ca.crt get nodes --watch \
+    --output='jsonpath={.status.addresses[?(@.type=="InternalIP")].address} {.spec.podCIDR}{"\n"}'
 }
 configure() {
   [ -e /etc/cni/net.d/10-routes.conflist ] && return

@@ -13,6 +13,7 @@ from streamjob_operator.kube.driver.monitoring import Monitoring
 from streamjob_operator.kube.driver.naming import executor_selector
 from streamjob_operator.kube.driver.observe import rfc3339, seconds
 from streamjob_operator.kube.grants import grant_map
+from streamjob_operator.kube.lost_nodes import let_go
 from streamjob_operator.kube.maps import MapView
 from streamjob_operator.kube.marks import keep_marks, mark_pods
 from streamjob_operator.kube.models.driver import DriverStatus
@@ -118,6 +119,8 @@ class KubeDrivers:
         if asked.reading.deleted_at_s is None:
             marked = (*asked.memory.marked, *keep_marks(pods, agent, asked.map.spec.get("remove") or ()))
         mark_pods(self._api, self._events, pods, marked, asked.now_s)
+        if asked.job.spec.application is not None:  # nothing of somebody else's application is deleted
+            let_go(self._api, self._events, pods, asked.now_s)
         return dataclasses.replace(
             facts,
             pods=pods.names,

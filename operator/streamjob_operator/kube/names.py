@@ -227,6 +227,10 @@ class KubeReason(enum.StrEnum):
     UNMARKED = "Unmarked"
     """A drain was taken back; the executor stays. Event on its pod."""
 
+    NODE_SILENT = "NodeSilent"
+    """An executor's pod was to end a minute ago and its node does not answer. The pod is taken out of the API, so that
+    Spark starts another executor. Event on its pod. To do: look at the node."""
+
     STOPPED = "Stopped"
     """A person ended the running moves with the annotation `streamjob.dev/stop`. Event."""
 

@@ -14,6 +14,7 @@ from streamjob_operator.kube.driver.naming import SPARK_ROLE
 from streamjob_operator.kube.driver.observe import is_ready, trouble, unschedulable
 from streamjob_operator.kube.kinds import PODS
 from streamjob_operator.kube.names import Label
+from streamjob_operator.kube.report.times import seconds
 
 APPLICATION, EXECUTOR = "spark-app-selector", "spark-exec-id"
 MARK = "true"
@@ -35,15 +36,31 @@ class ExecutorPod:
     @property
     def regarding(self) -> dict[str, Any]:
         """The pod as an event names it."""
-        metadata = {"name": self.name, "namespace": self.namespace, "uid": self.uid}
-        return {"apiVersion": PODS.api_version, "kind": PODS.kind, "metadata": metadata}
+        return _regarding(self.name, self.namespace, self.uid)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class LeavingPod:
+    """One executor's pod that was told to end, has not, and was to be gone by `due_s`, seconds since the epoch."""
+
+    executor_id: str
+    name: str
+    namespace: str
+    uid: str
+    due_s: float
+
+    @property
+    def regarding(self) -> dict[str, Any]:
+        """The pod as an event names it."""
+        return _regarding(self.name, self.namespace, self.uid)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorPods:
-    """All of them, ordered by executor id as far as that is a number."""
+    """All of them, ordered by executor id as far as that is a number; those that are told to end apart."""
 
     pods: tuple[ExecutorPod, ...] = ()
+    leaving: tuple[LeavingPod, ...] = ()
 
     @property
     def admitted(self) -> int:
@@ -85,9 +102,13 @@ def selector(application_id: str) -> str:
 
 
 def read_pods(documents: Iterable[Mapping[str, Any]]) -> ExecutorPods:
-    """Pods as the API server lists them; those that have ended or are going are left out."""
-    pods = [_read(one) for one in documents if _lives(one) and EXECUTOR in (one["metadata"].get("labels") or {})]
-    return ExecutorPods(pods=tuple(sorted(pods, key=lambda pod: (len(pod.executor_id), pod.executor_id))))
+    """Pods as the API server lists them; those that have ended are left out."""
+    here = [one for one in documents if not _ended(one) and EXECUTOR in (one["metadata"].get("labels") or {})]
+    pods = [_read(one) for one in here if "deletionTimestamp" not in one["metadata"]]
+    return ExecutorPods(
+        pods=tuple(sorted(pods, key=lambda pod: (len(pod.executor_id), pod.executor_id))),
+        leaving=tuple(_leaving(one["metadata"]) for one in here if "deletionTimestamp" in one["metadata"]),
+    )
 
 
 def _drivers(document: Mapping[str, Any]) -> set[str]:
@@ -95,9 +116,23 @@ def _drivers(document: Mapping[str, Any]) -> set[str]:
     return {one["uid"] for one in owners if one.get("kind") == PODS.kind}
 
 
-def _lives(document: Mapping[str, Any]) -> bool:
-    phase = (document.get("status") or {}).get("phase")
-    return phase not in _ENDED and "deletionTimestamp" not in document["metadata"]
+def _regarding(name: str, namespace: str, uid: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace, "uid": uid}
+    return {"apiVersion": PODS.api_version, "kind": PODS.kind, "metadata": metadata}
+
+
+def _ended(document: Mapping[str, Any]) -> bool:
+    return (document.get("status") or {}).get("phase") in _ENDED
+
+
+def _leaving(metadata: Mapping[str, Any]) -> LeavingPod:
+    return LeavingPod(
+        executor_id=metadata["labels"][EXECUTOR],
+        name=metadata["name"],
+        namespace=metadata["namespace"],
+        uid=metadata["uid"],
+        due_s=seconds(metadata["deletionTimestamp"]),
+    )
 
 
 def _read(document: Mapping[str, Any]) -> ExecutorPod:

@@ -94,14 +94,8 @@ def learn_batches(memory: Memory, snapshot: Snapshot) -> Memory:
         return memory
     knowledge = _after(_with_moves(knowledge, memory, snapshot), memory, snapshot)
     if _warm(snapshot):
-        knowledge = _with_tasks(knowledge, memory, snapshot)
+        knowledge = with_tasks(knowledge, since_change(snapshot), moved_rows(memory, snapshot))
     return dataclasses.replace(memory, batches=knowledge)
-
-
-def _with_tasks(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
-    recent, changed_at_s = since_change(snapshot)
-    changed = changed_at_s is not None and (knowledge.tasks_at_s is None or changed_at_s >= knowledge.tasks_at_s)
-    return with_tasks(knowledge, recent, moved_rows(memory, snapshot), changed=changed)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ import numpy as np
 
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import Memory, Snapshot, StageView
-from streamjob_planners.batch.change import changes
+from streamjob_planners.batch.change import changes, shown_alone
 from streamjob_planners.batch.level import level_changes
-from streamjob_planners.model import FloatArray
+from streamjob_planners.model import BoolArray, FloatArray
 
 MOST_CHANGES = 2
 """More changes than this within a series are a load that swings: its mean is what to plan for, not its newest turn."""
@@ -30,12 +30,14 @@ class Recent:
         changed_at_s: since when key groups share the work as they do now.
         level_changed_at_s: since when there is as much work for all as there is now.
         alike: first row of the series from which on key groups share the work as they do now.
+        shown_alone: its first batch by itself shows the change of shares, as no executor's speed could.
     """
 
     snapshot: Snapshot
     changed_at_s: float | None = None
     level_changed_at_s: float | None = None
     alike: int = 0
+    shown_alone: bool = False
 
 
 def recent(snapshot: Snapshot) -> Recent:
@@ -57,11 +59,21 @@ def recent(snapshot: Snapshot) -> Recent:
     )
 
 
-def since_change(snapshot: Snapshot) -> tuple[Snapshot, float | None]:
-    """The snapshot since key groups share the work as they do, and when that was; None where no change is seen."""
+def since_change(snapshot: Snapshot) -> Recent:
+    """The snapshot since key groups share the work as they do, whatever the level."""
     series = snapshot.series
-    row = None if series is None else _newest(snapshot, changes(series.busy_s, series.batches))
-    return (snapshot, None) if series is None or row is None else (cut(snapshot, series, row), _begun_s(series, row))
+    if series is None:
+        return Recent(snapshot=snapshot)
+    rows = changes(series.busy_s, series.batches)
+    row = _newest(snapshot, rows)
+    if row is None:
+        return Recent(snapshot=snapshot)
+    return Recent(
+        snapshot=cut(snapshot, series, row),
+        changed_at_s=_begun_s(series, row),
+        alike=row,
+        shown_alone=shown_alone(series.busy_s, series.batches, row, max((0, *rows[:-1]))),
+    )
 
 
 def steady(snapshot: Snapshot, memory: Memory) -> Snapshot | None:
@@ -114,7 +126,11 @@ def _summed(matrix: FloatArray, row: int) -> FloatArray:
 
 
 def _stages(snapshot: Snapshot, series: BatchSeries, row: int) -> tuple[StageView, ...]:
-    """Means per batch since the row: each operator's stage as it grew, and those without key groups as all of them."""
+    """Means per batch since the row: each operator's stage as it grew, and those without key groups as all of them.
+
+    What makes batches differ across the row is no noise, so their spread is that since the row, too.
+    """
+    of_group = np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)
     in_window = series.within(snapshot.taken_at_s - snapshot.window_s)
 
     def grew(operator: int | None) -> float:
@@ -126,9 +142,19 @@ def _stages(snapshot: Snapshot, series: BatchSeries, row: int) -> tuple[StageVie
     def scaled(view: StageView) -> StageView:
         ratio = grew(view.operator)
         seconds = {name: ratio * getattr(view, name) for name in ("wall_s", "busy_s", "longest_s", "wait_s")}
-        return dataclasses.replace(view, **seconds)
+        spread_s = None if view.spread_s is None else _spread_s(series, row, of_group == view.operator)
+        return dataclasses.replace(view, **seconds, spread_s=spread_s)
 
     return tuple(scaled(view) for view in snapshot.stages)
+
+
+def _spread_s(series: BatchSeries, row: int, mine: BoolArray) -> float | None:
+    """Of one batch of a key group's seconds, pooled over these; None of a single row."""
+    batches, per_batch = series.batches[row:], series.busy_s[row:, mine] / series.batches[row:, None]
+    if batches.size < 2 or not mine.any():
+        return None
+    off = per_batch - np.average(per_batch, axis=0, weights=batches)
+    return float(np.sqrt((batches[:, None] * off**2).sum() / ((batches.size - 1) * int(mine.sum()))))
 
 
 def _at_level(newest: Snapshot, alike: Snapshot) -> Snapshot:
@@ -145,8 +171,7 @@ def _newest(snapshot: Snapshot, rows: tuple[int, ...]) -> int | None:
     series = snapshot.series
     if series is None or not 0 < len(rows) <= MOST_CHANGES:
         return None
-    begun_s = float(series.ended_at_s[rows[-1]] - series.row_s[rows[-1]])
-    return rows[-1] if begun_s > snapshot.taken_at_s - snapshot.window_s else None
+    return rows[-1] if series.within(snapshot.taken_at_s - snapshot.window_s)[rows[-1]] else None
 
 
 def _newest_level(snapshot: Snapshot, series: BatchSeries) -> int | None:

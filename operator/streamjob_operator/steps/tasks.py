@@ -7,8 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from streamjob_operator.series import CLOCKS_S
+from streamjob_operator.steps.recent import Recent
 from streamjob_operator.values import Snapshot
-from streamjob_planners.batch.evidence import TaskWindow, with_window
+from streamjob_planners.batch.evidence import TaskWindow, begun_anew, with_window
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.capacity import pace
 from streamjob_planners.capacity.own_groups import seen, speeds_of
@@ -31,34 +33,43 @@ def tasks_of(snapshot: Snapshot, knowledge: Knowledge) -> tuple[FloatArray, Floa
     return known.tasks(window.operator, window.task_s)
 
 
-def with_tasks(
-    knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None, *, changed: bool = False
-) -> Knowledge:
+def with_tasks(knowledge: Knowledge, newest: Recent, stirred: BoolArray | None) -> Knowledge:
     """With what one more window teaches; each is taken in once, and of one that overlaps only the new part counts.
 
-    `stirred`: groups that moved within the window, (n_groups,), None when nobody knows; they say nothing of speeds.
-    `changed`: key groups share the work in another way than before; where no executor's speed explains that, what was
-    known of their tasks holds no longer.
+    `newest`: the part of the window since key groups share the work as they do; `stirred`: groups that moved within it,
+    (n_groups,), None when nobody knows; they say nothing of speeds. Where the change is new and no executor's speed
+    explains it, what was known of tasks holds no longer.
     """
-    at_s = snapshot.taken_at_s
-    if not 0 < len(snapshot.group_ids) <= MOST_GROUPS or snapshot.rates.batches == 0 or snapshot.window_s <= 0:
+    snapshot, known_s = newest.snapshot, knowledge.tasks_at_s
+    if not _teaches(snapshot) or (known_s is not None and snapshot.taken_at_s <= known_s):
         return knowledge
-    if knowledge.tasks_at_s is not None and at_s <= knowledge.tasks_at_s:
-        return knowledge
-    since_s = snapshot.window_s if knowledge.tasks_at_s is None else at_s - knowledge.tasks_at_s
-    new_ratio = min(1.0, since_s / snapshot.window_s)
+    changed = newest.changed_at_s is not None and (known_s is None or newest.changed_at_s >= known_s - CLOCKS_S)
+    if changed and newest.shown_alone:  # nothing is left to tell speeds by
+        return _taken_in(knowledge, snapshot, anew=True)
     paces = _paces(knowledge, snapshot, stirred)
     slowed = _slowed(knowledge, snapshot, stirred)
     if any(
         paces.by_executor.get(name, Pace()).speed == 1.0 for name in slowed
     ):  # most of the window was before, and says nothing of how it is now
-        return dataclasses.replace(knowledge, paces={**paces.by_executor, **slowed}, tasks_at_s=at_s)
+        return dataclasses.replace(knowledge, paces={**paces.by_executor, **slowed}, tasks_at_s=snapshot.taken_at_s)
     explained = paces.by_executor != knowledge.paces
-    knowledge = dataclasses.replace(knowledge, paces=paces.by_executor, tasks_at_s=at_s)
+    after = dataclasses.replace(knowledge, paces=paces.by_executor)
     if paces.suspected:
-        return knowledge
-    known = None if changed and not explained else knowledge.tasks
-    return dataclasses.replace(knowledge, tasks=with_window(known, _window(snapshot, new_ratio, knowledge.paces)))
+        return dataclasses.replace(after, tasks_at_s=snapshot.taken_at_s)
+    return _taken_in(after, snapshot, anew=changed and not explained)
+
+
+def _teaches(snapshot: Snapshot) -> bool:
+    return 0 < len(snapshot.group_ids) <= MOST_GROUPS and snapshot.rates.batches > 0 and snapshot.window_s > 0
+
+
+def _taken_in(knowledge: Knowledge, snapshot: Snapshot, *, anew: bool) -> Knowledge:
+    """With the window's tasks, on executors as fast as they are known to be."""
+    at_s, known_s = snapshot.taken_at_s, knowledge.tasks_at_s
+    since_s = snapshot.window_s if known_s is None else at_s - known_s
+    window = _window(snapshot, min(1.0, since_s / snapshot.window_s), knowledge.paces)
+    tasks = begun_anew(knowledge.tasks, window) if anew else with_window(knowledge.tasks, window)
+    return dataclasses.replace(knowledge, tasks=tasks, tasks_at_s=at_s)
 
 
 def _paces(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) -> Paces:

@@ -49,9 +49,17 @@ def changes(busy_s: FloatArray, batches: IntArray) -> tuple[int, ...]:
             parts += [(begin, begin + cut), (begin + cut, end)]
     found.sort()
     newest = len(batches) - 1
-    if sudden((busy_s / batches[:, None])[found[-1] if found else 0 :]):
+    if shown_alone(busy_s, batches, newest, found[-1] if found else 0):
         found.append(newest)
     return tuple(found)
+
+
+def shown_alone(busy_s: FloatArray, batches: IntArray, row: int, since: int = 0) -> bool:
+    """Whether this row by itself shows that work went from key groups to others, against the rows from `since` on.
+
+    No executor's speed does that, however many of its key groups are among them.
+    """
+    return sudden((busy_s / batches[:, None])[since : row + 1])
 
 
 def _scaled(busy_s: FloatArray, batches: IntArray) -> FloatArray:

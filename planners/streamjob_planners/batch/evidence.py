@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -127,16 +128,33 @@ class TaskEvidence:
 def with_window(before: TaskEvidence | None, window: TaskWindow) -> TaskEvidence:
     """What is known after one more window; other groups than before begin anew. O(n_groups)."""
     row, total_s = _totals(window.operator, window.task_s)
-    share = np.divide(window.task_s, total_s[row], out=np.zeros(row.size), where=total_s[row] > 0)
+    share = _shares(window, row, total_s)
     if before is None or before.groups != window.groups:
-        variation = [_told(window, row, total_s, at, _prior(share[row == at])) for at in range(total_s.size)]
-        return TaskEvidence(
-            groups=window.groups,
-            share=_rounded(share),
-            batches=_rounded(np.full(row.size, float(window.batches))),
-            variation=tuple(variation),
-        )
+        return _first(window, row, share, total_s, [_prior(share[row == at]) for at in range(total_s.size)])
     return _Step(before, window, row, share, total_s).result()
+
+
+def begun_anew(before: TaskEvidence | None, window: TaskWindow) -> TaskEvidence:
+    """What is known after a change that this window begins with: shares are the window's alone.
+
+    How much tasks vary beside their mean does not go with who has the work, and is as known as before. O(n_groups).
+    """
+    if before is None or before.groups != window.groups:
+        return with_window(None, window)
+    row, total_s = _totals(window.operator, window.task_s)
+    return _first(window, row, _shares(window, row, total_s), total_s, before.variation)
+
+
+def _first(
+    window: TaskWindow, row: IntArray, share: FloatArray, total_s: FloatArray, variation: Sequence[Variation]
+) -> TaskEvidence:
+    """What one window teaches to whom only the variation of each operator is known."""
+    return TaskEvidence(
+        groups=window.groups,
+        share=_rounded(share),
+        batches=_rounded(np.full(row.size, float(window.batches))),
+        variation=tuple(_told(window, row, total_s, at, one) for at, one in enumerate(variation)),
+    )
 
 
 class _Step:
@@ -233,6 +251,11 @@ def _totals(operator: IntArray, task_s: FloatArray) -> tuple[IntArray, FloatArra
     """The row of each group's operator, and each operator's seconds in a batch."""
     present, row = np.unique(operator, return_inverse=True)
     return row.astype(np.int64), np.bincount(row, task_s, present.size).astype(np.float64)
+
+
+def _shares(window: TaskWindow, row: IntArray, total_s: FloatArray) -> FloatArray:
+    """Each group's part of its operator's seconds."""
+    return np.divide(window.task_s, total_s[row], out=np.zeros(row.size), where=total_s[row] > 0)
 
 
 def _rounded(values: FloatArray) -> tuple[float, ...]:

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from worlds import even, job, series_with
 
+from streamjob_operator.measure.stages import pooled_spread_s
 from streamjob_operator.scaling.rule import Fleet, Situation
 from streamjob_operator.scaling.utilization.needs import total_load
 from streamjob_operator.series import StageRows
 from streamjob_operator.steps.batching import batch_times, learn_batches
 from streamjob_operator.steps.estimate import estimate
-from streamjob_operator.steps.recent import recent, since_change, steady
+from streamjob_operator.steps.recent import Recent, cut, recent, since_change, steady
 from streamjob_operator.values import Lag, Memory, Snapshot, StageView
 from streamjob_planners import plans
 from streamjob_planners.batch.knowledge import Knowledge
@@ -31,32 +32,41 @@ def snapshot(*rows: tuple[float, ...], window: int) -> Snapshot:
 
 def test_batches_of_before_a_change_are_left_out() -> None:
     seen = snapshot(*[QUIET] * 10, *[SHIFTED] * 2, window=6)
-    newest, changed_at_s = since_change(seen)
-    assert changed_at_s == 996.0
+    found = since_change(seen)
+    newest = found.snapshot
+    assert found.changed_at_s == 996.0
     assert (newest.window_s, newest.rates.batches, newest.rates.mean_batch_s) == (4.0, 2, 1.5)
     assert newest.rates.other_busy_s == 2.0
     assert newest.busy_s == pytest.approx([6.0, 2.0, 6.0, 2.0], rel=0.05)
-    found = estimate(seen, Memory())
-    assert found.changed_at_s == 996.0
-    assert found.model.load == pytest.approx([150.0, 50.0, 150.0, 50.0], rel=0.05)
-    assert found.model.batch is not None
-    assert found.model.batch.task_s == pytest.approx(SHIFTED, rel=0.05)
+    estimated = estimate(seen, Memory())
+    assert estimated.changed_at_s == 996.0
+    assert estimated.model.load == pytest.approx([150.0, 50.0, 150.0, 50.0], rel=0.05)
+    assert estimated.model.batch is not None
+    assert estimated.model.batch.task_s == pytest.approx(SHIFTED, rel=0.05)
+
+
+def test_a_change_that_the_window_begins_with_is_in_it() -> None:
+    """Scrapes are stamped in milliseconds, and rows may seem to begin a little earlier than they do."""
+    seen = snapshot(*[QUIET] * 10, *[SHIFTED] * 6, window=6)
+    for window_s in (12.0, 11.9995):
+        found = since_change(dataclasses.replace(seen, window_s=window_s))
+        assert (found.changed_at_s, found.snapshot.rates.batches) == (988.0, 6)
 
 
 def test_a_change_from_before_the_window_changes_nothing() -> None:
-    seen = snapshot(*[QUIET] * 10, *[SHIFTED] * 6, window=6)
-    assert since_change(seen) == (seen, None)
+    seen = snapshot(*[QUIET] * 10, *[SHIFTED] * 7, window=6)
+    assert since_change(seen) == Recent(snapshot=seen)
 
 
 def test_a_load_that_swings_is_taken_as_a_whole() -> None:
     swings = ([QUIET] * 4 + [SHIFTED] * 4) * 2
-    assert since_change(snapshot(*swings, window=6))[1] is None
+    assert since_change(snapshot(*swings, window=6)).changed_at_s is None
 
 
 @pytest.mark.parametrize("rows", [[], [QUIET] * 8])
 def test_without_a_change_the_window_stays(rows: list[tuple[float, ...]]) -> None:
     seen = snapshot(*rows, window=6) if rows else even(2, 2, 20.0).observe(1000.0, 10.0)
-    assert since_change(seen) == (seen, None)
+    assert since_change(seen) == Recent(snapshot=seen)
     assert estimate(seen, Memory()).changed_at_s is None
 
 
@@ -147,7 +157,21 @@ def test_stages_are_those_since_the_change() -> None:
     (stage,) = recent(seen).snapshot.stages
     ratio = 1.5 / (10 / 8 * 0.9)  # six of eight batches with 1, two with 1.5
     assert (stage.busy_s, stage.longest_s) == pytest.approx((9.0 * ratio, 3.0 * ratio), rel=0.03)
-    assert stage.spread_s == 0.5
+    assert stage.spread_s == pytest.approx(np.std(seen.series.busy_s[-2:], axis=0, ddof=1).mean(), rel=0.5)
+
+
+def test_what_a_change_makes_of_batches_is_no_noise() -> None:
+    seen = snapshot(*[QUIET] * 10, *[SHIFTED] * 3, window=6)
+    assert seen.series is not None
+    mixed = pooled_spread_s(float((seen.series.busy_s[-6:] ** 2).sum()), seen.busy_s, 6)
+    view = StageView(operator=0, level=0, wall_s=9.0, busy_s=9.0, longest_s=3.0, spread_s=mixed)
+    (stage,) = recent(dataclasses.replace(seen, stages=(view,))).snapshot.stages
+    assert mixed is not None
+    assert mixed > 1.0
+    assert stage.spread_s == pytest.approx(0.02, abs=0.02)
+    alone = snapshot(*[QUIET] * 12, window=2)
+    (one_batch,) = cut(dataclasses.replace(alone, stages=(view,)), seen.series, 12).stages
+    assert one_batch.spread_s is None
 
 
 def stirred(seen: Snapshot, *, moved: int | None = None, executors: int | None = None) -> Snapshot:

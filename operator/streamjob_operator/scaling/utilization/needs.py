@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from streamjob_operator.scaling.late import late_ratio
 from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.values import QueryRates
 from streamjob_planners import measures
@@ -73,10 +74,11 @@ def speedup(situation: Situation) -> float:
 
 
 def by_load(situation: Situation) -> Need:
-    """Executors whose slots are busy to the target utilisation."""
+    """Executors whose slots are busy to the target utilisation; calm only with what rows that wait will take, too."""
     target, total = situation.job.spec.scaling.target_utilization, total_load(situation)
-    lost = situation.estimate.lost_executors
-    executors, calm = (max(1, math.ceil(total / (part * target) + lost - 1e-9)) for part in (1.0, TOLERANCE))
+    lost, waiting = situation.estimate.lost_executors, total * late_ratio(situation.snapshot)
+    executors = max(1, math.ceil(total / target + lost - 1e-9))
+    calm = max(1, math.ceil(waiting / (TOLERANCE * target) + lost - 1e-9))
     return Need(executors=executors, calm=calm, why=f"a load of {total:.0f} points at {target:g} percent each")
 
 

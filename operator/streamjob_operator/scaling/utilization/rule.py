@@ -17,13 +17,21 @@ class UtilizationRule:
 
     def decide(self, situation: Situation, state: State | None) -> tuple[Wish, State]:
         """The smallest need of the window upwards, else the largest of the window downwards."""
-        job, fleet, now_s = situation.job, situation.fleet, situation.now_s
+        job, fleet, at_s = situation.job, situation.fleet, measured_at_s(situation)
         need = within_tolerance(need_of(situation), fleet)
-        history = recommend(recalled(History, state), need.executors, job, now_s, need.since_s)
-        up, down = stabilised(history, fleet.wanted, job, now_s)
+        history = recommend(recalled(History, state), need.executors, job, at_s, need.since_s)
+        up, down = stabilised(history, fleet.wanted, job, at_s)
         executors = up if up > fleet.wanted else min(down, fleet.wanted)
         held = waiting(clamp(need.executors, job) > fleet.wanted, job)
         return Wish(executors=executors, needed=need.executors, why=need.why, held=held), kept(history)
+
+
+def measured_at_s(situation: Situation) -> float:
+    """The moment that a need speaks of, seconds since the epoch: looking again at what was measured then is no news.
+
+    Of a query that waits for data it is now: nothing new is what it says.
+    """
+    return situation.now_s if waits(situation.snapshot) is not None else situation.snapshot.taken_at_s
 
 
 def need_of(situation: Situation) -> Need:

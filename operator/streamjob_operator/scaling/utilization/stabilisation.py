@@ -14,7 +14,7 @@ HOLE_PERIODS = 1.5
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """One earlier need, within the bounds of that time.
+    """One earlier need, within the bounds of that time; `at_s` is the moment that its measurement speaks of.
 
     `since_s`: it rests on what was measured since then, where that is less than a statistics period: load had changed.
     """
@@ -31,17 +31,21 @@ class History:
     recommendations: tuple[Recommendation, ...] = ()
 
 
-def recommend(history: History, needed: int, job: StreamJob, now_s: float, since_s: float | None = None) -> History:
-    """Earlier recommendations and this one; of those older than the longest window only the newest is kept."""
+def recommend(history: History, needed: int, job: StreamJob, at_s: float, since_s: float | None = None) -> History:
+    """Earlier recommendations and this one; of those older than the longest window only the newest is kept.
+
+    A second recommendation from the same measurement takes the place of the first.
+    """
     window_s = max(job.spec.scaling.stabilization.up_s, job.spec.scaling.stabilization.down_s)
-    every = (*history.recommendations, Recommendation(at_s=now_s, executors=clamp(needed, job), since_s=since_s))
-    older = [one for one in every if one.at_s <= now_s - window_s and one is not every[-1]]
-    recent = (one for one in every if one.at_s > now_s - window_s or one is every[-1])
+    earlier = (one for one in history.recommendations if one.at_s != at_s)
+    every = (*earlier, Recommendation(at_s=at_s, executors=clamp(needed, job), since_s=since_s))
+    older = [one for one in every if one.at_s <= at_s - window_s and one is not every[-1]]
+    recent = (one for one in every if one.at_s > at_s - window_s or one is every[-1])
     return History(recommendations=(*older[-1:], *recent))
 
 
-def stabilised(history: History, wanted: int, job: StreamJob, now_s: float) -> tuple[int, int]:
-    """Smallest recommendation of the window upwards, largest of the window downwards; the newest one is of now.
+def stabilised(history: History, wanted: int, job: StreamJob, at_s: float) -> tuple[int, int]:
+    """Smallest recommendation of the window upwards, largest of the window downwards; the newest one is of `at_s`.
 
     Until the history covers a window, what is there now counts as a recommendation of that time; what was measured
     since a change of load covers no time before it.
@@ -51,11 +55,11 @@ def stabilised(history: History, wanted: int, job: StreamJob, now_s: float) -> t
     hole_s = HOLE_PERIODS * job.spec.balancing.statistics_period_s
 
     def window(length_s: float) -> list[int]:
-        recent = [one for one in every if one.at_s > now_s - length_s] or [every[-1]]
+        recent = [one for one in every if one.at_s > at_s - length_s] or [every[-1]]
         wishes = [one.executors for one in recent]
-        before = [one.executors for one in every if one.at_s <= now_s - length_s][-1:]
-        part = recent[0].since_s is not None and recent[0].since_s > now_s - length_s
-        if length_s == 0 or (before and not part and recent[0].at_s <= now_s - length_s + hole_s):
+        before = [one.executors for one in every if one.at_s <= at_s - length_s][-1:]
+        part = recent[0].since_s is not None and recent[0].since_s > at_s - length_s
+        if length_s == 0 or (before and not part and recent[0].at_s <= at_s - length_s + hole_s):
             return wishes
         # Nothing was measured when the window began: what was wished, or there, before that time counts on.
         return [*wishes, *(before or [now])]
