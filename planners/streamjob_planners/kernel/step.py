@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import CAME, LEFT, MOST_PIECES, Fixed, State, must_gain_s, put, refocus, scheduled, take
+from streamjob_planners.kernel.state import (
+    CAME,
+    LEFT,
+    MOST_PIECES,
+    Fixed,
+    State,
+    must_gain_s,
+    put,
+    refocus,
+    scheduled,
+    take,
+)
 
 
 @compiled
