@@ -12,7 +12,8 @@ WORKDIR /src
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 COPY pyproject.toml constraints.txt ./
 RUN touch README.md LICENSE \
- && for package in operator/streamjob_operator planners/streamjob_planners planners/streamjob_sim agent/streamjob_agent; do \
+ && for package in operator/streamjob_operator planners/streamjob_planners simulator/streamjob_sim \
+      agent/streamjob_agent commands/streamjob_cli; do \
       mkdir -p "$package" && touch "$package/__init__.py"; \
     done
 
@@ -31,6 +32,8 @@ COPY README.md LICENSE ./
 COPY operator operator
 COPY planners planners
 COPY agent agent
+COPY simulator simulator
+COPY commands commands
 RUN /opt/streamjob/bin/pip install --quiet --no-compile --no-deps --no-build-isolation --force-reinstall . \
  && /opt/streamjob/bin/pip uninstall --quiet --yes hatchling trove-classifiers pathspec pluggy pip setuptools \
  && find /opt/streamjob -type d -name __pycache__ -prune -exec rm -rf {} +
@@ -40,7 +43,7 @@ COPY samples/snapshots/skewed-keys.json /tmp/
 RUN find /opt/streamjob -name '*.py' -exec touch -d 2020-01-01 {} + \
  && NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= NUMBA_CACHE_DIR=/opt/streamjob/compiled \
     PYTHONPYCACHEPREFIX=/opt/streamjob/bytecode PYTHONDONTWRITEBYTECODE= \
-    /opt/streamjob/bin/python -m streamjob_operator.rehearsal /tmp/skewed-keys.json
+    /opt/streamjob/bin/python -m streamjob_cli.rehearsal /tmp/skewed-keys.json
 
 FROM ${BASE_IMAGE} AS operator
 LABEL org.opencontainers.image.title="streamjob-operator" \

@@ -31,8 +31,8 @@ from e2e.cluster.kubectl import ESTABLISHED, Kubectl
 from e2e.cluster.process import Process, free_ports
 from e2e.cluster.prometheus import Prometheus
 
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.kinds import PODS, STREAM_JOBS
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import PODS, STREAM_JOBS
 
 ROOT = Path(__file__).resolve().parents[2]
 EXECUTORS = 10

@@ -15,8 +15,8 @@ from benchmarks.operator.reactions import Reactions
 from e2e.cluster.process import Process
 from prometheus_client.parser import text_string_to_metric_families
 
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.kinds import STREAM_JOBS
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import STREAM_JOBS
 
 Samples = dict[tuple[str, tuple[str, ...]], float]
 

@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.kinds import STREAM_JOBS
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import STREAM_JOBS
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.ports import Unavailable
 

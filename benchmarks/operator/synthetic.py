@@ -18,8 +18,8 @@ import numpy as np
 from streamjob_agent import metric_names as names
 from streamjob_agent.map_form import assignment_from_spec, status_to_map
 from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.kinds import PARTITION_MAPS
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS
 from streamjob_operator.ports import Unavailable
 
 HEARTBEAT_S = 10.0

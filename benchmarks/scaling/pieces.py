@@ -21,7 +21,7 @@ FOLDER = Path("out/benchmarks/scaling")
 SOURCES = (
     "benchmarks/scaling/arena.py",
     "operator/streamjob_operator",
-    "planners/streamjob_sim",
+    "simulator/streamjob_sim",
     "planners/streamjob_planners",
 )
 RULES = Path("operator/streamjob_operator/scaling")

@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[2]
 SPARK_VERSION = "4.3.0"
 _SUITE, _PACKAGES = "bookworm", "ca-certificates,python3-minimal,python3-venv,python3-pip"
 _AGENT_SOURCES = ("agent", "pyproject.toml", "constraints.txt", "Dockerfile")
-_OPERATOR_SOURCES = (*_AGENT_SOURCES, "operator", "planners", "samples/snapshots", "README.md", "LICENSE")
+_ROOMS = ("operator", "planners", "simulator", "commands")
+_OPERATOR_SOURCES = (*_AGENT_SOURCES, *_ROOMS, "samples/snapshots", "README.md", "LICENSE")
 _PAUSE = """FROM scratch
 COPY busybox /bin/busybox
 ENTRYPOINT ["/bin/busybox", "sh", "-c", "trap 'exit 0' TERM INT; while :; do /bin/busybox sleep 3600 & wait; done"]

@@ -17,7 +17,10 @@ NAME = "streamjob-e2e"
 KUBECONFIG = Path("/var/tmp/streamjob-e2e.kubeconfig")
 READY = "300s"
 PULLED = "kindest/node"
+CONTROL_PLANE = f"{NAME}-control-plane"
 WORKERS = (f"{NAME}-worker", f"{NAME}-worker2")
+_ON_THE_CONTROL_PLANE = "prometheus"
+"""Where no case kills it."""
 _NO_OOM_SCORE = '[plugins."io.containerd.grpc.v1.cri"]\n  restrict_oom_score_adj = true\n'
 
 
@@ -74,9 +77,10 @@ def create(engine: Engine) -> None:
 
 
 def load(engine: Engine, *images: Image) -> None:
-    """Give the workers the images that they do not have; raises RuntimeError."""
+    """Give the nodes the images that they need and do not have; raises RuntimeError."""
     for image in images:
-        lacking = [one for one in WORKERS if not _has(engine, one, image)]
+        nodes = (*WORKERS, CONTROL_PLANE) if image.name == _ON_THE_CONTROL_PLANE else WORKERS
+        lacking = [one for one in nodes if not _has(engine, one, image)]
         if lacking:
             to = (f"--name={NAME}", f"--nodes={','.join(lacking)}")
             engine.run(str(programs.kind()), "load", "image-archive", str(image.archive), *to)
@@ -88,6 +92,6 @@ def delete(engine: Engine) -> None:
     KUBECONFIG.unlink(missing_ok=True)
 
 
-def _has(engine: Engine, worker: str, image: Image) -> bool:
-    listed = engine.run("docker", "exec", worker, "ctr", "--namespace=k8s.io", "images", "list", "--quiet")
+def _has(engine: Engine, node: str, image: Image) -> bool:
+    listed = engine.run("docker", "exec", node, "ctr", "--namespace=k8s.io", "images", "list", "--quiet")
     return image.tag in listed.split()

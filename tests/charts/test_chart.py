@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from streamjob_operator.kube.crd.command import rendered
-from streamjob_operator.kube.telemetry_names import FAMILIES
+from streamjob_operator.kube.process.telemetry_names import FAMILIES
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from streamjob_operator.kube.cli import main as plugin
+from streamjob_operator.kube.kubectl.cli import main as plugin
 from streamjob_operator.kube.names import Condition, KubeReason
 from streamjob_operator.values import Reason
 

@@ -61,6 +61,15 @@ def test_images_go_to_the_workers_that_lack_them(monkeypatch: pytest.MonkeyPatch
     assert not [one for one in both.asked if one[0] == "kind"]
 
 
+def test_prometheus_goes_to_the_control_plane_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker is killed by a case, and nothing would measure then."""
+    monkeypatch.setattr(containers.programs, "kind", lambda: Path("kind"))
+    engine = Recorded({})
+    containers.load(engine, Image(name="prometheus", key="1"))
+    nodes = "streamjob-e2e-worker,streamjob-e2e-worker2,streamjob-e2e-control-plane"
+    assert engine.asked[-1][-1] == f"--nodes={nodes}"
+
+
 def test_a_cluster_is_made_when_every_node_is_ready(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(containers.programs, "kind", lambda: Path("kind"))
     monkeypatch.setattr(containers.kubectl, "program", lambda: "kubectl")

@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from streamjob_operator import cli
-from streamjob_operator.kube import drivers, keeper, main
+from streamjob_cli import main as cli
+from streamjob_operator.kube.job import drivers, keeper
+from streamjob_operator.kube.process import main
 from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.steps import timing
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from kubectl import Kubectl
 
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.driver import DriverState, JobFacts, from_status, reconcile_driver, to_status
-from streamjob_operator.kube.kinds import (
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import (
     PODS,
     STREAM_JOBS,
 )
-from streamjob_operator.kube.reading import read_job
+from streamjob_operator.kube.api.reading import read_job
+from streamjob_operator.kube.driver import DriverState, JobFacts, from_status, reconcile_driver, to_status
 
 POD = "orders-driver"
 JOB: dict[str, Any] = {

@@ -66,7 +66,7 @@ class Stage:
 
     def plugin(self, *arguments: str) -> str:
         """Output of `kubectl streamjob`; fails with what it says when it fails."""
-        command = [sys.executable, "-m", "streamjob_operator.kube.cli", arguments[0]]
+        command = [sys.executable, "-m", "streamjob_operator.kube.kubectl.cli", arguments[0]]
         options = [f"--kubeconfig={self.kubeconfig}", "--namespace", self.namespace]
         done = subprocess.run(
             [*command, *options, *arguments[1:]], capture_output=True, text=True, timeout=60, check=False

@@ -14,12 +14,12 @@ from foreign_objects import driver_pod, install
 from kubectl import Kubectl, eventually, program
 
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.kube.adoption import AGENT_STARTS_S, NO_SUSPEND, Adoption, Awaited, adopt
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.grants import grant_map
-from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, STREAM_JOBS
-from streamjob_operator.kube.maps import Maps
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, STREAM_JOBS
+from streamjob_operator.kube.driver.grants import grant_map
+from streamjob_operator.kube.job.adoption import AGENT_STARTS_S, NO_SUSPEND, Adoption, Awaited, adopt
 from streamjob_operator.kube.names import KubeReason, Phase
+from streamjob_operator.kube.partition_map.maps import Maps
 from streamjob_operator.spec import Spec
 
 STARTED = "2023-11-14T22:13:20Z"

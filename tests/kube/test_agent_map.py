@@ -22,13 +22,13 @@ from streamjob_agent.kube.client import MapClient
 from streamjob_agent.memory import AssignmentMemory, hinted_owners
 from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, GroupKey, QueryStatus
 from streamjob_operator.kube import names
-from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, STREAM_JOBS
+from streamjob_operator.kube.api.reading import read_job
+from streamjob_operator.kube.api.refusals import Conflict
 from streamjob_operator.kube.driver import JobFacts
 from streamjob_operator.kube.driver.reconcile import apply_support
-from streamjob_operator.kube.kinds import PARTITION_MAPS, STREAM_JOBS
-from streamjob_operator.kube.maps import Maps, MapView
-from streamjob_operator.kube.reading import read_job
-from streamjob_operator.kube.refusals import Conflict
+from streamjob_operator.kube.partition_map.maps import Maps, MapView
 
 JOB = {
     "apiVersion": "streamjob.dev/v1alpha1",

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 from kube_jobs import JOB, stream_job
 from kubectl import Kubectl
 
-from streamjob_operator.cli import ON_CLUSTER, main
-from streamjob_operator.kube.cli import main as plugin
+from streamjob_cli.main import ON_CLUSTER, main
+from streamjob_operator.kube.kubectl.cli import main as plugin
 
 
 class Cluster:

@@ -10,8 +10,8 @@ import yaml
 from admission import sentences
 from kubectl import Kubectl, program
 
+from streamjob_operator.kube.api.reading import read_job
 from streamjob_operator.kube.names import Condition
-from streamjob_operator.kube.reading import read_job
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.kube.report.findings import findings
 from streamjob_planners import registry

@@ -12,9 +12,8 @@ from e2e.cluster.kubectl import ESTABLISHED
 from kubectl import Kubectl, eventually
 from owned_driver import POD, Operator, change, failed, running
 
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.driver import DriverMemory, reconcile_driver
-from streamjob_operator.kube.kinds import (
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import (
     CONFIG_MAPS,
     PARTITION_MAPS,
     PODS,
@@ -24,6 +23,7 @@ from streamjob_operator.kube.kinds import (
     SERVICES,
     Kind,
 )
+from streamjob_operator.kube.driver import DriverMemory, reconcile_driver
 from streamjob_operator.kube.names import KubeReason, Phase
 
 

@@ -8,11 +8,11 @@ import pytest
 from kubectl import Kubectl
 
 from streamjob_operator.importing.reading import imported
-from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import PODS, STREAM_JOBS
+from streamjob_operator.kube.api.reading import read_job
 from streamjob_operator.kube.driver import JobFacts
 from streamjob_operator.kube.driver.pod import trials
-from streamjob_operator.kube.kinds import PODS, STREAM_JOBS
-from streamjob_operator.kube.reading import read_job
 
 DATA = Path(__file__).parents[1] / "data" / "sparkapplications"
 NAMES = sorted(path.stem for path in DATA.glob("*.yaml") if path.stem != "kubeflow-scala")

@@ -9,12 +9,12 @@ import pytest
 from kubectl import Kubectl, eventually
 
 from streamjob_agent.wire import Assignment
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.finalizer import hold, release
-from streamjob_operator.kube.grants import grant_map
-from streamjob_operator.kube.kinds import PARTITION_MAPS, ROLE_BINDINGS, ROLES, STREAM_JOBS, Kind
-from streamjob_operator.kube.maps import Maps
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.finalizer import hold, release
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, ROLE_BINDINGS, ROLES, STREAM_JOBS, Kind
+from streamjob_operator.kube.driver.grants import grant_map
 from streamjob_operator.kube.names import FINALIZER
+from streamjob_operator.kube.partition_map.maps import Maps
 
 PLAN = Assignment(generation=7, application_id="spark-1", query_id="q", executors_target=3, marked_for_removal=("2",))
 REFERENCE = {"kind": "Pod", "apiVersion": "v1", "name": "driver"}

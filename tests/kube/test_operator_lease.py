@@ -8,7 +8,7 @@ from kubectl import eventually
 from operator_process import OperatorProcess
 from stage import Stage
 
-from streamjob_operator.kube.main import LOST_THE_LEASE
+from streamjob_operator.kube.process.main import LOST_THE_LEASE
 
 LEADS = "This operator leads."
 

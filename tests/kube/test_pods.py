@@ -9,11 +9,11 @@ import pytest
 from e2e.simulated.pods import executor_pod
 from kubectl import Kubectl, eventually
 
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.kinds import PODS
-from streamjob_operator.kube.lost_nodes import let_go
-from streamjob_operator.kube.marks import mark_pods
-from streamjob_operator.kube.pods import ExecutorPods, executor_pods
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import PODS
+from streamjob_operator.kube.pods.executors import ExecutorPods, executor_pods
+from streamjob_operator.kube.pods.lost_nodes import let_go
+from streamjob_operator.kube.pods.marks import mark_pods
 from streamjob_operator.kube.report.events import Events
 
 MARK, COST = "streamjob.dev/marked-for-removal", "controller.kubernetes.io/pod-deletion-cost"

@@ -13,16 +13,16 @@ from kubectl import eventually
 from operator_process import OperatorProcess
 from stage import Stage, balanced
 
-from streamjob_operator.kube import rights
-from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.api import rights
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.reading import read_job
 from streamjob_operator.kube.driver import DriverMemory, JobFacts, reconcile_driver
 from streamjob_operator.kube.names import KubeReason
-from streamjob_operator.kube.reading import read_job
 
 
 def check(kubeconfig: Path, namespace: str) -> tuple[int, str]:
     options = [f"--kubeconfig={kubeconfig}", f"--namespace={namespace}", f"--lease-namespace={namespace}"]
-    command = [sys.executable, "-c", "from streamjob_operator.cli import main; main()", "operator", "--self-check"]
+    command = [sys.executable, "-c", "from streamjob_cli.main import main; main()", "operator", "--self-check"]
     done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, done.stdout + done.stderr
 

@@ -9,10 +9,11 @@ from e2e.cluster.prometheus import Prometheus
 from scripted_agent import Page, Pages, ScriptedAgent
 
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.kube.prometheus import PrometheusMetrics
-from streamjob_operator.kube.prometheus_http import Settings
+from streamjob_operator.kube.metrics.http import Settings
+from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.values import Snapshot
 
+STORED_S = 60.0
 _slots = itertools.count()
 
 
@@ -23,6 +24,8 @@ class Bench:
 
     def __init__(self, server: Prometheus, pages: Pages) -> None:
         self.server, self.pages, self.slot = server, pages, next(_slots)
+        self._numbers = itertools.count(1)
+        self._shown = 0
         self.agent = ScriptedAgent(f"app-{self.slot}")
         self.settings = Settings(url=server.url)
         self.metrics = PrometheusMetrics(self._settings, self.status, "test")
@@ -43,10 +46,27 @@ class Bench:
         self.show(page)
 
     def show(self, page: Page) -> None:
-        self.pages.show(self.slot, page)
+        """That page, with a number under it by which it is known again in Prometheus."""
 
-    def scraped(self, count: int = 1) -> None:
-        self.pages.wait_for_scrapes(self.slot, count)
+        def numbered() -> bytes | None:
+            self._shown = number = next(self._numbers)
+            body = page()
+            return None if body is None else body + f"scripted_page {number}\n".encode()
+
+        self.pages.show(self.slot, numbered)
+
+    def scraped(self) -> None:
+        """Until Prometheus has stored a page that it asked for after now: on a busy machine a scrape may run out of
+        time after it was answered.
+        """
+        newer, until_s = self._shown + 1, time.monotonic() + STORED_S
+        while not self.server.query(f'scripted_page{{job="slot-{self.slot}"}} >= {newer}'):
+            assert time.monotonic() < until_s, "nobody scrapes"
+            time.sleep(0.02)
+
+    def failed(self, count: int = 1) -> None:
+        """Until that many scrapes of a page that is none were answered, and one more has begun."""
+        self.pages.wait_for_scrapes(self.slot, count + 1)
 
     def batches(self, count: int, *busy_s: float) -> None:
         """Batches, each with a scrape of its own."""

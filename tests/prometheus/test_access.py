@@ -17,8 +17,8 @@ import requests
 from e2e.cluster.pki import Authority
 from e2e.cluster.prometheus import Prometheus
 
+from streamjob_operator.kube.metrics.http import Connection, Settings, settings_of
 from streamjob_operator.kube.names import KubeReason
-from streamjob_operator.kube.prometheus_http import Connection, Settings, settings_of
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec.job import Auth, SecretRef, Tls
 from streamjob_operator.spec.job import Prometheus as Spec

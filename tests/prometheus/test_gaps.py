@@ -12,10 +12,11 @@ from scraped_driver import Bench
 from scripted_agent import Pages, ScriptedAgent
 
 from streamjob_agent import metric_names as names
-from streamjob_operator.kube import prometheus_pages, prometheus_target
+from streamjob_operator.kube.metrics import pages as prometheus_pages
+from streamjob_operator.kube.metrics import target as prometheus_target
+from streamjob_operator.kube.metrics.http import Settings
+from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.kube.names import KubeReason
-from streamjob_operator.kube.prometheus import PrometheusMetrics
-from streamjob_operator.kube.prometheus_http import Settings
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from scraped_driver import Bench
 from scripted_agent import CORES
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 from streamjob_operator.recording.trace import Trace
 from streamjob_operator.recording.trace_file import read_trace
 
@@ -23,7 +23,7 @@ ROWS = 1000
 @pytest.fixture
 def ran(bench: Bench) -> tuple[Bench, float, int]:
     """A driver that ran some batches: the bench, when it began, and how many there were."""
-    bench.scraped(2)
+    bench.scraped()
     begun_s, before = time.time(), bench.agent.batches
     while time.time() - begun_s < 5.0:
         bench.batches(1, *BUSY_S)
@@ -67,7 +67,7 @@ def test_what_batches_are_made_of_is_recorded(ran: tuple[Bench, float, int], tmp
 
 
 def test_of_several_queries_one_must_be_chosen(bench: Bench, tmp_path: Path) -> None:
-    bench.scraped(2)
+    bench.scraped()
     first = bench.agent
     bench.batches(2, *BUSY_S)
     first.query = "query-2"

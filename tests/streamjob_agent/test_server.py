@@ -19,8 +19,8 @@ from streamjob_agent.config import AgentConfig
 from streamjob_agent.plan_form import plans_from_json
 from streamjob_agent.server import MOST_BODY_BYTES, AgentServer
 from streamjob_agent.wire import Assignment, assignment_to_json, status_from_json
+from streamjob_operator.agent_http.client import AgentClient, fixed_address
 from streamjob_operator.ports import Unavailable
-from streamjob_operator.standalone.client import AgentClient, fixed_address
 
 
 class Context:

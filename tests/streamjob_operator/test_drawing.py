@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from streamjob_cli.main import main
 from streamjob_operator import drawing
-from streamjob_operator.cli import main
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = ROOT / "samples" / "snapshots" / "skewed-keys.json"

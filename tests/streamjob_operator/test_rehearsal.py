@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streamjob_operator import rehearsal
-from streamjob_operator.rehearsal import rehearse
+from streamjob_cli import rehearsal
+from streamjob_cli.rehearsal import rehearse
 from streamjob_planners import registry
 
 SNAPSHOT = Path(__file__).parents[2] / "samples" / "snapshots" / "skewed-keys.json"
@@ -17,7 +17,7 @@ SNAPSHOT = Path(__file__).parents[2] / "samples" / "snapshots" / "skewed-keys.js
 def test_every_planner_plans_and_the_operator_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsal, "DEADLINE_S", 0.1)
     assert rehearse(SNAPSHOT) == registry.names()
-    assert {"streamjob_operator.kube.main", "streamjob_operator.planning_worker"} <= set(sys.modules)
+    assert {"streamjob_operator.kube.process.main", "streamjob_operator.planning_worker"} <= set(sys.modules)
 
 
 def test_a_module_that_the_image_lacks_fails_the_build(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from sim_worlds import ELASTIC, merged, world
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 from streamjob_operator.history import HistoryFile
 from streamjob_operator.recording.from_history import trace_of_history
 from streamjob_operator.recording.trace import Trace

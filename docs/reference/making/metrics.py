@@ -5,7 +5,7 @@ from __future__ import annotations
 from making.tables import code, table
 from streamjob_agent.exporter import AgentCollector, Facts
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.kube.telemetry_names import FAMILIES
+from streamjob_operator.kube.process.telemetry_names import FAMILIES
 
 HEAD = ("series", "type", "labels", "what it says")
 PAGE = """# Metrics

@@ -42,8 +42,8 @@ def advise_command(query: str | None, attach: str, adviser: str, as_json: bool) 
 
 
 def _plans(address: str) -> tuple[QueryPlan, ...]:
+    from streamjob_operator.agent_http.client import AgentClient, fixed_address
     from streamjob_operator.ports import Unavailable
-    from streamjob_operator.standalone.client import AgentClient, fixed_address
 
     try:
         return AgentClient(fixed_address(address)).plans()

@@ -72,7 +72,7 @@ class OnCluster:
 
     def __init__(self, name: str, kubeconfig: str | None, context: str | None, namespace: str | None) -> None:
         # Imported here: files need no Kubernetes client.
-        from streamjob_operator.kube.cli import Session
+        from streamjob_operator.kube.kubectl.cli import Session
         from streamjob_operator.kube.report.compose import read_status
 
         document = Session(kubeconfig, context, namespace).read(name)
@@ -104,7 +104,7 @@ class OnCluster:
 
     def explained(self) -> RenderableType:
         """See Where."""
-        from streamjob_operator.kube.cli_views import explain_view
+        from streamjob_operator.kube.kubectl.views import explain_view
 
         parts = [explain_view(self._name, self._status)]
         if self._status.scaling is not None and self._status.scaling.stages:
@@ -114,7 +114,7 @@ class OnCluster:
 
 def on_cluster(name: str, kubeconfig: str | None, context: str | None, namespace: str | None) -> Where:
     """The StreamJob of that name; what goes wrong on the way is a sentence."""
-    from streamjob_operator.kube.refusals import Refused
+    from streamjob_operator.kube.api.refusals import Refused
 
     try:
         return OnCluster(name, kubeconfig, context, namespace)

@@ -88,7 +88,7 @@ def _of_history(request: Request) -> Trace:
 def _of_prometheus(request: Request) -> Trace:
     """Imported here: only this needs a client of Prometheus."""
     try:
-        from streamjob_operator.kube.prometheus_http import Connection, Settings
+        from streamjob_operator.kube.metrics.http import Connection, Settings
         from streamjob_operator.recording.from_prometheus import Span, now_of, query_of, trace_of_prometheus
     except ImportError as error:
         raise click.UsageError(f"{error.name} is missing; `pip install 'streamjob[operator]'` brings it.") from error

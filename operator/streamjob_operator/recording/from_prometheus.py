@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from streamjob_agent import metric_names as names
-from streamjob_operator.kube.prometheus_http import Connection
-from streamjob_operator.kube.prometheus_target import quoted
+from streamjob_operator.kube.metrics.http import Connection
+from streamjob_operator.kube.metrics.target import quoted
 from streamjob_operator.recording.columns import Columns
 from streamjob_operator.recording.from_history import SHARE_DIGITS, made
 from streamjob_operator.recording.trace import Batches, Stage, Trace

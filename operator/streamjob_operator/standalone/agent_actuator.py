@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from streamjob_operator.agent_http.client import AgentClient, Refused
 from streamjob_operator.assignment import make_assignments, refusal_reason
-from streamjob_operator.standalone.client import AgentClient, Refused
 from streamjob_operator.values import Memory, Receipt, Snapshot, Verdict
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from streamjob_operator.agent_http.client import AgentClient
+from streamjob_operator.agent_http.metrics import AgentMetrics
 from streamjob_operator.history import HistoryFile
 from streamjob_operator.memory import FileMemory
 from streamjob_operator.offline.snapshot_file import SnapshotFile
@@ -18,8 +20,6 @@ from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.ports import Ports
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.standalone.agent_actuator import AgentActuator
-from streamjob_operator.standalone.agent_metrics import AgentMetrics
-from streamjob_operator.standalone.client import AgentClient
 from streamjob_operator.standalone.job_file import JobFile
 from streamjob_operator.standalone.runner import Runner
 from streamjob_operator.view import LiveView

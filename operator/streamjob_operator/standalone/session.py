@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from streamjob_operator.agent_http.client import address_from, fixed_address
 from streamjob_operator.signals import stop_on_signals
 from streamjob_operator.spec import Application, StreamJob
-from streamjob_operator.standalone.client import address_from, fixed_address
 from streamjob_operator.standalone.launcher import Driver
 from streamjob_operator.standalone.supervisor import Supervisor
 

@@ -22,13 +22,13 @@ import streamjob_agent
 from streamjob_agent import notebook, tokens
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.wire import AgentStatus, Assignment, assignment_to_json, status_from_json
+from streamjob_operator.agent_http.client import AgentClient, fixed_address
+from streamjob_operator.agent_http.metrics import AgentMetrics
 from streamjob_operator.cycle import turn
 from streamjob_operator.memory import FileMemory
 from streamjob_operator.ports import Actuator, Ports
 from streamjob_operator.spec import parse_job
 from streamjob_operator.standalone.agent_actuator import AgentActuator
-from streamjob_operator.standalone.agent_metrics import AgentMetrics
-from streamjob_operator.standalone.client import AgentClient, fixed_address
 from streamjob_operator.values import CycleRecord
 
 JOB = pathlib.Path(__file__).with_name("job.py")

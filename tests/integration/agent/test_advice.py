@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from pyspark.sql import functions as F
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 from streamjob_planners.advice.sentences import STRICT
 
 PARTITIONS, FILES, ROWS, USERS = 8, 2, 1500, 600

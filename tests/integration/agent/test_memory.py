@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.standalone.agent_metrics import AgentMetrics
+from streamjob_operator.agent_http.metrics import AgentMetrics
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import CycleRecord, Memory, Reason, Snapshot, StageView
 from streamjob_planners import registry

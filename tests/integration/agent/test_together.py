@@ -19,8 +19,8 @@ from streamjob_agent.kube.feed import Feed
 from streamjob_agent.map_form import status_to_map
 from streamjob_agent.map_plan import plan_to_spec
 from streamjob_agent.wire import AgentStatus, Assignment
-from streamjob_operator.kube.actuator import MapActuator
-from streamjob_operator.kube.maps import Maps, MapView, view_of
+from streamjob_operator.kube.partition_map.actuator import MapActuator
+from streamjob_operator.kube.partition_map.maps import Maps, MapView, view_of
 from streamjob_operator.values import Reason
 
 pytestmark = pytest.mark.spark

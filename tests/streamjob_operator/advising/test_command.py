@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streamjob_agent.plan_form import KeyColumn, PlanLink, PlanOperator, PlanShuffle, QueryPlan, plans_to_json
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 
 USER, PAGE, OTHER = (KeyColumn(number=n, name=name) for n, name in enumerate(("user", "page", "user")))
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from worlds import even, job, warm
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 from streamjob_operator.history import HistoryFile
 from streamjob_operator.offline.snapshot_file import Moment, write_moment
 

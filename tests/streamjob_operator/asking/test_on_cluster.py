@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 from worlds import even, job, warm
 
-from streamjob_operator.cli import main
-from streamjob_operator.kube import cli
+from streamjob_cli.main import main
+from streamjob_operator.kube.kubectl import cli
 from streamjob_operator.kube.report.scaling import scaling_of
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 from streamjob_operator.importing.reading import Imported, imported
 from streamjob_operator.spec import SpecError, parse_job
 

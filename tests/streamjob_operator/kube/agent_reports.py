@@ -8,7 +8,8 @@ from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
 
 
 def agent(**changes: Any) -> AgentStatus:
-    """A healthy one of two executors; `executors` gives states by id, `pending` the moves still to be made."""
+    """A healthy one of two executors; `executors` gives states by id, `pending` and
+    `done` the moves still to be made and made."""
     executors = changes.pop("executors", {"0": "ready", "1": "ready"})
     query = QueryStatus(
         query_id="query-1",
@@ -17,7 +18,7 @@ def agent(**changes: Any) -> AgentStatus:
         batch_id=1,
         owners={0: ("0",) * 12},
         moves_pending=changes.pop("pending", 0),
-        moves_done=3,
+        moves_done=changes.pop("done", 3),
     )
     values: dict[str, Any] = {
         "agent_version": "1",

@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from streamjob_operator.kube.kinds import Kind
-from streamjob_operator.kube.refusals import Conflict, NotFound
+from streamjob_operator.kube.api.kinds import Kind
+from streamjob_operator.kube.api.refusals import Conflict, NotFound
 
 Object = dict[str, Any]
 

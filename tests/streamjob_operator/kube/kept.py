@@ -8,12 +8,12 @@ from fake_api import FakeApi, Object
 
 from streamjob_agent.map_form import status_to_map
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.kube.drivers import KubeDrivers
-from streamjob_operator.kube.keeper import Keeper
-from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
+from streamjob_operator.kube.job.drivers import KubeDrivers
+from streamjob_operator.kube.job.keeper import Keeper
+from streamjob_operator.kube.job.tools import Tools
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.report.events import Events
-from streamjob_operator.kube.tools import Tools
 
 ADOPTING: dict[str, Any] = {
     "applicationRef": {"kind": "Pod", "apiVersion": "v1", "name": "driver"},

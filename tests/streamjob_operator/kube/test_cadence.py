@@ -9,8 +9,8 @@ import agent_reports
 import pytest
 
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.kube.cadence import news_of
-from streamjob_operator.kube.maps import MapView
+from streamjob_operator.kube.job.cadence import news_of
+from streamjob_operator.kube.partition_map.maps import MapView
 
 
 def agent(**changes: Any) -> AgentStatus:

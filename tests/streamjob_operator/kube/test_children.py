@@ -15,10 +15,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from kept import Kept
 
 from streamjob_agent.wire import Assignment
-from streamjob_operator.kube.children import FormerLife, NotOurs
-from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, ROLE_BINDINGS, ROLES, STREAM_JOBS
-from streamjob_operator.kube.maps import Maps
+from streamjob_operator.kube.api.children import FormerLife, NotOurs
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, ROLE_BINDINGS, ROLES, STREAM_JOBS
 from streamjob_operator.kube.names import Annotation
+from streamjob_operator.kube.partition_map.maps import Maps
 
 PLAN = Assignment(generation=7, application_id="spark-1", query_id="q", executors_target=3, marked_for_removal=("2",))
 KINDS = {one.plural: one for one in (PARTITION_MAPS, ROLES, ROLE_BINDINGS)}

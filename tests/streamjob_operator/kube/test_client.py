@@ -10,11 +10,11 @@ import pytest
 from kubernetes.client import Configuration
 from scripted_server import Answer, Script, serving
 
-from streamjob_operator.kube.access import configuration
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.kinds import PODS, STREAM_JOBS
-from streamjob_operator.kube.refusals import Conflict, Gone, NotFound, Refused
-from streamjob_operator.kube.retry import Retry
+from streamjob_operator.kube.api.access import configuration
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import PODS, STREAM_JOBS
+from streamjob_operator.kube.api.refusals import Conflict, Gone, NotFound, Refused
+from streamjob_operator.kube.api.retry import Retry
 from streamjob_operator.ports import Unavailable
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 from streamjob_operator.kube.crd.command import rendered
 from streamjob_operator.kube.crd.definitions import partition_map, stream_job
 from streamjob_operator.spec import parse_job

@@ -7,14 +7,14 @@ import contextlib
 import pytest
 from fake_api import FakeApi, once
 
-from streamjob_operator.kube.drivers import KubeDrivers
-from streamjob_operator.kube.keeper import Keeper
-from streamjob_operator.kube.kinds import STREAM_JOBS
+from streamjob_operator.kube.api.kinds import STREAM_JOBS
+from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.api.times import rfc3339
+from streamjob_operator.kube.job.drivers import KubeDrivers
+from streamjob_operator.kube.job.keeper import Keeper
+from streamjob_operator.kube.job.tools import Tools
 from streamjob_operator.kube.names import FINALIZER
-from streamjob_operator.kube.refusals import Refused
 from streamjob_operator.kube.report.events import Events
-from streamjob_operator.kube.report.times import rfc3339
-from streamjob_operator.kube.tools import Tools
 from streamjob_operator.ports import Unavailable
 
 DELETED_S = 1_700_000_000.0

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from prometheus_client import CollectorRegistry, Counter
 
-from streamjob_operator.kube.health import HealthServer
-from streamjob_operator.kube.main import STUCK_S, Life
+from streamjob_operator.kube.process.health import HealthServer
+from streamjob_operator.kube.process.main import STUCK_S, Life
 
 Page = Callable[[str], tuple[int, str]]
 

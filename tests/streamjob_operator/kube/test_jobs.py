@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from streamjob_operator.kube.jobs import CYCLE_DUE, TELL_AFTER, Jobs, Rest
-from streamjob_operator.kube.refusals import Conflict, Refused
+from streamjob_operator.kube.api.refusals import Conflict, Refused
+from streamjob_operator.kube.job.rest import CYCLE_DUE, Rest
+from streamjob_operator.kube.process.jobs import TELL_AFTER, Jobs
 from streamjob_operator.ports import Stale, Unavailable
 
 FORBIDDEN = Refused(403, "Forbidden", "pods is forbidden")

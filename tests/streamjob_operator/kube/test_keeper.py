@@ -8,8 +8,8 @@ import pytest
 from agent_reports import agent
 from kept import Kept
 
-from streamjob_operator.kube.adoption import AGENT_STARTS_S, LOOK_S
-from streamjob_operator.kube.kinds import ROLE_BINDINGS, ROLES, STREAM_JOBS
+from streamjob_operator.kube.api.kinds import ROLE_BINDINGS, ROLES, STREAM_JOBS
+from streamjob_operator.kube.job.adoption import AGENT_STARTS_S, LOOK_S
 from streamjob_operator.ports import Unavailable
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fake_api import FakeApi, once
 
-from streamjob_operator.kube.leader import Election, Terms, keep_lease, wait_for_lease
+from streamjob_operator.kube.process.leader import Election, Terms, keep_lease, wait_for_lease
 from streamjob_operator.ports import Unavailable
 
 TERMS = Terms(lease_s=15.0, renew_s=10.0, retry_s=2.0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent_reports import agent
 
-from streamjob_operator.kube.marks import keep_marks
-from streamjob_operator.kube.pods import ExecutorPod, ExecutorPods
+from streamjob_operator.kube.pods.executors import ExecutorPod, ExecutorPods
+from streamjob_operator.kube.pods.marks import keep_marks
 
 
 def pods(**marked: bool) -> ExecutorPods:

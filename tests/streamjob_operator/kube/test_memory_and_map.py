@@ -13,10 +13,8 @@ from worlds import even, job, warm
 
 from streamjob_agent.map_form import status_to_map
 from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus
-from streamjob_operator.kube.actuator import MapActuator
-from streamjob_operator.kube.kinds import PARTITION_MAPS, STREAM_JOBS
-from streamjob_operator.kube.maps import Maps, MapView
-from streamjob_operator.kube.memory import StatusMemory, adopt, memory_text, read_memory
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, STREAM_JOBS
+from streamjob_operator.kube.job.writing import write_status
 from streamjob_operator.kube.models.status import (
     MOST_HISTORY,
     Condition,
@@ -26,9 +24,11 @@ from streamjob_operator.kube.models.status import (
     Status,
 )
 from streamjob_operator.kube.names import Condition as Kind
-from streamjob_operator.kube.packing import PLAIN_BYTES, pack, unpack
+from streamjob_operator.kube.partition_map.actuator import MapActuator
+from streamjob_operator.kube.partition_map.maps import Maps, MapView
+from streamjob_operator.kube.partition_map.memory import StatusMemory, adopt, memory_text, read_memory
+from streamjob_operator.kube.partition_map.packing import PLAIN_BYTES, pack, unpack
 from streamjob_operator.kube.report.compose import to_document
-from streamjob_operator.kube.writing import write_status
 from streamjob_operator.memory import UnreadableMemory
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.values import Memory, PendingPlan, Receipt

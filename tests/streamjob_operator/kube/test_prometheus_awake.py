@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from streamjob_operator.kube.prometheus import awake
-from streamjob_operator.kube.prometheus_target import Mark
+from streamjob_operator.kube.metrics.prometheus import awake
+from streamjob_operator.kube.metrics.target import Mark
 
 RUN = ("app", "query", "run")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from streamjob_operator.kube import rights
+from streamjob_operator.kube.api import rights
 
 TEMPLATE = Path(__file__).parents[3] / "charts" / "streamjob" / "templates" / "rbac.yaml"
 LEASE_BEGINS = "# The Lease by which"

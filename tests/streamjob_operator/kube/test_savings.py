@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from streamjob_operator.kube.kubectl.savings_view import saved, total
 from streamjob_operator.kube.models.savings import SavingsStatus
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.report.savings import LONGEST_GAP_S, counted
-from streamjob_operator.kube.savings_view import saved, total
 
 MARCH_S = 1_772_323_200.0
 """2026-03-01 00:00 UTC."""

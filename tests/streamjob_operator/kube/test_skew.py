@@ -18,8 +18,8 @@ from streamjob_agent.kube.feed import Feed
 from streamjob_agent.map_form import assignment_from_spec, status_from_map
 from streamjob_agent.map_plan import unknown_fields
 from streamjob_agent.wire import Assignment, status_from_json
-from streamjob_operator.kube.maps import view_of
-from streamjob_operator.kube.reading import read_job
+from streamjob_operator.kube.api.reading import read_job
+from streamjob_operator.kube.partition_map.maps import view_of
 from streamjob_operator.kube.report.compose import read_status
 from streamjob_operator.spec import SpecError, parse_job
 

@@ -9,11 +9,11 @@ import pytest
 from agent_reports import agent
 from kept import Kept
 
-from streamjob_operator.kube import sources
-from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, SECRETS
-from streamjob_operator.kube.maps import view_of
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, SECRETS
+from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.metrics import sources
 from streamjob_operator.kube.names import Phase
-from streamjob_operator.kube.refusals import Refused
+from streamjob_operator.kube.partition_map.maps import view_of
 from streamjob_operator.kube.report.facts import DriverFacts, Facts
 from streamjob_operator.ports import Unavailable
 

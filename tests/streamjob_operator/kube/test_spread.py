@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamjob_operator.kube.spread import moment_s, nearest_s, next_s
+from streamjob_operator.kube.job.spread import moment_s, nearest_s, next_s
 
 PERIODS_S, TIMES_S = st.floats(1.0, 3600.0), st.floats(1e9, 2e9)
 

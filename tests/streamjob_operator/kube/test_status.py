@@ -12,11 +12,12 @@ from fake_api import FakeApi
 from rich.console import Console
 from worlds import World, even, job, warm
 
-from streamjob_operator.kube.cli_views import explain_view
-from streamjob_operator.kube.kinds import STREAM_JOBS
-from streamjob_operator.kube.maps import MapView
+from streamjob_operator.kube.api.kinds import STREAM_JOBS
+from streamjob_operator.kube.api.times import rfc3339, rfc3339_micro, seconds
+from streamjob_operator.kube.kubectl.views import explain_view
 from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Handled, Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
+from streamjob_operator.kube.partition_map.maps import MapView
 from streamjob_operator.kube.report.compose import compose, read_status, to_document
 from streamjob_operator.kube.report.conditions import Finding, code, merge
 from streamjob_operator.kube.report.decisions import history_of
@@ -24,7 +25,6 @@ from streamjob_operator.kube.report.events import Events, Telling, event_name
 from streamjob_operator.kube.report.facts import Cycle, DriverFacts, Facts, MetricsTrouble
 from streamjob_operator.kube.report.sections import batch_summary
 from streamjob_operator.kube.report.tellings import tellings
-from streamjob_operator.kube.report.times import rfc3339, rfc3339_micro, seconds
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord, Memory, Reason
@@ -102,6 +102,13 @@ def test_a_balanced_job() -> None:
     assert status.executors is not None
     assert status.executors.summary == "2/2"
     assert status.last_action is None
+
+
+@pytest.mark.parametrize(("done", "summary"), [(3, "3/3"), (0, None)])
+def test_the_column_of_moves_is_empty_where_the_newest_plan_has_none(done: int, summary: str | None) -> None:
+    status = status_of(facts(agent=agent(done=done)))
+    assert status.migrations is not None
+    assert status.migrations.summary == summary
 
 
 def test_what_load_is_survived_is_told_and_explained() -> None:

@@ -9,10 +9,10 @@ from kept import Kept
 
 from streamjob_agent.map_form import assignment_to_spec
 from streamjob_agent.wire import Assignment
-from streamjob_operator.kube.cli import token
-from streamjob_operator.kube.kinds import PARTITION_MAPS
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS
+from streamjob_operator.kube.api.refusals import Conflict
+from streamjob_operator.kube.kubectl.cli import token
 from streamjob_operator.kube.names import Annotation
-from streamjob_operator.kube.refusals import Conflict
 from streamjob_operator.ports import Unavailable
 
 

@@ -6,8 +6,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from worlds import World, job
 
-from streamjob_operator.kube import telemetry_names as names
-from streamjob_operator.kube.telemetry import Telemetry
+from streamjob_operator.kube.process import telemetry_names as names
+from streamjob_operator.kube.process.telemetry import Telemetry
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec import StreamJob
 

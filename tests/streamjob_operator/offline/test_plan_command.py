@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner, Result
 from worlds import JOB, World
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 from streamjob_operator.offline.snapshot_file import Moment, write_moment
 from streamjob_planners import registry
 

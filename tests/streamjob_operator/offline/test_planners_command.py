@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 from streamjob_planners.kinds import KINDS
 
 

@@ -7,9 +7,9 @@ from fake_agent import FakeAgent, Server
 from worlds import even
 
 from streamjob_agent.wire import GroupKey
+from streamjob_operator.agent_http.client import AgentClient, fixed_address
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.standalone.agent_actuator import AgentActuator
-from streamjob_operator.standalone.client import AgentClient, fixed_address
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import Memory, Reason, Snapshot, Verdict
 from streamjob_planners import plans

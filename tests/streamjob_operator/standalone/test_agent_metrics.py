@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from fake_agent import FakeAgent, Server
 
+from streamjob_operator.agent_http.client import AgentClient, fixed_address
+from streamjob_operator.agent_http.metrics import AgentMetrics
 from streamjob_operator.ports import Ended, Stale, Unavailable
-from streamjob_operator.standalone.agent_metrics import AgentMetrics
-from streamjob_operator.standalone.client import AgentClient, fixed_address
 from streamjob_operator.values import Snapshot, StageView
 from streamjob_planners.model import GroupId
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from streamjob_operator.agent_http.client import AgentClient, fixed_address
 from streamjob_operator.ports import Unavailable
-from streamjob_operator.standalone.client import AgentClient, fixed_address
 
 SECRET = "cloud-credentials-of-the-node"
 

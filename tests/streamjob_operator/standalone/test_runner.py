@@ -6,10 +6,10 @@ from click.testing import CliRunner
 from small_reports import executor, status
 from worlds import World, even, job
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
+from streamjob_operator.agent_http.client import address_from
 from streamjob_operator.events import told
 from streamjob_operator.ports import Ports, Unavailable
-from streamjob_operator.standalone.client import address_from
 from streamjob_operator.standalone.runner import RealTime, Runner
 from streamjob_operator.values import CycleRecord
 from streamjob_operator.waking.cadence import Seen

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from fake_agent import FakeAgent, Server
 
-from streamjob_operator.cli import main
+from streamjob_cli.main import main
 from streamjob_operator.memory import FileMemory
 
 JOB = """

@@ -8,9 +8,9 @@ import pytest
 from fake_agent import FakeAgent, Server
 
 from streamjob_agent.wire import AgentStatus
+from streamjob_operator.agent_http.client import AgentClient, fixed_address
+from streamjob_operator.agent_http.metrics import AgentMetrics
 from streamjob_operator.ports import Unavailable
-from streamjob_operator.standalone.agent_metrics import AgentMetrics
-from streamjob_operator.standalone.client import AgentClient, fixed_address
 
 
 @dataclasses.dataclass(kw_only=True)

@@ -7,9 +7,9 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from streamjob_operator.kube.children import owned_metadata
+from streamjob_operator.kube.api.children import owned_metadata
+from streamjob_operator.kube.api.kinds import POD_MONITORS, SERVICE_MONITORS, Kind
 from streamjob_operator.kube.driver import naming
-from streamjob_operator.kube.kinds import POD_MONITORS, SERVICE_MONITORS, Kind
 
 AGENT_PORT, AGENT_PORT_NAME = 7980, "streamjob-agent"
 PAGE = "/metrics"

@@ -9,13 +9,13 @@ import hashlib
 import json
 from typing import Any
 
+from streamjob_operator.kube.api.owners import owner_reference
 from streamjob_operator.kube.driver import conf_folders, naming, settings
 from streamjob_operator.kube.driver.merge import overlay, with_main_first
 from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAME, scrape_annotations
 from streamjob_operator.kube.driver.observe import CONTAINER
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import APPLICATION_HASH
-from streamjob_operator.kube.owners import owner_reference
 from streamjob_operator.spec.dependencies import runner_options
 
 Manifest = dict[str, Any]
@@ -27,6 +27,11 @@ _SCRATCH_VOLUME = "streamjob-scratch"
 _POD_ADDRESS = "STREAMJOB_POD_IP"
 _LOCAL = "local://"
 _POD_SECURITY = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+_NODE_GONE_S = 30
+_NODE_GONE = [
+    {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _NODE_GONE_S}
+    for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+]
 _CONTAINER_SECURITY = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 
 
@@ -166,8 +171,18 @@ def executor_template(job: JobFacts) -> Manifest:
         }
     }
     template = with_main_first(job.application.executor.pod_template, settings.EXECUTOR_CONTAINER)
-    above = overlay({"metadata": {"labels": naming.job_labels(job.name)}}, _executor_folders(job))
+    needs = {"metadata": {"labels": naming.job_labels(job.name)}, "spec": {"tolerations": _tolerations(template)}}
+    above = overlay(needs, _executor_folders(job))
     return {"apiVersion": "v1", "kind": "Pod", **overlay(overlay(below, template), above)}
+
+
+def _tolerations(template: Manifest) -> list[Manifest]:
+    """The user's, and that an executor leaves a node that is gone soon: Kubernetes' own default is five minutes."""
+    theirs = template["spec"].get("tolerations") or []
+    spoken_of = {one.get("key") for one in theirs}
+    if None in spoken_of:  # one without a key is of everything
+        return list(theirs)
+    return [*theirs, *(one for one in _NODE_GONE if one["key"] not in spoken_of)]
 
 
 def _executor_folders(job: JobFacts) -> Manifest:

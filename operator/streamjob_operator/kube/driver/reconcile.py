@@ -5,19 +5,19 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 
-from streamjob_operator.kube.children import FormerLife, apply_child, require_ours
-from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.api.children import FormerLife, apply_child, require_ours
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import PODS, Kind
+from streamjob_operator.kube.api.owners import Belongs, whose
+from streamjob_operator.kube.api.refusals import Conflict, NotFound, Refused
 from streamjob_operator.kube.driver import naming, settings, support
 from streamjob_operator.kube.driver.decide import SOON_S, STEADY_S, decide
 from streamjob_operator.kube.driver.monitoring import KINDS, monitor
 from streamjob_operator.kube.driver.observe import driver_pod
 from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, mistakes, trials
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, DriverState, JobFacts
-from streamjob_operator.kube.kinds import PODS, Kind
-from streamjob_operator.kube.maps import Maps
 from streamjob_operator.kube.names import KubeReason, Phase
-from streamjob_operator.kube.owners import Belongs, whose
-from streamjob_operator.kube.refusals import Conflict, NotFound, Refused
+from streamjob_operator.kube.partition_map.maps import Maps
 
 _FOR_GOOD = (400, 403, 422)
 _PASSES = ("exceeded quota", "does not support dry run", "error looking up service account")

@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from streamjob_operator.kube.children import owned_metadata
-from streamjob_operator.kube.driver import naming, settings
-from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAME
-from streamjob_operator.kube.driver.pod import account, executor_template
-from streamjob_operator.kube.driver.values import JobFacts
-from streamjob_operator.kube.kinds import (
+from streamjob_operator.kube.api.children import owned_metadata
+from streamjob_operator.kube.api.kinds import (
     CONFIG_MAPS,
     PODS,
     ROLE_BINDINGS,
@@ -20,7 +16,11 @@ from streamjob_operator.kube.kinds import (
     VOLUME_CLAIMS,
     Kind,
 )
-from streamjob_operator.kube.rights import SPARKS, map_rules
+from streamjob_operator.kube.api.rights import SPARKS, map_rules
+from streamjob_operator.kube.driver import naming, settings
+from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAME
+from streamjob_operator.kube.driver.pod import account, executor_template
+from streamjob_operator.kube.driver.values import JobFacts
 
 Manifest = dict[str, Any]
 

@@ -151,7 +151,7 @@ class MigrationsStatus(Part):
     """Moves that were given up; the next plan sees where their key groups are."""
 
     summary: str | None = None
-    """Made moves of all moves, "done/all", for `kubectl get`."""
+    """Made moves of all moves, "done/all", for `kubectl get`; nothing where the newest plan has none."""
 
     cost_left: str | None = None
     """Pauses still to be expected from the pending moves, together. Duration."""

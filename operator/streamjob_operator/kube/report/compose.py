@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from streamjob_operator.kube import names
-from streamjob_operator.kube.memory import memory_text
 from streamjob_operator.kube.models.status import Condition, Handled, Status
+from streamjob_operator.kube.partition_map.memory import memory_text
 from streamjob_operator.kube.report.conditions import merge
 from streamjob_operator.kube.report.decisions import ACTED, cycle_of, decision_of, history_of, plan_of
 from streamjob_operator.kube.report.facts import Cycle, Facts

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from streamjob_operator.kube.api.times import rfc3339
 from streamjob_operator.kube.names import Condition
-from streamjob_operator.kube.report.times import rfc3339
 
 LONGEST_MESSAGE = 32_768  # of metav1.Condition
 _REASON = re.compile(r"[^A-Za-z0-9_]")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from streamjob_operator.kube.api.times import rfc3339
 from streamjob_operator.kube.names import Condition, KubeReason
 from streamjob_operator.kube.report.conditions import Finding
 from streamjob_operator.kube.report.facts import Cycle, DriverFacts
 from streamjob_operator.kube.report.motion import Motion
-from streamjob_operator.kube.report.times import rfc3339
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps import worth
 from streamjob_operator.values import CycleRecord, Reason

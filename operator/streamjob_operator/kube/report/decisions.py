@@ -8,9 +8,9 @@ import json
 from collections.abc import Sequence
 
 from streamjob_operator.events import told
+from streamjob_operator.kube.api.times import rfc3339, seconds
 from streamjob_operator.kube.models.status import MOST_HISTORY, CycleStatus, Decision, Figures, PlanStatus
 from streamjob_operator.kube.report.facts import Cycle
-from streamjob_operator.kube.report.times import rfc3339, seconds
 from streamjob_operator.values import CycleRecord, Reason
 from streamjob_planners.model import Effect
 

@@ -8,12 +8,12 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from streamjob_operator.kube.client import KubeApi
-from streamjob_operator.kube.kinds import EVENTS
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import EVENTS
+from streamjob_operator.kube.api.refusals import Conflict, Refused
+from streamjob_operator.kube.api.times import rfc3339_micro
 from streamjob_operator.kube.names import GROUP
-from streamjob_operator.kube.refusals import Conflict, Refused
 from streamjob_operator.kube.report.conditions import code
-from streamjob_operator.kube.report.times import rfc3339_micro
 
 CONTROLLER = f"{GROUP}/operator"
 LONGEST_NOTE, LONGEST_REASON = 1024, 128

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from streamjob_operator.kube.maps import MapView
 from streamjob_operator.kube.models.driver import DriverStatus
 from streamjob_operator.kube.names import Phase
+from streamjob_operator.kube.partition_map.maps import MapView
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord, Memory
 

@@ -116,7 +116,7 @@ def migrations_of(facts: Facts, motion: Motion) -> MigrationsStatus:
         pending=motion.pending,
         done=motion.done,
         failed=motion.failed,
-        summary=f"{motion.done}/{total}",
+        summary=f"{motion.done}/{total}" if total else None,
         cost_left=format_duration(round(motion.cost_left_s, 2)) if motion.pending else None,
         eta_seconds=_eta_s(facts, motion),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from streamjob_operator.kube.api.kinds import KUBEFLOW_APPLICATIONS
+from streamjob_operator.kube.driver.foreign import NAME_LABELS
 from streamjob_operator.kube.driver.naming import SPARK_ROLE
-from streamjob_operator.kube.foreign import NAME_LABELS
-from streamjob_operator.kube.kinds import KUBEFLOW_APPLICATIONS
 from streamjob_operator.kube.names import Label
-from streamjob_operator.kube.pods import APPLICATION
+from streamjob_operator.kube.pods.executors import APPLICATION
 
 Document = Mapping[str, Any]
 Key = tuple[str, str]

@@ -12,10 +12,10 @@ from typing import Any
 
 from kubernetes.client import Configuration
 
-from streamjob_operator.kube.client import Called, KubeApi, Object
+from streamjob_operator.kube.api.client import Called, KubeApi, Object
+from streamjob_operator.kube.api.kinds import PODS, Kind
+from streamjob_operator.kube.api.refusals import Conflict, NotFound
 from streamjob_operator.kube.driver.naming import SPARK_ROLE
-from streamjob_operator.kube.kinds import PODS, Kind
-from streamjob_operator.kube.refusals import Conflict, NotFound
 from streamjob_operator.kube.watched.store import Store
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from streamjob_operator.kube.client import KubeApi
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
+from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.driver.foreign import NAME_LABELS
 from streamjob_operator.kube.driver.naming import SPARK_ROLE
-from streamjob_operator.kube.foreign import NAME_LABELS
-from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
-from streamjob_operator.kube.pods import APPLICATION
-from streamjob_operator.kube.refusals import Refused
+from streamjob_operator.kube.pods.executors import APPLICATION
 from streamjob_operator.kube.watched.store import Store
 from streamjob_operator.ports import Unavailable
 

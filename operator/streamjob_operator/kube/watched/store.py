@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from streamjob_operator.kube.client import Object
-from streamjob_operator.kube.kinds import Kind
+from streamjob_operator.kube.api.client import Object
+from streamjob_operator.kube.api.kinds import Kind
 from streamjob_operator.kube.watched.trimmed import trimmed, watched
 
 Key = tuple[str, str]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from streamjob_operator.kube.client import Object
+from streamjob_operator.kube.api.client import Object
+from streamjob_operator.kube.api.kinds import PODS, Kind
 from streamjob_operator.kube.driver.naming import SPARK_ROLE
-from streamjob_operator.kube.kinds import PODS, Kind
 from streamjob_operator.kube.names import APPLICATION_HASH
 
 _POD_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "labels")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from driver_jobs import job_facts
 
-from streamjob_operator.kube import rights
+from streamjob_operator.kube.api import rights
 from streamjob_operator.kube.driver import JobFacts, support
 from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring, monitor
 from streamjob_operator.kube.driver.naming import child_name, driver_labels
@@ -74,6 +74,37 @@ def test_pods_are_restricted_unless_the_user_says_otherwise() -> None:
     own = {"spec": {"securityContext": {"runAsNonRoot": False, "fsGroup": 7}}}
     loose = driver(driver={"podTemplate": own})["spec"]["securityContext"]
     assert loose == {"runAsNonRoot": False, "seccompProfile": {"type": "RuntimeDefault"}, "fsGroup": 7}
+
+
+NODE_GONE = [
+    {"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30}
+    for what in ("not-ready", "unreachable")
+]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "expected"),
+    [
+        ([], NODE_GONE),
+        ([{"key": "spot", "operator": "Exists"}], [{"key": "spot", "operator": "Exists"}, *NODE_GONE]),
+        (
+            [{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 900}],
+            [
+                {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 900},
+                NODE_GONE[0],
+            ],
+        ),
+        ([{"operator": "Exists"}], [{"operator": "Exists"}]),
+    ],
+    ids=["none", "of something else", "of a node that is gone", "of everything"],
+)
+def test_executors_leave_a_node_that_is_gone_soon_unless_the_user_says_otherwise(
+    theirs: list[dict[str, Any]], expected: list[dict[str, Any]]
+) -> None:
+    """Kubernetes' own default is five minutes, in which a job would have to do with what is left."""
+    found = executor_template(job_facts({"executor": {"podTemplate": {"spec": {"tolerations": theirs}}}}))
+    assert found["spec"]["tolerations"] == expected
+    assert "tolerations" not in driver()["spec"]
 
 
 def test_executors_have_no_token() -> None:

@@ -9,11 +9,11 @@ import pytest
 from driver_jobs import job_facts
 from fake_api import FakeApi
 
+from streamjob_operator.kube.api.kinds import PODS, SERVICE_ACCOUNTS
+from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.driver import DriverMemory, DriverState, JobFacts, reconcile_driver
 from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
-from streamjob_operator.kube.kinds import PODS, SERVICE_ACCOUNTS
 from streamjob_operator.kube.names import KubeReason, Phase
-from streamjob_operator.kube.refusals import Refused
 
 POD = ("pods", "streams", "orders-driver")
 EXECUTOR = "orders-executor-trial"

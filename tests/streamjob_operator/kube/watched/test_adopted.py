@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from streamjob_operator.kube.names import Label
-from streamjob_operator.kube.pods import APPLICATION
+from streamjob_operator.kube.pods.executors import APPLICATION
 from streamjob_operator.kube.watched.adopted import Adopted
 
 KUBEFLOW, APACHE = "sparkoperator.k8s.io/app-name", "spark.operator/spark-app-name"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamjob_operator.kube.kinds import PODS, STREAM_JOBS
-from streamjob_operator.kube.pods import APPLICATION
+from streamjob_operator.kube.api.kinds import PODS, STREAM_JOBS
+from streamjob_operator.kube.pods.executors import APPLICATION
 from streamjob_operator.kube.watched.store import Store
 
 SPARK = {"spark-role": "executor", APPLICATION: "spark-1"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from streamjob_operator.kube.api.kinds import PODS
 from streamjob_operator.kube.driver.observe import driver_pod
-from streamjob_operator.kube.kinds import PODS
 from streamjob_operator.kube.names import APPLICATION_HASH, Label
-from streamjob_operator.kube.pods import EXECUTOR, read_pods
+from streamjob_operator.kube.pods.executors import EXECUTOR, read_pods
 from streamjob_operator.kube.watched.trimmed import trimmed
 
 ENDED = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "message": "out", "finishedAt": "2026-01-01T00:00:00Z"}}

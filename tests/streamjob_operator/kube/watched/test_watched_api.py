@@ -10,8 +10,8 @@ import pytest
 from kubernetes.client import Configuration
 from scripted_server import Answer, Script, serving
 
-from streamjob_operator.kube.kinds import PARTITION_MAPS, PODS, SECRETS
-from streamjob_operator.kube.refusals import Conflict, Refused
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, SECRETS
+from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.watched.api import WatchedApi
 from streamjob_operator.kube.watched.relist import fill, make_stores, relist
 

@@ -1,0 +1,122 @@
+"""The command `streamjob`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from streamjob_operator.advising.command import advise_command
+from streamjob_operator.asking.command import explain, what_if
+from streamjob_operator.drawing import lacking
+from streamjob_operator.importing.command import import_command
+from streamjob_operator.kube.crd.command import crds_command
+from streamjob_operator.kube.process.command import operator_command
+from streamjob_operator.offline.command import plan_command
+from streamjob_operator.offline.planners_command import planners_command
+from streamjob_operator.recording.command import record_command
+from streamjob_operator.spec import SpecError, StreamJob, read_job
+from streamjob_operator.spec.quantities import parse_duration
+from streamjob_sim.command import simulate_command
+from streamjob_sim.replay.command import replay_command
+
+BAD_SPEC, JOB_FAILED = 2, 1
+ON_CLUSTER = ("approve", "history", "pause", "refresh", "resume", "savings", "stop", "top")
+"""Commands of `streamjob kube` that are commands of `streamjob` too; `plan` is another one here, on a file."""
+
+
+class Commands(click.Group):
+    """The commands below, and those on a cluster: only these need the Kubernetes client, which takes time to import."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """See click.Group."""
+        return sorted((*super().list_commands(ctx), *ON_CLUSTER))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """See click.Group."""
+        if cmd_name not in ON_CLUSTER:
+            return super().get_command(ctx, cmd_name)
+        from streamjob_operator.kube.kubectl.cli import main as on_cluster
+
+        return on_cluster.get_command(ctx, cmd_name)
+
+
+def read_duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+    """A duration such as 90s or 5m, in seconds."""
+    try:
+        return None if value is None else parse_duration(value)
+    except ValueError as error:
+        raise click.BadParameter(f"'{value}' given; {error}") from error
+
+
+def read_spec(path: Path) -> StreamJob:
+    """The StreamJob in a file; every mistake is one line on stderr, and the command ends with 2."""
+    try:
+        return read_job(path)
+    except SpecError as error:
+        for sentence in error.sentences:
+            click.echo(sentence, err=True)
+        raise SystemExit(BAD_SPEC) from error
+
+
+@click.group(cls=Commands)
+@click.version_option(package_name="streamjob")
+def main() -> None:
+    """Autoscale and rebalance Spark Structured Streaming jobs while they run."""
+
+
+@main.command()
+@click.argument("path", metavar="JOB.YAML", type=click.Path(path_type=Path))
+def validate(path: Path) -> None:
+    """Say whether a StreamJob file is right, or what is wrong with it."""
+    click.echo(f"{read_spec(path).metadata.name} is a valid StreamJob.")
+
+
+@main.command()
+@click.argument("path", metavar="JOB.YAML", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder of results. Default: out/NAME.")
+@click.option("--duration", callback=read_duration, help="Stop after this time, for example 5m.")
+@click.option("--attach", metavar="ADDRESS", default=None, help="Address of a running agent; nothing is started.")
+def run(path: Path, out: Path | None, duration: float | None, attach: str | None) -> None:
+    """Run a job, or attach to one, and keep it balanced and right-sized.
+
+    What is edited in the file of balancing, scaling and executors meanwhile counts at once.
+    """
+    job = read_spec(path)
+    # Imported here: `validate` needs neither solvers nor plots.
+    from streamjob_operator.standalone.launcher import DriverError
+    from streamjob_operator.standalone.session import run_session
+
+    if attach is None and job.spec.application is None:
+        raise click.UsageError("The job has an applicationRef: give the address of its agent with --attach.")
+    if what := lacking():
+        raise click.UsageError(f"`streamjob run` draws a report at the end; {what}.")
+    try:
+        code = run_session(job, path, out or Path("out") / job.metadata.name, duration, attach)
+    except DriverError as error:
+        click.echo(str(error), err=True)
+        raise SystemExit(BAD_SPEC) from error
+    raise SystemExit(JOB_FAILED if code else 0)
+
+
+@main.command("kube", context_settings={"ignore_unknown_options": True}, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def kube(arguments: tuple[str, ...]) -> None:
+    """Steer StreamJobs on a cluster, as `kubectl streamjob` does; see `streamjob kube --help`."""
+    # Imported here: only this command needs the Kubernetes client.
+    from streamjob_operator.kube.kubectl.cli import main as on_cluster
+
+    on_cluster(list(arguments), prog_name="streamjob kube")
+
+
+main.add_command(advise_command)
+main.add_command(crds_command)
+main.add_command(explain)
+main.add_command(import_command)
+main.add_command(operator_command)
+main.add_command(plan_command)
+main.add_command(planners_command)
+main.add_command(record_command)
+main.add_command(replay_command)
+main.add_command(simulate_command)
+main.add_command(what_if)

@@ -1,0 +1,145 @@
+"""MetricsSource that reads the agent's endpoint in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.agent_http.client import AgentClient
+from streamjob_operator.measure.batches import series_of, totals_of
+from streamjob_operator.measure.joining import join
+from streamjob_operator.measure.page import Page, parse_pages
+from streamjob_operator.measure.query_pages import QueryPages, holders
+from streamjob_operator.ports import Stale, Unavailable
+from streamjob_operator.values import Snapshot
+from streamjob_operator.waking.cadence import Seen
+from streamjob_operator.waking.rows import Rows
+
+SCRAPE_S = 1.0
+UNATTACHED = ("NotAttached", "Attaching", "AttachFailed")
+"""Reasons of an agent's status that explain why its page has no query."""
+SCRAPE_COST_RATIO = 20.0
+"""The pause between two scrapes is at least this times what a scrape takes, so that large jobs are read less often."""
+
+
+class AgentMetrics:
+    """Scrapes about every second; use as a context manager, or call :meth:`scrape` by hand.
+
+    `together`: all queries of the driver are one snapshot; else it is of the one with most key groups.
+    """
+
+    def __init__(
+        self, client: AgentClient, window_s: float, clock: Callable[[], float] = time.time, *, together: bool = False
+    ) -> None:
+        self._client = client
+        self._clock = clock
+        self._together = together
+        self._horizon_s = _horizon_s(window_s)
+        self._queries: dict[str, QueryPages] = {}
+        self._lock = threading.Lock()
+        self._pause_s = SCRAPE_S
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="agent-metrics", daemon=True)
+        self.failed_scrapes = 0
+        self._seen = Seen()
+
+    def __enter__(self) -> AgentMetrics:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join(timeout=10.0)
+
+    def scrape(self) -> None:
+        """Read one page between two observations; a failure is counted: the next observation runs into it anyway."""
+        try:
+            with self._lock:
+                page = self._read()
+            self._look(page)
+        except Unavailable:
+            self.failed_scrapes += 1
+
+    @property
+    def seen(self) -> Seen:
+        """What was seen last, without asking the agent."""
+        return self._seen
+
+    def _look(self, page: Page) -> None:
+        """The status with each page; the same rows until another batch has ended."""
+        status, rows = self._client.status(), self._seen.rows
+        with self._lock:
+            pages = self._queries.get(page.query_id)  # it may have ended since
+            ends = () if pages is None else pages.ring.ends
+        if not ends:
+            rows = None
+        elif rows is None or rows.series.ended_at_s[-1] != ends[-1].at_s:
+            series = series_of([totals_of(one, page.group_ids) for one in ends])
+            rows = None if series is None else Rows(series=series, owners=page.owners)
+        self._seen = Seen(status=status, rows=rows)
+
+    def observe(self, now_s: float, window_s: float) -> Snapshot:
+        """The newest whole batches of at least window_s; raises Unavailable or Stale.
+
+        A page is read after the status: a move that the status calls done is then seen in the page's owners, or it
+        would be planned once more.
+        """
+        status = self._client.status()
+        try:
+            with self._lock:
+                self._keep(_horizon_s(window_s))  # the period may have been edited
+                newest = self._read()
+                return self._snapshot(newest, status, now_s, window_s)
+        except Unavailable as error:
+            if status.reason in UNATTACHED:
+                raise Unavailable(f"The agent measures nothing: {status.message}.") from error
+            raise
+
+    def _snapshot(self, newest: Page, status: AgentStatus, now_s: float, window_s: float) -> Snapshot:
+        if status.application_id != newest.application_id:
+            raise Stale(f"The driver is {newest.application_id} now, its status was that of {status.application_id}.")
+        if len(self._queries) == 1 or not self._together:
+            return self._queries[newest.query_id].snapshot(status, now_s, window_s)
+        measured: list[Snapshot] = []
+        unmeasured: dict[str, Unavailable] = {}
+        for query_id, pages in self._queries.items():
+            try:
+                measured.append(pages.snapshot(status, now_s, window_s))
+            except Unavailable as error:
+                unmeasured[query_id] = error
+        if not measured:
+            raise unmeasured[newest.query_id]
+        names = {one.query_id: one.name or one.query_id for one in status.queries}
+        return join(measured, names, {names.get(one, one): holders(status, one) for one in unmeasured})
+
+    def _read(self) -> Page:
+        """Read one page into the rings, that of the query with most key groups; the lock keeps them in the order of
+        their time."""
+        started_s = self._clock()
+        pages = parse_pages(self._client.page(), self._clock())
+        known = self._queries
+        self._queries = {
+            page.query_id: known.get(page.query_id) or QueryPages(self._horizon_s)
+            for page in (pages if self._together else pages[:1])
+        }
+        for page, query in zip(pages, self._queries.values(), strict=False):
+            query.ring.add(page)
+        self._pause_s = max(SCRAPE_S, SCRAPE_COST_RATIO * (self._clock() - started_s))
+        return pages[0]
+
+    def _keep(self, horizon_s: float) -> None:
+        self._horizon_s = horizon_s
+        for pages in self._queries.values():
+            pages.ring.keep(horizon_s)
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            self.scrape()
+            self._stop.wait(self._pause_s)
+
+
+def _horizon_s(window_s: float) -> float:
+    """For how long pages are kept."""
+    return 3 * window_s + 60.0

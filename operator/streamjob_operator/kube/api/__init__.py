@@ -1,0 +1,1 @@
+"""The API server: how it is reached, asked, and written to."""

@@ -1,0 +1,1 @@
+"""One turn of one StreamJob: its driver, its cycle, its status."""

@@ -1,0 +1,190 @@
+"""One StreamJob under the operator's care: each turn reads it, looks after its driver, runs a cycle when one is due,
+and writes what was found.
+
+Nothing that matters is kept here between turns: an operator that is killed anywhere goes on from the API server's
+objects. The PartitionMap is written before the status, and completes a memory that could not be saved.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+
+from streamjob_agent.wire import WireError
+from streamjob_operator.kube.api.finalizer import hold, release
+from streamjob_operator.kube.api.kinds import STREAM_JOBS
+from streamjob_operator.kube.api.reading import Reading, read_job
+from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.job.cycling import Cycling, JobLog
+from streamjob_operator.kube.job.drivers import Asked, Look
+from streamjob_operator.kube.job.heartbeat import Heartbeat
+from streamjob_operator.kube.job.rest import CYCLE_DUE, Rest
+from streamjob_operator.kube.job.steering import followed, steering_of, stop
+from streamjob_operator.kube.job.tools import Tools
+from streamjob_operator.kube.job.writing import write_status
+from streamjob_operator.kube.models.status import Handled, Status
+from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.kube.partition_map.maps import Maps, MapView
+from streamjob_operator.kube.partition_map.memory import adopt, read_memory
+from streamjob_operator.kube.report.compose import compose, read_status
+from streamjob_operator.kube.report.events import Telling
+from streamjob_operator.kube.report.facts import Facts
+from streamjob_operator.kube.report.tellings import tellings
+from streamjob_operator.memory import UnreadableMemory
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.values import Memory
+
+LOG = logging.getLogger(__name__)
+LONGEST_REST_S, SHORTEST_REST_S = 30.0, 0.5
+"""Time between two turns; the longest is shortened by chance, by a quarter at most, so that not all come at once."""
+LONGEST_END_S = 180.0
+"""A deleted StreamJob goes after this time, whatever its driver does: Kubernetes takes away what it owns."""
+
+
+class Keeper:
+    """Turns of one StreamJob; one at a time."""
+
+    def __init__(self, tools: Tools, namespace: str, name: str) -> None:
+        self._tools = tools
+        self._namespace = namespace
+        self._name = name
+        self._log = JobLog(LOG, {"job": f"{namespace}/{name}"})
+        self._cycling = Cycling(tools, namespace, name, self._log)
+        self._repaired: tuple[str, int] | None = None
+        self._granted: str | None = None
+        self._heartbeat = Heartbeat()
+
+    def turn(self, *, cycle: bool = True) -> Rest:
+        """One turn; seconds until the next one is due at the latest, None when the StreamJob is gone.
+
+        Without `cycle` a turn that finds one due says so, and leaves everything else to the next turn. Raises
+        Unavailable, Stale, Refused.
+        """
+        document = self._tools.api.get(STREAM_JOBS, self._name, self._namespace)
+        if document is None:
+            self._tools.forget(self._namespace, self._name)
+            return None
+        reading = read_job(document)
+        if reading.deleted_at_s is not None:
+            return self._end(reading)
+        if reading.job is None:
+            return self._refuse(reading)
+        return self._keep(read_job(hold(self._tools.api, document)), reading.job, cycle)
+
+    def fail(self, sentence: str) -> None:
+        """Tell why turns come to nothing, by an event and in the status: either may be what cannot be written.
+
+        Raises what `turn` raises.
+        """
+        document, now_s = self._tools.api.get(STREAM_JOBS, self._name, self._namespace), self._tools.clock()
+        if document is None:
+            return
+        reading = read_job(document)
+        try:
+            telling = Telling(reason=KubeReason.OPERATOR_ERROR.value, note=sentence, action="Reconcile", warning=True)
+            self._tools.events.tell(document, telling, now_s)
+        finally:
+            if reading.job is not None and reading.deleted_at_s is None:
+                said = Facts(
+                    now_s=now_s, uid=reading.uid, generation=reading.generation, job=reading.job, error=sentence
+                )
+                self._write(reading, said, read_status(document).handled)
+
+    def close(self) -> None:
+        """Let go of what measures the job."""
+        self._cycling.close()
+
+    def _refuse(self, reading: Reading) -> float:
+        """The API server let a bad spec pass: say so. The job runs on as it is."""
+        now_s = self._tools.clock()
+        facts = Facts(now_s=now_s, uid=reading.uid, generation=reading.generation, job=None, mistakes=reading.mistakes)
+        self._write(reading, facts, read_status(reading.document).handled)
+        return LONGEST_REST_S
+
+    def _keep(self, reading: Reading, job: StreamJob, cycle: bool) -> Rest:
+        now_s, status = self._tools.clock(), read_status(reading.document)
+        maps = Maps(self._tools.api, reading.document)
+        seen = maps.ensure()
+        steering = steering_of(reading, status.handled)
+        if steering.stop is not None:
+            self._log.info("The running moves are stopped.", extra={"token": steering.stop})
+            seen = stop(maps, seen)
+        handled = followed(status.handled, stop=steering.stop, refresh=steering.refresh)
+        memory = self._remembered(status, seen, now_s)
+        look = self._look(reading, job, status, seen, memory)
+        facts = Facts(
+            now_s=now_s,
+            uid=reading.uid,
+            generation=reading.generation,
+            job=job,
+            unknown=reading.unknown,
+            driver=look.facts,
+            map=seen,
+            agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s),
+            memory=memory,
+        )
+        due_s = self._cycling.due_s(reading, facts)
+        if due_s is not None and now_s >= due_s:
+            if not cycle:
+                return CYCLE_DUE
+            if self._cycling.run(reading, facts, status.memory, lambda told: self._write(reading, told, handled)):
+                return SHORTEST_REST_S  # pods are marked as the new map has it
+            due_s = self._cycling.due_s(reading, facts)
+        else:
+            self._write(reading, facts, handled)
+        return self._rest_s(due_s, look)
+
+    def _remembered(self, status: Status, seen: MapView | None, now_s: float) -> Memory:
+        """What the next cycle will start from, for the status of turns without one."""
+        try:
+            return adopt(read_memory(status.memory), () if seen is None else seen.plan(), now_s)
+        except (UnreadableMemory, WireError):
+            return Memory()  # the cycle tells
+
+    def _look(self, reading: Reading, job: StreamJob, status: Status, seen: MapView | None, memory: Memory) -> Look:
+        now = (reading.uid, reading.generation)
+        asked = Asked(
+            reading=reading,
+            job=job,
+            status=status,
+            map=seen,
+            memory=memory,
+            now_s=self._tools.clock(),
+            repair=self._repaired != now,
+            granted=self._granted,
+        )
+        look = self._tools.drivers.look(asked)
+        self._repaired, self._granted = now, look.granted
+        return look
+
+    def _rest_s(self, due_s: float | None, look: Look) -> float:
+        waits = [LONGEST_REST_S * (1 - random.random() / 4)]
+        waits += [] if due_s is None else [due_s - self._tools.clock()]
+        waits += [] if look.next_look_s is None else [look.next_look_s]
+        return max(SHORTEST_REST_S, min(waits))
+
+    def _write(self, reading: Reading, facts: Facts, handled: Handled | None) -> None:
+        """The status, then the events: one that is lost with the operator was told by the status at least."""
+        before = read_status(reading.document)
+        after = compose(before, facts, handled)
+        document = write_status(self._tools.api, reading.document, after)
+        for telling in tellings(before, after, facts):
+            try:
+                self._tools.events.tell(document, telling, facts.now_s)
+            except (Unavailable, Refused) as error:
+                self._log.warning("An event could not be posted: %s", error, extra={"reason": telling.reason})
+
+    def _end(self, reading: Reading) -> float:
+        """The StreamJob is to go: stop its driver in order, then let it go; always within LONGEST_END_S."""
+        overdue = self._tools.clock() - (reading.deleted_at_s or 0.0) > LONGEST_END_S
+        self._cycling.close()
+        if reading.job is None or overdue:
+            release(self._tools.api, reading.document)
+            return LONGEST_REST_S
+        seen, status = Maps(self._tools.api, reading.document).read(), read_status(reading.document)
+        memory = self._remembered(status, seen, self._tools.clock())
+        look = self._look(reading, reading.job, status, seen, memory)
+        if look.gone:
+            release(self._tools.api, reading.document)
+        return min(look.next_look_s or LONGEST_REST_S, LONGEST_REST_S)

@@ -1,0 +1,38 @@
+"""What the keepers of all StreamJobs share."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.job.drivers import Drivers
+from streamjob_operator.kube.report.events import Events
+from streamjob_operator.ports import Planning, Reporter
+from streamjob_operator.spec import StreamJob
+
+
+def _no_reporters(_namespace: str, _job: StreamJob) -> tuple[Reporter, ...]:
+    return ()
+
+
+def _nothing(_namespace: str, _name: str) -> None:
+    """Nobody needs to forget the job."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """Thread-safe, all of them.
+
+    `reporters(namespace, job)` gives further reporters of a job's cycles; `forget` hears when a StreamJob is gone.
+    Without `planning` plans are made in the thread of the turn.
+    """
+
+    api: KubeApi
+    drivers: Drivers
+    events: Events
+    reporters: Callable[[str, StreamJob], tuple[Reporter, ...]] = _no_reporters
+    forget: Callable[[str, str], None] = _nothing
+    planning: Planning | None = None
+    clock: Callable[[], float] = time.time

@@ -1,0 +1,49 @@
+"""Writes a StreamJob's status: only when it changed, and never over what another operator has decided since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import STREAM_JOBS
+from streamjob_operator.kube.api.refusals import Conflict
+from streamjob_operator.kube.models.status import Status
+from streamjob_operator.kube.report.compose import to_document
+from streamjob_operator.ports import Stale, Unavailable
+
+ATTEMPTS = 5
+
+
+def write_status(api: KubeApi, read: Mapping[str, Any], status: Status) -> Mapping[str, Any]:
+    """The StreamJob with the new status; `read` is what it was made from.
+
+    A user may change the spec in between; another operator may not change the memory, which raises Stale: then it has
+    become the leader. Raises NotFound, Unavailable.
+    """
+    wanted = to_document(status)
+    if wanted == (read.get("status") or {}):
+        return read
+    seen = read
+    for _ in range(ATTEMPTS):
+        metadata = {name: seen["metadata"][name] for name in ("name", "namespace", "uid", "resourceVersion")}
+        try:
+            document = {"metadata": metadata, "status": wanted}
+            return api.apply(STREAM_JOBS, document, subresource="status", force=True)
+        except Conflict:
+            seen = _again(api, read)
+    raise Unavailable(f"The StreamJob changed at each of {ATTEMPTS} attempts to write its status.")
+
+
+def _again(api: KubeApi, read: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = read["metadata"]
+    seen = api.get(STREAM_JOBS, metadata["name"], metadata["namespace"])
+    if seen is None or seen["metadata"]["uid"] != metadata["uid"]:
+        raise Stale("The StreamJob was deleted in the meantime.")
+    if _memory(seen) != _memory(read):
+        raise Stale("Another operator has written the status in the meantime.")
+    return seen
+
+
+def _memory(document: Mapping[str, Any]) -> object:
+    return (document.get("status") or {}).get("memory")

@@ -1,0 +1,1 @@
+"""What a person asks of StreamJobs on a cluster: `kubectl streamjob`."""

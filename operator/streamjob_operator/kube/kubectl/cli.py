@@ -1,0 +1,204 @@
+"""`kubectl streamjob ...`, also `streamjob kube ...`: what a person asks of StreamJobs on a cluster."""
+
+from __future__ import annotations
+
+import functools
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+from rich.live import Live
+
+from streamjob_operator.asking.command import explain, what_if
+from streamjob_operator.kube.api.access import default_namespace
+from streamjob_operator.kube.api.client import KubeApi, Object
+from streamjob_operator.kube.api.kinds import STREAM_JOBS
+from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.api.retry import Retry
+from streamjob_operator.kube.api.times import rfc3339
+from streamjob_operator.kube.kubectl.savings_view import saved, savings_view
+from streamjob_operator.kube.kubectl.views import history_view, plan_view, top_view
+from streamjob_operator.kube.models.status import Status
+from streamjob_operator.kube.names import Annotation
+from streamjob_operator.kube.partition_map.memory import read_memory
+from streamjob_operator.kube.report.compose import read_status
+from streamjob_operator.memory import UnreadableMemory
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.terminal import console
+from streamjob_operator.values import PendingPlan
+
+MANAGER = "kubectl-streamjob"
+"""Owner of the annotations that a person sets by these commands."""
+EVERY_S = 2.0
+
+
+class Session:
+    """One command's way to the cluster; what goes wrong there ends it with a sentence."""
+
+    def __init__(self, kubeconfig: str | None, context: str | None, namespace: str | None) -> None:
+        self.api = KubeApi.from_kubeconfig(kubeconfig, context=context, retry=Retry(attempts=3), manager=MANAGER)
+        self.namespace = namespace or default_namespace(kubeconfig, context)
+
+    def read(self, name: str) -> Object:
+        """The StreamJob."""
+        found = self.api.get(STREAM_JOBS, name, self.namespace)
+        if found is None:
+            raise click.ClickException(f"There is no StreamJob {name} in namespace {self.namespace}.")
+        return found
+
+    def annotate(self, name: str, what: Annotation, value: str | None) -> None:
+        """Set an annotation, or take it off."""
+        self.read(name)
+        patch = {"metadata": {"annotations": {what.value: value}}}
+        self.api.merge_patch(STREAM_JOBS, name, self.namespace, patch)
+
+
+Body = Callable[..., None]
+
+
+def on_cluster(body: Body) -> Body:
+    """Give the command the options of kubectl and a Session in their place."""
+
+    @click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Default: $KUBECONFIG, else ~/.kube/config.")
+    @click.option("--context", help="Context of the kubeconfig. Default: its current one.")
+    @click.option("--namespace", "-n", help="Default: that of the context.")
+    @functools.wraps(body)
+    def command(kubeconfig: str | None, context: str | None, namespace: str | None, **given: Any) -> None:
+        try:
+            body(Session(kubeconfig, context, namespace), **given)
+        except (Unavailable, Refused) as error:
+            raise click.ClickException(str(error)) from error
+
+    return command
+
+
+@click.group()
+@click.version_option(package_name="streamjob")
+def main() -> None:
+    """See what StreamJob does with the streaming jobs of a cluster, and steer it."""
+
+
+@main.command()
+@click.argument("name")
+@on_cluster
+def plan(session: Session, name: str) -> None:
+    """Show the newest plan, its moves while it waits for approval, and what came of it."""
+    status = read_status(session.read(name))
+    console().print(plan_view(name, status, pending_of(status)))
+
+
+@main.command()
+@click.argument("name")
+@click.argument("plan_hash", metavar="[HASH]", required=False)
+@on_cluster
+def approve(session: Session, name: str, plan_hash: str | None) -> None:
+    """Approve the plan that waits, with HASH only if it is that one. Exactly it is carried out, or nothing."""
+    pending = pending_of(read_status(session.read(name)))
+    if pending is None:
+        raise click.ClickException(f"No plan of {name} waits for approval.")
+    if plan_hash is not None and plan_hash != pending.plan_hash:
+        raise click.ClickException(f"Plan {plan_hash} does not wait any more; {pending.plan_hash} does.")
+    session.annotate(name, Annotation.APPROVE, pending.plan_hash)
+    click.echo(f"Plan {pending.plan_hash} of {name} is approved: {len(pending.moves)} moves.")
+
+
+@main.command()
+@click.argument("name")
+@on_cluster
+def pause(session: Session, name: str) -> None:
+    """Leave the job as it is until it is resumed; it is measured on."""
+    session.annotate(name, Annotation.PAUSE, "true")
+    click.echo(f"{name} is paused.")
+
+
+@main.command()
+@click.argument("name")
+@on_cluster
+def resume(session: Session, name: str) -> None:
+    """Take a pause back."""
+    session.annotate(name, Annotation.PAUSE, None)
+    click.echo(f"{name} goes on.")
+
+
+@main.command()
+@click.argument("name")
+@on_cluster
+def stop(session: Session, name: str) -> None:
+    """End the moves and drains that run, at the next batch boundary. The next cycle plans anew, unless it is paused."""
+    session.annotate(name, Annotation.STOP, token())
+    click.echo(f"The running plan of {name} is stopped; `pause` keeps the next one from being made.")
+
+
+@main.command()
+@click.argument("name")
+@on_cluster
+def refresh(session: Session, name: str) -> None:
+    """Run a cycle now."""
+    session.annotate(name, Annotation.REFRESH, token())
+    click.echo(f"{name} is looked at now.")
+
+
+@main.command()
+@click.argument("name")
+@on_cluster
+def history(session: Session, name: str) -> None:
+    """Show the newest decisions."""
+    console().print(history_view(name, read_status(session.read(name)).history))
+
+
+@main.command()
+@click.option("--all-namespaces", "-A", is_flag=True, help="Jobs of every namespace.")
+@click.option("--watch", "-w", is_flag=True, help="Until Ctrl-C.")
+@on_cluster
+def top(session: Session, all_namespaces: bool, watch: bool) -> None:
+    """Show all jobs, one line each."""
+
+    def view() -> Any:
+        found = session.api.list(STREAM_JOBS, None if all_namespaces else session.namespace)
+        jobs = [(one["metadata"]["namespace"], one["metadata"]["name"], read_status(one)) for one in found]
+        return top_view(sorted(jobs, key=lambda job: job[:2]))
+
+    if not watch:
+        console().print(view())
+        return
+    with Live(view(), auto_refresh=False) as live:
+        while True:
+            time.sleep(EVERY_S)
+            live.update(view(), refresh=True)
+
+
+@main.command()
+@click.option("--all-namespaces", "-A", is_flag=True, help="Jobs of every namespace.")
+@click.option("--month", metavar="YYYY-MM", help="One month. Default: all that are kept, three at most.")
+@click.option("--price", type=click.FloatRange(min=0), help="Of one executor for an hour, in any currency.")
+@on_cluster
+def savings(session: Session, all_namespaces: bool, month: str | None, price: float | None) -> None:
+    """Show what scaling has saved: executor-hours beside those of a fleet that always has the most."""
+    found = session.api.list(STREAM_JOBS, None if all_namespaces else session.namespace)
+    jobs = [(one["metadata"]["namespace"], one["metadata"]["name"], read_status(one)) for one in found]
+    counted = saved(sorted(jobs, key=lambda job: job[:2]), month)
+    if not counted:
+        raise click.ClickException("No executor-hours were counted of that time.")
+    console().print(savings_view(counted, price))
+
+
+def pending_of(status: Status) -> PendingPlan | None:
+    """The plan that waits for approval."""
+    try:
+        return read_memory(status.memory).pending
+    except UnreadableMemory as error:
+        raise click.ClickException(f"This version cannot read what the operator remembers: {error}.") from error
+
+
+def token() -> str:
+    """A value that was not there before, however soon after another one; the time is for whoever reads it."""
+    return f"{rfc3339(time.time())}-{secrets.token_hex(4)}"
+
+
+main.add_command(explain)
+main.add_command(what_if)
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Measurements: from a Prometheus, else from the agent's own page."""

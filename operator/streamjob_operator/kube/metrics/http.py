@@ -1,0 +1,213 @@
+"""Asking a Prometheus: log-in, trust, limits, and a sentence with a reason code for everything that may go wrong."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import datetime
+import json
+import time
+from collections.abc import Callable, Mapping
+from http.client import HTTPException
+from typing import Any
+
+import requests
+from prometheus_api_client import PrometheusConnect
+from prometheus_api_client.exceptions import PrometheusApiClientException
+from urllib3.util.retry import Retry
+
+from streamjob_operator.kube.metrics.tls import TlsAdapter
+from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.spec.job import Auth, Prometheus
+
+MOST_BYTES = 256 * 2**20
+_ERROR_TYPES = frozenset(
+    ("timeout", "canceled", "execution", "bad_data", "internal", "unavailable", "not_found", "not_acceptable")
+) | {"too_many_requests", "too_large_entry"}
+"""Of Prometheus, Thanos and Mimir."""
+SecretReader = Callable[[str], Mapping[str, str] | None]
+"""Name of a secret of the job's namespace -> its data in base64, None when there is none."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Where a Prometheus is and how to log in: by token, by name and password, by certificate, or not at all.
+
+    `client_pem` is the certificate to show and its key; `timeout_s` is for a whole query.
+    """
+
+    url: str
+    token: str | None = dataclasses.field(default=None, repr=False)
+    login: tuple[str, str] | None = dataclasses.field(default=None, repr=False)
+    ca_pem: str | None = dataclasses.field(default=None, repr=False)
+    client_pem: tuple[str, str] | None = dataclasses.field(default=None, repr=False)
+    verify: bool = True
+    headers: tuple[tuple[str, str], ...] = ()
+    timeout_s: float = 20.0
+
+
+def settings_of(spec: Prometheus, read_secret: SecretReader) -> Settings:
+    """What the spec says, secrets included; raises Unavailable (PrometheusDenied, PrometheusTls) when one lacks."""
+    token, login = _login(spec.auth, read_secret)
+    ca, client = spec.tls.ca_secret_ref, spec.tls.client_secret_ref
+    return Settings(
+        url=spec.url.rstrip("/"),
+        token=token,
+        login=login,
+        ca_pem=None if ca is None else _secret(ca.name, read_secret, KubeReason.PROMETHEUS_TLS, "ca.crt")["ca.crt"],
+        client_pem=None if client is None else _pair(client.name, read_secret),
+        verify=not spec.tls.insecure_skip_verify,
+        headers=tuple(sorted(spec.headers.items())),
+        timeout_s=spec.timeout_s,
+    )
+
+
+def _login(auth: Auth | None, read_secret: SecretReader) -> tuple[str | None, tuple[str, str] | None]:
+    if auth is None:
+        return None, None
+    name, denied = auth.secret_ref.name, KubeReason.PROMETHEUS_DENIED
+    data = _secret(name, read_secret, denied)
+    if "token" in data:
+        return data["token"].strip(), None
+    if "username" in data and "password" in data:
+        return None, (data["username"], data["password"])
+    raise Unavailable(
+        f"Secret {name} has the keys {', '.join(sorted(data)) or '(none)'}; token, or username and password, is needed",
+        code=denied,
+    )
+
+
+def _pair(name: str, read_secret: SecretReader) -> tuple[str, str]:
+    data = _secret(name, read_secret, KubeReason.PROMETHEUS_TLS, "tls.crt", "tls.key")
+    return data["tls.crt"], data["tls.key"]
+
+
+def _secret(name: str, read_secret: SecretReader, code: KubeReason, *needed: str) -> dict[str, str]:
+    data = read_secret(name)
+    if data is None:
+        raise Unavailable(f"Secret {name}, which spec.metrics.prometheus names, is not there.", code=code)
+    lacking = [key for key in needed if key not in data]
+    if lacking:
+        raise Unavailable(f"Secret {name} has no key {' and no key '.join(lacking)}.", code=code)
+    try:
+        return {key: base64.b64decode(value, validate=True).decode() for key, value in data.items()}
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise Unavailable(f"Secret {name} holds something that is no text: {error}.", code=code) from error
+
+
+class Connection:
+    """Queries to one Prometheus; not for several threads at once.
+
+    Proxies, netrc and CA bundles of the environment are not used: what the StreamJob says is all that counts.
+    """
+
+    def __init__(self, settings: Settings, most_bytes: int = MOST_BYTES) -> None:
+        self.settings = settings
+        self._timeout_s = settings.timeout_s
+        self._most_bytes = most_bytes
+        session = requests.Session()
+        session.trust_env = False
+        session.verify = settings.verify
+        session.hooks["response"].append(self._take)
+        headers = dict(settings.headers)
+        if settings.token is not None:
+            headers["Authorization"] = f"Bearer {settings.token}"
+        # Once more where nothing was answered or "later" was; never a query that took too long.
+        retry = Retry(
+            total=1, read=False, other=False, backoff_factor=0.2, status_forcelist=[429, 503], raise_on_status=False
+        )
+        self._api = PrometheusConnect(
+            settings.url, headers=headers, auth=settings.login, retry=retry, session=session, timeout=self._timeout_s
+        )
+        if settings.ca_pem is not None or settings.client_pem is not None:
+            session.mount(
+                settings.url,
+                TlsAdapter(settings.url, retry, settings.ca_pem, settings.client_pem, verify=settings.verify),
+            )
+
+    def close(self) -> None:
+        """Let its sockets go."""
+        self._api.close()
+
+    def query(self, expression: str, at_s: float | None = None) -> list[dict[str, Any]]:
+        """The result of a query at a time of Prometheus's clock, now by default; raises Unavailable with a code."""
+        params = {"timeout": f"{self._timeout_s:g}s", "partial_response": "false"}  # the latter for Thanos
+        if at_s is not None:
+            params["time"] = f"{at_s:.3f}"
+        return self._asked(lambda: self._api.custom_query(expression, params=params))
+
+    def query_range(self, expression: str, start_s: float, end_s: float, step_s: float) -> list[dict[str, Any]]:
+        """The result of a query at each step from start to end, Prometheus's clock; raises Unavailable with a code."""
+        start, end = (datetime.datetime.fromtimestamp(at_s, datetime.UTC) for at_s in (start_s, end_s))
+        params = {"timeout": f"{self._timeout_s:g}s"}
+        return self._asked(lambda: self._api.custom_query_range(expression, start, end, f"{step_s:.3f}", params=params))
+
+    def _asked(self, ask: Callable[[], Any]) -> list[dict[str, Any]]:
+        try:
+            result = ask()
+        except requests.exceptions.SSLError as error:
+            raise self._trouble(f"cannot be trusted: {_root(error)}", KubeReason.PROMETHEUS_TLS) from error
+        except requests.exceptions.Timeout as error:
+            raise self._trouble(f"did not answer within {self._timeout_s:g} s") from error
+        except requests.exceptions.ConnectionError as error:
+            raise self._trouble(f"does not answer: {_root(error)}") from error
+        except (requests.exceptions.RequestException, PrometheusApiClientException, LookupError, TypeError) as error:
+            raise self._trouble(f"answered in a way that cannot be read: {_root(error)}") from error
+        if not isinstance(result, list):
+            raise self._trouble("answered with something that is no list of series")
+        return result
+
+    def _take(self, response: requests.Response, **_: object) -> None:
+        """Read an answer within the limits of size and time; raises Unavailable when it is none of Prometheus's."""
+        if response.is_redirect:  # to anywhere in the operator's network
+            raise self._trouble("redirects; what it redirects to may be spec.metrics.prometheus.url itself")
+        kind, code = response.headers.get("Content-Type", "").split(";")[0], response.status_code
+        body = self._body(response)
+        if code in (requests.codes.unauthorized, requests.codes.forbidden):
+            raise self._trouble(f"refuses the log-in ({code})", KubeReason.PROMETHEUS_DENIED)
+        if kind != "application/json":
+            hint = "is spec.metrics.prometheus.url its address, path included?"
+            raise self._trouble(f"answered {code} with {kind or 'nothing'} in place of JSON; {hint}")
+        if code != requests.codes.ok:
+            raise self._trouble(f"answered {code}: {_said(body)}")
+
+    def _body(self, response: requests.Response) -> bytes:
+        until_s, parts, size = time.monotonic() + self._timeout_s, [], 0
+        for part in response.iter_content(2**20):
+            parts.append(part)
+            size += len(part)
+            if size > self._most_bytes:
+                raise self._trouble(f"sent more than {self._most_bytes} bytes")
+            if time.monotonic() > until_s:
+                raise self._trouble(f"did not send its whole answer within {self._timeout_s:g} s")
+        response._content = b"".join(parts)  # where requests keeps what it has read
+        return response._content
+
+    def _trouble(self, what: str, code: KubeReason = KubeReason.PROMETHEUS_UNAVAILABLE) -> Unavailable:
+        return Unavailable(f"Prometheus at {self.settings.url} {what.rstrip('.')}.", code=code)
+
+
+def _root(error: BaseException) -> str:
+    """The innermost reason, without the layers of the HTTP libraries around it."""
+    while True:
+        inner = getattr(error, "reason", None)
+        if not isinstance(inner, BaseException):
+            inner = next((one for one in error.args if isinstance(one, BaseException)), None)
+        if isinstance(error, HTTPException):
+            return f"it does not speak HTTP ({type(error).__name__})"  # its text is what was sent
+        if inner is None:
+            return (str(error) or type(error).__name__)[:300]
+        error = inner
+
+
+def _said(body: bytes) -> str:
+    """A Prometheus's own words. Those of anything else are not repeated: whoever names an address could read it so."""
+    try:
+        document = json.loads(body)
+        if document["status"] == "error" and document["errorType"] in _ERROR_TYPES:
+            return str(document["error"])[:300]
+    except (ValueError, LookupError, TypeError):
+        pass
+    return "with an error that is not in the form of Prometheus's"

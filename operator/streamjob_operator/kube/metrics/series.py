@@ -1,0 +1,97 @@
+"""The batches of a window one by one, as far as scrapes tell them apart, read back from Prometheus in one query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from streamjob_agent import metric_names as names
+from streamjob_operator.kube.metrics.http import Connection
+from streamjob_operator.kube.metrics.target import Mark, Target, any_of, quoted
+from streamjob_operator.measure.batches import QUERY_FIGURES, Figure, Totals, read_less, series_of
+from streamjob_operator.measure.page import STAGE_COUNTERS, Page
+from streamjob_operator.series import BatchSeries
+from streamjob_planners.model import FloatArray, GroupId
+
+MOST_SAMPLES = 600_000
+"""Samples of one answer; a job with more within a window has no series."""
+_OF_GROUPS = (names.GROUP_BUSY_SECONDS, names.GROUP_WARMUP_SECONDS, names.GROUP_RECORDS)
+_WANTED = (*_OF_GROUPS, *QUERY_FIGURES, names.PART_SECONDS, *STAGE_COUNTERS, names.EXECUTOR_CORES)
+_LABEL = {names.PART_SECONDS: "part", **dict.fromkeys(STAGE_COUNTERS, "stage")}
+
+
+def read_series(
+    connection: Connection, target: Target, marks: Sequence[Mark], scrapes: int, end: Page
+) -> BatchSeries | None:
+    """Rows between scrapes that saw batches end, `marks`, of which the last is that of the page `end`.
+
+    `scrapes` is how many there were in all since the first of them. None where that is too much to
+    read, or nothing is between. Raises Unavailable.
+    """
+    series = len(_OF_GROUPS) * len(end.group_ids) + len(end.executors)
+    if len(marks) < 2 or series * scrapes > MOST_SAMPLES:
+        return None
+    kept = [marks[at] for at in read_less(len(marks), len(end.group_ids)).tolist()]
+    readings = _Readings(kept, end.group_ids)
+    for one in _found(connection, target, kept):
+        readings.add(one["metric"], one["values"])
+    return series_of(readings.totals(end.at_s - kept[-1].at_s))  # on the operator's clock
+
+
+class _Readings:
+    """What the kept scrapes hold, taken in series by series."""
+
+    def __init__(self, kept: Sequence[Mark], group_ids: Sequence[GroupId]) -> None:
+        self._kept = kept
+        self._rows = {mark.at_s: at for at, mark in enumerate(kept)}
+        self._columns = {group: at for at, group in enumerate(group_ids)}
+        self._groups = {name: np.zeros((len(kept), len(group_ids))) for name in _OF_GROUPS}
+        self._figures: list[dict[Figure, float]] = [{} for _ in kept]
+        self._executors: list[set[str]] = [set() for _ in kept]
+
+    def add(self, labels: Mapping[str, str], values: Sequence[tuple[float, str]]) -> None:
+        """One series: its labels, and times with values as Prometheus writes them. Of two the larger one counts."""
+        name = labels["__name__"]
+        cells = [(self._rows[float(at)], float(value)) for at, value in values if float(at) in self._rows]
+        if name in self._groups:
+            self._add_group(self._groups[name], labels, cells)
+        elif name == names.EXECUTOR_CORES:
+            for row, _ in cells:
+                self._executors[row].add(labels["executor"])
+        else:
+            figure = (name, labels[_LABEL[name]] if name in _LABEL else "")
+            for row, value in cells:
+                self._figures[row][figure] = max(self._figures[row].get(figure, 0.0), value)
+
+    def _add_group(self, matrix: FloatArray, labels: Mapping[str, str], cells: Sequence[tuple[int, float]]) -> None:
+        group = GroupId(operator=int(labels["operator"]), partition=int(labels["partition"]))
+        column = self._columns.get(group)
+        if column is not None:
+            for row, value in cells:
+                matrix[row, column] = max(matrix[row, column], value)
+
+    def totals(self, shift_s: float) -> list[Totals]:
+        """A reading for each kept scrape, its time shifted by so many seconds."""
+        busy_s, warmup_s, records = (self._groups[name] for name in _OF_GROUPS)
+        return [
+            Totals(
+                at_s=mark.at_s + shift_s,
+                batches=mark.batches,
+                busy_s=busy_s[at],
+                warmup_s=warmup_s[at],
+                records=records[at],
+                figures=self._figures[at],
+                executors=frozenset(self._executors[at]),
+            )
+            for at, mark in enumerate(self._kept)
+        ]
+
+
+def _found(connection: Connection, target: Target, kept: Sequence[Mark]) -> list[dict[str, Any]]:
+    """Every sample within the window, the first scrape's too: Prometheus leaves out what is as old as the range."""
+    range_ms = round(1000 * (kept[-1].at_s - kept[0].at_s)) + 1
+    _, query_id, _ = kept[-1].identity
+    selector = target.selector(any_of(_WANTED), f"query=~{quoted(query_id + '|')}")
+    return connection.query(f"{selector}[{range_ms}ms]", kept[-1].at_s)

@@ -1,0 +1,91 @@
+"""Where a job's measurements come from: its Prometheus, else its agent's own page."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from streamjob_agent.wire import AgentStatus
+from streamjob_operator.agent_http.client import AgentClient
+from streamjob_operator.agent_http.metrics import AgentMetrics
+from streamjob_operator.kube.api.client import KubeApi
+from streamjob_operator.kube.api.kinds import SECRETS
+from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.metrics.http import settings_of
+from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
+from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.kube.report.facts import Facts, MetricsTrouble
+from streamjob_operator.ports import MetricsSource, Unavailable
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.waking.rows import Rows
+
+Look = Callable[[], Facts | None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A MetricsSource that is open. `warm_up_s` must pass before it can know anything.
+
+    `rows` are the newest batches where they are at hand, as they are where the agent's own page is read.
+    """
+
+    metrics: MetricsSource
+    close: Callable[[], None]
+    trouble: Callable[[], MetricsTrouble | None]
+    warm_up_s: float = 0.0
+    rows: Callable[[], Rows | None] = lambda: None
+
+
+def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Source:
+    """The source that the spec asks for; `look` gives what this turn has found out."""
+    asked = job.spec.metrics.prometheus
+    if asked is None:
+        return _agent(job, look)
+
+    def read_secret(name: str) -> dict[str, str] | None:
+        try:
+            found = api.get(SECRETS, name, namespace)
+        except Refused as refusal:
+            sentence = f"Secret {name}, which spec.metrics.prometheus names, cannot be read: {refusal}"
+            raise Unavailable(sentence, code=KubeReason.PROMETHEUS_DENIED) from refusal
+        return None if found is None else dict(found.get("data") or {})
+
+    metrics = PrometheusMetrics(lambda: settings_of(asked, read_secret), lambda: _status(look), namespace)
+
+    def trouble() -> MetricsTrouble | None:
+        one = metrics.trouble
+        return None if one is None else MetricsTrouble(reason=one.reason, message=one.message, since_s=one.since_s)
+
+    return Source(metrics=metrics, close=metrics.close, trouble=trouble)
+
+
+def _agent(job: StreamJob, look: Look) -> Source:
+    period_s = job.spec.balancing.statistics_period_s
+    metrics = AgentMetrics(AgentClient(lambda: _url(look)), period_s, time.time, together=True)
+    metrics.__enter__()
+    return Source(
+        metrics=metrics,
+        close=lambda: metrics.__exit__(None, None, None),
+        trouble=lambda: None,
+        warm_up_s=period_s,
+        rows=lambda: metrics.seen.rows,
+    )
+
+
+def _url(look: Look) -> str:
+    """The driver's pod, as Kubernetes has it: of what the job's account has written the port alone is used."""
+    found = look()
+    if found is None or found.map is None or found.map.agent_port is None:
+        raise Unavailable("The agent has not said yet at which port it can be reached.")
+    if found.driver is None or found.driver.address is None:
+        raise Unavailable("The driver's pod has no address yet.")
+    host = found.driver.address
+    return f"http://{f'[{host}]' if ':' in host else host}:{found.map.agent_port}"
+
+
+def _status(look: Look) -> AgentStatus:
+    found = look()
+    if found is None or found.map is None or found.map.agent is None:
+        raise Unavailable("The agent has not reported yet.")
+    return found.map.agent

@@ -1,0 +1,1 @@
+"""What operator and agent say to each other, and the cycle's memory beside it."""

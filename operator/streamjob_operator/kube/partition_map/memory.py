@@ -1,0 +1,84 @@
+"""The cycle's memory in StreamJob.status, completed by the PartitionMap, which is written first."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from streamjob_agent.wire import Assignment, WireError
+from streamjob_operator.kube.partition_map.maps import MapView
+from streamjob_operator.kube.partition_map.packing import pack, unpack
+from streamjob_operator.memory import UnreadableMemory, from_json, to_json
+from streamjob_operator.values import Memory
+
+
+class StatusMemory:
+    """MemoryStore of one cycle: reads the text in the status as it was found, hands the new memory to `keep`.
+
+    `keep` writes it together with the rest of the status, at once. What cannot be read is told to `warn`.
+    """
+
+    def __init__(
+        self,
+        text: str | None,
+        seen: MapView,
+        now_s: float,
+        keep: Callable[[Memory], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        self._text = text
+        self._seen = seen
+        self._now_s = now_s
+        self._keep = keep
+        self._warn = warn
+
+    def load(self) -> Memory:
+        """What was saved last, and what was decided after that by an operator that died before it could save it."""
+        try:
+            return adopt(read_memory(self._text), self._seen.plan(), self._now_s)
+        except (UnreadableMemory, WireError) as error:
+            # Safe: the generation and the executors that are being drained are taken over from the agent.
+            self._warn(f"The memory cannot be used, {error}; starting with a new one.")
+            return Memory()
+
+    def save(self, memory: Memory) -> None:
+        """Raises Unavailable, or Stale when another operator has saved since."""
+        self._keep(memory)
+
+
+def read_memory(text: str | None) -> Memory:
+    """The memory in a status, a new one where there is none; raises UnreadableMemory."""
+    try:
+        return from_json(unpack(text)) if text else Memory()
+    except UnreadableMemory:
+        raise
+    except ValueError as error:
+        raise UnreadableMemory(str(error)) from error
+
+
+def memory_text(memory: Memory) -> str:
+    """As it is kept in the status."""
+    return pack(to_json(memory))
+
+
+def adopt(memory: Memory, plan: Sequence[Assignment], now_s: float) -> Memory:
+    """The memory that should have been saved after `plan` was written; the same one when it was."""
+    if not plan or plan[0].generation <= memory.generation:
+        return memory
+    written, wanted = plan[0], memory.executors_target
+    if written.executors_target is not None:
+        leaving = set(written.marked_for_removal) - set(written.remove)
+        wanted = written.executors_target - len(leaving)
+    more = wanted is not None and wanted > (memory.executors_target or 0)
+    return dataclasses.replace(
+        memory,
+        generation=written.generation,
+        application_id=written.application_id,
+        executors_target=wanted,
+        target_since_s=now_s if more else memory.target_since_s,
+        marked=written.marked_for_removal,
+        acted_at_s=now_s,
+        arrivals=max((place or 0 for one in plan for row in one.arrivals.values() for place in row), default=0),
+        first_seen_s=now_s if memory.first_seen_s is None else memory.first_seen_s,
+        pending=None,
+    )

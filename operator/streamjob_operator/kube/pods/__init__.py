@@ -1,0 +1,1 @@
+"""Executors' pods: which there are, which are marked, which no node ends."""

@@ -1,0 +1,91 @@
+"""`streamjob operator`: start the operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+
+def _labels(_context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    pairs = tuple(one.partition("=") for one in given)
+    wrong = [name for name, equals, _ in pairs if not (name and equals)]
+    if wrong:
+        raise click.BadParameter(f"{wrong[0]!r} given; NAME=VALUE is needed.", param=option)
+    return tuple((name, value) for name, _, value in pairs)
+
+
+@click.command("operator")
+@click.option("--kubeconfig", envvar="STREAMJOB_KUBECONFIG", help="Default: $KUBECONFIG, else the pod's own account.")
+@click.option(
+    "--namespace",
+    "-n",
+    "namespaces",
+    multiple=True,
+    envvar="STREAMJOB_NAMESPACES",
+    help="Namespace to look after, may be given several times. Default: all.",
+)
+@click.option("--lease-namespace", envvar="STREAMJOB_LEASE_NAMESPACE", help="Default: the pod's own namespace.")
+@click.option("--lease-name", envvar="STREAMJOB_LEASE_NAME", default="streamjob-operator", show_default=True)
+@click.option("--listen", envvar="STREAMJOB_LISTEN", default="0.0.0.0", show_default=True, help="Of the health pages.")
+@click.option("--port", envvar="STREAMJOB_PORT", default=8080, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--workers",
+    envvar="STREAMJOB_WORKERS",
+    default=16,
+    show_default=True,
+    type=click.IntRange(1, 512),
+    help="Cycles at the same time; looks have threads of their own.",
+)
+@click.option(
+    "--planners",
+    envvar="STREAMJOB_PLANNERS",
+    default=2,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Processes that plan; one that overruns is ended and replaced.",
+)
+@click.option(
+    "--log-level",
+    envvar="STREAMJOB_LOG_LEVEL",
+    default="info",
+    show_default=True,
+    type=click.Choice(["debug", "info", "warning", "error"]),
+)
+@click.option("--log-format", envvar="STREAMJOB_LOG_FORMAT", default="json", type=click.Choice(["json", "text"]))
+@click.option(
+    "--driver-monitor",
+    envvar="STREAMJOB_DRIVER_MONITOR",
+    default="PodMonitor",
+    show_default=True,
+    type=click.Choice(["PodMonitor", "ServiceMonitor", "Annotations", "Off"]),
+    help="How Prometheus comes to scrape drivers.",
+)
+@click.option(
+    "--monitor-label",
+    "monitor_labels",
+    multiple=True,
+    envvar="STREAMJOB_MONITOR_LABELS",
+    callback=_labels,
+    metavar="NAME=VALUE",
+    help="Label of the drivers' monitors, by which a Prometheus finds them; may be given several times.",
+)
+@click.option(
+    "--self-check",
+    is_flag=True,
+    help="Say whether CRDs, rights and a leading operator are there, and end: 0 when all is well.",
+)
+def operator_command(log_format: str, self_check: bool, **options: Any) -> None:
+    """Look after the StreamJobs of a cluster. Every option can be given as STREAMJOB_<OPTION> in the environment."""
+    # Imported here: the other commands need no Kubernetes.
+    from streamjob_operator.kube.process.main import Options, run_operator
+    from streamjob_operator.kube.process.self_check import default_where, run_self_check
+    from streamjob_operator.ports import Unavailable
+
+    try:
+        if self_check:
+            where = default_where(options["namespaces"], options["lease_namespace"], options["lease_name"])
+            raise SystemExit(run_self_check(options["kubeconfig"], where, click.echo))
+        raise SystemExit(run_operator(Options(**options, log_json=log_format == "json")))
+    except Unavailable as error:
+        raise click.ClickException(str(error)) from error

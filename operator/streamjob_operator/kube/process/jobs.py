@@ -1,0 +1,161 @@
+"""All StreamJobs under care: one task each, that waits until its next turn is due or something wakes it.
+
+Turns run in bounded pools of threads: those with a cycle, which may wait for a plan for a minute, in one of their own,
+so that no look, restart of a driver or deletion waits for another job's plan. What goes wrong in one job's turn is
+logged, told in its status, and tried again after a wait; no other job hears of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import functools
+import logging
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Protocol
+
+from streamjob_operator.kube.api.refusals import Conflict, Refused
+from streamjob_operator.kube.job.rest import CYCLE_DUE, Due, Rest
+from streamjob_operator.ports import Stale, Unavailable
+
+LOG = logging.getLogger(__name__)
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
+TELL_AFTER = 5
+"""Failures in a row, half a minute, after which what should pass by itself is told, too: a webhook that always fails
+looks like a server that is busy."""
+TOGETHER_S = 0.2
+"""Changes within this time are one."""
+Key = tuple[str, str]
+
+
+class Turning(Protocol):
+    """What keeps one StreamJob."""
+
+    def turn(self, *, cycle: bool) -> Rest:
+        """See Rest; without `cycle` the turn stops short of one that is due."""
+
+    def fail(self, sentence: str) -> None:
+        """Tell that turns fail, and will go on to until somebody does something about it."""
+
+    def close(self) -> None:
+        """Nothing comes any more."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Turned:
+    """How a turn went, or what it ran into."""
+
+    rest: Rest = None
+    failure: str | None = None
+    passes: bool = False
+
+
+class Jobs:
+    """Lives in one event loop; `make(namespace, name)` gives the keeper of a StreamJob that is seen first.
+
+    `first_wait_s` gives how long the first turn waits of a StreamJob that was there before.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[str, str], Turning],
+        looks: Executor,
+        cycles: Executor,
+        first_wait_s: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self._make = make
+        self._looks = looks
+        self._cycles = cycles
+        self._first_wait_s = first_wait_s
+        self._tasks: dict[Key, asyncio.Task[None]] = {}
+        self._wakes: dict[Key, asyncio.Event] = {}
+        self._unseen: set[Key] = set()
+        self._stopping = False
+
+    def __len__(self) -> int:
+        """StreamJobs under care."""
+        return len(self._tasks)
+
+    def wake(self, namespace: str, name: str, *, listed: bool = False) -> None:
+        """Something of this StreamJob changed, or it is new: its next turn comes at once.
+
+        What was merely `listed` may wait for its first turn: at an operator's start that is everything.
+        """
+        key = (namespace, name)
+        if self._stopping:
+            return
+        if key in self._tasks:
+            if not (listed and key in self._unseen):
+                self._wakes[key].set()
+            return
+        self._wakes[key] = asyncio.Event()
+        wait_s = self._first_wait_s() if listed else 0.0
+        self._unseen |= {key}
+        self._tasks[key] = asyncio.create_task(self._care(key, wait_s), name=f"job {namespace}/{name}")
+
+    async def stop(self) -> None:
+        """No more turns; those that run are waited for."""
+        self._stopping = True
+        for wake in self._wakes.values():
+            wake.set()
+        await asyncio.gather(*self._tasks.values())
+
+    async def _care(self, key: Key, wait_s: float) -> None:
+        keeper, wake, failures = self._make(*key), self._wakes[key], 0
+        try:
+            if wait_s > 0:
+                await _sleep(wake, wait_s)
+            self._unseen -= {key}
+            while not self._stopping:
+                wake.clear()
+                turned = await self._turn(key, keeper)
+                if turned.failure is None:
+                    failures = 0
+                    if turned.rest is None and not wake.is_set():
+                        return
+                    await _sleep(wake, 0.0 if turned.rest is None or isinstance(turned.rest, Due) else turned.rest)
+                    continue
+                failures += 1
+                if not turned.passes or failures >= TELL_AFTER:
+                    await self._tell(key, keeper, turned.failure)
+                await _sleep(wake, _wait_s(failures))
+        finally:
+            del self._tasks[key], self._wakes[key]
+            await asyncio.get_running_loop().run_in_executor(self._looks, keeper.close)
+
+    async def _turn(self, key: Key, keeper: Turning) -> _Turned:
+        extra, run = {"job": "/".join(key)}, asyncio.get_running_loop().run_in_executor
+        try:
+            rest = await run(self._looks, functools.partial(keeper.turn, cycle=False))
+            if rest is CYCLE_DUE:
+                rest = await run(self._cycles, functools.partial(keeper.turn, cycle=True))
+            return _Turned(rest=rest)
+        except (Unavailable, Stale, Conflict) as error:  # it passes by itself
+            LOG.warning("%s", error, extra=extra)
+            return _Turned(failure=str(error), passes=True)
+        except Refused as refusal:
+            LOG.warning("%s", refusal, extra=extra)
+            return _Turned(failure=str(refusal))
+        except Exception as error:
+            LOG.exception("A turn failed.", extra=extra)
+            return _Turned(failure=f"{type(error).__name__}: {error}")
+
+    async def _tell(self, key: Key, keeper: Turning, sentence: str) -> None:
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._looks, keeper.fail, sentence)
+        except Exception:  # whatever it is, the job's turns go on
+            LOG.warning("The failure could not be told in the status.", exc_info=True, extra={"job": "/".join(key)})
+
+
+def _wait_s(failures: int) -> float:
+    """Doubles with each failure in a row."""
+    return min(FIRST_WAIT_S * 2.0 ** (failures - 1), LONGEST_WAIT_S)
+
+
+async def _sleep(wake: asyncio.Event, seconds: float) -> None:
+    """Until woken, or for so long."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(wake.wait(), seconds)
+        await asyncio.sleep(TOGETHER_S)
