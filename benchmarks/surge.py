@@ -1,6 +1,9 @@
 """A plain surge with a default policy, on paper: when the backlog is gone, and what it costs in executors.
 
-    python -m benchmarks.surge [--seeds 3] [--planner search] [--rule batch-time]
+    python -m benchmarks.surge [--seeds 3] [--planner search] [--rule batch-time] [--steps 500000]
+
+Cycles come by the clock and by what happens, as in the product. With `--steps` a plan ends after so many steps of its
+search in place of its time, so that a run can be repeated on any machine.
 
 Beside it stand the fewest executors that could: those of the start until new ones can be ready, then the fewest that
 work the backlog off within catchUp, then the fewest that hold the rate, each with work spread evenly over all slots.
@@ -14,6 +17,7 @@ import itertools
 from pathlib import Path
 
 import numpy as np
+from benchmarks.looking import Looking
 
 from streamjob_operator.scaling import registry
 from streamjob_operator.spec import StreamJob
@@ -23,6 +27,8 @@ from streamjob_sim.simulate import job_of, simulate
 from streamjob_sim.world import World
 
 WORLD = Path(__file__).parent.parent / "samples" / "worlds" / "surge.yaml"
+LONG_S = 600.0
+"""Seconds for a plan that ends by its steps: far more than it takes."""
 SHARE = 0.7
 """Part of an even share of the work from which a new executor carries its own: hot key groups make shares uneven."""
 
@@ -131,18 +137,28 @@ def with_rule(job: StreamJob, rule: str) -> StreamJob:
     return job.model_copy(update={"spec": job.spec.model_copy(update={"scaling": scaling})})
 
 
+def with_steps(job: StreamJob, steps: int) -> StreamJob:
+    """The same job, whose plans end after so many steps of the search."""
+    limits = {"max_iterations": steps, "plan_deadline_s": LONG_S}
+    balancing = job.spec.balancing.model_copy(update=limits)
+    return job.model_copy(update={"spec": job.spec.model_copy(update={"balancing": balancing})})
+
+
 def main() -> None:
     """Print a row for each planner and seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--planner", action="append", default=None)
     parser.add_argument("--rule", default=registry.DEFAULT, choices=registry.names())
+    parser.add_argument("--steps", type=int, default=None)
     given = parser.parse_args()
     world = read_world(WORLD)
     job = with_rule(job_of(world), given.rule)
+    job = job if given.steps is None else with_steps(job, given.steps)
     for planner in given.planner or ["search"]:
         for seed in range(1, given.seeds + 1):
-            print(planner, given.rule, seed, outcome(world, simulate(world, job, planner, seed)), flush=True)
+            score = simulate(world, job, planner, seed, looking=Looking)
+            print(planner, given.rule, seed, outcome(world, score), flush=True)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Fleet:
         return self._live[executor_id]
 
     def statuses(self, groups: Mapping[str, int]) -> tuple[ExecutorStatus, ...]:
-        """Every live executor and the newest dead ones, with the number of groups that ran there last."""
+        """Every live executor and the newest dead ones, with the number of groups that each holds."""
         dead = dict(list(self._dead.items())[-_DEAD_SHOWN:])
         return tuple(
             ExecutorStatus(

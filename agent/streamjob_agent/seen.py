@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Collection, Mapping
 
 from streamjob_agent.actuation import Actuation
@@ -37,19 +36,17 @@ def look(
     generation: int | None,
 ) -> Seen:
     """Make one; to be called on the agent's thread. `resting` queries wait for data."""
-    groups: Counter[str] = Counter()
-    for query in queries:
-        groups.update(ledger.owners(query.query_id).values())
+    held = actuation.held(ledger, resting)
     return Seen(
         queries=queries,
         resting=resting,
         query_statuses=tuple(
             query_status(query, actuation, ledger, usual, rests=query.query_id in resting) for query in queries
         ),
-        executors=actuation.fleet.statuses(groups),
+        executors=actuation.fleet.statuses(held),
         live=frozenset(actuation.fleet.live),
         past=actuation.fleet.past,
-        held=actuation.held(ledger, resting),
+        held=held,
         moves=actuation.moves(),
         generation=generation,
     )

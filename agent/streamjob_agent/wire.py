@@ -98,7 +98,10 @@ class Assignment:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorStatus:
-    """One executor as the driver sees it. `state` is ready, draining (marked), leaving (decommissioned) or dead."""
+    """One executor as the driver sees it. `state` is ready, draining (marked), leaving (decommissioned) or dead.
+
+    `groups`: key groups that ran there last or are registered there; it may be removed once there are none.
+    """
 
     executor_id: str
     host: str

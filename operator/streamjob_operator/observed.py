@@ -19,8 +19,9 @@ LIVE_STATES = ("ready", "draining")
 class ExecutorView:
     """One executor as observed. `state` is ready, draining, leaving or dead (see the agent's wire format).
 
-    Memory is what its process uses and what it may use, and the most that it can have for the query's state; None while
-    nobody tells.
+    `groups` are key groups that ran there last or are registered there, of any query, by the agent's own count. Memory
+    is what its process uses and what it may use, and the most that it can have for the query's state. All of these are
+    None while nobody tells.
     """
 
     executor_id: str
@@ -28,6 +29,7 @@ class ExecutorView:
     cores: int
     state: str
     busy_s: float  # all its tasks of any stage within the window
+    groups: int | None = None
     memory_used_bytes: float | None = None
     memory_limit_bytes: float | None = None
     state_limit_bytes: float | None = None

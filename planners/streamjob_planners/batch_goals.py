@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from streamjob_planners.acceptance import empty_nodes
 from streamjob_planners.cells import busy_s, ends_s
 from streamjob_planners.engine import Engine
 from streamjob_planners.kernel.state import Fixed
@@ -22,6 +23,7 @@ class BatchTime:
     def __init__(self, problem: Problem, fixed: Fixed, floors: FloatArray, toll: float) -> None:
         """`floors`: seconds below which no level comes, (n_levels,); `toll`: what a second of pause must gain."""
         self._problem, self._fixed, self._floors, self.toll = problem, fixed, floors, toll
+        self._vacant = empty_nodes(problem.model)
 
     def levels_s(self, node_of: IntArray) -> FloatArray:
         """Length of each level, (n_levels,)."""
@@ -29,8 +31,12 @@ class BatchTime:
         return longest
 
     def price_s(self, node_of: IntArray) -> float:
-        """Seconds of a batch that the moves must gain."""
-        return self.toll * float(self._problem.spent(node_of)[0]) if self.toll > 0.0 else 0.0
+        """Seconds of a batch that the moves must gain; those to nodes that have nothing today need not."""
+        if self.toll <= 0.0:
+            return 0.0
+        model = self._problem.model
+        paid = (node_of != model.node_of) & ~self._vacant[node_of]
+        return self.toll * float(self._problem.prices[paid, 0].sum())
 
     def reached(self, node_of: IntArray) -> float:
         """All levels, one after the other, and the price of the moves."""

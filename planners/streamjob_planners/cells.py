@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from streamjob_planners.acceptance import empty_nodes
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.kernel.cells import loads_of
 from streamjob_planners.kernel.state import Fixed
@@ -28,6 +29,7 @@ def cells_of(problem: Problem, shape: BatchShape) -> Fixed:
         allowances=problem.allowances,
         capacity=(shape.slots * shape.speed)[nodes].astype(np.float64),
         marked=np.array(model.marked[nodes], dtype=np.bool_),
+        vacant=empty_nodes(model)[nodes],
         movable=np.array(problem.movable, dtype=np.bool_),
         uses=problem.uses,
         limits=problem.limits,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from streamjob_planners.acceptance import empty_nodes
 from streamjob_planners.drain import drain_weights
 from streamjob_planners.kernel.anneal import anneal
 from streamjob_planners.kernel.bundles import Table, new_table
@@ -251,6 +252,7 @@ def fixed_of(problem: Problem) -> Fixed:
         allowances=problem.allowances,
         capacity=np.array(model.capacity, dtype=np.float64),
         marked=np.array(model.marked, dtype=np.bool_),
+        vacant=empty_nodes(model),
         movable=np.array(problem.movable, dtype=np.bool_),
         uses=problem.uses,
         limits=problem.limits,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from streamjob_operator.cycle import turn
+from streamjob_operator.events import Event
 from streamjob_operator.ports import Planning, Ports, Rules
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord, Memory
@@ -87,13 +88,13 @@ class Controller:
         self.records: list[CycleRecord] = []
         self.crashes = 0
 
-    def turn(self) -> CycleRecord | None:
-        """One cycle at the world's time; None when the controller was down or died in it."""
+    def turn(self, woken: tuple[Event, ...] = ()) -> CycleRecord | None:
+        """One cycle at the world's time, woken by these; None when the controller was down or died in it."""
         at_s, faults = self._simulated.now_s, self._simulated.world.faults
         if lasting(faults, _DOWN, at_s):
             return None
         try:
-            record = turn(self._ports(), self._job, START_S + at_s, self._rng, self._clock)
+            record = turn(self._ports(), self._job, START_S + at_s, self._rng, self._clock, woken)
         except Crash:
             self.crashes += 1
             return None

@@ -159,6 +159,7 @@ def _executors(job: SimulatedJob, batches: list[Batch]) -> tuple[ExecutorView, .
             cores=job.world.executors.cores,
             state="draining" if executor.marked else "ready",
             busy_s=float(busy_s[index]),
+            groups=job.agent.holds(index),
         )
         for index, executor in enumerate(job.fleet.executors)
         if executor.life is Life.READY

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from streamjob_operator.events import Event
 from streamjob_operator.ports import Planning, Rules
 from streamjob_operator.scaling import registry
 from streamjob_operator.scaling.rule import ScalingRule
 from streamjob_operator.spec import Application, Mode, StreamJob
 from streamjob_operator.spec.job import Metadata, Spec
+from streamjob_operator.waking.cadence import Cadence, Seen
 from streamjob_planners.model import Clock
 from streamjob_sim.controller import Controller
 from streamjob_sim.job import SimulatedJob
@@ -50,6 +52,11 @@ def with_planner(job: StreamJob, planner: str | None) -> StreamJob:
 RuleOf = Callable[[SimulatedJob], ScalingRule]
 """Makes a scaling rule that may look into the simulated job: those that know more than a measurement tells."""
 
+LookingOf = Callable[[SimulatedJob, float], Callable[[], Seen]]
+"""Makes, for a job and its statistics period in seconds, what looks at the job between two cycles.
+
+What an agent tells of batches takes the agent's own code, which this room does not import."""
+
 
 def simulate(
     world: World,
@@ -58,13 +65,16 @@ def simulate(
     seed: int = 0,
     clock: Clock = time.monotonic,
     rule: RuleOf | None = None,
+    *,
     planning: Planning | None = None,
+    looking: LookingOf | None = None,
 ) -> Score:
     """The score of a planner (None: the job's own) in a world.
 
     The world's chance comes from the seed alone: the same arrivals for every planner. `clock` limits the time of
     plans; with balancing.maxIterations set and a planner that heeds it, a run can be repeated exactly. `rule` decides
-    in place of the job's scaling rule, `planning` makes plans in place of the planner that the job names.
+    in place of the job's scaling rule, `planning` makes plans in place of the planner that the job names. With
+    `looking` what happens wakes cycles early, as in the product (decision 0028); otherwise the clock alone does.
     """
     job = with_planner(job, planner)
     chances = np.random.default_rng(seed).spawn(2)
@@ -73,10 +83,10 @@ def simulate(
     controller = Controller(simulated, job, chances[1], clock, rules=rules, planning=planning)
     period_s = job.spec.balancing.statistics_period_s
     turns: list[Turn] = []
-    while simulated.now_s + period_s <= world.duration_s:
-        simulated.advance(simulated.now_s + period_s)
+    due = _by_clock(simulated, period_s) if looking is None else _by_events(simulated, controller, period_s, looking)
+    for woken in due:
         before = _turn(simulated, period_s)
-        record = controller.turn()
+        record = controller.turn(woken)
         turns.append(dataclasses.replace(before, wanted=controller.memory.executors_target, record=record))
     simulated.advance(world.duration_s)
     run = Run(
@@ -92,6 +102,35 @@ def simulate(
         arrived=simulated.arrived,
     )
     return score(run)
+
+
+def _by_clock(simulated: SimulatedJob, period_s: float) -> Iterator[tuple[Event, ...]]:
+    """Lets time go by until a cycle is due, at the end of each statistics period."""
+    while simulated.now_s + period_s <= simulated.world.duration_s:
+        simulated.advance(simulated.now_s + period_s)
+        yield ()
+
+
+def _by_events(
+    simulated: SimulatedJob, controller: Controller, period_s: float, looking: LookingOf
+) -> Iterator[tuple[Event, ...]]:
+    """The same where what happens wakes cycles, too; the job is looked at once in a second."""
+    cadence, look = Cadence(first_s=period_s), looking(simulated, period_s)
+    while simulated.now_s + LOOK_S <= simulated.world.duration_s:
+        simulated.advance(simulated.now_s + LOOK_S)
+        seen = look()
+        events = cadence.happened(seen)
+        if simulated.now_s < cadence.due_s(period_s, events):
+            continue
+        cadence.began(simulated.now_s, seen)
+        told = len(controller.records)
+        yield events
+        for record in controller.records[told:]:
+            cadence.ended(record, period_s)
+
+
+LOOK_S = 1.0
+"""Between two looks at what has happened: the agent reports within about a second."""
 
 
 def _always(rule: ScalingRule) -> Rules:

@@ -100,6 +100,23 @@ def test_marked_executor_is_drained_then_removed_and_the_number_is_asked_for_onc
     assert frozenset({"2"}) in stage.bridge.called("mark")
 
 
+def test_an_executor_is_said_to_hold_the_key_groups_for_which_it_may_not_be_removed() -> None:
+    """Those that are registered there count before their first task has run, as they do for a removal."""
+    stage = Stage().batches()
+    moved = {"owners": everything_to("0", "1"), "marked_for_removal": ("2",)}
+    assert stage.submit(**moved) is None
+    stage.batches(3)
+    held = {one.executor_id: one.groups for one in stage.agent.status().executors}
+    assert held["2"] == 0
+    assert stage.submit(generation=2, owners=everything_to("0", "2")) is None
+    stage.batches()
+    assert "2" not in stage.bridge.ran.values()
+    held = {one.executor_id: one.groups for one in stage.agent.status().executors}
+    refused = stage.submit(generation=3, remove=("2",), **moved)
+    assert held["2"] > 0
+    assert refused == f"HoldsGroups: remove names 2, which still holds {held['2']} key groups"
+
+
 def test_removal_waits_for_an_executor_that_got_a_group_in_the_meantime() -> None:
     stage = Stage().batches()
     drained = {"owners": everything_to("0", "1"), "marked_for_removal": ("2",)}

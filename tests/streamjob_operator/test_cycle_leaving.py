@@ -39,6 +39,16 @@ def test_while_a_plan_waits_for_approval() -> None:
     assert world.moved
 
 
+def test_not_while_the_agent_says_that_it_holds_key_groups_which_no_task_has_shown_yet() -> None:
+    of = job(OFF)
+    world = draining(of)
+    world.told = {"3": 2}
+    assert world.turn(of).verdict.remove == ()
+    world.told = {"3": 0}
+    world.turn(of)
+    assert world.removed == ["3"]
+
+
 def test_in_a_window_that_denies_moves() -> None:
     of = job(("down: 0s}", "down: 0s}, windows: [{cron: '* * * * *', duration: 1h, deny: [Move]}]"), OFF)
     world = draining(of)

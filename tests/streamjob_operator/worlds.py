@@ -91,6 +91,7 @@ class World:
     cores: dict[str, int] = dataclasses.field(default_factory=dict)  # of executors that have more than one
     state_memory: list[float] | None = None  # bytes of each group's state
     state_limit: float | None = None  # of each executor
+    told: dict[str, int] = dataclasses.field(default_factory=dict)  # key groups of executors by the agent's count
     places: dict[int, int] = dataclasses.field(default_factory=dict)  # of groups that go to executors to come
 
     def observe(self, now_s: float, window_s: float) -> Snapshot:
@@ -115,6 +116,7 @@ class World:
                     cores=self.cores.get(one, 1),
                     state=state,
                     busy_s=0.0,
+                    groups=self.told.get(one),
                     state_limit_bytes=self.state_limit,
                 )
                 for one, state in self.executors.items()

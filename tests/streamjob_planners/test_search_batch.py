@@ -88,6 +88,20 @@ def test_no_move_is_made_that_does_not_pay_its_pause_back(batch_model):
         assert not plan.moves or sooner + max(evener, 0.0) >= plan.cost_s / payback
 
 
+@pytest.mark.parametrize("move_s", [0.26, 50.0])
+def test_nodes_that_have_come_get_their_share_whatever_moves_cost(batch_model, move_s):
+    """10 executors become 26 in a surge. A move to one that has nothing need not pay, others must."""
+    rng = np.random.default_rng(6)
+    level, node_of = np.repeat([0, 1], 200), np.tile(np.arange(200) % 10, 2)
+    cost_s = np.full(400, move_s)
+    model = batch_model(
+        node_of, rng.lognormal(-2.0, 0.5, 400), n_nodes=26, level=level, slots=2, migration_cost_s=cost_s
+    )
+    plan = solved(model)
+    assert plan.after.batch_s <= 1.05 * plan.batch_bound_s
+    assert move_s < 1.0 or all(move.target >= 10 for move in plan.moves)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_every_move_gains_something(batch_model, seed):
     model = drawn(batch_model, seed)

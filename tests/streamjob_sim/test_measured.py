@@ -50,6 +50,16 @@ def test_what_a_move_costs_is_warm_up_and_no_load() -> None:
     assert after.busy_s.sum() == pytest.approx(before.busy_s.sum(), rel=0.05)
 
 
+def test_an_executor_holds_the_key_groups_that_its_next_tasks_are_for() -> None:
+    job = chained()
+    owner = int(job.agent.seen[3])
+    job.agent.adopt(1, {3: (owner + 1) % 4}, {}, None)
+    job.agent.release(job.state_bytes, job.fleet.open())
+    snapshot = truth(job, 10.0)
+    assert snapshot.owners[3] == str(owner)
+    assert [one.groups for one in snapshot.executors] == [8 + (at == (owner + 1) % 4) for at in range(4)]
+
+
 def test_all_that_a_group_sends_is_the_sum_of_its_pairs() -> None:
     snapshot = truth(chained(), 60.0)
     assert snapshot.traffic_bytes is not None

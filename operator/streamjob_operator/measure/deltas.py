@@ -40,7 +40,7 @@ def snapshot_between(
         actuation_reason=status.message or status.reason,
         generation_applied=status.generation_applied,
         moves_pending=0 if query is None else query.moves_pending,
-        executors=_executors(start, end, newest),
+        executors=_executors(start, end, newest, status),
         group_ids=end.group_ids,
         owners=_owners(end, newest, query, idle=rates.idle_since_s is not None),
         busy_s=busy_s,
@@ -75,7 +75,9 @@ def _owners(end: Page, newest: Page, query: QueryStatus | None, *, idle: bool) -
     return tuple(owner(group) for group in end.group_ids)
 
 
-def _executors(start: Page, end: Page, newest: Page) -> tuple[ExecutorView, ...]:
+def _executors(start: Page, end: Page, newest: Page, status: AgentStatus) -> tuple[ExecutorView, ...]:
+    groups = {one.executor_id: one.groups for one in status.executors}
+
     def number(executor_id: str) -> tuple[int, str]:
         return (int(executor_id) if executor_id.isdecimal() else 0, executor_id)
 
@@ -86,6 +88,7 @@ def _executors(start: Page, end: Page, newest: Page) -> tuple[ExecutorView, ...]
             cores=cores,
             state=newest.executor_states.get(executor_id, "ready"),
             busy_s=growth(start.executor_busy_s, end.executor_busy_s, executor_id),
+            groups=groups.get(executor_id),
             memory_used_bytes=newest.memory_used_bytes.get(executor_id),
             memory_limit_bytes=newest.memory_limit_bytes.get(executor_id),
             state_limit_bytes=newest.state_limit_bytes.get(executor_id),

@@ -154,7 +154,8 @@ def _warm(snapshot: Snapshot) -> bool:
 def _with_moves(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
     """What the groups of the newest plan took beyond their load, in the first window after which none is left to move.
 
-    Moves that were made at earlier boundaries have loaded their state before it, and show nothing.
+    Moves that were made at earlier boundaries have loaded their state before it, and show nothing. Those to executors
+    that have just come show what cold executors cost instead, which grows with the batch, so they are left out.
     """
     acted_s = memory.acted_at_s
     if snapshot.warmup_s is None or not memory.moved or acted_s is None or snapshot.moves_pending:
@@ -164,10 +165,16 @@ def _with_moves(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Kno
     if knowledge.at_s is not None and knowledge.at_s > acted_s:
         return knowledge  # a window of overlap: the plan's moves were taken in
     moves = knowledge.moves
-    for state_bytes, seconds in _loading(snapshot, snapshot.warmup_s, frozenset(memory.moved)):
-        moves = moves.with_move(state_bytes, seconds)
+    if not _just_come(memory, snapshot):
+        for state_bytes, seconds in _loading(snapshot, snapshot.warmup_s, frozenset(memory.moved)):
+            moves = moves.with_move(state_bytes, seconds)
     # A window of moves is not predicted, and the prediction of an older one says nothing of it.
     return dataclasses.replace(knowledge, at_s=snapshot.taken_at_s, moves=moves, predicted_s=None, measured_s=None)
+
+
+def _just_come(memory: Memory, snapshot: Snapshot) -> bool:
+    """Whether executors came or went so late that the first tasks of one may lie within the window."""
+    return memory.fleet_since_s is not None and memory.fleet_since_s > snapshot.taken_at_s - 2 * snapshot.window_s
 
 
 def _loading(snapshot: Snapshot, warmup_s: FloatArray, moved: frozenset[str]) -> Iterator[tuple[float, float]]:

@@ -119,6 +119,11 @@ def _still_marked(memory: Memory, snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def empty_of(marked: tuple[str, ...], snapshot: Snapshot) -> tuple[str, ...]:
-    """Marked executors that hold no key group (algorithm 1 of the ALBIC paper: terminate those first)."""
+    """Marked executors that hold no key group (algorithm 1 of the ALBIC paper: terminate those first).
+
+    Nor may any be registered there whose first task is still to come, as while a long batch runs: measurements do not
+    show these, the agent counts them.
+    """
     owners = {*snapshot.owners, *(one for held in snapshot.unmeasured.values() for one in held)}
-    return tuple(one for one in marked if one not in owners)
+    told = {one.executor_id for one in snapshot.executors if one.groups}
+    return tuple(one for one in marked if one not in owners | told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import Fixed, State, put, scheduled, take
+from streamjob_planners.kernel.state import Fixed, State, must_gain_s, put, scheduled, take
 from streamjob_planners.kernel.step import shift_load
 from streamjob_planners.kernel.thin import room_at_home
 from streamjob_planners.model import FloatArray, IntArray
@@ -81,7 +81,7 @@ def send_home_unpaid(
         end, rms = level_of(fixed, state, work, here, staying)
         go(fixed, state, work, group, home)
         end_without, rms_without = level_of(fixed, state, work, here, staying)
-        if max(end_without - end, rms_without - rms) <= max(toll * fixed.prices[group, 0], least):
+        if max(end_without - end, rms_without - rms) <= max(toll * must_gain_s(fixed, group, here), least):
             sent += 1
         else:
             go(fixed, state, work, group, here)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import CAME, LEFT, MOST_PIECES, N_AWAY, Fixed, State, put, scheduled
+from streamjob_planners.kernel.state import CAME, LEFT, MOST_PIECES, N_AWAY, Fixed, State, must_gain_s, put, scheduled
 from streamjob_planners.model import IntArray
 
 
@@ -14,6 +14,7 @@ def clear(fixed: Fixed, state: State) -> None:
     """Empty all nodes."""
     state.counters[N_AWAY] = 0
     state.crossed[:] = 0
+    state.paused[0] = 0.0
     for column in range(3):
         state.spent[column] = 0.0
     for node in range(state.filled.size):
@@ -37,6 +38,7 @@ def fill(fixed: Fixed, state: State, node_of: IntArray) -> None:
         if node != fixed.home[group]:
             state.crossed[LEFT, fixed.home[group]] += 1
             state.crossed[CAME, node] += 1
+            state.paused[0] += must_gain_s(fixed, group, node)
             for column in range(3):
                 state.spent[column] += fixed.prices[group, column]
     for node in range(fixed.slots.size):
@@ -56,6 +58,7 @@ def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
         sums=np.zeros(n_nodes),
         dragged=np.zeros(n_nodes),
         spent=np.zeros(3),
+        paused=np.zeros(1),
         held=np.zeros((n_resources, int(fixed.node.max(initial=-1)) + 1)),
         slots=np.zeros((n_nodes, width), dtype=np.int64),
         filled=np.zeros(n_nodes, dtype=np.int64),

@@ -30,7 +30,8 @@ MODULUS, FACTOR = 2147483647, 48271
 class Fixed(NamedTuple):
     """What does not change while searching. Shapes as in LoadModel and Problem, but (n_cells,) for those of nodes.
 
-    `drag` is the drain's weights; `base` the first cell of a cell's level, `node` its node, `slots` the tasks that it
+    `drag` is the drain's weights; `vacant` cells are those of nodes without a group today: a move to one need not gain
+    what its pause costs; `base` the first cell of a cell's level, `node` its node, `slots` the tasks that it
     runs at a time where their order matters, 1 where only their sum does; `own[first[i]:first[i + 1]]` are the movable
     groups whose home cell i is, lightest first.
     """
@@ -41,6 +42,7 @@ class Fixed(NamedTuple):
     allowances: FloatArray
     capacity: FloatArray
     marked: BoolArray
+    vacant: BoolArray
     movable: BoolArray
     uses: FloatArray
     limits: FloatArray
@@ -66,6 +68,7 @@ class State(NamedTuple):
     sums: FloatArray  # of the groups' loads, in cells of several slots
     dragged: FloatArray
     spent: FloatArray
+    paused: FloatArray  # (1,): seconds of pause of moves that must gain them
     held: FloatArray
     slots: IntArray
     filled: IntArray
@@ -101,6 +104,14 @@ def is_off(state: State, node: int) -> bool:
     """Whether a node is outside its band."""
     load = state.loads[node]
     return bool(load > state.high[node] + EDGE or load < state.low[node] - EDGE)
+
+
+@compiled
+def must_gain_s(fixed: Fixed, group: int, node: int) -> float:
+    """Seconds of pause that a group's being there must gain; 0 at home, and where there is nothing today."""
+    if node == fixed.home[group] or fixed.vacant[node]:
+        return 0.0
+    return float(fixed.prices[group, 0])
 
 
 @compiled

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import CAME, LEFT, MOST_PIECES, Fixed, State, put, refocus, scheduled, take
+from streamjob_planners.kernel.state import (
+    CAME,
+    LEFT,
+    MOST_PIECES,
+    Fixed,
+    State,
+    must_gain_s,
+    put,
+    refocus,
+    scheduled,
+    take,
+)
 
 
 @compiled
@@ -31,6 +42,7 @@ def shift_load(fixed: Fixed, state: State, group: int, target: int, sign: int) -
         for column in range(3):
             state.spent[column] += change * fixed.prices[group, column]
         state.crossed[LEFT, home] += change
+    state.paused[0] += sign * (must_gain_s(fixed, group, target) - must_gain_s(fixed, group, source))
     if target != home:
         state.crossed[CAME, target] += sign
     if source != home:
@@ -159,11 +171,11 @@ def attempt(fixed: Fixed, state: State, pieces: int, knobs: tuple[float, float, 
     threshold, drain, price, toll = knobs
     if not possible(fixed, state, pieces):
         return False
-    pause_before, moves_before, cost, done = state.spent[0], state.spent[1], 0.0, 0
+    pause_before, moves_before, cost, done = state.paused[0], state.spent[1], 0.0, 0
     for piece in range(pieces):
         cost += try_piece(fixed, state, piece, drain)
         done += 1
-    cost += price * (state.spent[1] - moves_before) + toll * (state.spent[0] - pause_before)
+    cost += price * (state.spent[1] - moves_before) + toll * (state.paused[0] - pause_before)
     good = cost <= threshold and within_limits(fixed, state, pieces)
     if not good or cost + settle(fixed, state, pieces, drain) > threshold:
         for piece in range(done - 1, -1, -1):

@@ -18,7 +18,8 @@ class Outlook:
 
     Attributes:
         rate_rps: rows that arrive a second.
-        backlog_rows: rows that wait now, 0 or more.
+        backlog_rows: rows that waited when the newest batch had ended, 0 or more.
+        read_ago_s: seconds since then: the batch that runs now began with those rows.
         trigger_s: a batch is not begun sooner than so long after the one before; 0 without a trigger.
         most_rows: rows that the source hands out to one batch; None without such a cap.
         ready_s: when other executors than today's are there and have their share.
@@ -29,6 +30,7 @@ class Outlook:
     trigger_s: float
     ready_s: float
     most_rows: float | None = None
+    read_ago_s: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +46,10 @@ class Course:
 def course(outlook: Outlook, today: Pace, then: Pace, horizon_s: float) -> Course:
     """Batch after batch with mean seconds, up to the horizon.
 
-    A batch takes what waits at its start, the source's cap at most. One that began before the others came is not made
-    shorter by them.
+    A batch takes what waits at its start, the source's cap at most. One that began before the others came, such as the
+    one that runs now, is not made shorter by them: rows that arrive until it ends wait for the next one.
     """
-    now_s, waiting, most, longest_s = 0.0, outlook.backlog_rows, outlook.backlog_rows, 0.0
+    now_s, waiting, most, longest_s = -outlook.read_ago_s, outlook.backlog_rows, outlook.backlog_rows, 0.0
     for _ in range(MOST_BATCHES):
         pace = then if now_s >= outlook.ready_s else today
         if _settled(outlook, pace, waiting) and now_s >= outlook.ready_s:

@@ -66,6 +66,12 @@ def test_memory_of_state_and_its_limit_are_those_of_the_query(bench: Bench) -> N
     assert [one.state_limit_bytes for one in snapshot.executors] == [9000.0, None]
 
 
+def test_an_executor_holds_as_many_key_groups_as_the_agent_says(bench: Bench) -> None:
+    for _ in range(3):
+        bench.batch()
+    assert [one.groups for one in bench.metrics.observe(bench.now_s, 10.0).executors] == [2, 2]
+
+
 def test_a_window_is_told_batch_by_batch(bench: Bench) -> None:
     bench.batch(50.0, 50.0, 50.0, 50.0)
     bench.batch(1.0, 2.0, 3.0, 4.0)

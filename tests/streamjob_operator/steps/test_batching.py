@@ -167,6 +167,17 @@ def test_a_move_without_a_key_group_of_the_same_turn_beside_it_teaches_nothing()
     assert loading_s([0.5, 0.0, 0.5, 0.0], "0/0", "0/2") == []
 
 
+@pytest.mark.parametrize("since_s", [985.0, 996.0])
+def test_a_move_did_not_cost_what_an_executor_that_has_just_come_takes_to_get_warm(since_s: float) -> None:
+    """Nor does the next window, in which nothing is loaded any more, say that moves cost nothing."""
+    world, warmup_s = even(2, 2, 20.0), np.array([3.0, 3.0, 0.0, 0.0])
+    memory = Memory(acted_at_s=995.0, moved=("0/0", "0/1"), fleet_since_s=since_s)
+    memory = learn_batches(memory, dataclasses.replace(snapshot(world), warmup_s=warmup_s))
+    assert memory.batches.moves == MoveEvidence.prior()
+    memory = learn_batches(memory, dataclasses.replace(snapshot(world, 1010.0), warmup_s=0.001 * warmup_s))
+    assert memory.batches.moves == MoveEvidence.prior()
+
+
 def test_a_window_that_only_taught_what_moves_cost_is_compared_with_no_older_prediction() -> None:
     world = even(2, 2, 20.0)
     memory = learn_batches(learn_batches(Memory(), snapshot(world)), snapshot(world, 1010.0))

@@ -102,6 +102,16 @@ def test_a_backlog_is_gone_when_batches_worked_through_by_hand_say_so() -> None:
     )
 
 
+def test_the_batch_that_runs_began_with_what_waited_then() -> None:
+    """As above, but read 15 s ago: 20.5 s after that the first batch ends, and 20,500 wait."""
+    two, four = pace(work(), 10_000.0, 2, 1), pace(work(), 10_000.0, 4, 1)
+    outlook = Outlook(rate_rps=1000.0, backlog_rows=40_000.0, trigger_s=10.0, ready_s=0.0, read_ago_s=15.0)
+    assert course(outlook, two, two, 600.0).gone_s == pytest.approx(16.25)
+    others = course(outlook, two, four, 600.0)
+    assert others.longest_s == pytest.approx(20.5), "executors that come do not shorten it"
+    assert others.gone_s == pytest.approx(15.5)
+
+
 def test_a_longer_way_to_the_executors_needs_more_of_them() -> None:
     paces = paces_of(work(), 10_000.0)
     needs = [

@@ -13,20 +13,29 @@ from streamjob_planners.sizing import capped
 MOST_LAGS = 16
 """Readings of the lag that are kept."""
 MARGIN_BATCHES = 1.5
-"""Batches of rows that wait anyway: a lag is read at a batch's end, and the next one holds what arrived meanwhile."""
+"""Batches of rows that wait anyway: a lag is read at a batch's end, and what arrived during a batch in time is none."""
 LEAST_TRIGGERS = 0.5
 """Trigger intervals of rows from which what waits besides counts as a backlog."""
 GROWS = 1.05
 """Times what it was, and what one batch takes, that a lag must be to have grown: readings lie anywhere between two
 batches."""
 
+STEP = 1.15
+"""Times the window's rate from which that of the newest batches counts alone: a surge does not wait for a window."""
+STEP_BATCHES = 2
+"""Batches that must show it: one may be a burst."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Arriving:
-    """Rows a second that arrive; rows of the backlog; whether the lag grows; the source's cap on a batch, if any."""
+    """Rows a second that arrive; rows of the backlog; whether the lag grows; the source's cap on a batch, if any.
+
+    `waiting_rows`: all that waited when the newest batch had ended, which the batch that runs now began with.
+    """
 
     rate_rps: float
     backlog_rows: float
+    waiting_rows: float
     grows: bool
     most_rows: float | None
 
@@ -41,20 +50,25 @@ def with_lag(lags: tuple[LagSeen, ...], snapshot: Snapshot) -> tuple[LagSeen, ..
     return (*lags, LagSeen(at_s=at_s, rows=rows))[-MOST_LAGS:]
 
 
-def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> Arriving:
+def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...], objective_s: float | None) -> Arriving:
     """What arrives is what was taken and what waits more than before; without a lag what was taken.
 
-    `lags` holds this snapshot's reading. Without a lag a source with a cap looks like one that brings no more.
+    `lags` holds this snapshot's reading, `objective_s` is what a batch may take: long batches of a backlog are no
+    measure of what may wait. Without a lag a source with a cap looks like one that brings no more.
     """
-    rates, growth_rps = snapshot.rates, _growth_rps(snapshot, lags)
-    rate_rps = max(0.0, rates.input_rps + growth_rps)
-    batch_rows = max(rates.mean_batch_s, rates.trigger_interval_s or 0.0) * rate_rps
+    rates, trigger_s = snapshot.rates, snapshot.rates.trigger_interval_s or 0.0
+    rate_rps = max(0.0, rates.input_rps + _growth_rps(snapshot, lags))
+    newest_rps = _newest_rps(snapshot)
+    if newest_rps is not None and newest_rps > STEP * rate_rps:
+        rate_rps = newest_rps
+    batch_rows = (max(objective_s or 0.0, trigger_s) or rates.mean_batch_s) * rate_rps
     backlog = 0.0 if rates.lag_rows is None else max(0.0, rates.lag_rows - MARGIN_BATCHES * batch_rows)
-    least = LEAST_TRIGGERS * (rates.trigger_interval_s or rates.mean_batch_s) * rate_rps
+    least = LEAST_TRIGGERS * (trigger_s or rates.mean_batch_s) * rate_rps
     before = lags[-2].rows if len(lags) > 1 else None
     return Arriving(
         rate_rps=rate_rps,
         backlog_rows=backlog if backlog > least else 0.0,
+        waiting_rows=rates.lag_rows or 0.0,
         grows=before is not None and (rates.lag_rows or 0.0) > GROWS * max(before, batch_rows),
         most_rows=cap_of(snapshot),
     )
@@ -76,3 +90,22 @@ def _growth_rps(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> float:
     start_s, now = snapshot.taken_at_s - snapshot.window_s, lags[-1]
     before = min(lags[:-1], key=lambda one: abs(one.at_s - start_s))
     return (now.rows - before.rows) / (now.at_s - before.at_s)
+
+
+def _newest_rps(snapshot: Snapshot) -> float | None:
+    """Rows a second that arrived before each of the newest batches at least; None where too few are known.
+
+    A batch holds what came since the one before it began, or less where the source hands out less. Where a row stands
+    for several batches, their mean counts.
+    """
+    series = snapshot.series
+    if series is None:
+        return None
+    enough = np.flatnonzero(np.cumsum(series.batches[::-1]) >= STEP_BATCHES)
+    first = series.batches.size - 1 - int(enough[0]) if enough.size else 0
+    if first < 1:
+        return None
+    begun_s = series.ended_at_s - series.batch_s / series.batches
+    begun_s[-1] = series.ended_at_s[-1] - snapshot.rates.last_batch_s
+    between_s = np.diff(begun_s[first - 1 :])
+    return float((series.input_rows[first:] / between_s).min()) if (between_s > 0).all() else None

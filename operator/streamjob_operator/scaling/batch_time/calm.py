@@ -1,25 +1,38 @@
-"""How long a wish must have lasted: the fewest of a time upwards, the most of a time downwards, no hole between."""
+"""How long a wish must have lasted: the fewest of a time upwards, the most of a time downwards, no hole between.
+
+Downwards the time is that of what was measured: however often one measurement is looked at, it covers no time.
+"""
 
 from __future__ import annotations
+
+import dataclasses
 
 from streamjob_operator.scaling.batch_time.state import Calm, High, Wished
 
 HOLE_PERIODS = 1.5
-"""Statistics periods between two looks from which there is a hole: down, or without measurements."""
+"""Statistics periods, or batches, between two measurements from which there is a hole."""
 
 
-def with_wish(calm: Calm, executors: int, now_s: float, period_s: float, down_s: float) -> Calm:
-    """The wishes with this one, of the last `down_s` seconds; all anew after a hole."""
-    if calm.newest_s is None or calm.since_s is None or now_s - calm.newest_s > HOLE_PERIODS * period_s:
-        return Calm(since_s=now_s, newest_s=now_s, wishes=(Wished(at_s=now_s, executors=executors),))
-    larger = [one for one in calm.wishes if one.executors > executors and one.at_s > now_s - down_s]
+def with_wish(calm: Calm, executors: int, taken_at_s: float, period_s: float, down_s: float) -> Calm:
+    """The wishes with this one, of the last `down_s` seconds; all anew after a hole of some `period_s`.
+
+    `taken_at_s`: what the wish rests on was measured up to then. It stands until the next measurement; of several looks
+    at one the largest counts.
+    """
+    if calm.newest_s is None or calm.since_s is None or taken_at_s - calm.newest_s > HOLE_PERIODS * period_s:
+        return Calm(since_s=taken_at_s, newest_s=taken_at_s, wishes=(Wished(at_s=taken_at_s, executors=executors),))
+    now_s = max(taken_at_s, calm.newest_s)
+    if now_s == calm.newest_s:
+        executors = max(executors, calm.wishes[-1].executors)
+    before = (*calm.wishes[:-1], *(dataclasses.replace(one, at_s=now_s) for one in calm.wishes[-1:]))
+    larger = [one for one in before if one.executors > executors and one.at_s > now_s - down_s]
     wishes = (*larger, Wished(at_s=now_s, executors=executors))
     return Calm(since_s=calm.since_s, newest_s=now_s, wishes=wishes)
 
 
-def downwards(calm: Calm, wanted: int, now_s: float, down_s: float) -> int:
-    """What every look of the last `down_s` seconds left room for; `wanted` until they cover that time."""
-    if calm.since_s is None or now_s - calm.since_s < down_s:
+def downwards(calm: Calm, wanted: int, down_s: float) -> int:
+    """What every measurement of the last `down_s` seconds left room for; `wanted` until they cover that time."""
+    if calm.since_s is None or calm.newest_s is None or calm.newest_s - calm.since_s < down_s:
         return wanted
     return min(wanted, max(one.executors for one in calm.wishes))
 

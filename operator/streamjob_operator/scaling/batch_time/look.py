@@ -35,13 +35,17 @@ def ready_in_s(state: State) -> float:
 
 
 def under_way(state: State, situation: Situation) -> bool:
-    """Whether executors that were asked for are not there, or have not had time to take their share."""
-    fleet, asked = situation.fleet, state.asked
+    """Whether executors that were asked for are not there, or no measured batch has run on them, or they have not had
+    time to take their share."""
+    fleet, asked, rates = situation.fleet, state.asked, situation.snapshot.rates
     if fleet.ready < fleet.wanted:
         return True
-    if asked is None or asked.came_at_s is None or not situation.snapshot.moves_pending:
+    if asked is None or asked.came_at_s is None:
         return False
-    rates = situation.snapshot.rates
+    if rates.last_batch_at_s - rates.last_batch_s < asked.came_at_s:
+        return True
+    if not situation.snapshot.moves_pending:
+        return False
     share_s = SHARE_BATCHES * max(rates.mean_batch_s, rates.trigger_interval_s or 0.0)
     return situation.now_s - asked.came_at_s < min(share_s, situation.job.spec.balancing.statistics_period_s)
 

@@ -115,16 +115,27 @@ def with_noise(noise: Learned | None, situation: Situation) -> Learned | None:
     """What the newest calm batches teach of how much whole batches vary.
 
     By differences of neighbours (von Neumann, 1941), so that a rate that rises is no noise. Of batches that overrun
-    their trigger the sizes swing by themselves.
+    their trigger, and of those right after them, the sizes swing by themselves.
     """
     series, rates = situation.snapshot.series, situation.snapshot.rates
-    if series is None or (rates.trigger_interval_s and rates.mean_batch_s > rates.trigger_interval_s):
+    if series is None:
         return noise
-    batch_s = (series.batch_s / series.batches)[steady(series, -math.inf)]
-    if batch_s.size < LEAST_ROWS or batch_s.mean() <= 0:
+    batch_s = series.batch_s / series.batches
+    calm = steady(series, -math.inf) & _in_time(batch_s, rates.trigger_interval_s)
+    if calm.sum() < LEAST_ROWS or batch_s[calm].mean() <= 0:
         return noise
-    variance = float((np.diff(batch_s) ** 2).mean() / 2.0 / batch_s.mean() ** 2)
+    apart = np.diff(batch_s)[calm[1:] & calm[:-1]]
+    if apart.size < LEAST_ROWS - 1:
+        return noise
+    variance = float((apart**2).mean() / 2.0 / batch_s[calm].mean() ** 2)
     return learned(noise, min(variance, MOST_NOISE**2))
+
+
+def _in_time(batch_s: FloatArray, trigger_s: float | None) -> BoolArray:
+    """Batches that neither overran their trigger nor began with what waited because the one before did, (n_rows,)."""
+    within: BoolArray = np.ones(batch_s.size, dtype=np.bool_) if not trigger_s else batch_s <= trigger_s
+    within[1:] &= within[:-1].copy()
+    return within
 
 
 def steady(series: BatchSeries, since_s: float) -> BoolArray:

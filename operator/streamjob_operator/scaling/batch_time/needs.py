@@ -29,7 +29,7 @@ SURE = 1.645
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """All that the need depends on. `ahead`: the rate when executors that are asked for now will be there; `highest`:
-    the highest rate expected until fewer executors could be taken back."""
+    the highest rate expected until fewer executors could be taken back; `read_ago_s`: since the newest batch ended."""
 
     job: StreamJob
     fleet: Fleet
@@ -39,6 +39,7 @@ class View:
     highest: Forecast
     ready_s: float
     trigger_s: float
+    read_ago_s: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,16 +58,27 @@ def needs(view: View) -> Needs:
     rate = view.ahead.rate_rps
     outlook = _outlook(view, rate)
     aim = aim_of(view.job.spec.scaling, view.trigger_s, view.ready_s)
-    paces = view.measured.paces(_rows(view, rate, aim))
+    rows = _rows(view, rate, aim)
+    paces = view.measured.paces(rows)
     now = paces(max(1, view.fleet.ready))
     wanted = max(1, view.fleet.wanted)
     today = judge(wanted, paces, now, outlook, _bearable(aim))
     most = _most(view)
     out = fewest(paces, most, now, outlook, aim)
+    if not out.reached:
+        out = _once_level(view, rows, most, outlook, aim) or out
     sure = view.highest.quantile(SURE)
     calm = _for_sure(view, sure, aim, paces, most)
     enough = today.enough and wanted >= by_slots(view, rate)
     return Needs(today=today, out=_raised(out, paces, by_slots(view, rate)), calm=calm, today_enough=enough)
+
+
+def _once_level(view: View, rows: float, most: int, outlook: Outlook, aim: Aim) -> Fewest | None:
+    """The fewest that would do if key groups were placed as well as can be, which no number of executors does; None
+    where these are not enough, either."""
+    paces = dataclasses.replace(view.measured, bias=1.0).paces(rows)
+    found = fewest(paces, most, paces(max(1, view.fleet.ready)), outlook, aim)
+    return found if found.reached else None
 
 
 def by_slots(view: View, rate_rps: float) -> int:
@@ -105,7 +117,8 @@ def _raised(found: Fewest, paces: Paces, least: int) -> Fewest:
 def _outlook(view: View, rate_rps: float) -> Outlook:
     return Outlook(
         rate_rps=rate_rps,
-        backlog_rows=view.arriving.backlog_rows,
+        backlog_rows=view.arriving.waiting_rows if view.arriving.backlog_rows > 0 else 0.0,
+        read_ago_s=view.read_ago_s,
         trigger_s=view.trigger_s,
         ready_s=view.ready_s,
         most_rows=view.arriving.most_rows,

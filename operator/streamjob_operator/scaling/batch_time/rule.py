@@ -6,7 +6,7 @@ import dataclasses
 
 from streamjob_operator.scaling.batch_time import ledger, words
 from streamjob_operator.scaling.batch_time.aims import aim_of, batch_objective_s
-from streamjob_operator.scaling.batch_time.arriving import arriving
+from streamjob_operator.scaling.batch_time.arriving import Arriving, arriving
 from streamjob_operator.scaling.batch_time.fallback import without_batches
 from streamjob_operator.scaling.batch_time.hints import hinted
 from streamjob_operator.scaling.batch_time.look import looked, ready_in_s
@@ -36,11 +36,17 @@ class BatchTimeRule:
 def _unknown(situation: Situation, state: State) -> tuple[Wish, State]:
     need = without_batches(situation)
     call = Call(out=need.executors, calm=max(need.executors, need.calm), why=need.why, calm_why=need.why)
-    return settle(call, situation, state, arriving(situation.snapshot, state.lags))
+    return settle(call, situation, state, _arriving(situation, state))
+
+
+def _arriving(situation: Situation, state: State) -> Arriving:
+    snapshot = situation.snapshot
+    objective_s = batch_objective_s(situation.job.spec.scaling, snapshot.rates.trigger_interval_s or 0.0)
+    return arriving(snapshot, state.lags, objective_s)
 
 
 def _known(situation: Situation, state: State, work: Measured) -> tuple[Wish, State]:
-    found, ready_s = arriving(situation.snapshot, state.lags), ready_in_s(state)
+    found, ready_s = _arriving(situation, state), ready_in_s(state)
     past = state.past.with_rate(situation.snapshot.taken_at_s, found.rate_rps).with_promise(ready_s)
     state = dataclasses.replace(state, past=past)
     hint_rps, hint_executors = hinted(situation.job, situation.now_s, ready_s)
@@ -53,6 +59,7 @@ def _known(situation: Situation, state: State, work: Measured) -> tuple[Wish, St
         highest=_highest(situation, state, max(found.rate_rps, hint_rps), ready_s),
         ready_s=ready_s,
         trigger_s=situation.snapshot.rates.trigger_interval_s or 0.0,
+        read_ago_s=max(0.0, situation.now_s - situation.snapshot.rates.last_batch_at_s),
     )
     objective_s = batch_objective_s(situation.job.spec.scaling, view.trigger_s)
     state = dataclasses.replace(state, ledger=ledger.with_outcome(state.ledger, situation, objective_s))

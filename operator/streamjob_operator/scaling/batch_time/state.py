@@ -91,7 +91,7 @@ LEAST_PROMISE = 0.05
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Wished:
-    """What one look asked for, for scaling in."""
+    """What one look asked for, for scaling in, and up to when that was the newest."""
 
     at_s: float
     executors: int
@@ -99,7 +99,8 @@ class Wished:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Calm:
-    """Looks without a hole since `since_s`; of their wishes those that no later one was as large as, oldest first."""
+    """Measurements without a hole from `since_s` to `newest_s`; of the wishes for them those that no later one was as
+    large as, oldest first."""
 
     since_s: float | None = None
     newest_s: float | None = None

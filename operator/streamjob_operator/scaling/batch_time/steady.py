@@ -39,7 +39,7 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
     out, held = _out(call, situation, state, found)
     high = calm.with_need(state.high, out, wanted, now_s)
     shrunk, veto = _calm(call, situation, state, found)
-    seen = calm.with_wish(state.calm, shrunk, now_s, job.spec.balancing.statistics_period_s, stabilization.down_s)
+    seen = calm.with_wish(state.calm, shrunk, situation.snapshot.taken_at_s, _usual_s(situation), stabilization.down_s)
     state = dataclasses.replace(state, high=high, calm=seen)
     up = calm.upwards(high, out, wanted, now_s, stabilization.up_s)
     if up > wanted or out > wanted:
@@ -47,7 +47,7 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
         return Wish(executors=up, needed=out, why=call.why, held=waits), state
     if held is not None:
         return Wish(executors=wanted, needed=clamp(call.out, job), why=call.why, held=held), state
-    down = calm.downwards(seen, wanted, now_s, stabilization.down_s)
+    down = calm.downwards(seen, wanted, stabilization.down_s)
     if shrunk >= wanted:
         return Wish(executors=wanted, needed=wanted, why=f"{call.why}{veto}"), state
     window = format_duration(stabilization.down_s)
@@ -69,15 +69,23 @@ def _out(call: Call, situation: Situation, state: State, found: Arriving) -> tup
 def _calm(call: Call, situation: Situation, state: State, found: Arriving) -> tuple[int, str]:
     """Executors to shrink to, and what keeps them from being fewer, as the end of a sentence."""
     wanted, job = situation.fleet.wanted, situation.job
-    veto = _veto(situation, found)
+    veto = _veto(situation, state, found)
     if veto is not None:
         return wanted, f"; {veto}"
     barred = ledger.bar(state, situation.now_s, found.rate_rps)
     return clamp(max(call.calm, min(barred, wanted), math.ceil(HALF * wanted)), job), ""
 
 
-def _veto(situation: Situation, found: Arriving) -> str | None:
+def _usual_s(situation: Situation) -> float:
+    """Seconds between two measurements where nothing is missing."""
+    rates, period_s = situation.snapshot.rates, situation.job.spec.balancing.statistics_period_s
+    return max(period_s, rates.mean_batch_s, rates.trigger_interval_s or 0.0)
+
+
+def _veto(situation: Situation, state: State, found: Arriving) -> str | None:
     """Why no executor may leave now, whatever the loads say."""
+    if under_way(state, situation):
+        return "none may leave before those that came have taken their share"
     if found.grows:
         return "none may leave while the source's lag grows"
     if found.backlog_rows > 0:

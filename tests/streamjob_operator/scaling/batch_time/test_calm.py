@@ -24,16 +24,35 @@ def looked(wishes: list[int], step_s: float = 60.0, down_s: float = 300.0) -> Ca
 
 
 def test_downwards_goes_the_most_of_a_whole_window() -> None:
-    assert calm.downwards(looked([3, 2, 4]), 6, 1120.0, 300.0) == 6  # two minutes of five
-    assert calm.downwards(looked([3, 2, 4, 2, 2, 2]), 6, 1300.0, 300.0) == 4
-    assert calm.downwards(looked([9, 2, 4, 2, 2, 2, 2]), 6, 1360.0, 300.0) == 4
-    assert calm.downwards(looked([2] * 6), 6, 1300.0, 300.0) == 2
-    assert calm.downwards(looked([2]), 6, 1000.0, 0.0) == 2
+    assert calm.downwards(looked([3, 2, 4]), 6, 300.0) == 6  # two minutes of five
+    assert calm.downwards(looked([3, 2, 4, 2, 2, 2]), 6, 300.0) == 4
+    assert calm.downwards(looked([9, 2, 4, 2, 2, 2, 2]), 6, 300.0) == 4
+    assert calm.downwards(looked([2] * 6), 6, 300.0) == 2
+    assert calm.downwards(looked([2]), 6, 0.0) == 2
+
+
+def test_looking_again_at_one_measurement_covers_no_time() -> None:
+    """Batches of 12 s, looked at each second; one was measured before executors came, the next ends 12 s later."""
+    seen = calm.with_wish(Calm(), 4, 1000.0, 10.0, 8.0)
+    for _ in range(12):
+        seen = calm.with_wish(seen, 3, 1000.0, 10.0, 8.0)
+        assert calm.downwards(seen, 4, 8.0) == 4
+    for at_s, down in ((1012.0, 4), (1024.0, 3)):
+        seen = calm.with_wish(seen, 3, at_s, 10.0, 8.0)
+        assert calm.downwards(seen, 4, 8.0) == down
+
+
+def test_a_wish_stands_until_the_next_measurement() -> None:
+    """Five minutes apart: that of 1200 holds for what happened up to 1500, and for ten minutes after that."""
+    seen = Calm()
+    for at_s, wish, down in ((900.0, 4, 9), (1200.0, 4, 9), (1500.0, 2, 4), (1800.0, 2, 4), (2100.0, 2, 2)):
+        seen = calm.with_wish(seen, wish, at_s, 300.0, 600.0)
+        assert calm.downwards(seen, 9, 600.0) == down
 
 
 def test_a_hole_begins_the_window_anew() -> None:
     seen = calm.with_wish(looked([2] * 10), 2, 1000.0 + 540.0 + 91.0, 60.0, 300.0)
-    assert calm.downwards(seen, 6, 1631.0, 300.0) == 6
+    assert calm.downwards(seen, 6, 300.0) == 6
 
 
 def test_what_is_kept_of_a_window_stays_small() -> None:

@@ -10,6 +10,7 @@ from situations import situation_of
 from worlds import World, even, job, series_with
 
 from streamjob_operator.scaling import registry
+from streamjob_operator.scaling.batch_time.arriving import arriving
 from streamjob_operator.scaling.rule import Fleet, Situation, State, Wish
 from streamjob_operator.values import Lag, Memory, Snapshot
 from streamjob_planners.batch.knowledge import Knowledge
@@ -113,6 +114,41 @@ def test_what_was_asked_for_is_known_once_it_is_wanted() -> None:
     ignored = told(seen(even(2, 8, 15.0), 1010.0, trigger_interval_s=2.0))
     _, state = registry.get("batch-time").decide(ignored, grown(None)[1])
     assert state["ledger"] == []
+
+
+def test_one_measurement_takes_nobody_away_however_often_it_is_looked_at() -> None:
+    """A batch runs for ten minutes; until it ends all that is known is one window in which little was to be done."""
+    rule, state, calm = registry.get("batch-time"), None, told(seen(even(4, 2, 5.0), 1000.0, trigger_interval_s=10.0))
+    calm = dataclasses.replace(calm, job=job(("max: 6", "max: 40"), ("down: 0s", "down: 8s")))
+    for look in range(60):
+        wish, state = rule.decide(dataclasses.replace(calm, now_s=1000.0 + 10.0 * look), state)
+        assert wish.needed < 4
+        assert wish.executors == 4
+
+
+def test_one_measurement_asks_for_more_once() -> None:
+    """Executors come while a batch runs that began without them: nothing new is known before the next one has ended."""
+    wish, state = grown(None)
+    again = told(seen(even(2, 8, 15.0), 1000.0, trigger_interval_s=2.0), wanted=wish.executors, ready=wish.executors)
+    for look in range(1, 12):
+        later, state = registry.get("batch-time").decide(dataclasses.replace(again, now_s=1000.0 + 5.0 * look), state)
+        assert later.executors == wish.executors
+
+
+def test_a_surge_counts_as_much_as_the_newest_batches_show() -> None:
+    """A window of 100 s at 100 rows/s, the last two batches of which came at 300: nobody waits for the mean."""
+    row_s = np.full(10, 10.0)
+    input_rps = np.where(np.arange(10) < 8, 100.0, 300.0)
+    series = series_with(np.ones((10, 16)), row_s=row_s, ended_s=1000.0, input_rps=input_rps)
+    snapshot = dataclasses.replace(seen(even(2, 8, 7.0), 1000.0, input_rps=140.0, last_batch_s=7.5), series=series)
+    assert arriving(snapshot, (), 10.0).rate_rps == pytest.approx(300.0)
+    pairs = dataclasses.replace(
+        series_with(np.ones((5, 16)), row_s=2 * row_s[:5], ended_s=1000.0, input_rps=input_rps[::2]),
+        batches=np.full(5, 2),
+    )
+    assert arriving(dataclasses.replace(snapshot, series=pairs), (), 10.0).rate_rps == pytest.approx(300.0)
+    once = dataclasses.replace(series, input_rows=np.where(np.arange(10) < 9, 1000.0, 3000.0))
+    assert arriving(dataclasses.replace(snapshot, series=once), (), 10.0).rate_rps == pytest.approx(140.0)
 
 
 def test_a_query_that_waits_needs_what_its_state_needs() -> None:

@@ -1,0 +1,43 @@
+"""How much whole batches vary: by chance, and not because a backlog grew or was worked off."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from situations import busy, situation_of
+from worlds import series_with
+
+from streamjob_operator.scaling.batch_time.measured import with_noise
+
+TRIGGER_S = 10.0
+CALM = [8.0, 8.2] * 10
+SURGE = [16.4, 26.7, 42.9, 69.3, 55.3, 43.3, 34.5, 27.9, 21.6, 16.9, 13.7, 11.2, 9.0, 7.3, 6.1, 6.7, 8.3]
+
+
+def noise_ratio(batch_s: list[float]) -> float | None:
+    """Of one batch a row, as a part of the mean."""
+    snapshot = busy(4, 40.0, trigger_interval_s=TRIGGER_S)
+    lengths = np.array(batch_s)
+    row_s = np.maximum(lengths, TRIGGER_S)
+    series = series_with(np.ones((lengths.size, 8)), row_s=row_s, ended_s=snapshot.taken_at_s)
+    snapshot = dataclasses.replace(snapshot, series=dataclasses.replace(series, batch_s=lengths))
+    noise = with_noise(None, situation_of(snapshot))
+    return None if noise is None else math.sqrt(noise.mean)
+
+
+def test_batches_that_vary_by_chance_say_by_how_much() -> None:
+    assert noise_ratio(CALM) == pytest.approx(0.2 / math.sqrt(2) / 8.1)
+
+
+def test_what_a_surge_did_to_batches_is_no_noise_of_those_after_it() -> None:
+    """One surge, long over, had the rule ask for a quarter more executors."""
+    found = noise_ratio([*CALM, *SURGE, *CALM])
+    assert found is not None
+    assert found < 0.06
+
+
+def test_batches_that_all_overrun_their_trigger_say_nothing() -> None:
+    assert noise_ratio([12.0, 13.0] * 10) is None
