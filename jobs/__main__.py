@@ -1,19 +1,20 @@
-"""`python -m jobs`: list the jobs, run one, feed or check one that runs elsewhere, write its StreamJob, run them all."""
+"""`python -m jobs`: list the jobs, run one or all, feed or check one that runs elsewhere, write its StreamJob."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
+import datetime
 import pathlib
-import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from jobs import feed
 from jobs.checking import check
+from jobs.job import Job
 from jobs.registry import JOBS, find
 
 OUT = pathlib.Path("out/jobs")
+RESULTS = "results.json"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -35,21 +36,33 @@ def show(_: argparse.Namespace) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """One job on a Spark of its own."""
-    from jobs.session import local_cluster
-    from jobs.trial import run as run_once
+    return _run([find(args.job)], args, args.streamjob)
+
+
+def run_all(args: argparse.Namespace) -> int:
+    """All jobs, or some, on one Spark, with the agent and random moves; --page writes what came of each one so far."""
+    chosen = [find(name) for name in args.only.split(",")] if args.only else list(JOBS)
+    code = _run(chosen, args, not args.vanilla)
+    if args.page:
+        from jobs import suite
+        from jobs.page import page
+
+        day = datetime.date.today().isoformat()
+        args.page.write_text(page(JOBS, suite.read(args.out / RESULTS), day), encoding="utf-8")
+    return code
+
+
+def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
+    from jobs import suite  # here: list, feed and check need no Spark
     from jobs.trial import sentences
 
-    job, folder = find(args.job), args.out / args.job
-    shutil.rmtree(folder, ignore_errors=True)
-    with local_cluster() as spark, contextlib.ExitStack() as stack:
-        mover = None
-        if args.streamjob:
-            from jobs.moves import moving
-
-            mover = stack.enter_context(moving(spark, args.seed))
-        outcome = run_once(spark, job, folder.absolute(), args.seed, args.rows, args.batches, mover)
-    print("\n".join(sentences(outcome)))
-    return 0 if outcome.exact else 1
+    amounts = suite.Amounts(seed=args.seed, rows=args.rows, batches=args.batches, key_groups=args.key_groups)
+    exact = True
+    for outcome in suite.run_all(chosen, amounts, args.out, moved):
+        print("\n".join(sentences(outcome)), flush=True)
+        suite.keep(outcome, args.out / RESULTS)
+        exact &= outcome.exact
+    return 0 if exact else 1
 
 
 def publish(args: argparse.Namespace) -> int:
@@ -65,6 +78,17 @@ def compare(args: argparse.Namespace) -> int:
     return 1 if differences else 0
 
 
+def write_yaml(args: argparse.Namespace) -> int:
+    """A StreamJob for a job, on a laptop or a cluster."""
+    import yaml
+
+    from jobs import manifest
+
+    job = find(args.job)
+    print(yaml.safe_dump(manifest.cluster(job) if args.cluster else manifest.laptop(job), sort_keys=False), end="")
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m jobs", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -74,7 +98,12 @@ def _parser() -> argparse.ArgumentParser:
     how = one.add_mutually_exclusive_group()
     how.add_argument("--vanilla", action="store_true", help="plain Spark, the default")
     how.add_argument("--streamjob", action="store_true", help="with the agent, and key groups moved at random")
-    one.add_argument("--out", type=pathlib.Path, default=OUT, help="folder for input, output and checkpoints")
+    every = commands.add_parser("all", help=run_all.__doc__)
+    every.set_defaults(act=run_all)
+    every.add_argument("--only", metavar="NAME,...", help="these jobs")
+    every.add_argument("--vanilla", action="store_true", help="plain Spark, without the agent")
+    every.add_argument("--page", type=pathlib.Path, help="Markdown file to write")
+    _amounts(every)
     feeding = _command(commands, "feed", publish)
     feeding.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads")
     feeding.add_argument("--rate", type=float, default=1000.0, help="rows a second of all streams together")
@@ -84,10 +113,17 @@ def _parser() -> argparse.ArgumentParser:
     checking = _command(commands, "check", compare)
     checking.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job read")
     checking.add_argument("--out", type=pathlib.Path, required=True, help="the folder of its output and checkpoints")
+    describing = _command(commands, "yaml", write_yaml)
+    describing.add_argument("--cluster", action="store_true", help="for Kubernetes; without, for this machine")
     return parser
 
 
-def _command(commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, act: object) -> argparse.ArgumentParser:
+Commands = argparse._SubParsersAction  # the type of what add_subparsers gives has no other name
+
+
+def _command(
+    commands: Commands[argparse.ArgumentParser], name: str, act: Callable[[argparse.Namespace], int]
+) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=act.__doc__)
     parser.add_argument("job", help="name of the job")
     parser.set_defaults(act=act)
@@ -98,6 +134,10 @@ def _amounts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same input")
     parser.add_argument("--rows", type=int, default=2000, help="rows of a batch, more or less")
     parser.add_argument("--batches", type=int, default=8)
+    parser.add_argument("--key-groups", type=int, default=8, help="of each operator with state")
+    parser.add_argument(
+        "--out", type=pathlib.Path, default=OUT, help="folder for input, output, checkpoints and outcomes"
+    )
 
 
 if __name__ == "__main__":

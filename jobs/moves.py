@@ -70,9 +70,7 @@ class Mover:
 
     def _shuffled(self, query: QueryStatus, ready: list[str]) -> Mapping[int, tuple[str | None, ...]]:
         return {
-            operator: tuple(
-                self._chance.choice(ready) if self._chance.random() < MOVED_RATIO else None for _ in owners
-            )
+            operator: tuple(self._chance.choice(ready) if self._chance.random() < MOVED_RATIO else None for _ in owners)
             for operator, owners in query.owners.items()
         }
 

@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from pyspark.sql import SparkSession
 
+from jobs.feed import prepare
 from jobs.registry import find
 from jobs.running import reader, start
 
@@ -30,6 +31,7 @@ def main() -> None:
     args = parser.parse_args()
     job = find(args.job)
     spark = SparkSession.builder.appName(job.name).getOrCreate()
+    prepare(job, args.input)
     read = reader(spark, job, args.input, args.files_per_batch)
     for query in job.queries:
         start(query, read, args.out, args.trigger)

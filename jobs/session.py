@@ -10,10 +10,9 @@ from collections.abc import Iterator
 
 from pyspark.sql import SparkSession
 
-EXECUTORS, PARTITIONS = 3, 8
+EXECUTORS, KEY_GROUPS = 3, 8
 START_S = 180.0
 SETTINGS = {
-    "spark.sql.shuffle.partitions": str(PARTITIONS),
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -40,11 +39,11 @@ SETTINGS = {
 
 
 @contextlib.contextmanager
-def local_cluster() -> Iterator[SparkSession]:
-    """A session with EXECUTORS executors, all of them there."""
+def local_cluster(key_groups: int = KEY_GROUPS) -> Iterator[SparkSession]:
+    """A session with EXECUTORS executors, all of them there, and that many key groups for each operator with state."""
     os.environ["PYSPARK_PYTHON"] = sys.executable  # executors' Python workers need the same packages
     builder = SparkSession.builder.master(f"local-cluster[{EXECUTORS},1,1024]").appName("jobs")
-    for key, value in SETTINGS.items():
+    for key, value in {**SETTINGS, "spark.sql.shuffle.partitions": str(key_groups)}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

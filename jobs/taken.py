@@ -1,7 +1,7 @@
 """Which rows each batch of a query took in, by the query's own checkpoint.
 
-Spark's logs are read, not its state: `offsets/N` says how far batch N reads each source, `sources/K/M` which files are in
-step M of source K. Answers need this, since it depends on batches what is late and which rows an update shows.
+Spark's logs are read, not its state: `offsets/N` says how far batch N reads each source, `sources/K/M` which files are
+in step M of source K. Answers need this, since it depends on batches what is late and which rows an update shows.
 """
 
 from __future__ import annotations

@@ -28,18 +28,20 @@ BATCHES_AFTER = 2
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A query as its last batch showed it: names of operators with state, key groups and state of all of them."""
+    """A query as its last batch showed it: Spark's names of its operators with state, and the state of all of them."""
 
     query: str
     operators: tuple[str, ...]
-    key_groups: int
     state_rows: int
     state_bytes: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a job. `levels` and `moves` are None where no agent was asked; `took_s` is for all batches."""
+    """What came of a job; `took_s` is for all batches of all queries.
+
+    What only the agent tells is None without it: `stages` with key groups, `key_groups` of all of them, `moves`.
+    """
 
     job: str
     seed: int
@@ -49,7 +51,8 @@ class Outcome:
     differences: tuple[str, ...]
     failed_tasks: int
     shapes: tuple[Shape, ...]
-    levels: int | None = None
+    stages: int | None = None
+    key_groups: int | None = None
     moves: int | None = None
 
     @property
@@ -84,7 +87,8 @@ def run(
         differences=tuple(check(job, folder / "input", folder / "run")),
         failed_tasks=failed_tasks(spark) - failed,
         shapes=shapes,
-        levels=max(len(one.owners) for one in known) if known else None,
+        stages=sum(len(one.owners) for one in known) if known else None,
+        key_groups=sum(len(row) for one in known for row in one.owners.values()) if known else None,
         moves=sum(one.moves_done for one in known) if known else None,
     )
 
@@ -118,7 +122,6 @@ def shape(name: str, query: Any) -> Shape:
     return Shape(
         query=name,
         operators=tuple(one["operatorName"] for one in operators),
-        key_groups=sum(one["numShufflePartitions"] for one in operators),
         state_rows=sum(one["numRowsTotal"] for one in operators),
         state_bytes=sum(one["memoryUsedBytes"] for one in operators),
     )

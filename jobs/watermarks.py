@@ -27,7 +27,7 @@ class Mark:
 
 
 def marks(taken: Sequence[Taken], *clocks: tuple[Times, int]) -> list[Mark]:
-    """The watermark of each batch, (n_batches,), of a query whose `clocks` are event times and how late they may be, ms.
+    """The watermark of each batch, (n_batches,), of a query whose `clocks` are event times and their delays, ms.
 
     A batch has the watermark that all rows before it gave; that of several streams is the one furthest behind.
     """

@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 
 from jobs.job import Query, Read, Rows, Taken
 from jobs.nexmark.events import DELAY_MS
-from jobs.nexmark.timed import ends, timed
 from jobs.sessions import Sessions
+from jobs.timed import ends, timed
 from jobs.watermarks import as_rows, changed, closed, column, marks, windows
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ WINDOW_MS, SLIDE_MS = 10_000, 2_000
 
 def build_5(read: Read) -> DataFrame:
     """The auction with the most bids of the last 10 seconds, every 2 seconds: counts, and the greatest of them."""
-    counts = timed(read("bids")).groupBy(F.window("at", "10 seconds", "2 seconds"), "auction")
+    counts = timed(read("bids"), DELAY_MS).groupBy(F.window("at", "10 seconds", "2 seconds"), "auction")
     bids = counts.agg(F.count("*").alias("bids"))
     hottest = bids.groupBy("window").agg(F.max(F.struct("bids", "auction")).alias("top"))
     return hottest.select(ends(), "top.auction", "top.bids")
@@ -36,15 +36,20 @@ def answer_5(taken: Sequence[Taken]) -> list[Rows]:
     )
     counts = closed(arrivals, lambda one, other: one + other)
     tops = closed(
-        ((mark, [(end, None, (n, auction)) for end, auction, n in some]) for mark, some in zip(when, counts, strict=True)),
+        (
+            (mark, [(end, None, (n, auction)) for end, auction, n in some])
+            for mark, some in zip(when, counts, strict=True)
+        ),
         max,
     )
-    return as_rows(([(end, auction, n) for end, _, (n, auction) in some] for some in tops), "ends_ms", "auction", "bids")
+    return as_rows(
+        ([(end, auction, n) for end, _, (n, auction) in some] for some in tops), "ends_ms", "auction", "bids"
+    )
 
 
 def build_11(read: Read) -> DataFrame:
     """Bids of each bidder until a pause of 10 seconds: sessions."""
-    sessions = timed(read("bids")).groupBy(F.session_window("at", "10 seconds"), "bidder")
+    sessions = timed(read("bids"), DELAY_MS).groupBy(F.session_window("at", "10 seconds"), "bidder")
     return sessions.agg(F.count("*").alias("bids")).select("bidder", "bids", ends("session_window"))
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from jobs.job import Query, Read, Row, Rows, Taken
 from jobs.nexmark.events import DELAY_MS
-from jobs.nexmark.timed import ends, timed
+from jobs.timed import ends, timed
 from jobs.watermarks import closed, column, marks, windows
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def answer_3(taken: Sequence[Taken]) -> list[Rows]:
 
 def build_8(read: Read) -> DataFrame:
     """Who came and sold something within the same 10 seconds: an aggregation whose windows are joined with people."""
-    per_window = timed(read("auctions")).groupBy(F.window("at", "10 seconds").alias("sold_in"), "seller")
+    per_window = timed(read("auctions"), DELAY_MS).groupBy(F.window("at", "10 seconds").alias("sold_in"), "seller")
     sold = per_window.agg(F.count("*").alias("items"))
-    people = timed(read("persons")).select("id", "name", F.window("at", "10 seconds").alias("window"))
+    people = timed(read("persons"), DELAY_MS).select("id", "name", F.window("at", "10 seconds").alias("window"))
     same = (F.col("id") == F.col("seller")) & (F.col("window") == F.col("sold_in"))
     return people.join(sold, same).select("id", "name", ends(), "items")
 

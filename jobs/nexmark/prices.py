@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from jobs.job import Query, Read, Row, Rows, Taken
 from jobs.nexmark.events import DELAY_MS, LONGEST_MS
-from jobs.nexmark.timed import ends, timed
+from jobs.timed import ends, timed
 from jobs.watermarks import as_rows, closed, column, marks, windows
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def build_4(read: Read) -> DataFrame:
         f"auction = id AND at_ms >= begins_ms AND price >= initial "
         f"AND at <= ends AND at >= ends - INTERVAL {LONGEST_MS // 1000} SECONDS"
     )
-    offers = items.join(timed(read("bids")), valid).select("id", "category", "ends", "price")
+    offers = items.join(timed(read("bids"), DELAY_MS), valid).select("id", "category", "ends", "price")
     won = offers.groupBy(F.window("ends", "10 seconds"), "id", "category").agg(F.max("price").alias("price"))
     means = won.groupBy("window", "category").agg(F.sum("price").alias("total"), F.count("*").alias("auctions"))
     return means.select(ends(), "category", "auctions", F.expr("total div auctions").alias("mean"))
@@ -81,7 +81,7 @@ def _valid(item: Row, bid: Row) -> bool:
 
 def build_7(read: Read) -> DataFrame:
     """The highest bid of each 10 seconds: one key, so one task has all of the work."""
-    best = timed(read("bids")).groupBy(F.window("at", "10 seconds"))
+    best = timed(read("bids"), DELAY_MS).groupBy(F.window("at", "10 seconds"))
     top = best.agg(F.max(F.struct("price", "bidder", "auction")).alias("top"))
     return top.select(ends(), "top.price", "top.bidder", "top.auction")
 
