@@ -18,7 +18,7 @@ def zipf(rng: np.random.Generator, keys: int, exponent: float, size: int, turn: 
 def times_ms(
     rng: np.random.Generator, since_ms: int, span_ms: int, size: int, late_ratio: float = 0.0, late_ms: int = 1
 ) -> list[int]:
-    """Event times of a span in the order of arrival, (size,); a share of them is up to `late_ms` older than its place."""
+    """Event times of a span in the order of arrival, (size,); a share of them is older than its place by `late_ms`."""
     on_time = np.sort(rng.integers(0, span_ms, size))
     late = (rng.random(size) < late_ratio) * rng.integers(1, late_ms + 1, size)
     return [int(one) for one in since_ms + on_time - late]

@@ -1,4 +1,4 @@
-"""What a job is: streams that come from a seed, queries over them, and the right output of each batch in plain Python."""
+"""What a job is: streams from a seed, queries over them, and the right output of each batch in plain Python."""
 
 from __future__ import annotations
 

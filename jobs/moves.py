@@ -1,4 +1,4 @@
-"""StreamJob's agent on a session, and somebody who moves key groups at random: the only file here that knows StreamJob."""
+"""The agent on a session, and somebody who moves key groups at random: the only file here that imports StreamJob."""
 
 from __future__ import annotations
 

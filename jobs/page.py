@@ -13,11 +13,12 @@ HEAD = """# Workloads
 Jobs of the papers whose planners are here, of benchmarks that everybody knows, and of daily use: ordinary PySpark in
 `jobs/`, with input that comes from a seed and an answer that plain Python computes, with Spark's rules for what is late
 and when a window closes. A run is *exact* when every row of every batch is right, no row of the input was left out or
-taken in twice, and no task failed. *Moves* are of key groups, by StreamJob's agent, to random executors: after each batch
-half of the key groups get an owner by chance, so that state moves all the time.
+taken in twice, and no task failed. *Moves* are of key groups, by StreamJob's agent, to random executors: after each
+batch half of the key groups get an owner by chance, so that state moves all the time.
 
-Batches had a new file of each stream, on three executors of one machine that had other work, too: times say how long one
-has to wait, nothing else. "Stages" have key groups of their own, as the agent tells them; state is that of the last batch.
+Batches had a new file of each stream, on three executors of one machine that had other work, too: times say how long
+one has to wait, nothing else. "Stages" have key groups of their own, as the agent tells them; state is that of the last
+batch.
 
 `make jobs` runs all of them with moves and writes this page; {day} was the last time.
 """

@@ -14,7 +14,7 @@ import jobs
 from jobs.job import Job, Query, Read
 
 # Executors get this package's functions with the query: they need no copy of it.
-cloudpickle.register_pickle_by_value(jobs)
+cloudpickle.register_pickle_by_value(jobs)  # type: ignore[no-untyped-call]
 
 
 def reader(spark: SparkSession, job: Job, folder: pathlib.Path, files_per_batch: int = 1) -> Read:

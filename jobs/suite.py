@@ -15,6 +15,8 @@ from jobs.session import local_cluster
 from jobs.trial import Outcome, Shape, run
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from jobs.moves import Mover
 
 
@@ -43,7 +45,7 @@ def run_all(jobs: Sequence[Job], amounts: Amounts, folder: pathlib.Path, moved: 
             yield _fresh(spark, job, amounts, folder / job.name, mover)
 
 
-def _fresh(spark: object, job: Job, amounts: Amounts, folder: pathlib.Path, mover: Mover | None) -> Outcome:
+def _fresh(spark: SparkSession, job: Job, amounts: Amounts, folder: pathlib.Path, mover: Mover | None) -> Outcome:
     shutil.rmtree(folder, ignore_errors=True)
     return run(spark, job, folder.absolute(), amounts.seed, amounts.rows, amounts.batches, mover)
 

@@ -116,7 +116,7 @@ def _rests(query: Any) -> bool:
 
 def shape(name: str, query: Any) -> Shape:
     """What the newest progress with a batch says."""
-    operators = next(
+    operators: list[Any] = next(
         (one["stateOperators"] for one in reversed(query.recentProgress) if "addBatch" in one["durationMs"]), []
     )
     return Shape(

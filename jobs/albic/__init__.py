@@ -1,1 +1,1 @@
-"""The real jobs of section 5 of "Integrative Dynamic Reconfiguration in a Parallel Stream Processing Engine" (ALBIC)."""
+"""The real jobs of the ALBIC paper, "Integrative Dynamic Reconfiguration in a Parallel Stream Processing Engine"."""

@@ -1,8 +1,8 @@
 """Real jobs 2, 3 and 4: delays by plane and year, by route, and how couriers do in the rain.
 
-The paper's data sets are "Airline On-Time" and "Global Surface Summary of the Day", 2004 to 2013. Operators that keep no
-state (extract delays, the rain score, the bins) run with their source or with what follows; each sum is a query of its
-own, since Spark allows one aggregation without an end a query, and what the paper stores is what the sink writes.
+The paper's data sets are "Airline On-Time" and "Global Surface Summary of the Day", 2004 to 2013. Operators that keep
+no state (extract delays, the rain score, the bins) run with their source or with what follows; each sum is a query of
+its own, since Spark allows one aggregation without an end a query, and what the paper stores is what the sink writes.
 """
 
 from __future__ import annotations

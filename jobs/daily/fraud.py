@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from jobs.chance import START_MS, numbers, times_ms, zipf
 from jobs.job import Batch, Job, Query, Read, Row, Rows, Taken
@@ -62,7 +62,7 @@ class TestedCards(StatefulProcessor):
         self._handle = handle
         self._tiny = handle.getValueState("tiny", "at_ms long")
 
-    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802 - Spark's
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802 - Spark's
         """Alarms of a card's payments."""
         tiny_ms = self._tiny.get()[0] if self._tiny.exists() else None
         alarms = []
@@ -124,7 +124,7 @@ class NewShops(StatefulProcessor):
         """State of Spark's, each shop with a life of its own."""
         self._shops = handle.getMapState("shops", "shop long", "payments long", ttlDurationMs=LIVES_MS)
 
-    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802 - Spark's
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802 - Spark's
         """An alarm for each shop beyond the fourth."""
         alarms, known = [], {int(shop[0]): int(count[0]) for shop, count in self._shops.iterator()}
         for row in in_order(rows):

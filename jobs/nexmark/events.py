@@ -1,7 +1,7 @@
 """NEXMark's auction site: 1 person, 3 auctions and 46 bids in each 50 events, with hot sellers, auctions and bidders.
 
-Ratios and hot keys are those of the benchmark as Beam and Flink generate it; names and prices are ours. Two in a hundred
-bids come late, some of them too late for their window.
+Ratios and hot keys are those of the benchmark as Beam and Flink generate it; names and prices are ours. Two in a
+hundred bids come late, some of them too late for their window.
 """
 
 from __future__ import annotations

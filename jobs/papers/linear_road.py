@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DELAY_MS, WINDOW_MS, PAUSE_MS = 15_000, 60_000, 30_000
 STANDING, SLOW_MPS, FREE_CARS = 4, 20, 3
-"""Reports of a minute at one place from which a car stands; mean speed and cars of a segment from which a toll is due."""
+"""Reports a minute at one place from which a car stands; mean speed and cars of a segment from which a toll is due."""
 PLACE = ("expressway", "segment")
 
 

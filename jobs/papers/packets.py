@@ -1,4 +1,4 @@
-"""Network traffic, as the dissertation on ROD monitors it: who sends many small packets, and eight resolutions at a time.
+"""Network traffic, as the dissertation on ROD monitors it: who sends many small packets, and several resolutions.
 
 *rod-senders* is its figure 2.1: two aggregations of endpoints by the second, a filter behind each, and a join. The
 query of section 6.1.5 has 16 aggregates over a TCP trace: number and mean size of packets, by source and by pair, for
@@ -155,7 +155,7 @@ JOBS = (
     Job(
         name="rod-resolutions",
         source="ROD, section 6.1, traffic monitoring",
-        about="number and mean size of packets in four resolutions, by source and by pair: eight aggregations side by side",
+        about="packets in four resolutions, by source and by pair: eight aggregations side by side",
         streams=STREAMS,
         generate=generate,
         queries=(Query(name="resolutions", build=build_resolutions, answer=answer_resolutions),),

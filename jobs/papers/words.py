@@ -1,7 +1,7 @@
 """The word count of the paper on ELB and CLB, section 5.2: each word, each minute.
 
-The paper counts words of 29 hours of tweets, which are not public. Ours have words with Zipf's frequencies, and every now
-and then something happens that everybody writes about.
+The paper counts words of 29 hours of tweets, which are not public. Ours have words with Zipf's frequencies, and every
+now and then something happens that everybody writes about.
 """
 
 from __future__ import annotations

@@ -64,5 +64,5 @@ def counted(right: Sequence[Rows]) -> list[list[str]]:
 def test_names_are_their_own_and_an_unknown_one_is_answered_with_them() -> None:
     assert len({job.name for job in JOBS}) == len(JOBS)
     assert all(len({query.name for query in job.queries}) == len(job.queries) for job in JOBS)
-    with pytest.raises(ValueError, match="job: 'nexmark-99' given; known are .*nexmark-5"):
+    with pytest.raises(ValueError, match=r"job: 'nexmark-99' given; known are .*nexmark-5"):
         find("nexmark-99")
