@@ -1,4 +1,4 @@
-"""`python -m jobs`: list the jobs, run one or all, feed or check one that runs elsewhere, write its StreamJob."""
+"""`python -m jobs`: list the jobs, run one or all, feed or check one that runs elsewhere, load real data, ..."""
 
 from __future__ import annotations
 
@@ -71,6 +71,21 @@ def publish(args: argparse.Namespace) -> int:
     return 0
 
 
+def load(args: argparse.Namespace) -> int:
+    """A downloaded file of a real data set as input."""
+    from jobs.real import LOADERS
+
+    job = find(args.job)
+    known = sorted(job.streams.keys() & LOADERS.keys())
+    if args.stream not in known:
+        raise ValueError(f"stream: {args.stream!r} given; {job.name} can load {', '.join(known) or 'none'}.")
+    feed.prepare(job, args.input)
+    with args.file.open(encoding="utf-8", errors="replace", newline="") as lines:
+        for number, rows in enumerate(feed.chunks(LOADERS[args.stream](lines), args.rows)):
+            feed.publish({args.stream: rows}, args.input, number, changed_s=feed.FIRST_S + number)
+    return 0
+
+
 def compare(args: argparse.Namespace) -> int:
     """The output of a job that ran elsewhere."""
     differences = check(find(args.job), args.input, args.out)
@@ -110,6 +125,11 @@ def _parser() -> argparse.ArgumentParser:
     feeding.add_argument("--every", type=float, default=1.0, help="seconds between two batches of files")
     feeding.add_argument("--seed", type=int, default=0)
     feeding.add_argument("--batches", type=int, help="how many; without, until it is stopped")
+    loading = _command(commands, "load", load)
+    loading.add_argument("--stream", required=True, help="the stream that the file's rows are for")
+    loading.add_argument("--file", type=pathlib.Path, required=True, help="as its publisher gives it, unpacked")
+    loading.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads")
+    loading.add_argument("--rows", type=int, default=2000, help="rows of a batch")
     checking = _command(commands, "check", compare)
     checking.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job read")
     checking.add_argument("--out", type=pathlib.Path, required=True, help="the folder of its output and checkpoints")

@@ -13,6 +13,9 @@ import numpy as np
 
 from jobs.job import Batch, Job, Row
 
+FIRST_S = 1_700_000_000.0
+"""Time of change of the first file, for input whose order no clock shall decide."""
+
 
 def batches(job: Job, seed: int, rows: int) -> Iterator[Batch]:
     """The job's input without end, of its own streams only: about `rows` rows a batch, the same for the same seed."""
@@ -39,7 +42,7 @@ def publish_all(job: Job, folder: pathlib.Path, seed: int, rows: int, count: int
     """The first `count` batches, in an order that no clock decides."""
     prepare(job, folder)
     for number, batch in enumerate(itertools.islice(batches(job, seed, rows), count)):
-        publish(batch, folder, number, changed_s=1_700_000_000.0 + number)
+        publish(batch, folder, number, changed_s=FIRST_S + number)
 
 
 def publish_at(job: Job, folder: pathlib.Path, seed: int, rate_rps: float, every_s: float, count: int | None) -> None:
@@ -50,6 +53,12 @@ def publish_at(job: Job, folder: pathlib.Path, seed: int, rate_rps: float, every
         publish(batch, folder, number)
         due_s += every_s
         time.sleep(max(0.0, due_s - time.monotonic()))
+
+
+def chunks(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
+    """The rows, `size` at a time."""
+    while some := list(itertools.islice(rows, size)):
+        yield some
 
 
 def read_rows(file: pathlib.Path) -> list[Row]:

@@ -31,7 +31,7 @@ HIGHEST = {airport: 400 + 37 * i for i, airport in enumerate(AIRPORTS)}
 """Most rain ever measured in a day, tenths of a millimetre."""
 FLIGHT_DELAY_MS, WEATHER_DELAY_MS = 6 * 3_600_000, 12 * 3_600_000
 STREAMS = {
-    "flights": "plane long, courier string, origin string, destination string, year long, expected_min long, "
+    "flights": "plane string, courier string, origin string, destination string, year long, expected_min long, "
     "arrived_min long, at_ms long",
     "weather": "station string, rain long, at_ms long",
 }
@@ -55,7 +55,7 @@ def _flights(rng: np.random.Generator, count: int, since_ms: int) -> Rows:
     late_min = [int(one) for one in np.round(rng.normal(5, 25, count))]
     return [
         {
-            "plane": planes[i],
+            "plane": f"N{planes[i]:05d}",
             "courier": COURIERS[planes[i] % len(COURIERS)],
             "origin": AIRPORTS[origins[i]],
             "destination": AIRPORTS[(origins[i] + hops[i]) % len(AIRPORTS)],
