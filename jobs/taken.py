@@ -47,9 +47,14 @@ def _step(offset: str) -> int:
 
 
 def _offsets(file: pathlib.Path, sources: int) -> tuple[int, list[int]]:
-    """A batch's clock, ms, and the last step of each source, -1 for none."""
+    """A batch's clock, ms, and the last step of each source, -1 for none.
+
+    A query that uses one stream several times has an offset for each use, though it reads it once.
+    """
     _, metadata, *offsets = file.read_text(encoding="utf-8").splitlines()
     steps = [_step(one) for one in offsets]
+    if sources == 1:
+        steps = sorted(set(steps))
     if len(steps) != sources:
         raise ValueError(f"{file}: {len(steps)} offsets for {sources} sources.")
     return int(json.loads(metadata)["batchTimestampMs"]), steps

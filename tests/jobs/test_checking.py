@@ -67,6 +67,15 @@ def test_a_stream_that_is_read_twice_comes_once_or_is_refused(tmp_path: Path) ->
         taken(tmp_path)
 
 
+def test_a_stream_that_is_used_twice_and_read_once_has_two_offsets(tmp_path: Path) -> None:
+    a_step(tmp_path, 0, "0", {0: a_file(tmp_path, "a", 0)})
+    a_batch(tmp_path, 0, [0, 0])
+    assert taken(tmp_path)[0].rows == {"a": [{"k": 0}]}
+    a_batch(tmp_path, 1, [0, 1])
+    with pytest.raises(ValueError, match="offsets/1: 2 offsets for 1 sources"):
+        taken(tmp_path)
+
+
 def test_logs_that_were_cleaned_up_are_refused(tmp_path: Path) -> None:
     (tmp_path / "sources").mkdir()
     a_batch(tmp_path, 0, [])
