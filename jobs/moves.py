@@ -8,7 +8,7 @@ import random
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import streamjob_agent
@@ -45,12 +45,9 @@ class Mover:
         if self.failure is not None:
             raise self.failure
 
-    def settled(self, query_id: str) -> QueryStatus:
-        """A query as the agent tells it now; RuntimeError when it does not know it."""
-        for query in self._look().queries:
-            if query.query_id == query_id:
-                return query
-        raise RuntimeError(f"the agent does not know query {query_id}")
+    def known(self, query_ids: Set[str]) -> list[QueryStatus]:
+        """Those of the queries that the agent tells of, as they are now."""
+        return [query for query in self._look().queries if query.query_id in query_ids]
 
     def _run(self) -> None:
         try:

@@ -31,10 +31,7 @@ class Amounts:
 
 
 def run_all(jobs: Sequence[Job], amounts: Amounts, folder: pathlib.Path, moved: bool) -> Iterator[Outcome]:
-    """Each job once; with `moved` under StreamJob's agent, and half of its key groups on the move after each batch.
-
-    A job that fails is raised: the session is then of no use to the next one.
-    """
+    """Each job once; with `moved` under StreamJob's agent, and half of its key groups on the move after each batch."""
     with local_cluster(amounts.key_groups) as spark, contextlib.ExitStack() as stack:
         mover = None
         if moved:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from jobs import feed
@@ -61,51 +61,70 @@ class Outcome:
         return not self.differences and not self.failed_tasks and self.moves != 0
 
 
+class NotDone(Exception):
+    """A query has ended, or took too long; the sentence says which one and why."""
+
+
 def run(
     spark: SparkSession, job: Job, folder: pathlib.Path, seed: int, rows: int, batches: int, mover: Mover | None = None
 ) -> Outcome:
-    """Publish `batches` batches of about `rows` rows, run every query to their end, and compare. `folder` is empty."""
+    """Publish `batches` batches of about `rows` rows, run every query to their end, and compare. `folder` is empty.
+
+    A query that fails is a difference, the session's other jobs may go on.
+    """
     feed.publish_all(job, folder / "input", seed, rows, batches)
     failed, began_s = failed_tasks(spark), time.monotonic()
     read = reader(spark, job, folder / "input")
     queries = {query.name: start(query, read, folder / "run") for query in job.queries}
+    failures = []
     try:
         for name, query in queries.items():
             _wait(query, folder / "run" / "checkpoint" / name, batches)
-        took_s = time.monotonic() - began_s
-        shapes = tuple(shape(name, query) for name, query in queries.items())
-        known = [mover.settled(str(query.id)) for query in queries.values()] if mover else []
-    finally:
-        for query in queries.values():
-            query.stop()
+    except NotDone as error:
+        failures = [str(error)]
+    took_s = time.monotonic() - began_s
+    shapes = tuple(shape(name, query) for name, query in queries.items())
+    told = _told(mover, queries.values())
+    for query in queries.values():
+        query.stop()
     return Outcome(
         job=job.name,
         seed=seed,
         rows=sum(len(feed.read_rows(file)) for stream in job.streams for file in (folder / "input" / stream).iterdir()),
         batches=batches,
         took_s=took_s,
-        differences=tuple(check(job, folder / "input", folder / "run")),
+        differences=tuple(failures or check(job, folder / "input", folder / "run")),
         failed_tasks=failed_tasks(spark) - failed,
         shapes=shapes,
-        stages=sum(len(one.owners) for one in known) if known else None,
-        key_groups=sum(len(row) for one in known for row in one.owners.values()) if known else None,
-        moves=sum(one.moves_done for one in known) if known else None,
+        **told,
     )
 
 
+def _told(mover: Mover | None, queries: Iterable[Any]) -> dict[str, int]:
+    """What the agent knows of the queries; one that it does not know any more counts for nothing."""
+    if mover is None:
+        return {}
+    known = mover.known({str(query.id) for query in queries})
+    return {
+        "stages": sum(len(one.owners) for one in known),
+        "key_groups": sum(len(row) for one in known for row in one.owners.values()),
+        "moves": sum(one.moves_done for one in known),
+    }
+
+
 def _wait(query: Any, checkpoint: pathlib.Path, batches: int) -> None:
-    """Until all input was taken in and what closes after it has closed; the query's own error when it fails."""
+    """Until all input was taken in and what closes after it has closed; NotDone when that does not happen."""
     until_s, last = time.monotonic() + LIMIT_S, None
     while time.monotonic() < until_s:
         if not query.isActive:
-            raise RuntimeError(f"{query.name} has ended: {query.exception()}")
+            raise NotDone(f"{query.name} has ended: {str(query.exception()).splitlines()[0]}")
         committed, steps = reached(checkpoint)
         if steps >= batches:
             last = committed if last is None else last
             if committed >= last + BATCHES_AFTER or _rests(query):
                 return
         time.sleep(POLL_S)
-    raise RuntimeError(f"{query.name}: {batches} batches were not done within {LIMIT_S:g} s.")
+    raise NotDone(f"{query.name}: {batches} batches were not done within {LIMIT_S:g} s.")
 
 
 def _rests(query: Any) -> bool:
