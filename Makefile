@@ -149,7 +149,7 @@ planners-goals: setup
 # The jobs of jobs/ under the agent, with key groups that move at random all the time; writes docs/workloads.md. For less:
 # .venv/bin/python -m jobs all --only NAME,... --vanilla --rows N --batches N
 jobs: setup
-	$(BIN)/python -m jobs all --page docs/workloads.md
+	$(BIN)/python -m jobs all; outcome=$$?; $(BIN)/python -m jobs page docs/workloads.md; exit $$outcome
 
 # A server of S3's interface for measurements with a remote checkpoint, in an environment of its own:
 #   .venv/bin/python benchmarks/spark/move_pause.py --checkpoint s3

@@ -40,16 +40,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_all(args: argparse.Namespace) -> int:
-    """All jobs, or some, on one Spark, with the agent and random moves; --page writes what came of each one so far."""
+    """All jobs, or some, on one Spark, with the agent and random moves."""
     chosen = [find(name) for name in args.only.split(",")] if args.only else list(JOBS)
-    code = _run(chosen, args, not args.vanilla)
-    if args.page:
-        from jobs import suite
-        from jobs.page import page
+    return _run(chosen, args, not args.vanilla)
 
-        day = datetime.date.today().isoformat()
-        args.page.write_text(page(JOBS, suite.read(args.out / RESULTS), day), encoding="utf-8")
-    return code
+
+def write_page(args: argparse.Namespace) -> int:
+    """A page of what came of each job so far."""
+    from jobs import suite
+    from jobs.page import page
+
+    day = datetime.date.today().isoformat()
+    args.page.write_text(page(JOBS, suite.read(args.out / RESULTS), day), encoding="utf-8")
+    return 0
 
 
 def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
@@ -117,8 +120,11 @@ def _parser() -> argparse.ArgumentParser:
     every.set_defaults(act=run_all)
     every.add_argument("--only", metavar="NAME,...", help="these jobs")
     every.add_argument("--vanilla", action="store_true", help="plain Spark, without the agent")
-    every.add_argument("--page", type=pathlib.Path, help="Markdown file to write")
     _amounts(every)
+    showing = commands.add_parser("page", help=write_page.__doc__)
+    showing.set_defaults(act=write_page)
+    showing.add_argument("page", type=pathlib.Path, help="Markdown file to write")
+    _out(showing)
     feeding = _command(commands, "feed", publish)
     feeding.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads")
     feeding.add_argument("--rate", type=float, default=1000.0, help="rows a second of all streams together")
@@ -155,9 +161,11 @@ def _amounts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=2000, help="rows of a batch, more or less")
     parser.add_argument("--batches", type=int, default=8)
     parser.add_argument("--key-groups", type=int, default=8, help="of each operator with state")
-    parser.add_argument(
-        "--out", type=pathlib.Path, default=OUT, help="folder for input, output, checkpoints and outcomes"
-    )
+    _out(parser)
+
+
+def _out(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=pathlib.Path, default=OUT, help="folder for input, output and outcomes")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pyspark.sql import SparkSession
 
 EXECUTORS, KEY_GROUPS = 3, 8
-START_S = 180.0
+START_S = 600.0
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stateStore.providerClass": (

@@ -8,7 +8,6 @@ import pytest
 import yaml
 from jobs import manifest, suite
 from jobs.__main__ import main
-from jobs.page import page
 from jobs.registry import JOBS
 from jobs.trial import Outcome, Shape
 
@@ -63,7 +62,8 @@ def test_outcomes_are_kept_by_job_and_kind_and_the_page_says_what_was_not_run(tm
     for one in (outcome(None), outcome(0), outcome(77)):
         suite.keep(one, file)
     assert suite.read(file) == {("nexmark-5", False): outcome(None), ("nexmark-5", True): outcome(77)}
-    lines = page(JOBS, suite.read(file), "2026-01-01").splitlines()
+    assert main(["page", str(tmp_path / "page.md"), "--out", str(file.parent)]) == 0
+    lines = (tmp_path / "page.md").read_text().splitlines()
     (row,) = (line for line in lines if line.startswith("| `nexmark-5`"))
     shape = "2 aggregations | 2 | 16 | 1,200 rows, 3.4 MB | 5,000 rows in 8 batches"
     assert row.endswith(f"| {shape} | exact, 31 s | exact, 77 moves, 31 s |")
