@@ -20,7 +20,8 @@ Batches had a new file of each stream, on three executors of one machine that ha
 one has to wait, nothing else. "Stages" have key groups of their own, as the agent tells them; state is that of the last
 batch.
 
-`make jobs` runs all of them with moves and writes this page; {day} was the last time.
+`make jobs` runs all of them with moves and writes this page; it was last written on {day}, from the newest run of each
+job, with moves and without. `python -m jobs all --help` says how to run fewer.
 """
 COLUMNS = (
     "job",
