@@ -8,7 +8,7 @@ import random
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import streamjob_agent
@@ -32,6 +32,9 @@ class Mover:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mover", daemon=True)
         self.failure: Exception | None = None
+        self._lock = threading.Lock()
+        self._owners: dict[str, Mapping[int, tuple[str | None, ...]]] = {}
+        self._moves: collections.Counter[str] = collections.Counter()
         self.refused: collections.Counter[str] = collections.Counter()
 
     def start(self) -> None:
@@ -48,6 +51,10 @@ class Mover:
     def known(self, query_ids: Set[str]) -> list[QueryStatus]:
         """Those of the queries that the agent tells of, as they are now."""
         return [query for query in self._look().queries if query.query_id in query_ids]
+
+    def moves(self, query_ids: Set[str]) -> int:
+        """Key groups of these queries that were seen to run elsewhere than before; the agent counts by assignment."""
+        return sum(self._moves[query_id] for query_id in query_ids)
 
     def _run(self) -> None:
         try:
@@ -73,7 +80,15 @@ class Mover:
 
     def _look(self) -> AgentStatus:
         with urllib.request.urlopen(f"{self._address}/v1/status", timeout=10) as answer:
-            return status_from_json(answer.read().decode())
+            status = status_from_json(answer.read().decode())
+        with self._lock:
+            for query in status.queries:
+                before = self._owners.get(query.query_id, {})
+                self._moves[query.query_id] += sum(
+                    _changed(before.get(at, ()), row) for at, row in query.owners.items()
+                )
+                self._owners[query.query_id] = query.owners
+        return status
 
     def _assign(self, application: str, query: QueryStatus, owners: Mapping[int, tuple[str | None, ...]]) -> None:
         self._generation += 1
@@ -90,6 +105,10 @@ class Mover:
             urllib.request.urlopen(request, timeout=10).close()
         except urllib.error.HTTPError as error:  # a query may end between the look and the wish
             self.refused[error.read().decode()] += 1
+
+
+def _changed(before: Sequence[str | None], now: Sequence[str | None]) -> int:
+    return sum(one != other for one, other in zip(before, now, strict=False) if one is not None)
 
 
 @contextlib.contextmanager

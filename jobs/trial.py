@@ -104,11 +104,12 @@ def _told(mover: Mover | None, queries: Iterable[Any]) -> dict[str, int]:
     """What the agent knows of the queries; one that it does not know any more counts for nothing."""
     if mover is None:
         return {}
-    known = mover.known({str(query.id) for query in queries})
+    ids = {str(query.id) for query in queries}
+    known = mover.known(ids)
     return {
         "stages": sum(len(one.owners) for one in known),
         "key_groups": sum(len(row) for one in known for row in one.owners.values()),
-        "moves": sum(one.moves_done for one in known),
+        "moves": mover.moves(ids),
     }
 
 

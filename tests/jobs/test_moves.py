@@ -25,6 +25,7 @@ class PaperAgent(http.server.ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.batch: int | None = None
+        self.owner = "1"
         self.refuses = False
         self.asked: list[Assignment] = []
 
@@ -48,9 +49,7 @@ class PaperAgent(http.server.ThreadingHTTPServer):
                 ExecutorStatus(executor_id=one, host="h", cores=1, state=state, groups=0) for one, state in states
             ),
             queries=tuple(
-                QueryStatus(
-                    query_id=one, run_id="r", name=None, batch_id=self.batch, owners={0: ("1",) * 40}, moves_done=5
-                )
+                QueryStatus(query_id=one, run_id="r", name=None, batch_id=self.batch, owners={0: (self.owner,) * 40})
                 for one in ("a", "b")
             ),
         )
@@ -97,7 +96,10 @@ def test_every_query_moves_once_a_batch_and_only_to_executors_that_are_ready(age
     assert set(owners) == {None, "1", "3"}
     assert agent.asked[0].owners != agent.asked[1].owners
     assert [one.query_id for one in mover.known({"b", "gone"})] == ["b"]
-    assert sum(one.moves_done for one in mover.known({"a", "b"})) == 10
+    assert mover.moves({"a", "b"}) == 0  # what was asked for has not been seen
+    agent.owner = "3"
+    mover.turn()
+    assert (mover.moves({"a", "b"}), mover.moves({"b"}), mover.moves({"gone"})) == (80, 40, 0)
 
 
 def test_a_refusal_is_counted_and_a_failure_told_when_it_stops(agent: PaperAgent) -> None:
