@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LIMIT_S = 600.0
 POLL_S = 0.1
+TRIGGER, MOVED_TRIGGER = "0 seconds", "3 seconds"
+"""Time between two batches: with moves some has to be, or the last batch is done before the first move."""
 BATCHES_AFTER = 2
 """Batches after the last row from which a query counts as through, if it never comes to rest by itself."""
 
@@ -75,7 +77,8 @@ def run(
     feed.publish_all(job, folder / "input", seed, rows, batches)
     failed, began_s = failed_tasks(spark), time.monotonic()
     read = reader(spark, job, folder / "input")
-    queries = {query.name: start(query, read, folder / "run") for query in job.queries}
+    trigger = TRIGGER if mover is None else MOVED_TRIGGER
+    queries = {query.name: start(query, read, folder / "run", trigger) for query in job.queries}
     failures = []
     try:
         for name, query in queries.items():
