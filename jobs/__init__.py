@@ -1,0 +1,1 @@
+"""Streaming jobs of papers, benchmarks and daily use: plain PySpark, seeded input, answers computed without Spark."""

@@ -1,0 +1,172 @@
+"""`python -m jobs`: list the jobs, run one or all, feed or check one that runs elsewhere, load real data, ..."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import pathlib
+import sys
+from collections.abc import Callable, Sequence
+
+from jobs import feed
+from jobs.checking import check
+from jobs.job import Job
+from jobs.registry import JOBS, find
+
+OUT = pathlib.Path("out/jobs")
+RESULTS = "results.json"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The exit code: 0 when all is right, 1 when an answer is wrong, 2 when the command is."""
+    args = _parser().parse_args(words)
+    try:
+        return int(args.act(args))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def show(_: argparse.Namespace) -> int:
+    """All jobs, a line each."""
+    for job in JOBS:
+        print(f"{job.name:<20} {job.source}: {job.about}")
+    return 0
+
+
+def run(args: argparse.Namespace) -> int:
+    """One job on a Spark of its own."""
+    return _run([find(args.job)], args, args.streamjob)
+
+
+def run_all(args: argparse.Namespace) -> int:
+    """All jobs, or some, on one Spark, with the agent and random moves."""
+    chosen = [find(name) for name in args.only.split(",")] if args.only else list(JOBS)
+    return _run(chosen, args, not args.vanilla)
+
+
+def write_page(args: argparse.Namespace) -> int:
+    """A page of what came of each job so far."""
+    from jobs import suite
+    from jobs.page import page
+
+    day = datetime.date.today().isoformat()
+    args.page.write_text(page(JOBS, suite.read(args.out / RESULTS), day), encoding="utf-8")
+    return 0
+
+
+def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
+    from jobs import suite  # here: list, feed and check need no Spark
+    from jobs.trial import sentences
+
+    amounts = suite.Amounts(seed=args.seed, rows=args.rows, batches=args.batches, key_groups=args.key_groups)
+    exact = True
+    for outcome in suite.run_all(chosen, amounts, args.out, moved):
+        print("\n".join(sentences(outcome)), flush=True)
+        suite.keep(outcome, args.out / RESULTS)
+        exact &= outcome.exact
+    return 0 if exact else 1
+
+
+def publish(args: argparse.Namespace) -> int:
+    """Input for a job that runs elsewhere."""
+    feed.publish_at(find(args.job), args.input, args.seed, args.rate, args.every, args.batches)
+    return 0
+
+
+def load(args: argparse.Namespace) -> int:
+    """A downloaded file of a real data set as input."""
+    from jobs.real import LOADERS
+
+    job = find(args.job)
+    known = sorted(job.streams.keys() & LOADERS.keys())
+    if args.stream not in known:
+        raise ValueError(f"stream: {args.stream!r} given; {job.name} can load {', '.join(known) or 'none'}.")
+    feed.prepare(job, args.input)
+    with args.file.open(encoding="utf-8", errors="replace", newline="") as lines:
+        for number, rows in enumerate(feed.chunks(LOADERS[args.stream](lines), args.rows)):
+            feed.publish({args.stream: rows}, args.input, number, changed_s=feed.FIRST_S + number)
+    return 0
+
+
+def compare(args: argparse.Namespace) -> int:
+    """The output of a job that ran elsewhere."""
+    differences = check(find(args.job), args.input, args.out)
+    print("\n".join(differences) or f"{args.job}: exact")
+    return 1 if differences else 0
+
+
+def write_yaml(args: argparse.Namespace) -> int:
+    """A StreamJob for a job, on a laptop or a cluster."""
+    import yaml
+
+    from jobs import manifest
+
+    job = find(args.job)
+    print(yaml.safe_dump(manifest.cluster(job) if args.cluster else manifest.laptop(job), sort_keys=False), end="")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m jobs", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands.add_parser("list", help=show.__doc__).set_defaults(act=show)
+    one = _command(commands, "run", run)
+    _amounts(one)
+    how = one.add_mutually_exclusive_group()
+    how.add_argument("--vanilla", action="store_true", help="plain Spark, the default")
+    how.add_argument("--streamjob", action="store_true", help="with the agent, and key groups moved at random")
+    every = commands.add_parser("all", help=run_all.__doc__)
+    every.set_defaults(act=run_all)
+    every.add_argument("--only", metavar="NAME,...", help="these jobs")
+    every.add_argument("--vanilla", action="store_true", help="plain Spark, without the agent")
+    _amounts(every)
+    showing = commands.add_parser("page", help=write_page.__doc__)
+    showing.set_defaults(act=write_page)
+    showing.add_argument("page", type=pathlib.Path, help="Markdown file to write")
+    _out(showing)
+    feeding = _command(commands, "feed", publish)
+    feeding.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads")
+    feeding.add_argument("--rate", type=float, default=1000.0, help="rows a second of all streams together")
+    feeding.add_argument("--every", type=float, default=1.0, help="seconds between two batches of files")
+    feeding.add_argument("--seed", type=int, default=0)
+    feeding.add_argument("--batches", type=int, help="how many; without, until it is stopped")
+    loading = _command(commands, "load", load)
+    loading.add_argument("--stream", required=True, help="the stream that the file's rows are for")
+    loading.add_argument("--file", type=pathlib.Path, required=True, help="as its publisher gives it, unpacked")
+    loading.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads")
+    loading.add_argument("--rows", type=int, default=2000, help="rows of a batch")
+    checking = _command(commands, "check", compare)
+    checking.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job read")
+    checking.add_argument("--out", type=pathlib.Path, required=True, help="the folder of its output and checkpoints")
+    describing = _command(commands, "yaml", write_yaml)
+    describing.add_argument("--cluster", action="store_true", help="for Kubernetes; without, for this machine")
+    return parser
+
+
+Commands = argparse._SubParsersAction  # the type of what add_subparsers gives has no other name
+
+
+def _command(
+    commands: Commands[argparse.ArgumentParser], name: str, act: Callable[[argparse.Namespace], int]
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=act.__doc__)
+    parser.add_argument("job", help="name of the job")
+    parser.set_defaults(act=act)
+    return parser
+
+
+def _amounts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same input")
+    parser.add_argument("--rows", type=int, default=2000, help="rows of a batch, more or less")
+    parser.add_argument("--batches", type=int, default=8)
+    parser.add_argument("--key-groups", type=int, default=8, help="of each operator with state")
+    _out(parser)
+
+
+def _out(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=pathlib.Path, default=OUT, help="folder for input, output and outcomes")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

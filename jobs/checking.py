@@ -1,0 +1,64 @@
+"""A job's output against its answer, row for row and batch for batch."""
+
+from __future__ import annotations
+
+import collections
+import json
+import pathlib
+from collections.abc import Iterator, Sequence
+
+from jobs.feed import read_rows
+from jobs.job import Job, Query, Rows, Taken
+from jobs.taken import taken
+
+MOST_SHOWN = 5
+
+
+def check(job: Job, given: pathlib.Path, folder: pathlib.Path) -> list[str]:
+    """What is wrong with a job's output in `folder`, a sentence each; `given` is its input."""
+    return [sentence for query in job.queries for sentence in check_query(job, query, given, folder)]
+
+
+def check_query(job: Job, query: Query, given: pathlib.Path, folder: pathlib.Path) -> list[str]:
+    """What is wrong with one query: input that no batch took in, and every batch that is not as it should be."""
+    batches = taken(folder / "checkpoint" / query.name)
+    outputs = [read_output(folder / "output" / query.name, number) for number in range(len(batches))]
+    missing = [f"{query.name}: {sentence}" for sentence in _not_taken(job, batches, given)]
+    return missing + [f"{query.name}, {one}" for one in compare(query.answer(batches), outputs)]
+
+
+def read_output(folder: pathlib.Path, number: int) -> Rows:
+    """What a batch wrote; nothing where it called no sink."""
+    file = folder / f"batch-{number}.json"
+    return read_rows(file) if file.exists() else []
+
+
+def compare(right: Sequence[Rows], found: Sequence[Rows]) -> list[str]:
+    """Rows that are missing or too many in each batch, in any order within one."""
+    if len(right) != len(found):
+        return [f"{len(found)} batches were found, {len(right)} are right"]
+    return [
+        f"batch {number}: {sentence}"
+        for number, (wanted, rows) in enumerate(zip(right, found, strict=True))
+        for sentence in _differences(wanted, rows)
+    ]
+
+
+def _differences(wanted: Rows, rows: Rows) -> Iterator[str]:
+    right, found = _counted(wanted), _counted(rows)
+    for what, some in (("missing", right - found), ("too many", found - right)):
+        if some:
+            yield f"{some.total()} of {right.total()} rows {what}: {'; '.join(sorted(some)[:MOST_SHOWN])}"
+
+
+def _counted(rows: Rows) -> collections.Counter[str]:
+    return collections.Counter(json.dumps(row, sort_keys=True) for row in rows)
+
+
+def _not_taken(job: Job, batches: Sequence[Taken], given: pathlib.Path) -> Iterator[str]:
+    """Streams that the query reads and whose rows it did not read exactly once."""
+    for stream in job.streams:
+        counts = [len(batch.rows.get(stream, ())) for batch in batches]
+        written = sum(len(read_rows(file)) for file in (given / stream).glob("*.json"))
+        if any(counts) and sum(counts) != written:
+            yield f"{sum(counts)} rows of {stream} were taken in, {written} were given"

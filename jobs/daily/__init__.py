@@ -1,0 +1,1 @@
+"""What people run every day: clicks, ads, card payments."""

@@ -1,0 +1,131 @@
+"""The agent on a session, and somebody who moves key groups at random: the only file here that imports StreamJob."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import random
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
+
+import streamjob_agent
+from streamjob_agent import notebook, tokens
+from streamjob_agent.config import AgentConfig
+from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus, assignment_to_json, status_from_json
+
+POLL_S = 0.2
+MOVED_RATIO = 0.5
+"""Share of all key groups that get another owner with each batch, by chance the old one."""
+
+
+class Mover:
+    """Gives half of the key groups of every query a random owner whenever a query has ended a batch."""
+
+    def __init__(self, address: str, seed: int) -> None:
+        self._address = address
+        self._chance = random.Random(seed)
+        self._generation = 0
+        self._batches: dict[str, int | None] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="mover", daemon=True)
+        self.failure: Exception | None = None
+        self._lock = threading.Lock()
+        self._owners: dict[str, Mapping[int, tuple[str | None, ...]]] = {}
+        self._moves: collections.Counter[str] = collections.Counter()
+        self.refused: collections.Counter[str] = collections.Counter()
+
+    def start(self) -> None:
+        """Begin to move."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """No more moves; raises what went wrong meanwhile."""
+        self._stop.set()
+        self._thread.join()
+        if self.failure is not None:
+            raise self.failure
+
+    def known(self, query_ids: Set[str]) -> list[QueryStatus]:
+        """Those of the queries that the agent tells of, as they are now."""
+        return [query for query in self._look().queries if query.query_id in query_ids]
+
+    def moves(self, query_ids: Set[str]) -> int:
+        """Key groups of these queries that were seen to run elsewhere than before; the agent counts by assignment."""
+        return sum(self._moves[query_id] for query_id in query_ids)
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.wait(POLL_S):
+                self.turn()
+        except Exception as error:  # noqa: BLE001 - told by stop, in the thread that asks
+            self.failure = error
+
+    def turn(self) -> None:
+        """Look once, and move where a batch has ended since."""
+        status = self._look()
+        ready = sorted(one.executor_id for one in status.executors if one.state == "ready")
+        for query in status.queries:
+            if ready and query.batch_id is not None and self._batches.get(query.query_id) != query.batch_id:
+                self._batches[query.query_id] = query.batch_id
+                self._assign(status.application_id, query, self._shuffled(query, ready))
+
+    def _shuffled(self, query: QueryStatus, ready: list[str]) -> Mapping[int, tuple[str | None, ...]]:
+        return {
+            operator: tuple(self._chance.choice(ready) if self._chance.random() < MOVED_RATIO else None for _ in owners)
+            for operator, owners in query.owners.items()
+        }
+
+    def _look(self) -> AgentStatus:
+        with urllib.request.urlopen(f"{self._address}/v1/status", timeout=10) as answer:
+            status = status_from_json(answer.read().decode())
+        with self._lock:
+            for query in status.queries:
+                before = self._owners.get(query.query_id, {})
+                self._moves[query.query_id] += sum(
+                    _changed(before.get(at, ()), row) for at, row in query.owners.items()
+                )
+                self._owners[query.query_id] = query.owners
+        return status
+
+    def _assign(self, application: str, query: QueryStatus, owners: Mapping[int, tuple[str | None, ...]]) -> None:
+        self._generation += 1
+        assignment = Assignment(
+            generation=self._generation, application_id=application, query_id=query.query_id, owners=owners
+        )
+        request = urllib.request.Request(
+            f"{self._address}/v1/assignment",
+            data=assignment_to_json(assignment).encode(),
+            method="PUT",
+            headers={"Authorization": f"Bearer {tokens.find(self._address)}"},
+        )
+        try:
+            urllib.request.urlopen(request, timeout=10).close()
+        except urllib.error.HTTPError as error:  # a query may end between the look and the wish
+            self.refused[error.read().decode()] += 1
+
+
+def _changed(before: Sequence[str | None], now: Sequence[str | None]) -> int:
+    return sum(one != other for one, other in zip(before, now, strict=False) if one is not None)
+
+
+@contextlib.contextmanager
+def moving(session: Any, seed: int) -> Iterator[Mover]:
+    """The agent attached and key groups on the move; both end with the block."""
+    # However busy the machine is, the agent looks after each batch: what moves is the point here, not what it costs.
+    address = streamjob_agent.install(session, AgentConfig(poll_s=POLL_S, overhead_ratio=1.0))
+    if address is None:
+        raise RuntimeError("the agent could not be installed; its log on this process's error output says why.")
+    mover = Mover(f"http://{address}", seed)
+    mover.start()
+    try:
+        yield mover
+    finally:
+        try:
+            mover.stop()
+        finally:
+            for host in notebook._installed:
+                host.close()
+            notebook._installed.clear()

@@ -1,0 +1,88 @@
+"""docs/workloads.md, from the outcomes of the newest run of each job."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator, Mapping, Sequence
+
+from jobs.job import Job
+from jobs.trial import Outcome
+
+HEAD = """# Workloads
+
+Jobs of the papers whose planners are here, of benchmarks that everybody knows, and of daily use: ordinary PySpark in
+`jobs/`, with input that comes from a seed and an answer that plain Python computes, with Spark's rules for what is late
+and when a window closes. A run is *exact* when every row of every batch is right, no row of the input was left out or
+taken in twice, and no task failed. *Moves* are of key groups, by StreamJob's agent, to random executors: after each
+batch half of the key groups get an owner by chance, so that state moves all the time.
+
+Batches had a new file of each stream, on three executors of one machine that had other work, too: times say how long
+one has to wait, nothing else. "Stages" have key groups of their own, as the agent tells them; state is that of the last
+batch.
+
+`make jobs` runs all of them with moves and writes this page; it was last written on {day}, from the newest run of each
+job, with moves and without. `python -m jobs all --help` says how to run fewer.
+"""
+COLUMNS = (
+    "job",
+    "from",
+    "what it does",
+    "operators with state",
+    "stages",
+    "key groups",
+    "state",
+    "input",
+    "plain Spark",
+)
+NAMES = {
+    "stateStoreSave": "aggregation",
+    "sessionWindowStateStoreSaveExec": "sessions",
+    "symmetricHashJoin": "join",
+    "dedupe": "deduplication",
+    "dedupeWithinWatermark": "deduplication",
+    "transformWithStateInPandasExec": "own state",
+}
+
+
+def page(jobs: Sequence[Job], outcomes: Mapping[tuple[str, bool], Outcome], day: str) -> str:
+    """The page as Markdown; a job that was not run says so."""
+    return HEAD.format(day=day) + "\n" + "\n".join(_rows(jobs, outcomes)) + "\n"
+
+
+def _rows(jobs: Sequence[Job], outcomes: Mapping[tuple[str, bool], Outcome]) -> Iterator[str]:
+    yield _row((*COLUMNS, "with moves"))
+    yield _row(("---",) * (len(COLUMNS) + 1))
+    for job in jobs:
+        plain, moved = outcomes.get((job.name, False)), outcomes.get((job.name, True))
+        yield _row((f"`{job.name}`", job.source, job.about, *_shape(moved or plain), _verdict(plain), _verdict(moved)))
+
+
+def _shape(one: Outcome | None) -> tuple[str, ...]:
+    if one is None:
+        return ("",) * 5
+    rows, size = (sum(getattr(part, name) for part in one.shapes) for name in ("state_rows", "state_bytes"))
+    state = f"{rows:,} rows, {size / 1e6:.1f} MB"
+    given = f"{one.rows:,} rows in {one.batches} batches"
+    operators = "; ".join(_operators(part.operators) for part in one.shapes)
+    return operators, _number(one.stages), _number(one.key_groups), state, given
+
+
+def _number(count: int | None) -> str:
+    return "" if count is None else str(count)
+
+
+def _operators(names: Sequence[str]) -> str:
+    counts = collections.Counter(NAMES.get(name, name) for name in names)
+    return ", ".join(name if count == 1 else f"{count} {name}s" for name, count in counts.items())
+
+
+def _verdict(one: Outcome | None) -> str:
+    if one is None:
+        return "not run"
+    moves = "" if one.moves is None else f", {one.moves} moves"
+    wrong = "; ".join(one.differences) or (f"{one.failed_tasks} tasks failed" if one.failed_tasks else "nothing moved")
+    return f"{'exact' if one.exact else 'not exact: ' + wrong}{moves}, {one.took_s:.0f} s"
+
+
+def _row(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(text.replace("|", "\\|").replace("\n", " ") for text in texts) + " |"

@@ -1,0 +1,1 @@
+"""Jobs of the other papers, as their sections describe them."""

@@ -1,0 +1,73 @@
+"""A Spark of its own with executors in processes of their own, as the command line uses it on one machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+
+from pyspark.sql import SparkSession
+
+EXECUTORS, KEY_GROUPS = 3, 8
+START_S = 600.0
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Moves are a matter of placement alone: nothing waits for a place, nothing is started twice.
+    "spark.locality.wait": "0s",
+    "spark.decommission.enabled": "true",
+    "spark.storage.decommission.enabled": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    # Four young JVMs on few cores live for minutes: what they compile has to pay within seconds.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.files.minPartitionNum": "1",
+    "spark.sql.streaming.pollingDelay": "100ms",
+    # Without native Hadoop libraries each new file forks a chmod, and each checksum file another one.
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+}
+
+
+@contextlib.contextmanager
+def local_cluster(key_groups: int = KEY_GROUPS) -> Iterator[SparkSession]:
+    """A session with EXECUTORS executors, all of them there, and that many key groups for each operator with state."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # executors' Python workers need the same packages
+    builder = SparkSession.builder.master(f"local-cluster[{EXECUTORS},1,1024]").appName("jobs")
+    for key, value in {**SETTINGS, "spark.sql.shuffle.partitions": str(key_groups)}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    try:
+        _wait(session)
+        yield session
+    finally:
+        session.stop()
+
+
+def _wait(session: SparkSession) -> None:
+    until_s = time.monotonic() + START_S
+    while executors(session) < EXECUTORS:
+        if time.monotonic() > until_s:
+            raise RuntimeError(f"{EXECUTORS} executors were wanted, {executors(session)} came within {START_S:g} s.")
+        time.sleep(0.1)
+
+
+def executors(session: SparkSession) -> int:
+    """Executors that are registered, the driver left out."""
+    return int(session.sparkContext._jsc.sc().statusStore().executorList(True).size()) - 1
+
+
+def failed_tasks(session: SparkSession) -> int:
+    """Tasks that failed in this session's application."""
+    summaries = session.sparkContext._jsc.sc().statusStore().executorList(False)
+    return sum(int(summaries.apply(i).failedTasks()) for i in range(summaries.size()))

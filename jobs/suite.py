@@ -1,0 +1,72 @@
+"""Jobs one after another on one Spark; outcomes are kept between runs, so that a page may be made in pieces."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import pathlib
+import shutil
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from jobs.job import Job
+from jobs.session import local_cluster
+from jobs.trial import Outcome, Shape, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from jobs.moves import Mover
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Amounts:
+    """How much of a job is run: batches of about `rows` rows, and key groups of each operator with state."""
+
+    seed: int
+    rows: int
+    batches: int
+    key_groups: int
+
+
+def run_all(jobs: Sequence[Job], amounts: Amounts, folder: pathlib.Path, moved: bool) -> Iterator[Outcome]:
+    """Each job once; with `moved` under StreamJob's agent, and half of its key groups on the move after each batch."""
+    with local_cluster(amounts.key_groups) as spark, contextlib.ExitStack() as stack:
+        mover = None
+        if moved:
+            from jobs.moves import moving  # here: without it nothing of StreamJob is needed
+
+            mover = stack.enter_context(moving(spark, amounts.seed))
+        for job in jobs:
+            yield _fresh(spark, job, amounts, folder / job.name, mover)
+
+
+def _fresh(spark: SparkSession, job: Job, amounts: Amounts, folder: pathlib.Path, mover: Mover | None) -> Outcome:
+    shutil.rmtree(folder, ignore_errors=True)
+    return run(spark, job, folder.absolute(), amounts.seed, amounts.rows, amounts.batches, mover)
+
+
+def keep(outcome: Outcome, file: pathlib.Path) -> None:
+    """Write it into the file, over that of the same job and kind."""
+    found = {**read(file), (outcome.job, outcome.moves is not None): outcome}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".draft")
+    draft.write_text(json.dumps([dataclasses.asdict(one) for one in found.values()], indent=1) + "\n", encoding="utf-8")
+    draft.replace(file)
+
+
+def read(file: pathlib.Path) -> dict[tuple[str, bool], Outcome]:
+    """Outcomes that were kept, by job and whether key groups were moved."""
+    if not file.exists():
+        return {}
+    found = (_outcome(one) for one in json.loads(file.read_text(encoding="utf-8")))
+    return {(one.job, one.moves is not None): one for one in found}
+
+
+def _outcome(fields: dict[str, object]) -> Outcome:
+    shapes = fields.pop("shapes")
+    assert isinstance(shapes, list)
+    made = tuple(Shape(**{**one, "operators": tuple(one["operators"])}) for one in shapes)
+    differences = tuple(map(str, fields.pop("differences")))  # type: ignore[call-overload]
+    return Outcome(**fields, shapes=made, differences=differences)  # type: ignore[arg-type]

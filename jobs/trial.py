@@ -1,0 +1,162 @@
+"""One job once on a session that exists: all of its input, its output checked, and what Spark says of its shape."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from jobs import feed
+from jobs.checking import check
+from jobs.job import Job
+from jobs.running import reader, start
+from jobs.session import failed_tasks
+from jobs.taken import reached
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from jobs.moves import Mover
+
+LIMIT_S = 600.0
+POLL_S = 0.1
+TRIGGER, MOVED_TRIGGER = "0 seconds", "3 seconds"
+"""Time between two batches: with moves some has to be, or the last batch is done before the first move."""
+BATCHES_AFTER = 2
+"""Batches after the last row from which a query counts as through, if it never comes to rest by itself."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """A query as its last batch showed it: Spark's names of its operators with state, and the state of all of them."""
+
+    query: str
+    operators: tuple[str, ...]
+    state_rows: int
+    state_bytes: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of a job; `took_s` is for all batches of all queries.
+
+    What only the agent tells is None without it: `stages` with key groups, `key_groups` of all of them, `moves`.
+    """
+
+    job: str
+    seed: int
+    rows: int
+    batches: int
+    took_s: float
+    differences: tuple[str, ...]
+    failed_tasks: int
+    shapes: tuple[Shape, ...]
+    stages: int | None = None
+    key_groups: int | None = None
+    moves: int | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Every row of every batch is right, no task failed, and moves were made if any were wanted."""
+        return not self.differences and not self.failed_tasks and self.moves != 0
+
+
+class NotDone(Exception):
+    """A query has ended, or took too long; the sentence says which one and why."""
+
+
+def run(
+    spark: SparkSession, job: Job, folder: pathlib.Path, seed: int, rows: int, batches: int, mover: Mover | None = None
+) -> Outcome:
+    """Publish `batches` batches of about `rows` rows, run every query to their end, and compare. `folder` is empty.
+
+    A query that fails is a difference, the session's other jobs may go on.
+    """
+    feed.publish_all(job, folder / "input", seed, rows, batches)
+    failed, began_s = failed_tasks(spark), time.monotonic()
+    read = reader(spark, job, folder / "input")
+    trigger = TRIGGER if mover is None else MOVED_TRIGGER
+    queries = {query.name: start(query, read, folder / "run", trigger) for query in job.queries}
+    failures = []
+    try:
+        for name, query in queries.items():
+            _wait(query, folder / "run" / "checkpoint" / name, batches)
+    except NotDone as error:
+        failures = [str(error)]
+    took_s = time.monotonic() - began_s
+    shapes = tuple(shape(name, query) for name, query in queries.items())
+    told = _told(mover, queries.values())
+    for query in queries.values():
+        query.stop()
+    return Outcome(
+        job=job.name,
+        seed=seed,
+        rows=sum(len(feed.read_rows(file)) for stream in job.streams for file in (folder / "input" / stream).iterdir()),
+        batches=batches,
+        took_s=took_s,
+        differences=tuple(failures or check(job, folder / "input", folder / "run")),
+        failed_tasks=failed_tasks(spark) - failed,
+        shapes=shapes,
+        **told,
+    )
+
+
+def _told(mover: Mover | None, queries: Iterable[Any]) -> dict[str, int]:
+    """What the agent knows of the queries; one that it does not know any more counts for nothing."""
+    if mover is None:
+        return {}
+    ids = {str(query.id) for query in queries}
+    known = mover.known(ids)
+    return {
+        "stages": sum(len(one.owners) for one in known),
+        "key_groups": sum(len(row) for one in known for row in one.owners.values()),
+        "moves": mover.moves(ids),
+    }
+
+
+def _wait(query: Any, checkpoint: pathlib.Path, batches: int) -> None:
+    """Until all input was taken in and what closes after it has closed; NotDone when that does not happen."""
+    until_s, last = time.monotonic() + LIMIT_S, None
+    while time.monotonic() < until_s:
+        if not query.isActive:
+            raise NotDone(f"{query.name} has ended: {str(query.exception()).splitlines()[0]}")
+        committed, steps = reached(checkpoint)
+        if steps >= batches:
+            last = committed if last is None else last
+            if committed >= last + BATCHES_AFTER or _rests(query):
+                return
+        time.sleep(POLL_S)
+    raise NotDone(f"{query.name}: {batches} batches were not done within {LIMIT_S:g} s.")
+
+
+def _rests(query: Any) -> bool:
+    """Whether it waits for data: it has then run the batch that closes what its last rows let close."""
+    status = query.status
+    return not status["isTriggerActive"] and not status["isDataAvailable"]
+
+
+def shape(name: str, query: Any) -> Shape:
+    """What the newest progress with a batch says."""
+    operators: list[Any] = next(
+        (one["stateOperators"] for one in reversed(query.recentProgress) if "addBatch" in one["durationMs"]), []
+    )
+    return Shape(
+        query=name,
+        operators=tuple(one["operatorName"] for one in operators),
+        state_rows=sum(one["numRowsTotal"] for one in operators),
+        state_bytes=sum(one["memoryUsedBytes"] for one in operators),
+    )
+
+
+def sentences(outcome: Outcome) -> Iterator[str]:
+    """The outcome for a person."""
+    moves = "" if outcome.moves is None else f", {outcome.moves} moves"
+    verdict = "exact" if outcome.exact else "NOT exact"
+    yield f"{outcome.job}: {verdict}; {outcome.rows} rows in {outcome.batches} batches, {outcome.took_s:.0f} s{moves}"
+    yield from (f"  {one}" for one in outcome.differences)
+    if outcome.failed_tasks:
+        yield f"  {outcome.failed_tasks} tasks failed"
+    if outcome.moves == 0:
+        yield "  no key group moved"
