@@ -41,8 +41,9 @@ def status() -> None:
 
 def shell() -> None:
     """A shell that reaches the cluster, KUBECONFIG set."""
-    os.environ.update({**engine.find().environment, "KUBECONFIG": str(cluster.kubeconfig())})
-    command = [*cluster.enter(), os.environ.get("SHELL", "/bin/bash")]
+    found = engine.find()
+    os.environ.update({**found.environment, "KUBECONFIG": str(cluster.kubeconfig())})
+    command = [*found.enter, os.environ.get("SHELL", "/bin/bash")]
     os.execvp(command[0], command)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
-from e2e.kind import engine
+from e2e.kind import __main__, engine
 from e2e.kind.bare import engine as bare
 
 
@@ -15,6 +16,19 @@ def test_the_engine_that_answers_is_taken(monkeypatch: pytest.MonkeyPatch, code:
     monkeypatch.setattr(bare.shutil, "which", lambda name: name)
     monkeypatch.setattr(bare.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], code))
     assert engine.find().is_bare is is_bare
+
+
+def test_a_shell_for_our_engine_is_in_its_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our engine answers by its socket from anywhere, its containers' ports do not."""
+    monkeypatch.delenv("DOCKER_HOST", raising=False)
+    monkeypatch.setenv("KUBECONFIG", "theirs")
+    monkeypatch.setattr(engine.bare, "answers", lambda told: told.get("DOCKER_HOST") == bare.SOCKET)
+    started: list[list[str]] = []
+    monkeypatch.setattr(__main__.os, "execvp", lambda _, command: started.append(command))
+    __main__.shell()
+    (command,) = started
+    assert tuple(command[:-1]) == bare.ENTER
+    assert os.environ["DOCKER_HOST"] == bare.SOCKET
 
 
 def test_without_its_client_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
