@@ -20,7 +20,8 @@ def test_the_engine_that_answers_is_taken(monkeypatch: pytest.MonkeyPatch, code:
 
 def test_a_shell_for_our_engine_is_in_its_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Our engine answers by its socket from anywhere, its containers' ports do not."""
-    monkeypatch.delenv("DOCKER_HOST", raising=False)
+    monkeypatch.setenv("DOCKER_HOST", "")  # so that it is put back
+    monkeypatch.delenv("DOCKER_HOST")
     monkeypatch.setenv("KUBECONFIG", "theirs")
     monkeypatch.setattr(engine.bare, "answers", lambda told: told.get("DOCKER_HOST") == bare.SOCKET)
     started: list[list[str]] = []
