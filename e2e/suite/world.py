@@ -97,6 +97,10 @@ class World:
         for part in ("", "input", "events"):
             (folder / part).mkdir(parents=True, exist_ok=True)
             (folder / part).chmod(0o777)  # pods run as users of their own
+        volume, phase = f"persistentvolume/{namespace}-data", "jsonpath={.status.phase}"
+        # What an interrupted run leaves without its claim is given to no other claim.
+        if kubectl("get", volume, "--ignore-not-found", "-o", phase) == "Released":
+            kubectl("delete", volume)
         kubectl("apply", "-f", "-", text=filled("volume.yaml", NAMESPACE=namespace, FOLDER=str(folder)))
         return folder
 
