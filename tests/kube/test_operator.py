@@ -28,7 +28,7 @@ def test_a_skewed_job_ends_balanced(stage: Stage) -> None:
     assert all(one["observedGeneration"] == 1 for one in status["conditions"])
     moved = {move.key for move in spark.moves}
     assert len(moved) == len(spark.moves) >= 1
-    assert stage.events()["LoadDistance"] >= 1  # more where an agent on a busy machine takes a plan after the next cycle
+    assert stage.events()["LoadDistance"] >= 1  # more where a busy agent takes it after the next cycle
     assert operator.end() == 0
 
 
