@@ -84,7 +84,7 @@ images: setup
 	$(BIN)/python -m e2e.cluster.images
 
 # Chart, operator and Spark jobs on pods of a real cluster: $KUBECONFIG's, else one made for it, CLUSTER=local (as without
-# it) or CLUSTER=kind. Its Kafka cases want Maven (Debian: maven), once.
+# it) or CLUSTER=kind, on KUBERNETES=1.34 (as without it) or 1.30. Its Kafka cases want Maven (Debian: maven), once.
 # PAGE=docs/e2e.md writes the table of the cases, also of failed ones.
 e2e: setup
 	$(if $(CLUSTER),CLUSTER=$(CLUSTER)) $(BIN)/python -m e2e.suite; outcome=$$?; $(if $(PAGE),$(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE) $(if $(CLUSTER),--cluster $(CLUSTER));) exit $$outcome

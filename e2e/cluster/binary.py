@@ -1,6 +1,7 @@
 """The one file that holds Kubernetes: given, cached, or built from the Go module beside this file.
 
 `python -m e2e.cluster.binary` prints its path, and builds it first where needed (8 to 9 minutes on two cores).
+Which version it is: `versions.wanted`.
 """
 
 from __future__ import annotations
@@ -13,24 +14,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+from e2e.cluster.versions import NEWEST, Version, wanted
+
 MODULE = Path(__file__).parent / "kube"
 GIVEN = "STREAMJOB_KUBE"
-KUBERNETES = "1.34.3"
 HOW_TO_GET = f"no Kubernetes binary: `make kube` builds it (needs Go, 9 minutes), or set {GIVEN} to a built file"
-_MAJOR, _MINOR, _ = KUBERNETES.split(".")
-_VERSION_FLAGS = " ".join(
-    f"-X k8s.io/component-base/version.{name}={value}"
-    for name, value in {"gitVersion": f"v{KUBERNETES}", "gitMajor": _MAJOR, "gitMinor": _MINOR}.items()
-)
 
 
 def find() -> Path | None:
-    """The binary, if it is given (plain or .xz) or in the cache; nothing is built.
+    """The binary, if it is given (plain or .xz; of the newest version alone) or in the cache; nothing is built.
 
     Raises FileNotFoundError when one is given that is not there.
     """
     given = os.environ.get(GIVEN)
-    if not given:
+    if not given or wanted() != NEWEST:
         return _cached() if _cached().exists() else None
     path = Path(given).expanduser().resolve()
     if not path.is_file():
@@ -48,7 +45,7 @@ def get() -> Path:
 
 def tools() -> Path:
     """kubeadm, kubectl and a CoreDNS in one file, as nodes of kind need them; built where it is not in the cache."""
-    target = cache() / f"kube-tools-{_digest('go.mod', 'go.sum', 'tools/main.go')}"
+    target = cache() / f"kube-tools-{_digest('tools/*.go')}"
     if not target.exists():
         print("Building kubeadm, kubectl and CoreDNS from their Go modules: some minutes, once.", file=sys.stderr)
         _build("./tools", target)
@@ -66,14 +63,14 @@ def cache() -> Path:
 
 
 def _cached() -> Path:
-    return cache() / f"kube-{_digest('go.mod', 'go.sum', 'main.go')}"
+    return cache() / f"kube-{_digest('*.go')}"
 
 
-def _digest(*names: str) -> str:
-    sources = hashlib.sha256()
-    for name in names:
-        sources.update((MODULE / name).read_bytes())
-    return sources.hexdigest()[:16]
+def _digest(sources: str) -> str:
+    taken = hashlib.sha256()
+    for path in (*(MODULE / name for name in wanted().modules), *sorted(MODULE.glob(sources))):
+        taken.update(path.read_bytes())
+    return taken.hexdigest()[:16]
 
 
 def _unpacked(packed: Path) -> Path:
@@ -91,21 +88,29 @@ def _build(package: str, target: Path) -> None:
     found = go()
     if found is None:
         raise FileNotFoundError(f"Go is needed to build Kubernetes (https://go.dev/dl), or set {GIVEN} to a built file")
-    temporary = _beside(target)
+    temporary, version = _beside(target), wanted()
     # -buildvcs=false: the result must depend on the module alone, not on the repository around it.
     command = [
         found,
         "build",
         "-buildvcs=false",
         "-trimpath",
+        f"-modfile={version.modules[0]}",
+        f"-tags={','.join(version.go_tags)}",
         "-ldflags",
-        f"-s -w {_VERSION_FLAGS}",
+        f"-s -w {_version_flags(version)}",
         "-o",
         str(temporary),
     ]
     environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod"}
     subprocess.run([*command, package], cwd=MODULE, env=environment, check=True)
     _publish(temporary, target)
+
+
+def _version_flags(version: Version) -> str:
+    major, minor = version.minor.split(".")
+    told = {"gitVersion": f"v{version.number}", "gitMajor": major, "gitMinor": minor}
+    return " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in told.items())
 
 
 def _beside(target: Path) -> Path:

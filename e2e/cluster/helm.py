@@ -9,7 +9,8 @@ import shutil
 from pathlib import Path
 
 from e2e.cluster import installed
-from e2e.cluster.binary import KUBERNETES, cache
+from e2e.cluster.binary import cache
+from e2e.cluster.versions import NEWEST
 
 VERSION = "v3.19.0"
 MODULE = f"helm.sh/helm/v3/cmd/helm@{VERSION}"
@@ -33,7 +34,7 @@ def _cached() -> Path:
 
 def _flags() -> str:
     """With what `helm template` takes a cluster for when it has none; a helm built without says 1.20."""
-    major, minor, _ = KUBERNETES.split(".")
+    major, minor = NEWEST.minor.split(".")
     version = {"Major": major, "Minor": minor}
     names = {
         f"{place}.k8sVersion{part}": version[part] for place in ("pkg/lint/rules", "pkg/chartutil") for part in version

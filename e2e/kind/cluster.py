@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from e2e.cluster import versions
 from e2e.cluster.image import Image
 from e2e.kind import containers, engine, requirements
 
@@ -39,6 +40,10 @@ def start() -> None:
     found.start()
     if not containers.is_there(found):
         containers.create(found)
+    elif (running := containers.version(found)) != (minor := versions.wanted().minor):
+        sys.exit(
+            f"The cluster runs Kubernetes {running}, {minor} is wanted: end it by {sys.executable} -m e2e.kind stop"
+        )
     print(f"The cluster runs. A shell with KUBECONFIG set:  {sys.executable} -m e2e.kind shell")
 
 

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from e2e.cluster import kubectl
-from e2e.cluster.binary import KUBERNETES
+from e2e.cluster import kubectl, versions
 from e2e.cluster.image import Image
+from e2e.cluster.versions import Version
 from e2e.cluster.volumes import VOLUMES
 from e2e.kind import node_image, programs
 from e2e.kind.engine import Engine
@@ -24,8 +24,8 @@ _ON_THE_CONTROL_PLANE = "prometheus"
 _NO_OOM_SCORE = '[plugins."io.containerd.grpc.v1.cri"]\n  restrict_oom_score_adj = true\n'
 
 
-def configuration(node: str, *, is_bare: bool) -> dict[str, Any]:
-    """What kind is told: one control plane and two workers of the node image `node`."""
+def configuration(node: str, version: Version, *, is_bare: bool) -> dict[str, Any]:
+    """What kind is told: one control plane and two workers of the node image `node`, which has that Kubernetes."""
     shared = {"hostPath": str(VOLUMES), "containerPath": str(VOLUMES)}
     worker = {"role": "worker", "image": node, "extraMounts": [shared]}
     document: dict[str, Any] = {
@@ -37,13 +37,15 @@ def configuration(node: str, *, is_bare: bool) -> dict[str, Any]:
     if is_bare:  # without CAP_SYS_RESOURCE no pod gets a score below its parent's; of iptables only nft's is there
         document["containerdConfigPatches"] = [_NO_OOM_SCORE]
         document["networking"] = {"ipFamily": "ipv4", "kubeProxyMode": "nftables"}
+        if version.nftables_gate:
+            document["featureGates"] = {version.nftables_gate: True}
     return document
 
 
 def node(engine: Engine) -> str:
     """The node image: a kindest/node of our minor that was pulled, else one that is made here; raises RuntimeError."""
     listed = engine.run("docker", "images", "--format={{.Repository}}:{{.Tag}}", PULLED).split()
-    pulled = newest(listed)
+    pulled = newest(listed, versions.wanted().minor)
     if pulled:
         return pulled
     made = node_image.get()
@@ -55,7 +57,7 @@ def node(engine: Engine) -> str:
     return made.tag
 
 
-def newest(tags: list[str], minor: str = KUBERNETES.rpartition(".")[0]) -> str | None:
+def newest(tags: list[str], minor: str) -> str | None:
     """The one with the highest patch of a minor version (`1.34`), None without any."""
     ours = [one for one in tags if one.startswith(f"{PULLED}:v{minor}.") and one.rpartition(".")[2].isdigit()]
     return max(ours, key=lambda one: int(one.rpartition(".")[2]), default=None)
@@ -69,7 +71,7 @@ def is_there(engine: Engine) -> bool:
 def create(engine: Engine) -> None:
     """Make it, and wait until its nodes are Ready; raises RuntimeError."""
     VOLUMES.mkdir(parents=True, exist_ok=True)
-    told = json.dumps(configuration(node(engine), is_bare=engine.is_bare))  # JSON is YAML
+    told = json.dumps(configuration(node(engine), versions.wanted(), is_bare=engine.is_bare))  # JSON is YAML
     access = f"--kubeconfig={KUBECONFIG}"
     engine.run(str(programs.kind()), "create", "cluster", access, "--config=-", text=told)
     # kind's own --wait waits for the control plane alone.
@@ -84,6 +86,13 @@ def load(engine: Engine, *images: Image) -> None:
         if lacking:
             to = (f"--name={NAME}", f"--nodes={','.join(lacking)}")
             engine.run(str(programs.kind()), "load", "image-archive", str(image.archive), *to)
+
+
+def version(engine: Engine) -> str:
+    """The minor version of Kubernetes that it runs, as `1.34`; raises RuntimeError."""
+    path = "jsonpath={.items[0].status.nodeInfo.kubeletVersion}"
+    told = engine.run(kubectl.program(), f"--kubeconfig={KUBECONFIG}", "get", "nodes", f"--output={path}")
+    return told.removeprefix("v").rpartition(".")[0]
 
 
 def delete(engine: Engine) -> None:

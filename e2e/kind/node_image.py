@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from e2e.cluster import binary, images
+from e2e.cluster import binary, images, versions
 from e2e.cluster.image import DOCKER, Image, build, contents, keep, key_of, loaded, make
 from e2e.kind import programs
 
@@ -30,7 +30,7 @@ def get() -> Image:
             parts, pause = _parts(), images.pause()
             for one in (parts, pause):
                 shutil.copy(one.archive, context / "images")
-            names = {"PARTS": parts.tag, "PAUSE": pause.tag, "KUBERNETES": binary.KUBERNETES}
+            names = {"PARTS": parts.tag, "PAUSE": pause.tag, "KUBERNETES": versions.wanted().number}
             make(node, context, {"BASE_IMAGE": _base().tag, **names})
         keep(node, DOCKER)
     return node

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from e2e.cluster import local
+from e2e.cluster import local, versions
 from e2e.cluster.image import Image
 from e2e.kind import cluster as kind
 
@@ -40,10 +40,14 @@ MADE: dict[str, Cluster] = {"local": local, "kind": kind}
 
 
 def wanted(environment: Mapping[str, str]) -> Cluster | str | None:
-    """The one that CLUSTER names, None where KUBECONFIG gives one; a sentence where CLUSTER names no cluster."""
+    """The one that CLUSTER names, None where KUBECONFIG gives one; a sentence where there is no such cluster."""
     name = environment.get("CLUSTER")
     if name and name not in MADE:
         return f"CLUSTER is {name}: it may be {' or '.join(MADE)}."
     if name and "KUBECONFIG" in environment:
         return f"CLUSTER is {name}, and KUBECONFIG gives a cluster: set one of them."
+    try:
+        versions.wanted(environment)
+    except ValueError as error:
+        return str(error)
     return None if "KUBECONFIG" in environment else MADE[name or "local"]

@@ -1,4 +1,6 @@
-"""`python -m e2e.suite.page JUNIT PAGE [--cluster NAME]`: what the newest whole run of the suite showed, as a page."""
+"""`python -m e2e.suite.page JUNIT PAGE [--cluster NAME]`: what the newest whole run of the suite showed, as a page.
+
+With $KUBERNETES set as it was for the suite."""
 
 from __future__ import annotations
 
@@ -9,11 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
+from e2e.cluster.versions import ASKED, NEWEST, Version, wanted
+
 HEAD = """# The end-to-end suite, case by case
 
-`make e2e{setting}` wrote the table's rows on {day}, on {cluster} that shared two cores and 24 GiB with
-everything else: control plane, operator, Prometheus, Kafka, drivers and executors. {passed} of {cases} cases passed in
-{minutes} minutes, images built before. Times include what a case's fixtures started.
+`make e2e{setting}` wrote the table's rows on {day}, on {cluster}
+of Kubernetes {minor} that shared two cores and 24 GiB with everything else: control plane, operator, Prometheus,
+Kafka, drivers and executors. {passed} of {cases} cases passed in {minutes} minutes, images built before. Times include
+what a case's fixtures started.
 
 {rest}
 """
@@ -25,7 +30,9 @@ RESTS = {
     "local": """\
 kind or a user's own cluster runs the same cases (`CLUSTER=kind` or `KUBECONFIG`, see `e2e/suite/__main__.py`); the
 second node is made on the local cluster alone, elsewhere the cluster must have two.""",
-    "kind": "[The same cases on the local cluster](e2e.md), which has two nodes and needs no Docker engine.",
+    "kind": """\
+The same cases [on kind with the newest minor](e2e-kind.md), [with the oldest](e2e-kind-oldest.md), and
+[on the local cluster](e2e.md), which has two nodes and needs no Docker engine.""",
 }
 """What the page says below the figures, for each cluster that the suite makes."""
 MOST_TOLD = 240
@@ -39,11 +46,11 @@ def main() -> None:
     parser.add_argument("page", type=Path, help="the page to write")
     parser.add_argument("--cluster", choices=CLUSTERS, default="local", help="the one that the suite ran on")
     arguments = parser.parse_args()
-    text = page(arguments.junit.read_text(encoding="utf-8"), arguments.cluster)
+    text = page(arguments.junit.read_text(encoding="utf-8"), arguments.cluster, wanted())
     arguments.page.write_text(text, encoding="utf-8")
 
 
-def page(junit: str, cluster: str = "local") -> str:
+def page(junit: str, cluster: str = "local", version: Version = NEWEST) -> str:
     """The page as Markdown, from the text of a JUnit file; raises ValueError when that holds no suite."""
     root = ElementTree.fromstring(junit)
     suite = next(root.iter("testsuite"), None)
@@ -51,7 +58,8 @@ def page(junit: str, cluster: str = "local") -> str:
         raise ValueError("The JUnit file has no <testsuite>.")
     cases = list(suite.iter("testcase"))
     head = HEAD.format(
-        setting="" if cluster == "local" else f" CLUSTER={cluster}",
+        setting="".join(_settings(cluster, version)),
+        minor=version.minor,
         cluster=CLUSTERS[cluster],
         rest=RESTS[cluster],
         day=suite.attrib["timestamp"][:10],
@@ -60,6 +68,13 @@ def page(junit: str, cluster: str = "local") -> str:
         minutes=round(float(suite.attrib["time"]) / 60.0),
     )
     return f"{head}\n" + "\n".join(_rows(cases)) + "\n"
+
+
+def _settings(cluster: str, version: Version) -> Iterator[str]:
+    if cluster != "local":
+        yield f" CLUSTER={cluster}"
+    if version != NEWEST:
+        yield f" {ASKED}={version.minor}"
 
 
 def _rows(cases: list[ElementTree.Element]) -> Iterator[str]:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from e2e.cluster.image import Image
-from e2e.kind import containers
+from e2e.cluster.versions import NEWEST, OLDEST
+from e2e.kind import cluster, containers
 from e2e.kind.engine import Engine
 
 
@@ -24,18 +25,20 @@ class Recorded(Engine):
 
 
 def test_workers_share_the_folder_of_volumes_and_nothing_is_patched_on_a_users_engine() -> None:
-    told = containers.configuration("image", is_bare=False)
+    told = containers.configuration("image", NEWEST, is_bare=False)
     assert [one["role"] for one in told["nodes"]] == ["control-plane", "worker", "worker"]
     mounts = [one.get("extraMounts") for one in told["nodes"]]
     assert mounts[0] is None
     assert mounts[1] == mounts[2] == [{"hostPath": "/var/tmp/streamjob-e2e", "containerPath": "/var/tmp/streamjob-e2e"}]
-    assert not {"containerdConfigPatches", "networking"} & told.keys()
+    assert not {"containerdConfigPatches", "networking", "featureGates"} & told.keys()
 
 
 def test_a_bare_machine_restricts_scores_and_uses_nftables() -> None:
-    told = containers.configuration("image", is_bare=True)
+    told = containers.configuration("image", NEWEST, is_bare=True)
     assert "restrict_oom_score_adj = true" in told["containerdConfigPatches"][0]
     assert told["networking"]["kubeProxyMode"] == "nftables"
+    assert "featureGates" not in told
+    assert containers.configuration("image", OLDEST, is_bare=True)["featureGates"] == {"NFTablesProxyMode": True}
 
 
 @pytest.mark.parametrize(
@@ -89,3 +92,14 @@ def test_a_node_image_of_ours_takes_the_place_of_older_ones(monkeypatch: pytest.
     there = Recorded({"localhost/kind-node": "localhost/kind-node:2"})
     assert containers.node(there) == "localhost/kind-node:2"
     assert {one[1] for one in there.asked} == {"images"}
+
+
+def test_a_running_cluster_of_another_minor_is_not_taken_for_the_wanted_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers.programs, "kind", lambda: Path("kind"))
+    monkeypatch.setattr(cluster, "refusal", lambda: None)
+    engine = Recorded({"get clusters": "streamjob-e2e", "get nodes": "v1.34.3"})
+    monkeypatch.setattr(cluster.engine, "find", lambda: engine)
+    cluster.start()
+    monkeypatch.setenv("KUBERNETES", "1.30")
+    with pytest.raises(SystemExit, match=r"runs Kubernetes 1\.34, 1\.30 is wanted: end it by .* -m e2e\.kind stop"):
+        cluster.start()

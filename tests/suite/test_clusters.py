@@ -14,6 +14,8 @@ from e2e.suite import clusters
         ({"CLUSTER": "kind"}, clusters.MADE["kind"]),
         ({"KUBECONFIG": "/k"}, None),
         ({"CLUSTER": "", "KUBECONFIG": "/k"}, None),
+        ({"CLUSTER": "kind", "KUBERNETES": "1.30"}, clusters.MADE["kind"]),
+        ({"KUBERNETES": "1.2"}, "KUBERNETES is 1.2: it may be 1.34 or 1.30."),
         ({"CLUSTER": "mine"}, "CLUSTER is mine: it may be local or kind."),
         ({"CLUSTER": "kind", "KUBECONFIG": "/k"}, "CLUSTER is kind, and KUBECONFIG gives a cluster: set one of them."),
     ],
