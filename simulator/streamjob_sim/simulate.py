@@ -22,6 +22,9 @@ from streamjob_sim.measure import newest_batches
 from streamjob_sim.score import Run, Score, Turn, score
 from streamjob_sim.world import NOBODY, World
 
+LOOK_S = 1.0
+"""Between two looks at what has happened: the agent reports within about a second."""
+
 
 def job_of(world: World) -> StreamJob:
     """The world's policy as a StreamJob."""
@@ -127,10 +130,6 @@ def _by_events(
         yield events
         for record in controller.records[told:]:
             cadence.ended(record, period_s)
-
-
-LOOK_S = 1.0
-"""Between two looks at what has happened: the agent reports within about a second."""
 
 
 def _always(rule: ScalingRule) -> Rules:

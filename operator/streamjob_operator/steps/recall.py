@@ -124,6 +124,7 @@ def empty_of(marked: tuple[str, ...], snapshot: Snapshot) -> tuple[str, ...]:
     Nor may any be registered there whose first task is still to come, as while a long batch runs: measurements do not
     show these, the agent counts them.
     """
-    owners = {*snapshot.owners, *(one for held in snapshot.unmeasured.values() for one in held)}
-    told = {one.executor_id for one in snapshot.executors if one.groups}
-    return tuple(one for one in marked if one not in owners | told)
+    unmeasured = (one for held in snapshot.unmeasured.values() for one in held)
+    told = (one.executor_id for one in snapshot.executors if one.groups)
+    owners = {*snapshot.owners, *unmeasured, *told}
+    return tuple(one for one in marked if one not in owners)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import dataclasses
 import datetime
 import json
@@ -204,10 +205,8 @@ def _root(error: BaseException) -> str:
 
 def _said(body: bytes) -> str:
     """A Prometheus's own words. Those of anything else are not repeated: whoever names an address could read it so."""
-    try:
+    with contextlib.suppress(ValueError, LookupError, TypeError):
         document = json.loads(body)
         if document["status"] == "error" and document["errorType"] in _ERROR_TYPES:
             return str(document["error"])[:300]
-    except (ValueError, LookupError, TypeError):
-        pass
     return "with an error that is not in the form of Prometheus's"
