@@ -10,14 +10,12 @@ from collections.abc import Iterator
 
 from pyspark.sql import SparkSession
 
+from jobs.settings import COMMON
+
 EXECUTORS, KEY_GROUPS = 3, 8
 START_S = 600.0
 SETTINGS = {
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    **COMMON,
     # Moves are a matter of placement alone: nothing waits for a place, nothing is started twice.
     "spark.locality.wait": "0s",
     "spark.decommission.enabled": "true",
@@ -68,6 +66,6 @@ def executors(session: SparkSession) -> int:
 
 
 def failed_tasks(session: SparkSession) -> int:
-    """Tasks that failed in this session's application."""
+    """Tasks that have failed since the Spark application began."""
     summaries = session.sparkContext._jsc.sc().statusStore().executorList(False)
     return sum(int(summaries.apply(i).failedTasks()) for i in range(summaries.size()))
