@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from pyspark.sql import SparkSession
 
+from jobs import topics
 from jobs.feed import prepare
 from jobs.registry import find
 from jobs.running import reader, start
@@ -28,11 +29,25 @@ def main() -> None:
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for output and checkpoints")
     parser.add_argument("--trigger", default="1 second", help="time between two batches")
     parser.add_argument("--files-per-batch", type=int, default=10, help="most files of a stream that a batch takes in")
+    parser.add_argument("--source", choices=("files", "kafka"), default="files", help="where the streams are")
+    parser.add_argument("--bootstrap", help="of Kafka: a broker, HOST:PORT")
+    parser.add_argument(
+        "--topics", help="of Kafka: a stream's topic is this, a dot and its name; without, the job's name"
+    )
+    parser.add_argument(
+        "--max-offsets-per-trigger", type=int, default=10_000, help="of Kafka: rows of a stream a batch"
+    )
+    parser.add_argument("--min-partitions", type=int, help="of Kafka: tasks that read a stream")
     args = parser.parse_args()
     job = find(args.job)
     spark = SparkSession.builder.appName(job.name).getOrCreate()
     prepare(job, args.input)
-    read = reader(spark, job, args.input, args.files_per_batch)
+    if args.source == "kafka":
+        most = dict.fromkeys(job.streams, args.max_offsets_per_trigger)
+        prefix = args.topics or job.name
+        read = topics.reader(spark, job, args.input, args.bootstrap, prefix, most, args.min_partitions)
+    else:
+        read = reader(spark, job, args.input, args.files_per_batch)
     for query in job.queries:
         start(query, read, args.out, args.trigger)
     spark.streams.awaitAnyTermination()
