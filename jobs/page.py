@@ -28,6 +28,20 @@ machine; `python -m jobs run --help` says what Kafka needs besides.
 `make jobs` runs all of them with moves and writes this page; it was last written on {day}, from the newest run of each
 job, with moves and without. `python -m jobs all --help` says how to run fewer.
 """
+TAIL = """
+## Sources
+
+`vwap-bargains` stands for finance: the paper on blocking rates ran on IBM Streams and describes no finance application.
+
+- Published (SPADE: Gedik, Andrade, Wu, Yu, Doo, SIGMOD 2008; IBM's samples "VWAP" and "VwapEventTime"): trades and
+  quotes, the volume-weighted average price sum(price * volume) / sum(volume) of a symbol, the join of quotes with it,
+  and the index size * exp(VWAP - ask) of a quote whose ask is below it.
+- Chosen: intervals of ten seconds in place of the newest trades by count, that a quote is judged by the trades of its
+  own interval, whole cents, an index without its fraction, 80 symbols of which others are hot as time goes on, and
+  prices that walk.
+
+What the other jobs have of their papers and benchmarks, and what is ours, stands at the head of their files.
+"""
 COLUMNS = (
     "job",
     "from",
@@ -55,7 +69,7 @@ NAMES = {
 
 def page(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes, day: str) -> str:
     """The page as Markdown, from runs by source; a job that was not run says so."""
-    return HEAD.format(day=day) + "\n" + "\n".join(_rows(jobs, files, kafka)) + "\n"
+    return HEAD.format(day=day) + "\n" + "\n".join(_rows(jobs, files, kafka)) + "\n" + TAIL
 
 
 def _rows(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes) -> Iterator[str]:
