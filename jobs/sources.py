@@ -112,7 +112,7 @@ class _Topics:
     def _not_held(self, stream: str, held: topics.Logs) -> Iterator[str]:
         name = self._topic(stream)
         given = (row for file in (self._folder / stream).glob("*.json") for row in feed.read_rows(file))
-        if _counted(itertools.chain.from_iterable(held[name])) != _counted(given):
+        if _counted(itertools.chain.from_iterable(held[name].values())) != _counted(given):
             yield f"{name} does not hold the rows that were given, each once"
 
     def _topic(self, stream: str) -> str:

@@ -17,7 +17,7 @@ from jobs.taken import logged, numbered
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Logs = Mapping[str, Sequence[Rows]]
+Logs = Mapping[str, Mapping[str, Rows]]
 """By topic the rows of each partition, in the order of their offsets."""
 Offsets = Mapping[str, Mapping[str, int]]
 """By topic and partition how many rows have been read."""
@@ -74,14 +74,14 @@ def logs(spark: SparkSession, bootstrap: str, topics: Sequence[str]) -> Logs:
     records = (
         spark.read.format("kafka").option("kafka.bootstrap.servers", bootstrap).option("subscribe", ",".join(topics))
     )
-    found: dict[str, dict[int, Rows]] = {name: {} for name in topics}
+    found: dict[str, dict[str, Rows]] = {name: {} for name in topics}
     columns = records.load().select("topic", "partition", "offset", F.col("value").cast("string").alias("value"))
     for record in sorted(columns.collect(), key=lambda one: one["offset"]):
-        rows = found[record["topic"]].setdefault(record["partition"], [])
+        rows = found[record["topic"]].setdefault(str(record["partition"]), [])
         if record["offset"] != len(rows):
             raise ValueError(f"{record['topic']}: offset {record['offset']} follows {len(rows) - 1}.")
         rows.append(json.loads(record["value"]))
-    return {name: [some.get(one, []) for one in range(max(some, default=-1) + 1)] for name, some in found.items()}
+    return found
 
 
 def taken(checkpoint: pathlib.Path, held: Logs) -> list[Taken]:
@@ -114,5 +114,5 @@ def _topics(line: str) -> Iterator[tuple[str, Mapping[str, int]]]:
     yield from offsets.items()
 
 
-def _between(partitions: Sequence[Rows], before: Mapping[str, int], until: Mapping[str, int]) -> list[Row]:
-    return [row for at, end in sorted(until.items()) for row in partitions[int(at)][before.get(at, 0) : end]]
+def _between(partitions: Mapping[str, Rows], before: Mapping[str, int], until: Mapping[str, int]) -> list[Row]:
+    return [row for at, end in until.items() for row in partitions.get(at, [])[before.get(at, 0) : end]]

@@ -9,7 +9,7 @@ import pytest
 from jobs.job import Taken
 from jobs.topics import reached, taken
 
-HELD = {"run.a": [[{"k": 0}, {"k": 1}, {"k": 2}], [{"k": 10}]], "run.b": [[{"k": 20}]]}
+HELD = {"run.a": {"0": [{"k": 0}, {"k": 1}, {"k": 2}], "1": [{"k": 10}]}, "run.b": {"0": [{"k": 20}]}}
 
 
 def a_batch(checkpoint: Path, number: int, *offsets: dict[str, dict[str, int]] | None) -> None:
@@ -24,7 +24,7 @@ def a_batch(checkpoint: Path, number: int, *offsets: dict[str, dict[str, int]] |
 
 def test_rows_are_those_between_the_offsets_of_two_batches(tmp_path: Path) -> None:
     a_batch(tmp_path, 0, {"run.a": {"0": 2, "1": 0}}, None)
-    a_batch(tmp_path, 1, {"run.a": {"0": 3, "1": 1}}, {"run.b": {"0": 1}})
+    a_batch(tmp_path, 1, {"run.a": {"0": 3, "1": 1}}, {"run.b": {"0": 1, "1": 0}})
     a_batch(tmp_path, 2, {"run.a": {"0": 3, "1": 1}}, {"run.b": {"0": 1}})
     assert taken(tmp_path, HELD) == [
         Taken(rows={"a": [{"k": 0}, {"k": 1}]}, clock_ms=0),

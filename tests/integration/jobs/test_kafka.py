@@ -35,13 +35,17 @@ def test_a_job_stays_exact_while_key_groups_move_and_the_broker_crashes(broker: 
     words = ["run", "nexmark-4", "--streamjob", "--rows", "100", "--batches", "6", "--key-groups", "4"]
     words += ["--source", "kafka", "--bootstrap", broker.address, "--jars", str(kafka.get(kafka.CONNECTOR))]
     command = [sys.executable, "-m", "jobs", *words, "--out", str(tmp_path / "out")]
+    second = tmp_path / "out" / "nexmark-4" / "run" / "checkpoint" / "mean-prices" / "commits" / "1"
     output = tmp_path / "output"
     with output.open("w") as file, subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file) as job:
-        second = tmp_path / "out" / "nexmark-4" / "run" / "checkpoint" / "mean-prices" / "commits" / "1"
-        until_s = time.monotonic() + WAIT_S
-        while not second.exists() and job.poll() is None and time.monotonic() < until_s:
-            time.sleep(0.1)
-        broker.restart()
-        code = job.wait(WAIT_S)
+        try:
+            until_s = time.monotonic() + WAIT_S
+            while not second.exists() and job.poll() is None and time.monotonic() < until_s:
+                time.sleep(0.1)
+            assert second.exists(), output.read_text()[-3000:]
+            broker.restart()
+            code = job.wait(WAIT_S)
+        finally:
+            job.kill()
     assert code == 0, output.read_text()[-3000:]
     assert "nexmark-4: exact" in output.read_text()
