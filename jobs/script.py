@@ -23,22 +23,7 @@ from jobs.running import reader, start
 
 def main() -> None:
     """Run until a query ends."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("job", help="name, see `python -m jobs list`")
-    parser.add_argument("--input", type=pathlib.Path, required=True, help="folder with a folder for each stream")
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for output and checkpoints")
-    parser.add_argument("--trigger", default="1 second", help="time between two batches")
-    parser.add_argument("--files-per-batch", type=int, default=10, help="most files of a stream that a batch takes in")
-    parser.add_argument("--source", choices=("files", "kafka"), default="files", help="where the streams are")
-    parser.add_argument("--bootstrap", help="of Kafka: a broker, HOST:PORT")
-    parser.add_argument(
-        "--topics", help="of Kafka: a stream's topic is this, a dot and its name; without, the job's name"
-    )
-    parser.add_argument(
-        "--max-offsets-per-trigger", type=int, default=10_000, help="of Kafka: rows of a stream a batch"
-    )
-    parser.add_argument("--min-partitions", type=int, help="of Kafka: tasks that read a stream")
-    args = parser.parse_args()
+    args = _arguments()
     job = find(args.job)
     spark = SparkSession.builder.appName(job.name).getOrCreate()
     prepare(job, args.input)
@@ -51,6 +36,26 @@ def main() -> None:
     for query in job.queries:
         start(query, read, args.out, args.trigger)
     spark.streams.awaitAnyTermination()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("job", help="name, see `python -m jobs list`")
+    parser.add_argument("--input", type=pathlib.Path, required=True, help="folder with a folder for each stream")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for output and checkpoints")
+    parser.add_argument("--trigger", default="1 second", help="time between two batches")
+    parser.add_argument("--files-per-batch", type=int, default=10, help="most files of a stream that a batch takes in")
+    parser.add_argument("--source", choices=("files", "kafka"), default="files", help="where the streams are")
+    parser.add_argument("--bootstrap", metavar="HOST:PORT", help="of Kafka: a broker")
+    parser.add_argument("--topics", help="of Kafka: topics are this, a dot and a stream; without, the job's name")
+    parser.add_argument(
+        "--max-offsets-per-trigger", type=int, default=10_000, help="of Kafka: rows of a stream a batch"
+    )
+    parser.add_argument("--min-partitions", type=int, help="of Kafka: tasks that read a stream")
+    args = parser.parse_args()
+    if args.source == "kafka" and args.bootstrap is None:
+        parser.error("--source kafka needs --bootstrap")
+    return args
 
 
 if __name__ == "__main__":
