@@ -17,7 +17,11 @@ pytest.importorskip("pyspark.sql.streaming.stateful_processor", reason="Spark 4.
 from e2e.cluster import kafka
 from e2e.cluster.broker import Broker
 
-pytestmark = [pytest.mark.spark, pytest.mark.skipif(kafka.refusal() is not None, reason=str(kafka.refusal()))]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(kafka.refusal() is not None, reason=str(kafka.refusal())),
+    pytest.mark.timeout(1_800),  # six JVMs: it took 14 minutes on a machine that did much else
+]
 ROOT = Path(__file__).parents[3]
 WAIT_S = 600.0
 
