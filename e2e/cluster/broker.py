@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import sys
@@ -88,14 +89,15 @@ def _free_ports() -> tuple[int, int]:
 
 
 def main() -> None:
-    """Run until interrupted."""
+    """Run until interrupted or told to end."""
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, lambda *_: sys.exit())
     broker = Broker(Path(sys.argv[1]).absolute())
     try:
         broker.start()
         print(broker.address, flush=True)
-        while True:
-            time.sleep(1)
-    except KeyboardInterrupt:
+        signal.pause()
+    finally:
         broker.kill()
 
 
