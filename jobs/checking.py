@@ -5,10 +5,10 @@ from __future__ import annotations
 import collections
 import json
 import pathlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from jobs.feed import read_rows
-from jobs.job import Job, Query, Rows, Taken
+from jobs.job import Job, Query, Row, Rows, Taken
 from jobs.taken import taken
 
 MOST_SHOWN = 5
@@ -47,13 +47,14 @@ def compare(right: Sequence[Rows], found: Sequence[Rows]) -> list[str]:
 
 
 def _differences(wanted: Rows, rows: Rows) -> Iterator[str]:
-    right, found = _counted(wanted), _counted(rows)
+    right, found = counted(wanted), counted(rows)
     for what, some in (("missing", right - found), ("too many", found - right)):
         if some:
             yield f"{some.total()} of {right.total()} rows {what}: {'; '.join(sorted(some)[:MOST_SHOWN])}"
 
 
-def _counted(rows: Rows) -> collections.Counter[str]:
+def counted(rows: Iterable[Row]) -> collections.Counter[str]:
+    """How often each row is there."""
     return collections.Counter(json.dumps(row, sort_keys=True) for row in rows)
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
 import itertools
-import json
 import pathlib
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from jobs import feed, running, topics
-from jobs.checking import check
-from jobs.job import Job, Read, Row
+from jobs.checking import check, counted
+from jobs.job import Job, Read
 from jobs.taken import logged, numbered, reached
 
 if TYPE_CHECKING:
@@ -112,12 +110,8 @@ class _Topics:
     def _not_held(self, stream: str, held: topics.Logs) -> Iterator[str]:
         name = self._topic(stream)
         given = (row for file in (self._folder / stream).glob("*.json") for row in feed.read_rows(file))
-        if _counted(itertools.chain.from_iterable(held[name].values())) != _counted(given):
+        if counted(itertools.chain.from_iterable(held[name].values())) != counted(given):
             yield f"{name} does not hold the rows that were given, each once"
 
     def _topic(self, stream: str) -> str:
         return topics.topic(self._prefix, stream)
-
-
-def _counted(rows: Iterable[Row]) -> collections.Counter[str]:
-    return collections.Counter(json.dumps(row, sort_keys=True) for row in rows)
