@@ -7,14 +7,20 @@ import datetime
 import pathlib
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from jobs import feed
 from jobs.checking import check
 from jobs.job import Job
 from jobs.registry import JOBS, find
 
+if TYPE_CHECKING:
+    from jobs.sources import Open
+
 OUT = pathlib.Path("out/jobs")
-RESULTS = "results.json"
+FILES, KAFKA = "files", "kafka"
+RESULTS = {FILES: "results.json", KAFKA: "results-kafka.json"}
+"""Of each source."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -51,7 +57,8 @@ def write_page(args: argparse.Namespace) -> int:
     from jobs.page import page
 
     day = datetime.date.today().isoformat()
-    args.page.write_text(page(JOBS, suite.read(args.out / RESULTS), day), encoding="utf-8")
+    files, kafka = (suite.read(args.out / RESULTS[source]) for source in (FILES, KAFKA))
+    args.page.write_text(page(JOBS, files, kafka, day), encoding="utf-8")
     return 0
 
 
@@ -61,11 +68,22 @@ def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
 
     amounts = suite.Amounts(seed=args.seed, rows=args.rows, batches=args.batches, key_groups=args.key_groups)
     exact = True
-    for outcome in suite.run_all(chosen, amounts, args.out, moved):
+    for outcome in suite.run_all(chosen, amounts, args.out, moved, _source(args), args.jars):
         print("\n".join(sentences(outcome)), flush=True)
-        suite.keep(outcome, args.out / RESULTS)
+        suite.keep(outcome, args.out / RESULTS[args.source])
         exact &= outcome.exact
     return 0 if exact else 1
+
+
+def _source(args: argparse.Namespace) -> Open:
+    from jobs.sources import Files, Kafka
+
+    if args.source == FILES:
+        return Files
+    if args.bootstrap is None or args.jars is None:
+        raise ValueError("source: kafka needs --bootstrap and --jars.")
+    most, tasks = args.max_offsets_per_trigger, args.min_partitions
+    return Kafka(bootstrap=args.bootstrap, most=most, min_partitions=tasks).open
 
 
 def publish(args: argparse.Namespace) -> int:
@@ -157,6 +175,11 @@ def _command(
 
 
 def _amounts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--source", choices=(FILES, KAFKA), default=FILES, help="where the job reads its streams")
+    parser.add_argument("--bootstrap", metavar="HOST:PORT", help="of Kafka: a broker; topics come with their first row")
+    parser.add_argument("--jars", type=pathlib.Path, help="of Kafka: folder with the jars of Spark's Kafka source")
+    parser.add_argument("--max-offsets-per-trigger", type=int, help="of Kafka: rows of a stream that a batch takes in")
+    parser.add_argument("--min-partitions", type=int, help="of Kafka: tasks that read a stream")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same input")
     parser.add_argument("--rows", type=int, default=2000, help="rows of a batch, more or less")
     parser.add_argument("--batches", type=int, default=8)

@@ -5,23 +5,25 @@ from __future__ import annotations
 import collections
 import json
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from jobs.feed import read_rows
-from jobs.job import Job, Query, Rows, Taken
+from jobs.job import Job, Query, Row, Rows, Taken
 from jobs.taken import taken
 
 MOST_SHOWN = 5
+Took = Callable[[pathlib.Path], list[Taken]]
+"""What each batch took in, of a query's checkpoint."""
 
 
-def check(job: Job, given: pathlib.Path, folder: pathlib.Path) -> list[str]:
+def check(job: Job, given: pathlib.Path, folder: pathlib.Path, took: Took = taken) -> list[str]:
     """What is wrong with a job's output in `folder`, a sentence each; `given` is its input."""
-    return [sentence for query in job.queries for sentence in check_query(job, query, given, folder)]
+    return [sentence for query in job.queries for sentence in check_query(job, query, given, folder, took)]
 
 
-def check_query(job: Job, query: Query, given: pathlib.Path, folder: pathlib.Path) -> list[str]:
+def check_query(job: Job, query: Query, given: pathlib.Path, folder: pathlib.Path, took: Took = taken) -> list[str]:
     """What is wrong with one query: input that no batch took in, and every batch that is not as it should be."""
-    batches = taken(folder / "checkpoint" / query.name)
+    batches = took(folder / "checkpoint" / query.name)
     outputs = [read_output(folder / "output" / query.name, number) for number in range(len(batches))]
     missing = [f"{query.name}: {sentence}" for sentence in _not_taken(job, batches, given)]
     return missing + [f"{query.name}, {one}" for one in compare(query.answer(batches), outputs)]
@@ -45,13 +47,14 @@ def compare(right: Sequence[Rows], found: Sequence[Rows]) -> list[str]:
 
 
 def _differences(wanted: Rows, rows: Rows) -> Iterator[str]:
-    right, found = _counted(wanted), _counted(rows)
+    right, found = counted(wanted), counted(rows)
     for what, some in (("missing", right - found), ("too many", found - right)):
         if some:
             yield f"{some.total()} of {right.total()} rows {what}: {'; '.join(sorted(some)[:MOST_SHOWN])}"
 
 
-def _counted(rows: Rows) -> collections.Counter[str]:
+def counted(rows: Iterable[Row]) -> collections.Counter[str]:
+    """How often each row is there."""
     return collections.Counter(json.dumps(row, sort_keys=True) for row in rows)
 
 

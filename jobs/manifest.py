@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from jobs.job import Job
+from jobs.settings import COMMON
 
-ROCKSDB = {
-    "spark.sql.shuffle.partitions": "32",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-}
+EVERYWHERE = {"spark.sql.shuffle.partitions": "32", **COMMON}
 ON_LAPTOP = {
     "spark.master": "local-cluster[4,1,1024]",
     "spark.driver.host": "127.0.0.1",
@@ -31,7 +25,7 @@ def laptop(job: Job) -> dict[str, Any]:
     application = {
         "mainFile": "jobs/script.py",
         "args": [job.name, "--input", f"{folder}/input", "--out", f"{folder}/run"],
-        "sparkConf": {**ROCKSDB, **ON_LAPTOP},
+        "sparkConf": {**EVERYWHERE, **ON_LAPTOP},
     }
     return _streamjob(job, application, {"min": 2, "max": 4})
 
@@ -48,7 +42,7 @@ def cluster(job: Job) -> dict[str, Any]:
         "image": "registry.example/jobs:1",
         "mainFile": "local:///app/jobs/script.py",
         "args": [job.name, "--input", f"/data/{job.name}/input", "--out", f"/data/{job.name}/run"],
-        "sparkConf": dict(ROCKSDB),
+        "sparkConf": dict(EVERYWHERE),
         "driver": {"memory": "2g", "podTemplate": _named(template, "driver")},
         "executor": {"cores": 2, "memory": "4g", "podTemplate": _named(template, "executor")},
     }

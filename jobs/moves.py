@@ -126,6 +126,4 @@ def moving(session: Any, seed: int) -> Iterator[Mover]:
         try:
             mover.stop()
         finally:
-            for host in notebook._installed:
-                host.close()
-            notebook._installed.clear()
+            notebook.uninstall()

@@ -20,8 +20,27 @@ Batches had a new file of each stream, on three executors of one machine that ha
 one has to wait, nothing else. "Stages" have key groups of their own, as the agent tells them; state is that of the last
 batch.
 
+*From Kafka*, a stream is a topic, and a batch takes in as many rows as there are in the largest file of that stream.
+Which rows it had is read from the offsets in the query's checkpoint and from the topics themselves, so that the check
+is as exact as with files, wherever Spark cut the batches. `python -m e2e.cluster.broker FOLDER` starts a broker on this
+machine; `python -m jobs run --help` says what Kafka needs besides.
+
 `make jobs` runs all of them with moves and writes this page; it was last written on {day}, from the newest run of each
 job, with moves and without. `python -m jobs all --help` says how to run fewer.
+"""
+TAIL = """
+## Sources
+
+`vwap-bargains` stands for finance: the paper on blocking rates ran on IBM Streams and describes no finance application.
+
+- Published (SPADE: Gedik, Andrade, Wu, Yu, Doo, SIGMOD 2008; IBM's samples "VWAP" and "VwapEventTime"): trades and
+  quotes, the volume-weighted average price sum(price * volume) / sum(volume) of a symbol, the join of quotes with it,
+  and the index size * exp(VWAP - ask) of a quote whose ask is below it.
+- Chosen: intervals of ten seconds in place of the newest trades by count, that a quote is judged by the trades of its
+  own interval, whole cents, an index without its fraction, 80 symbols of which others are hot as time goes on, and
+  prices that walk.
+
+What the other jobs have of their papers and benchmarks, and what is ours, stands at the head of their files.
 """
 COLUMNS = (
     "job",
@@ -33,7 +52,11 @@ COLUMNS = (
     "state",
     "input",
     "plain Spark",
+    "with moves",
+    "from Kafka",
 )
+Outcomes = Mapping[tuple[str, bool], Outcome]
+"""By job and whether key groups were moved."""
 NAMES = {
     "stateStoreSave": "aggregation",
     "sessionWindowStateStoreSaveExec": "sessions",
@@ -44,17 +67,20 @@ NAMES = {
 }
 
 
-def page(jobs: Sequence[Job], outcomes: Mapping[tuple[str, bool], Outcome], day: str) -> str:
-    """The page as Markdown; a job that was not run says so."""
-    return HEAD.format(day=day) + "\n" + "\n".join(_rows(jobs, outcomes)) + "\n"
+def page(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes, day: str) -> str:
+    """The page as Markdown, from runs by source; a job that was not run says so."""
+    return HEAD.format(day=day) + "\n" + "\n".join(_rows(jobs, files, kafka)) + "\n" + TAIL
 
 
-def _rows(jobs: Sequence[Job], outcomes: Mapping[tuple[str, bool], Outcome]) -> Iterator[str]:
-    yield _row((*COLUMNS, "with moves"))
-    yield _row(("---",) * (len(COLUMNS) + 1))
+def _rows(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes) -> Iterator[str]:
+    yield _row(COLUMNS)
+    yield _row(("---",) * len(COLUMNS))
     for job in jobs:
-        plain, moved = outcomes.get((job.name, False)), outcomes.get((job.name, True))
-        yield _row((f"`{job.name}`", job.source, job.about, *_shape(moved or plain), _verdict(plain), _verdict(moved)))
+        plain, moved = (files.get((job.name, moves)) for moves in (False, True))
+        plain_kafka, moved_kafka = (kafka.get((job.name, moves)) for moves in (False, True))
+        shape = _shape(moved or plain or moved_kafka or plain_kafka)
+        verdicts = (_verdict(plain), _verdict(moved), _verdict(moved_kafka or plain_kafka))
+        yield _row((f"`{job.name}`", job.source, job.about, *shape, *verdicts))
 
 
 def _shape(one: Outcome | None) -> tuple[str, ...]:

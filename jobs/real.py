@@ -11,6 +11,7 @@ import datetime
 import random
 from collections.abc import Callable, Iterable, Iterator
 
+from jobs.albic.edits import DENMARK
 from jobs.job import Row
 
 Loader = Callable[[Iterable[str]], Iterator[Row]]
@@ -21,15 +22,15 @@ def wikipedia_edits(lines: Iterable[str]) -> Iterator[Row]:
 
     It has no places: each edit gets one in Denmark by chance, as in the ALBIC paper, the same one in every run.
     """
-    chance = random.Random(0)
+    chance, (latitudes, longitudes) = random.Random(0), DENMARK
     for line in lines:
         words = line.split()
         if len(words) < 5 or words[0] != "REVISION":
             continue
         yield {
             "article": int(words[1]),
-            "latitude": chance.randrange(54_560_000, 57_760_000),
-            "longitude": chance.randrange(8_070_000, 12_690_000),
+            "latitude": chance.randrange(*latitudes),
+            "longitude": chance.randrange(*longitudes),
             "at_ms": _ms(datetime.datetime.fromisoformat(words[4])),
         }
 

@@ -7,7 +7,7 @@ from jobs.albic import edits, flights
 from jobs.daily import ads, clicks, fraud
 from jobs.job import Job
 from jobs.nexmark import catalogue as nexmark
-from jobs.papers import linear_road, packets, words
+from jobs.papers import bargains, linear_road, packets, words
 
 JOBS: tuple[Job, ...] = (
     *edits.JOBS,
@@ -15,6 +15,7 @@ JOBS: tuple[Job, ...] = (
     *words.JOBS,
     *packets.JOBS,
     *linear_road.JOBS,
+    *bargains.JOBS,
     *clicks.JOBS,
     *ads.JOBS,
     *fraud.JOBS,

@@ -22,11 +22,16 @@ def reader(spark: SparkSession, job: Job, folder: pathlib.Path, files_per_batch:
 
     def read(name: str) -> DataFrame:
         if name in job.tables:
-            return spark.read.schema(job.tables[name][0]).json(str(folder / name))
+            return table(spark, job, folder, name)
         stream = spark.readStream.schema(job.streams[name]).option("maxFilesPerTrigger", files_per_batch)
         return stream.json(str(folder / name))
 
     return read
+
+
+def table(spark: SparkSession, job: Job, folder: pathlib.Path, name: str) -> DataFrame:
+    """A table of the folder."""
+    return spark.read.schema(job.tables[name][0]).json(str(folder / name))
 
 
 def start(query: Query, read: Read, folder: pathlib.Path, trigger: str = "0 seconds") -> Any:

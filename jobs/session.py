@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pathlib
 import sys
 import time
 from collections.abc import Iterator
 
 from pyspark.sql import SparkSession
 
+from jobs.settings import COMMON
+
 EXECUTORS, KEY_GROUPS = 3, 8
 START_S = 600.0
 SETTINGS = {
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    **COMMON,
     # Moves are a matter of placement alone: nothing waits for a place, nothing is started twice.
     "spark.locality.wait": "0s",
     "spark.decommission.enabled": "true",
@@ -39,11 +38,17 @@ SETTINGS = {
 
 
 @contextlib.contextmanager
-def local_cluster(key_groups: int = KEY_GROUPS) -> Iterator[SparkSession]:
-    """A session with EXECUTORS executors, all of them there, and that many key groups for each operator with state."""
+def local_cluster(key_groups: int = KEY_GROUPS, jars: pathlib.Path | None = None) -> Iterator[SparkSession]:
+    """A session with EXECUTORS executors, all of them there, and that many key groups for each operator with state.
+
+    What Spark itself does not have, as its Kafka source, comes from the folder `jars`.
+    """
     os.environ["PYSPARK_PYTHON"] = sys.executable  # executors' Python workers need the same packages
     builder = SparkSession.builder.master(f"local-cluster[{EXECUTORS},1,1024]").appName("jobs")
-    for key, value in {**SETTINGS, "spark.sql.shuffle.partitions": str(key_groups)}.items():
+    settings = {**SETTINGS, "spark.sql.shuffle.partitions": str(key_groups)}
+    if jars is not None:
+        settings["spark.jars"] = joined(jars)
+    for key, value in settings.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
@@ -52,6 +57,14 @@ def local_cluster(key_groups: int = KEY_GROUPS) -> Iterator[SparkSession]:
         yield session
     finally:
         session.stop()
+
+
+def joined(jars: pathlib.Path) -> str:
+    """All jars of a folder, as `spark.jars` wants them; ValueError where there are none."""
+    found = sorted(str(one.absolute()) for one in jars.glob("*.jar"))
+    if not found:
+        raise ValueError(f"jars: {jars} given; there are none in it.")
+    return ",".join(found)
 
 
 def _wait(session: SparkSession) -> None:
@@ -68,6 +81,6 @@ def executors(session: SparkSession) -> int:
 
 
 def failed_tasks(session: SparkSession) -> int:
-    """Tasks that failed in this session's application."""
+    """Tasks that have failed since the Spark application began."""
     summaries = session.sparkContext._jsc.sc().statusStore().executorList(False)
     return sum(int(summaries.apply(i).failedTasks()) for i in range(summaries.size()))

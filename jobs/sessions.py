@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
+from jobs.job import Row, Taken
 from jobs.watermarks import Mark
 
 Key = TypeVar("Key", bound=Hashable)
@@ -31,6 +32,18 @@ class Sessions(Generic[Key, Value]):
             merged = _merged(some)
             self._open[key] = [one for one in merged if one[1] > mark.now_ms]
             yield from ((key, one) for one in merged if one[1] <= mark.now_ms)
+
+
+def ended(
+    taken: Sequence[Taken],
+    when: Sequence[Mark],
+    stream: str,
+    keyed: Callable[[Row], tuple[Key, int, int, Value]],
+) -> Iterator[list[tuple[Key, Session[Value]]]]:
+    """For each batch the sessions that close in it; `keyed` gives a row's (key, time, gap, value), ms."""
+    sessions: Sessions[Key, Value] = Sessions()
+    for mark, batch in zip(when, taken, strict=True):
+        yield list(sessions.take(mark, map(keyed, batch.rows.get(stream, ()))))
 
 
 def _merged(sessions: list[Session[Value]]) -> list[Session[Value]]:

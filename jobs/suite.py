@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from jobs.job import Job
 from jobs.session import local_cluster
+from jobs.sources import Files, Open
 from jobs.trial import Outcome, Shape, run
 
 if TYPE_CHECKING:
@@ -30,21 +31,33 @@ class Amounts:
     key_groups: int
 
 
-def run_all(jobs: Sequence[Job], amounts: Amounts, folder: pathlib.Path, moved: bool) -> Iterator[Outcome]:
-    """Each job once; with `moved` under StreamJob's agent, and half of its key groups on the move after each batch."""
-    with local_cluster(amounts.key_groups) as spark, contextlib.ExitStack() as stack:
+def run_all(
+    jobs: Sequence[Job],
+    amounts: Amounts,
+    folder: pathlib.Path,
+    moved: bool,
+    open_source: Open = Files,
+    jars: pathlib.Path | None = None,
+) -> Iterator[Outcome]:
+    """Each job once; with `moved` under StreamJob's agent, and half of its key groups on the move after each batch.
+
+    Sources other than files may want `jars`, a folder.
+    """
+    with local_cluster(amounts.key_groups, jars) as spark, contextlib.ExitStack() as stack:
         mover = None
         if moved:
             from jobs.moves import moving  # here: without it nothing of StreamJob is needed
 
             mover = stack.enter_context(moving(spark, amounts.seed))
         for job in jobs:
-            yield _fresh(spark, job, amounts, folder / job.name, mover)
+            yield _fresh(spark, job, amounts, (folder / job.name).absolute(), mover, open_source)
 
 
-def _fresh(spark: SparkSession, job: Job, amounts: Amounts, folder: pathlib.Path, mover: Mover | None) -> Outcome:
+def _fresh(
+    spark: SparkSession, job: Job, amounts: Amounts, folder: pathlib.Path, mover: Mover | None, open_source: Open
+) -> Outcome:
     shutil.rmtree(folder, ignore_errors=True)
-    return run(spark, job, folder.absolute(), amounts.seed, amounts.rows, amounts.batches, mover)
+    return run(spark, job, folder, amounts.seed, amounts.rows, amounts.batches, mover, open_source=open_source)
 
 
 def keep(outcome: Outcome, file: pathlib.Path) -> None:

@@ -18,13 +18,10 @@ from jobs.job import Batch, Row, Taken
 
 def taken(checkpoint: pathlib.Path) -> list[Taken]:
     """Every committed batch in order; ValueError when one of them is missing."""
-    numbers = sorted(int(file.name) for file in (checkpoint / "commits").iterdir() if file.name.isdigit())
-    if numbers != list(range(len(numbers))):
-        raise ValueError(f"{checkpoint}/commits: batches {numbers} are there, which are not all; keep more of them.")
     files = [_files(source) for source in sorted((checkpoint / "sources").iterdir(), key=lambda one: int(one.name))]
     before = [-1] * len(files)
     batches = []
-    for number in numbers:
+    for number in numbered(checkpoint):
         clock_ms, until = _offsets(checkpoint / "offsets" / str(number), len(files))
         steps = zip(files, before, until, strict=True)
         rows = [_between(of_source, low, high) for of_source, low, high in steps]
@@ -33,12 +30,26 @@ def taken(checkpoint: pathlib.Path) -> list[Taken]:
     return batches
 
 
+def numbered(checkpoint: pathlib.Path) -> list[int]:
+    """Numbers of the committed batches, from 0 on; ValueError when one of them is missing."""
+    numbers = sorted(int(file.name) for file in (checkpoint / "commits").glob("*") if file.name.isdigit())
+    if numbers != list(range(len(numbers))):
+        raise ValueError(f"{checkpoint}/commits: batches {numbers} are there, which are not all; keep more of them.")
+    return numbers
+
+
+def logged(file: pathlib.Path) -> tuple[int, list[str]]:
+    """A batch's clock, ms, and the offset of each source as it stands in the log, "-" for none."""
+    _, metadata, *offsets = file.read_text(encoding="utf-8").splitlines()
+    return int(json.loads(metadata)["batchTimestampMs"]), offsets
+
+
 def reached(checkpoint: pathlib.Path) -> tuple[int, int]:
     """Committed batches, and steps of every source that they took in: both 0 before the first one."""
     commits = [int(file.name) for file in (checkpoint / "commits").glob("*") if file.name.isdigit()]
     if not commits:
         return 0, 0
-    _, _, *offsets = (checkpoint / "offsets" / str(max(commits))).read_text(encoding="utf-8").splitlines()
+    _, offsets = logged(checkpoint / "offsets" / str(max(commits)))
     return max(commits) + 1, min(_step(one) for one in offsets) + 1
 
 
@@ -51,13 +62,13 @@ def _offsets(file: pathlib.Path, sources: int) -> tuple[int, list[int]]:
 
     A query that uses one stream several times has an offset for each use, though it reads it once.
     """
-    _, metadata, *offsets = file.read_text(encoding="utf-8").splitlines()
+    clock_ms, offsets = logged(file)
     steps = [_step(one) for one in offsets]
     if sources == 1:
         steps = sorted(set(steps))
     if len(steps) != sources:
         raise ValueError(f"{file}: {len(steps)} offsets for {sources} sources.")
-    return int(json.loads(metadata)["batchTimestampMs"]), steps
+    return clock_ms, steps
 
 
 def _files(source: pathlib.Path) -> dict[int, list[pathlib.Path]]:

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from jobs import feed
-from jobs.checking import check
 from jobs.job import Job
-from jobs.running import reader, start
+from jobs.running import start
 from jobs.session import failed_tasks
-from jobs.taken import reached
+from jobs.sources import Files, Open, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,21 +67,30 @@ class NotDone(Exception):
 
 
 def run(
-    spark: SparkSession, job: Job, folder: pathlib.Path, seed: int, rows: int, batches: int, mover: Mover | None = None
+    spark: SparkSession,
+    job: Job,
+    folder: pathlib.Path,
+    seed: int,
+    rows: int,
+    batches: int,
+    mover: Mover | None = None,
+    *,
+    open_source: Open = Files,
 ) -> Outcome:
     """Publish `batches` batches of about `rows` rows, run every query to their end, and compare. `folder` is empty.
 
     A query that fails is a difference, the session's other jobs may go on.
     """
-    feed.publish_all(job, folder / "input", seed, rows, batches)
-    failed, began_s = failed_tasks(spark), time.monotonic()
-    read = reader(spark, job, folder / "input")
+    failed = failed_tasks(spark)
+    source = open_source(spark, job, folder / "input")
+    read = source.publish(seed, rows, batches)
+    began_s = time.monotonic()
     trigger = TRIGGER if mover is None else MOVED_TRIGGER
     queries = {query.name: start(query, read, folder / "run", trigger) for query in job.queries}
     failures = []
     try:
         for name, query in queries.items():
-            _wait(query, folder / "run" / "checkpoint" / name, batches)
+            _wait(query, source, folder / "run" / "checkpoint" / name)
     except NotDone as error:
         failures = [str(error)]
     took_s = time.monotonic() - began_s
@@ -96,7 +104,7 @@ def run(
         rows=sum(len(feed.read_rows(file)) for stream in job.streams for file in (folder / "input" / stream).iterdir()),
         batches=batches,
         took_s=took_s,
-        differences=tuple(failures or check(job, folder / "input", folder / "run")),
+        differences=tuple(failures or source.check(folder / "run")),
         failed_tasks=failed_tasks(spark) - failed,
         shapes=shapes,
         **told,
@@ -116,19 +124,19 @@ def _told(mover: Mover | None, queries: Iterable[Any]) -> dict[str, int]:
     }
 
 
-def _wait(query: Any, checkpoint: pathlib.Path, batches: int) -> None:
+def _wait(query: Any, source: Source, checkpoint: pathlib.Path) -> None:
     """Until all input was taken in and what closes after it has closed; NotDone when that does not happen."""
     until_s, last = time.monotonic() + LIMIT_S, None
     while time.monotonic() < until_s:
         if not query.isActive:
             raise NotDone(f"{query.name} has ended: {str(query.exception()).splitlines()[0]}")
-        committed, steps = reached(checkpoint)
-        if steps >= batches:
+        committed, share = source.progress(checkpoint)
+        if share >= 1.0:
             last = committed if last is None else last
             if committed >= last + BATCHES_AFTER or _rests(query):
                 return
         time.sleep(POLL_S)
-    raise NotDone(f"{query.name}: {batches} batches were not done within {LIMIT_S:g} s.")
+    raise NotDone(f"{query.name}: its input was not done within {LIMIT_S:g} s.")
 
 
 def _rests(query: Any) -> bool:

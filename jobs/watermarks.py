@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from jobs.job import Rows, Taken
+from jobs.job import Row, Rows, Taken
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -53,6 +53,28 @@ def windows(at_ms: int, size_ms: int, slide_ms: int | None = None) -> list[int]:
     return [end for end in range(first, first + size_ms, slide_ms) if end - size_ms <= at_ms < end]
 
 
+def windowed(
+    taken: Sequence[Taken],
+    when: Sequence[Mark],
+    stream: str,
+    size_ms: int,
+    keyed: Callable[[Row], Iterable[tuple[Key, Value]]],
+    slide_ms: int | None = None,
+) -> Iterator[tuple[Mark, list[tuple[int, Key, Value]]]]:
+    """The arrivals that `closed` wants, from a stream: `keyed` gives the (key, value) pairs of a row, one as a rule,
+    and each of them counts in every window that the row falls into."""
+    for mark, batch in zip(when, taken, strict=True):
+        yield (
+            mark,
+            [
+                (end, key, value)
+                for row in batch.rows.get(stream, ())
+                for end in windows(row["at_ms"], size_ms, slide_ms)
+                for key, value in keyed(row)
+            ],
+        )
+
+
 def closed(
     arrivals: Iterable[tuple[Mark, Iterable[tuple[int, Key, Value]]]], combine: Callable[[Value, Value], Value]
 ) -> Iterator[list[tuple[int, Key, Value]]]:
@@ -80,6 +102,11 @@ def changed(
             state[key] = combine(state[key], value) if key in state else value
             touched.add(key)
         yield {key: state[key] for key in touched}
+
+
+def add_pairs(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    """Two sums side by side."""
+    return one[0] + other[0], one[1] + other[1]
 
 
 def as_rows(batches: Iterable[Iterable[tuple[object, ...]]], *names: str) -> list[Rows]:

@@ -6,6 +6,7 @@ events are views. Ours are skewed and drift, the benchmark's are even; the campa
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from pyspark.sql import functions as F
 from jobs.chance import START_MS, numbers, times_ms, zipf
 from jobs.job import Batch, Job, Query, Read, Rows, Taken
 from jobs.timed import ends, timed
-from jobs.watermarks import as_rows, closed, marks, windows
+from jobs.watermarks import as_rows, closed, column, marks, windowed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,15 +52,15 @@ def build(read: Read) -> DataFrame:
 
 def answer(taken: Sequence[Taken]) -> list[Rows]:
     """Only views move the watermark: the others are gone before it."""
-    views = [[row for row in batch.rows.get("events", ()) if row["kind"] == "view"] for batch in taken]
-    only = [Taken(rows={"views": some}, clock_ms=batch.clock_ms) for some, batch in zip(views, taken, strict=True)]
-    when = marks(only, (lambda one: [row["at_ms"] for row in one.rows["views"]], DELAY_MS))
-    arrivals = (
-        (mark, [(windows(row["at_ms"], WINDOW_MS)[0], CAMPAIGN_OF[row["ad"]], 1) for row in some])
-        for mark, some in zip(when, views, strict=True)
-    )
-    counts = closed(arrivals, lambda one, other: one + other)
+    views = [_views(one) for one in taken]
+    when = marks(views, (column("views"), DELAY_MS))
+    counts = closed(windowed(views, when, "views", WINDOW_MS, lambda row: [(CAMPAIGN_OF[row["ad"]], 1)]), operator.add)
     return as_rows(([(key, end, n) for end, key, n in some] for some in counts), "campaign", "ends_ms", "views")
+
+
+def _views(one: Taken) -> Taken:
+    seen = [row for row in one.rows.get("events", ()) if row["kind"] == "view"]
+    return Taken(rows={"views": seen}, clock_ms=one.clock_ms)
 
 
 JOBS = (

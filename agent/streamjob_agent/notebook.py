@@ -32,6 +32,15 @@ def install(spark: Any, config: AgentConfig | None = None) -> str | None:
     return host.address
 
 
+def uninstall() -> None:
+    """Detach what `install` attached, if anything: nothing is measured or moved from now on.
+
+    The job goes on as it is, and `install` may be called again. Never raises.
+    """
+    while _installed:
+        _installed.pop().close()
+
+
 def settings_note(pairs: Any) -> str:
     """How the settings in force differ from the recommended ones, "ok" when they do not."""
     given = dict(pairs)

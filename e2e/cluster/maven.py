@@ -48,4 +48,8 @@ def _fetch(wanted: Path, name: str, folder: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"Maven did not fetch {wanted.name}: {(done.stdout + done.stderr)[-1000:]}")
-        os.replace(found, folder)
+        try:
+            os.replace(found, folder)
+        except OSError:
+            if not folder.exists():  # else somebody has fetched the same ones in the meantime
+                raise

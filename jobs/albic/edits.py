@@ -8,6 +8,7 @@ that there are four levels with state, and the geo hash, which keeps none, runs 
 from __future__ import annotations
 
 import collections
+import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from pyspark.sql import functions as F
 from jobs.chance import START_MS, numbers, times_ms, zipf
 from jobs.job import Batch, Job, Query, Read, Rows, Taken
 from jobs.timed import ends, timed
-from jobs.watermarks import as_rows, closed, column, marks, windows
+from jobs.watermarks import as_rows, closed, column, marks, windowed
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -93,12 +94,9 @@ def geohash(latitude: int, longitude: int) -> str:
 
 def answer(taken: Sequence[Taken]) -> list[Rows]:
     """Counters of each window: of places, and of what their tops add up to."""
-    arrivals = (
-        (mark, [(windows(one["at_ms"], WINDOW_MS)[0], None, [one]) for one in batch.rows.get("edits", ())])
-        for mark, batch in zip(marks(taken, (column("edits"), DELAY_MS)), taken, strict=True)
-    )
+    when = marks(taken, (column("edits"), DELAY_MS))
     found = []
-    for batch in closed(arrivals, lambda one, other: one + other):
+    for batch in closed(windowed(taken, when, "edits", WINDOW_MS, lambda one: [(None, [one])]), operator.add):
         found.append([(end, *row) for end, _, edits in batch for row in _global_top(edits)])
     return as_rows(found, "ends_ms", "rank", "article", "edits")
 

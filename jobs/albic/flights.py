@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from jobs.chance import numbers, times_ms, zipf
 from jobs.job import Batch, Job, Query, Read, Row, Rows, Taken
 from jobs.timed import ends, timed
-from jobs.watermarks import as_rows, changed, closed, column, marks, windows
+from jobs.watermarks import add_pairs, as_rows, changed, closed, column, marks, windows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -87,24 +87,6 @@ def delays(read: Read) -> DataFrame:
     return read("flights").withColumn("delay_min", F.greatest(F.expr("arrived_min - expected_min"), F.lit(0)))
 
 
-def build_planes(read: Read) -> DataFrame:
-    """Delays of each plane and year."""
-    sums = (
-        delays(read).groupBy("plane", "year").agg(F.sum("delay_min").alias("delay_min"), F.count("*").alias("flights"))
-    )
-    return sums.select("plane", "year", "flights", "delay_min")
-
-
-def build_routes(read: Read) -> DataFrame:
-    """Delays of each origin and destination."""
-    sums = (
-        delays(read)
-        .groupBy("origin", "destination")
-        .agg(F.sum("delay_min").alias("delay_min"), F.count("*").alias("flights"))
-    )
-    return sums.select("origin", "destination", "flights", "delay_min")
-
-
 def build_rain(read: Read) -> DataFrame:
     """Delays of each courier, day and tenth of the rain score where its flights began: a join, then a sum."""
     flown = timed(delays(read), FLIGHT_DELAY_MS).select(
@@ -128,24 +110,24 @@ def _delay_min(flight: Row) -> int:
     return int(max(0, flight["arrived_min"] - flight["expected_min"]))
 
 
-def _add(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return one[0] + other[0], one[1] + other[1]
+def _sums(name: str, names: tuple[str, str]) -> Query:
+    """Flights and delays by two columns, without end."""
 
-
-def _sums(names: tuple[str, str]) -> Callable[[Sequence[Taken]], list[Rows]]:
-    """The answer of a sum by two columns, in update mode."""
+    def build(read: Read) -> DataFrame:
+        sums = delays(read).groupBy(*names).agg(F.sum("delay_min").alias("delay_min"), F.count("*").alias("flights"))
+        return sums.select(*names, "flights", "delay_min")
 
     def answer(taken: Sequence[Taken]) -> list[Rows]:
         arrivals = (
             [((one[names[0]], one[names[1]]), (1, _delay_min(one))) for one in batch.rows.get("flights", ())]
             for batch in taken
         )
-        sums = changed(arrivals, _add)
+        sums = changed(arrivals, add_pairs)
         return as_rows(
             ([(*key, *value) for key, value in some.items()] for some in sums), *names, "flights", "delay_min"
         )
 
-    return answer
+    return Query(name=name, build=build, answer=answer, output_mode="update")
 
 
 def answer_rain(taken: Sequence[Taken]) -> list[Rows]:
@@ -167,7 +149,7 @@ def answer_rain(taken: Sequence[Taken]) -> list[Rows]:
             rain.setdefault(place, []).extend(bins)
         arrivals.append((mark, new))
         flown, rain = _on_time(flown, mark.now_ms), _on_time(rain, mark.now_ms)
-    tuples = ([(end, *key, *value) for end, key, value in some] for some in closed(arrivals, _add))
+    tuples = ([(end, *key, *value) for end, key, value in some] for some in closed(arrivals, add_pairs))
     return as_rows(tuples, "ends_ms", "courier", "score", "flights", "delay_min")
 
 
@@ -187,8 +169,7 @@ def _on_time(found: Mapping[tuple[int, str], T], until_ms: int) -> dict[tuple[in
     return {place: one for place, one in found.items() if place[0] > until_ms}
 
 
-PLANES = Query(name="planes", build=build_planes, answer=_sums(("plane", "year")), output_mode="update")
-ROUTES = Query(name="routes", build=build_routes, answer=_sums(("origin", "destination")), output_mode="update")
+PLANES, ROUTES = _sums("planes", ("plane", "year")), _sums("routes", ("origin", "destination"))
 RAIN = Query(name="couriers-in-rain", build=build_rain, answer=answer_rain)
 ONLY_FLIGHTS = {"flights": STREAMS["flights"]}
 JOBS = (

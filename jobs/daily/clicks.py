@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,8 @@ import numpy as np
 from pyspark.sql import functions as F
 
 from jobs.chance import START_MS, numbers, times_ms, zipf
-from jobs.job import Batch, Job, Query, Read, Rows, Taken
-from jobs.sessions import Sessions
+from jobs.job import Batch, Job, Query, Read, Row, Rows, Taken
+from jobs.sessions import ended
 from jobs.timed import ends, timed
 from jobs.watermarks import as_rows, closed, column, marks, windows
 
@@ -58,16 +59,13 @@ def build_sessions(read: Read) -> DataFrame:
 
 def answer_sessions(taken: Sequence[Taken]) -> list[Rows]:
     """A visit lasts until the latest of its clicks' pauses is over."""
-    visits: Sessions[int, tuple[int, int, str]] = Sessions()
-    found = []
-    for mark, batch in zip(marks(taken, (column("clicks"), DELAY_MS)), taken, strict=True):
-        rows = [
-            (one["visitor"], one["at_ms"], PAUSES_MS[one["device"]], (one["at_ms"], one["click"], one["page"]))
-            for one in batch.rows.get("clicks", ())
-        ]
-        closing = visits.take(mark, rows)
-        found.append([(who, end, len(some), min(some)[2], max(some)[2]) for who, (_, end, some) in closing])
-    return as_rows(found, "visitor", "ends_ms", "clicks", "first", "last")
+    visits = ended(taken, marks(taken, (column("clicks"), DELAY_MS)), "clicks", _click)
+    tuples = ([(who, end, len(some), min(some)[2], max(some)[2]) for who, (_, end, some) in one] for one in visits)
+    return as_rows(tuples, "visitor", "ends_ms", "clicks", "first", "last")
+
+
+def _click(one: Row) -> tuple[int, int, int, tuple[int, int, str]]:
+    return one["visitor"], one["at_ms"], PAUSES_MS[one["device"]], (one["at_ms"], one["click"], one["page"])
 
 
 def build_pages(read: Read) -> DataFrame:
@@ -90,7 +88,7 @@ def answer_pages(taken: Sequence[Taken]) -> list[Rows]:
                 new.append((windows(one["at_ms"], WINDOW_MS)[0], one["page"], 1))
         until_ms = {click: end for click, end in until_ms.items() if end > mark.now_ms}
         arrivals.append((mark, new))
-    counts = closed(arrivals, lambda one, other: one + other)
+    counts = closed(arrivals, operator.add)
     return as_rows(([(page, end, n) for end, page, n in some] for some in counts), "page", "ends_ms", "clicks")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,9 @@ from pyspark.sql import functions as F
 
 from jobs.job import Query, Read, Rows, Taken
 from jobs.nexmark.events import DELAY_MS
-from jobs.sessions import Sessions
+from jobs.sessions import ended
 from jobs.timed import ends, timed
-from jobs.watermarks import as_rows, changed, closed, column, marks, windows
+from jobs.watermarks import as_rows, changed, closed, column, marks, windowed, windows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,18 +31,9 @@ def build_5(read: Read) -> DataFrame:
 def answer_5(taken: Sequence[Taken]) -> list[Rows]:
     """The higher number wins where two auctions have as many bids."""
     when = marks(taken, (column("bids"), DELAY_MS))
-    arrivals = (
-        (mark, [(end, one["auction"], 1) for one in rows for end in windows(one["at_ms"], WINDOW_MS, SLIDE_MS)])
-        for mark, rows in zip(when, (batch.rows.get("bids", ()) for batch in taken), strict=True)
-    )
-    counts = closed(arrivals, lambda one, other: one + other)
-    tops = closed(
-        (
-            (mark, [(end, None, (n, auction)) for end, auction, n in some])
-            for mark, some in zip(when, counts, strict=True)
-        ),
-        max,
-    )
+    bids = windowed(taken, when, "bids", WINDOW_MS, lambda one: [(one["auction"], 1)], SLIDE_MS)
+    counts = ([(end, None, (n, auction)) for end, auction, n in some] for some in closed(bids, operator.add))
+    tops = closed(zip(when, counts, strict=True), max)
     return as_rows(
         ([(end, auction, n) for end, _, (n, auction) in some] for some in tops), "ends_ms", "auction", "bids"
     )
@@ -55,12 +47,10 @@ def build_11(read: Read) -> DataFrame:
 
 def answer_11(taken: Sequence[Taken]) -> list[Rows]:
     """Sessions that the watermark has passed."""
-    sessions: Sessions[int, None] = Sessions()
-    found = []
-    for mark, batch in zip(marks(taken, (column("bids"), DELAY_MS)), taken, strict=True):
-        rows = [(one["bidder"], one["at_ms"], WINDOW_MS, None) for one in batch.rows.get("bids", ())]
-        found.append([(key, len(values), end) for key, (_, end, values) in sessions.take(mark, rows)])
-    return as_rows(found, "bidder", "bids", "ends_ms")
+    when = marks(taken, (column("bids"), DELAY_MS))
+    sessions = ended(taken, when, "bids", lambda one: (one["bidder"], one["at_ms"], WINDOW_MS, None))
+    tuples = ([(key, len(values), end) for key, (_, end, values) in some] for some in sessions)
+    return as_rows(tuples, "bidder", "bids", "ends_ms")
 
 
 def build_12(read: Read) -> DataFrame:
@@ -75,7 +65,7 @@ def answer_12(taken: Sequence[Taken]) -> list[Rows]:
         [((one["bidder"], windows(batch.clock_ms, WINDOW_MS)[0]), 1) for one in batch.rows.get("bids", ())]
         for batch in taken
     )
-    counts = changed(arrivals, lambda one, other: one + other)
+    counts = changed(arrivals, operator.add)
     return as_rows(([(key, n, end) for (key, end), n in some.items()] for some in counts), "bidder", "bids", "ends_ms")
 
 

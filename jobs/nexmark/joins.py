@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from pyspark.sql import functions as F
 from jobs.job import Query, Read, Row, Rows, Taken
 from jobs.nexmark.events import DELAY_MS
 from jobs.timed import ends, timed
-from jobs.watermarks import closed, column, marks, windows
+from jobs.watermarks import closed, column, marks, windowed, windows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,13 +57,10 @@ def build_8(read: Read) -> DataFrame:
 def answer_8(taken: Sequence[Taken]) -> list[Rows]:
     """A window's sellers are known when it closes; everybody who came in it has been seen by then."""
     when = marks(taken, (column("auctions"), DELAY_MS), (column("persons"), DELAY_MS))
-    arrivals = [
-        (mark, [(windows(one["at_ms"], WINDOW_MS)[0], one["seller"], 1) for one in batch.rows.get("auctions", ())])
-        for mark, batch in zip(when, taken, strict=True)
-    ]
+    arrivals = windowed(taken, when, "auctions", WINDOW_MS, lambda one: [(one["seller"], 1)])
     people: dict[tuple[int, int], str] = {}
     found = []
-    for mark, batch, sold in zip(when, taken, closed(arrivals, lambda one, other: one + other), strict=True):
+    for mark, batch, sold in zip(when, taken, closed(arrivals, operator.add), strict=True):
         came = [(windows(one["at_ms"], WINDOW_MS)[0], one) for one in batch.rows.get("persons", ())]
         people |= {(end, one["id"]): one["name"] for end, one in came if end > mark.late_ms}
         found.append(

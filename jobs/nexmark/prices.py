@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from jobs.job import Query, Read, Row, Rows, Taken
 from jobs.nexmark.events import DELAY_MS, LONGEST_MS
 from jobs.timed import ends, timed
-from jobs.watermarks import as_rows, closed, column, marks, windows
+from jobs.watermarks import add_pairs, as_rows, closed, column, marks, windowed, windows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -57,20 +57,13 @@ def answer_4(taken: Sequence[Taken]) -> list[Rows]:
         offers.append([(item, bid["price"]) for item, bid in pairs if _valid(item, bid)])
         items = {key: one for key, one in items.items() if one["expires_ms"] > mark.now_ms - 1}
         bids = {key: [one for one in some if one["at_ms"] > mark.now_ms - LONGEST_MS - 1] for key, some in bids.items()}
-    best = closed(
-        (
-            (mark, [(windows(it["expires_ms"], WINDOW_MS)[0], (it["id"], it["category"]), price) for it, price in some])
-            for mark, some in zip(behind, offers, strict=True)
-        ),
-        max,
+    priced = (
+        [(windows(it["expires_ms"], WINDOW_MS)[0], (it["id"], it["category"]), price) for it, price in some]
+        for some in offers
     )
-    means = closed(
-        (
-            (mark, [(end, category, (price, 1)) for end, (_, category), price in some])
-            for mark, some in zip(behind, best, strict=True)
-        ),
-        lambda one, other: (one[0] + other[0], one[1] + other[1]),
-    )
+    best = closed(zip(behind, priced, strict=True), max)
+    sold = ([(end, category, (price, 1)) for end, (_, category), price in some] for some in best)
+    means = closed(zip(behind, sold, strict=True), add_pairs)
     tuples = ([(end, key, count, total // count) for end, key, (total, count) in some] for some in means)
     return as_rows(tuples, "ends_ms", "category", "auctions", "mean")
 
@@ -88,15 +81,9 @@ def build_7(read: Read) -> DataFrame:
 
 def answer_7(taken: Sequence[Taken]) -> list[Rows]:
     """The greatest (price, bidder, auction) of each window that closes."""
-    arrivals = (
-        (
-            mark,
-            [
-                (windows(one["at_ms"], WINDOW_MS)[0], None, (one["price"], one["bidder"], one["auction"]))
-                for one in batch.rows.get("bids", ())
-            ],
-        )
-        for mark, batch in zip(marks(taken, (column("bids"), DELAY_MS)), taken, strict=True)
+    when = marks(taken, (column("bids"), DELAY_MS))
+    arrivals = windowed(
+        taken, when, "bids", WINDOW_MS, lambda one: [(None, (one["price"], one["bidder"], one["auction"]))]
     )
     tuples = ([(end, *top) for end, _, top in some] for some in closed(arrivals, max))
     return as_rows(tuples, "ends_ms", "price", "bidder", "auction")

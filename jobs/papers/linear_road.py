@@ -8,6 +8,7 @@ a toll is due are ours, as few cars as a test has.
 from __future__ import annotations
 
 import collections
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,9 @@ from pyspark.sql import functions as F
 
 from jobs.job import Job, Query, Read, Rows, Taken
 from jobs.papers.roads import STREAMS, generate
-from jobs.sessions import Sessions
+from jobs.sessions import ended
 from jobs.timed import ends, timed
-from jobs.watermarks import as_rows, closed, column, marks, windows
+from jobs.watermarks import as_rows, closed, column, marks, windowed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,15 +52,9 @@ def build_tolls(read: Read) -> DataFrame:
 
 def answer_tolls(taken: Sequence[Taken]) -> list[Rows]:
     """All reports of a segment and minute, once that is over."""
-    reports = (batch.rows.get("reports", ()) for batch in taken)
-    arrivals = (
-        (
-            mark,
-            [(windows(one["at_ms"], WINDOW_MS)[0], (one["expressway"], one["segment"]), [one]) for one in some],
-        )
-        for mark, some in zip(marks(taken, (column("reports"), DELAY_MS)), reports, strict=True)
-    )
-    minutes = closed(arrivals, lambda one, other: one + other)
+    when = marks(taken, (column("reports"), DELAY_MS))
+    arrivals = windowed(taken, when, "reports", WINDOW_MS, lambda one: [((one["expressway"], one["segment"]), [one])])
+    minutes = closed(arrivals, operator.add)
     tuples = ([(*place, end, *_toll(some)) for end, place, some in batch] for batch in minutes)
     return as_rows(tuples, *PLACE, "ends_ms", "cars", "speed", "accident", "toll")
 
@@ -83,16 +78,12 @@ def build_travels(read: Read) -> DataFrame:
 
 def answer_travels(taken: Sequence[Taken]) -> list[Rows]:
     """From the first to the last report of a stay."""
-    stays: Sessions[tuple[int, int], int] = Sessions()
-    found = []
-    for mark, batch in zip(marks(taken, (column("reports"), DELAY_MS)), taken, strict=True):
-        rows = [
-            ((one["vehicle"], one["expressway"]), one["at_ms"], PAUSE_MS, one["at_ms"])
-            for one in batch.rows.get("reports", ())
-        ]
-        closing = stays.take(mark, rows)
-        found.append([(*key, end, max(times) - min(times), len(times)) for key, (_, end, times) in closing])
-    return as_rows(found, "vehicle", "expressway", "ends_ms", "took_ms", "reports")
+    when = marks(taken, (column("reports"), DELAY_MS))
+    stays = ended(
+        taken, when, "reports", lambda one: ((one["vehicle"], one["expressway"]), one["at_ms"], PAUSE_MS, one["at_ms"])
+    )
+    tuples = ([(*key, end, max(times) - min(times), len(times)) for key, (_, end, times) in some] for some in stays)
+    return as_rows(tuples, "vehicle", "expressway", "ends_ms", "took_ms", "reports")
 
 
 def build_traffic(read: Read) -> DataFrame:
@@ -103,17 +94,11 @@ def build_traffic(read: Read) -> DataFrame:
 
 def answer_traffic(taken: Sequence[Taken]) -> list[Rows]:
     """Different vehicles of each pair."""
-    arrivals = (
-        (
-            mark,
-            [
-                (windows(one["at_ms"], WINDOW_MS)[0], (one["origin"], one["target"]), frozenset((one["vehicle"],)))
-                for one in batch.rows.get("reports", ())
-            ],
-        )
-        for mark, batch in zip(marks(taken, (column("reports"), DELAY_MS)), taken, strict=True)
+    when = marks(taken, (column("reports"), DELAY_MS))
+    arrivals = windowed(
+        taken, when, "reports", WINDOW_MS, lambda one: [((one["origin"], one["target"]), frozenset((one["vehicle"],)))]
     )
-    pairs = closed(arrivals, lambda one, other: one | other)
+    pairs = closed(arrivals, operator.or_)
     tuples = ([(*pair, end, len(cars)) for end, pair, cars in some] for some in pairs)
     return as_rows(tuples, "origin", "target", "ends_ms", "vehicles")
 

@@ -18,8 +18,8 @@ from pyspark.sql import functions as F
 
 from jobs.chance import START_MS, numbers, times_ms, zipf
 from jobs.job import Batch, Job, Query, Read, Row, Rows, Taken
-from jobs.timed import timed
-from jobs.watermarks import as_rows, closed, column, marks, windows
+from jobs.timed import ends, timed
+from jobs.watermarks import add_pairs, as_rows, closed, column, marks, windowed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -76,25 +76,18 @@ def build_senders(read: Read) -> DataFrame:
     same = (
         (F.col("window") == F.col("of")) & (F.col("source") == F.col("from")) & (F.col("source_port") == F.col("port"))
     )
-    ends = F.unix_millis("window.end").alias("ends_ms")
-    return many.join(small, same).select("source", "source_port", ends, "packets", "mean_bytes")
+    return many.join(small, same).select("source", "source_port", ends(), "packets", "mean_bytes")
 
 
 def answer_senders(taken: Sequence[Taken]) -> list[Rows]:
     """One aggregation is enough here: both filters look at the same packets."""
-    arrivals = (
-        (
-            mark,
-            [
-                (windows(one["at_ms"], 1_000)[0], (one["source"], one["source_port"]), (1, one["bytes"]))
-                for one in batch.rows.get("packets", ())
-            ],
-        )
-        for mark, batch in zip(marks(taken, (column("packets"), DELAY_MS)), taken, strict=True)
+    when = marks(taken, (column("packets"), DELAY_MS))
+    arrivals = windowed(
+        taken, when, "packets", 1_000, lambda one: [((one["source"], one["source_port"]), (1, one["bytes"]))]
     )
     tuples = (
         [(*key, end, n, size // n) for end, key, (n, size) in some if n >= MANY and size // n <= SMALL_BYTES]
-        for some in closed(arrivals, _add)
+        for some in closed(arrivals, add_pairs)
     )
     return as_rows(tuples, "source", "source_port", "ends_ms", "packets", "mean_bytes")
 
@@ -113,8 +106,8 @@ def _resolution(packets: DataFrame, size_ms: int, slide_ms: int, by_pair: int) -
     window = F.window("at", f"{size_ms} milliseconds", f"{slide_ms} milliseconds")
     sums = packets.groupBy(window, "source", target.alias("target"))
     found = sums.agg(F.count("*").alias("packets"), F.expr("sum(bytes) div count(*)").alias("mean_bytes"))
-    what, ends = F.lit(f"{size_ms}/{slide_ms}").alias("resolution"), F.unix_millis("window.end").alias("ends_ms")
-    return found.select(what, "source", "target", ends, "packets", "mean_bytes")
+    what = F.lit(f"{size_ms}/{slide_ms}").alias("resolution")
+    return found.select(what, "source", "target", ends(), "packets", "mean_bytes")
 
 
 def answer_resolutions(taken: Sequence[Taken]) -> list[Rows]:
@@ -123,24 +116,18 @@ def answer_resolutions(taken: Sequence[Taken]) -> list[Rows]:
     found: list[list[tuple[object, ...]]] = [[] for _ in taken]
     for size_ms, slide_ms in RESOLUTIONS_MS:
         for by_pair in (False, True):
-            arrivals = (
-                (
-                    mark,
-                    [
-                        (end, (one["source"], one["target"] if by_pair else -1), (1, one["bytes"]))
-                        for one in batch.rows.get("packets", ())
-                        for end in windows(one["at_ms"], size_ms, slide_ms)
-                    ],
-                )
-                for mark, batch in zip(when, taken, strict=True)
-            )
-            for out, some in zip(found, closed(arrivals, _add), strict=True):
+            arrivals = windowed(taken, when, "packets", size_ms, _by_pair if by_pair else _by_source, slide_ms)
+            for out, some in zip(found, closed(arrivals, add_pairs), strict=True):
                 out += [(f"{size_ms}/{slide_ms}", *key, end, n, size // n) for end, key, (n, size) in some]
     return as_rows(found, "resolution", "source", "target", "ends_ms", "packets", "mean_bytes")
 
 
-def _add(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return one[0] + other[0], one[1] + other[1]
+def _by_source(packet: Row) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    return [((packet["source"], -1), (1, packet["bytes"]))]
+
+
+def _by_pair(packet: Row) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    return [((packet["source"], packet["target"]), (1, packet["bytes"]))]
 
 
 JOBS = (

@@ -6,6 +6,7 @@ now and then something happens that everybody writes about.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from pyspark.sql import functions as F
 from jobs.chance import START_MS, numbers, times_ms, zipf
 from jobs.job import Batch, Job, Query, Read, Rows, Taken
 from jobs.timed import ends, timed
-from jobs.watermarks import as_rows, closed, column, marks, windows
+from jobs.watermarks import as_rows, closed, column, marks, windowed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -52,18 +53,9 @@ def build(read: Read) -> DataFrame:
 
 def answer(taken: Sequence[Taken]) -> list[Rows]:
     """Words of each minute that has closed."""
-    arrivals = (
-        (
-            mark,
-            [
-                (windows(tweet["at_ms"], WINDOW_MS)[0], word, 1)
-                for tweet in batch.rows.get("tweets", ())
-                for word in tweet["text"].split()
-            ],
-        )
-        for mark, batch in zip(marks(taken, (column("tweets"), DELAY_MS)), taken, strict=True)
-    )
-    counts = closed(arrivals, lambda one, other: one + other)
+    when = marks(taken, (column("tweets"), DELAY_MS))
+    arrivals = windowed(taken, when, "tweets", WINDOW_MS, lambda tweet: [(word, 1) for word in tweet["text"].split()])
+    counts = closed(arrivals, operator.add)
     return as_rows(([(word, end, n) for end, word, n in some] for some in counts), "word", "ends_ms", "times")
 
 

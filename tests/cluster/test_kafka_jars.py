@@ -34,6 +34,13 @@ def test_jars_are_fetched_once(tmp_path: Path) -> None:
     assert (tmp_path / "calls").read_text().split() == ["once", "once"]
 
 
+def test_two_at_once_end_with_the_same_jars(tmp_path: Path) -> None:
+    of_the_other = maven._folder(kafka.WANTED / "broker.xml", "kafka-broker")
+    _maven(tmp_path, f"{FETCH}\nmkdir -p {of_the_other} && echo jar > {of_the_other}/a.jar")
+    assert kafka.get(kafka.BROKER) == of_the_other
+    assert [jar.name for jar in of_the_other.iterdir()] == ["a.jar"]
+
+
 def test_what_maven_says_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
     _maven(tmp_path, "echo no such thing; exit 1")
     with pytest.raises(RuntimeError, match="no such thing"):

@@ -9,7 +9,7 @@ from jobs.albic import edits, flights
 from jobs.daily import ads, clicks, fraud
 from jobs.job import Query, Row, Rows, Taken
 from jobs.nexmark import counts, joins, prices
-from jobs.papers import linear_road, packets, roads, words
+from jobs.papers import bargains, linear_road, packets, roads, words
 
 SECOND, MINUTE = 1_000, 60_000
 
@@ -223,3 +223,22 @@ def test_travels_end_with_silence_and_traffic_counts_vehicles_once() -> None:
     assert {(row["vehicle"], row["took_ms"], row["reports"]) for row in travels[2]} == {(1, 20_000, 3), (2, 0, 1)}
     (pair,) = answered(linear_road.JOBS[0].queries[2], trip, later, {})[2]
     assert (pair["origin"], pair["target"], pair["vehicles"]) == (*roads.ends_of(3), 2)
+
+
+def trade(price: int, volume: int, at_s: float, symbol: str = "S1") -> Row:
+    return {"symbol": symbol, "price": price, "volume": volume, "at_ms": int(at_s * SECOND)}
+
+
+def quote(number: int, ask: int, at_s: float, symbol: str = "S1") -> Row:
+    return {"quote": number, "symbol": symbol, "ask": ask, "size": 10, "at_ms": int(at_s * SECOND)}
+
+
+def test_a_quote_below_the_mean_of_its_interval_is_a_bargain_once_that_has_closed() -> None:
+    first = {"trades": [trade(1_000, 3, 1), trade(1_400, 1, 2)], "quotes": [quote(1, 1_000, 5), quote(2, 1_100, 5)]}
+    others = {"quotes": [quote(3, 999, 11), quote(4, 1, 1, "S2")], "trades": [trade(2_000, 1, 12)]}
+    later = {"trades": [trade(1, 1, 60)], "quotes": [quote(5, 1, 60)]}
+    right = answered(bargains.JOBS[0].queries[0], first, others, later, {})
+    assert right[:2] == [[], []]
+    # 1,000 and 1,400 cents, three to one: 1,100; a dollar less is e times the size.
+    assert right[2] == [{"quote": 1, "symbol": "S1", "ask": 1_000, "ends_ms": 10_000, "vwap": 1_100, "index": 27}]
+    assert [row["quote"] for row in right[3]] == [3]

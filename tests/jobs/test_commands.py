@@ -62,12 +62,18 @@ def test_outcomes_are_kept_by_job_and_kind_and_the_page_says_what_was_not_run(tm
     for one in (outcome(None), outcome(0), outcome(77)):
         suite.keep(one, file)
     assert suite.read(file) == {("nexmark-5", False): outcome(None), ("nexmark-5", True): outcome(77)}
+    suite.keep(outcome(5), file.with_name("results-kafka.json"))
     assert main(["page", str(tmp_path / "page.md"), "--out", str(file.parent)]) == 0
     lines = (tmp_path / "page.md").read_text().splitlines()
     (row,) = (line for line in lines if line.startswith("| `nexmark-5`"))
     shape = "2 aggregations | 2 | 16 | 1,200 rows, 3.4 MB | 5,000 rows in 8 batches"
-    assert row.endswith(f"| {shape} | exact, 31 s | exact, 77 moves, 31 s |")
-    assert sum(line.endswith("| not run | not run |") for line in lines) == len(JOBS) - 1
+    assert row.endswith(f"| {shape} | exact, 31 s | exact, 77 moves, 31 s | exact, 5 moves, 31 s |")
+    assert sum(line.endswith("| not run | not run | not run |") for line in lines) == len(JOBS) - 1
+
+
+def test_kafka_wants_a_broker_and_jars(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "ysb", "--source", "kafka", "--out", str(tmp_path)]) == 2
+    assert "source: kafka needs --bootstrap and --jars" in capsys.readouterr().err
 
 
 def test_a_run_is_exact_when_nothing_is_wrong_and_something_moved() -> None:

@@ -202,9 +202,7 @@ def install(spark_cluster: Any) -> Iterator[Callable[[Any], Installed]]:
         return Installed(address, session)
 
     yield act
-    for host in notebook._installed:
-        host.close()
-    notebook._installed.clear()
+    notebook.uninstall()
 
 
 class Brain:

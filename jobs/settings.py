@@ -1,0 +1,11 @@
+"""Spark's settings that every run of a job has, on a laptop or a cluster."""
+
+from __future__ import annotations
+
+COMMON = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
