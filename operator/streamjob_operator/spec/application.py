@@ -14,14 +14,15 @@ from streamjob_operator.spec.dependencies import SETTINGS, Dependencies, both_sa
 from streamjob_operator.spec.pod_templates import (
     DRIVER,
     EXECUTOR,
-    HADOOP,
-    SPARK,
-    driver_template_mistakes,
-    executor_template_mistakes,
+    FOLDERS,
+    Template,
     folder_mistakes,
+    template_mistakes,
 )
 from streamjob_operator.spec.restart import Restart
-from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, told
+from streamjob_operator.spec.rules import Rule, Shape, exactly_one, matches, quoted, told
+from streamjob_operator.spec.sentences import Mistake, Mistakes
+from streamjob_operator.spec.template_shapes import DriverTemplate, ExecutorTemplate, folder_rules
 
 CONTROLLED = (
     "spark.dynamicAllocation.enabled",
@@ -76,6 +77,15 @@ def _config_map(text: str) -> str:
     return text
 
 
+def _of(role: str) -> AfterValidator:
+    def check(template: dict[str, Any]) -> dict[str, Any]:
+        if found := tuple(template_mistakes(template, role)):
+            raise Mistakes(found)
+        return template
+
+    return AfterValidator(check)
+
+
 ConfigMapName = Annotated[str, MaxLen(253), AfterValidator(_config_map), matches(_CONFIG_MAP, _CONFIG_MAP_HINT)]
 
 
@@ -110,8 +120,20 @@ class Pod(Part):
     )
     """JVM heap, as Spark writes it: 512m, 4g. Default 1g."""
 
-    pod_template: dict[str, Any] = Field(default_factory=dict)
+
+class DriverPod(Pod):
+    """Size and shape of the driver's pod."""
+
+    pod_template: Annotated[dict[str, Any], _of(DRIVER), Shape(DriverTemplate)] = Field(default_factory=dict)
     """Kubernetes pod template that is merged into the pod: metadata, and spec with volumes, nodeSelector, tolerations,
+    serviceAccountName and the like. What StreamJob or Spark must decide itself is refused. Default: empty."""
+
+
+class ExecutorPod(Pod):
+    """Size and shape of each executor's pod."""
+
+    pod_template: Annotated[dict[str, Any], _of(EXECUTOR), Shape(ExecutorTemplate)] = Field(default_factory=dict)
+    """Kubernetes pod template that is merged into the pods: metadata, and spec with volumes, nodeSelector, tolerations,
     serviceAccountName and the like. What StreamJob or Spark must decide itself is refused. Default: empty."""
 
 
@@ -123,6 +145,7 @@ class Application(Part):
         *(_controlled(name) for name in CONTROLLED),
         *(_elsewhere(name, field) for name, field in SAID_ELSEWHERE.items()),
         *(both_said(field, to_camel(field)) for field in SETTINGS),
+        *folder_rules(),
     )
 
     image: str | None = Field(default=None, min_length=1)
@@ -159,10 +182,10 @@ class Application(Part):
     """Checkpoint location that the script uses, given to it as STREAMJOB_CHECKPOINT. Default: the script's own;
     at most 2000 characters."""
 
-    driver: Pod = Pod()
+    driver: DriverPod = DriverPod()
     """Size and shape of the driver's pod."""
 
-    executor: Pod = Pod()
+    executor: ExecutorPod = ExecutorPod()
     """Size and shape of each executor's pod."""
 
     restart: Restart = Restart()
@@ -183,15 +206,18 @@ class Application(Part):
         return self
 
     @model_validator(mode="after")
-    def _templates(self) -> Application:
-        owned = (*driver_template_mistakes(self.driver.pod_template),)
-        owned += (*executor_template_mistakes(self.executor.pod_template),)
-        hadoop = {"application.hadoopConfigMap": HADOOP} if self.hadoop_config_map else {}
-        spark = {"application.sparkConfigMap": SPARK} if self.spark_config_map else {}
-        owned += (*folder_mistakes(self.driver.pod_template, DRIVER, hadoop | spark),)
-        owned += (*folder_mistakes(self.executor.pod_template, EXECUTOR, hadoop),)
-        if owned:
-            raise ValueError("; ".join(owned))
+    def _folders(self) -> Application:
+        given = {"hadoopConfigMap": self.hadoop_config_map, "sparkConfigMap": self.spark_config_map}
+        templates: dict[str, Template] = {DRIVER: self.driver.pod_template, EXECUTOR: self.executor.pod_template}
+        found = tuple(
+            Mistake(f"{role}.podTemplate.{one.path}", one.said)
+            for role, fields in FOLDERS.items()
+            for field in fields
+            if given[field] is not None
+            for one in folder_mistakes(templates[role], role, field)
+        )
+        if found:
+            raise Mistakes(found)
         return self
 
 
