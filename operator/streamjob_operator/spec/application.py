@@ -46,6 +46,10 @@ SAID_ELSEWHERE = {
 """Settings that a field of the StreamJob stands for: of two values one would win unseen."""
 
 
+PORTS = ("spark.driver.port", "spark.driver.blockManager.port")
+"""Settings that the driver's service needs as ports of its own."""
+
+PORT_HINT = "a port from 1 to 65535 is needed"
 _MEMORY = r"0*[1-9][0-9]*[kmgt]"
 _BEHIND = 'it would move tasks or executors behind StreamJob\'s back, so only "false" is allowed'
 _MEMORY_HINT = "a Spark memory size such as 512m or 4g is needed"
@@ -106,6 +110,13 @@ def _elsewhere(name: str, field: str) -> Rule:
     )
 
 
+def _port(name: str) -> Rule:
+    key, value = quoted(name), f"self.sparkConf[{quoted(name)}]"
+    number = f"{value}.matches('^[0-9]{{1,5}}$') && int({value}) > 0 && int({value}) < 65536"
+    absent = f"!has(self.sparkConf) || !({key} in self.sparkConf)"
+    return Rule(f"{absent} || {number}", PORT_HINT, f".sparkConf[{key}]", told(f"'%s' given; {PORT_HINT}", value))
+
+
 class Pod(Part):
     """Size and shape of one pod."""
 
@@ -145,6 +156,7 @@ class Application(Part):
         *(_controlled(name) for name in CONTROLLED),
         *(_elsewhere(name, field) for name, field in SAID_ELSEWHERE.items()),
         *(both_said(field, to_camel(field)) for field in SETTINGS),
+        *(_port(name) for name in PORTS),
         *folder_rules(),
     )
 
