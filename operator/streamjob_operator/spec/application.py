@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from annotated_types import MaxLen
 from pydantic import AfterValidator, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.dependencies import SETTINGS, Dependencies, both_said, twice
+from streamjob_operator.spec.object_names import ConfigMapName, DriverName
 from streamjob_operator.spec.pod_templates import (
     DRIVER,
     EXECUTOR,
@@ -57,8 +57,6 @@ _MAIN_FILE = r"[^:]+|[a-z][a-z0-9+.-]*://[^,\s]+"
 _MAIN_FILE_HINT = "a path is needed, or an address such as local:///opt/app/job.py, s3a://... or https://..."
 _NO_SCRIPT = r".*[.]([jJ][aA][rR]|[rR])"
 _NO_SCRIPT_HINT = "a PySpark script is needed: the agent lives in the driver's Python, which jars and R have not"
-_CONFIG_MAP = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
-_CONFIG_MAP_HINT = "the name of a ConfigMap is needed: lower-case letters, digits, dashes and dots"
 
 
 def _spark_memory(text: str) -> str:
@@ -75,12 +73,6 @@ def _script(text: str) -> str:
     return text
 
 
-def _config_map(text: str) -> str:
-    if not re.fullmatch(_CONFIG_MAP, text):
-        raise ValueError(_CONFIG_MAP_HINT)
-    return text
-
-
 def _of(role: str) -> AfterValidator:
     def check(template: dict[str, Any]) -> dict[str, Any]:
         if found := tuple(template_mistakes(template, role)):
@@ -88,9 +80,6 @@ def _of(role: str) -> AfterValidator:
         return template
 
     return AfterValidator(check)
-
-
-ConfigMapName = Annotated[str, MaxLen(253), AfterValidator(_config_map), matches(_CONFIG_MAP, _CONFIG_MAP_HINT)]
 
 
 def _controlled(name: str) -> Rule:
@@ -251,8 +240,8 @@ class ApplicationRef(Part):
     api_version: Literal["sparkoperator.k8s.io/v1beta2", "spark.apache.org/v1", "v1"] | None = None
     """API of that object. Default: sparkoperator.k8s.io/v1beta2 for a SparkApplication, v1 for a Pod."""
 
-    name: str | None = Field(default=None, min_length=1)
-    """Name of the object. Exactly one of name and matchLabels is needed."""
+    name: DriverName | None = None
+    """Name of the object, at most 253 characters. Exactly one of name and matchLabels is needed."""
 
     match_labels: dict[str, str] | None = Field(default=None, min_length=1)
     """Labels of the driver pod. Exactly one of name and matchLabels is needed."""

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.spec.application import Application, ApplicationRef
 from streamjob_operator.spec.base import Part
+from streamjob_operator.spec.object_names import SecretName
 from streamjob_operator.spec.policies import Balancing, Executors, Mode, Scaling
 from streamjob_operator.spec.quantities import Duration, format_duration
 from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, seconds, told
@@ -75,7 +76,7 @@ class Metadata(Part):
 class SecretRef(Part):
     """A secret of the same namespace."""
 
-    name: str = Field(min_length=1)
+    name: SecretName
     """Name of the secret. Required."""
 
 
