@@ -14,7 +14,6 @@ from streamjob_agent.wire import WireError
 from streamjob_operator.kube.api.finalizer import hold, release
 from streamjob_operator.kube.api.kinds import STREAM_JOBS
 from streamjob_operator.kube.api.reading import Reading, read_job
-from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.job.cycling import Cycling, JobLog
 from streamjob_operator.kube.job.drivers import Asked, Look
 from streamjob_operator.kube.job.heartbeat import Heartbeat
@@ -31,7 +30,6 @@ from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.kube.report.tellings import tellings
 from streamjob_operator.memory import UnreadableMemory
-from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import Memory
 
@@ -170,10 +168,7 @@ class Keeper:
         after = compose(before, facts, handled)
         document = write_status(self._tools.api, reading.document, after)
         for telling in tellings(before, after, facts):
-            try:
-                self._tools.events.tell(document, telling, facts.now_s)
-            except (Unavailable, Refused) as error:
-                self._log.warning("An event could not be posted: %s", error, extra={"reason": telling.reason})
+            self._tools.events.mention(document, telling, facts.now_s)
 
     def _end(self, reading: Reading) -> float:
         """The StreamJob is to go: stop its driver in order, then let it go; always within LONGEST_END_S."""
