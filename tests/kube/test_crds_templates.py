@@ -205,3 +205,21 @@ def test_what_a_folder_would_replace_is_refused_by_both_with_one_sentence(
 def test_the_rest_is_the_users(api: client.CustomObjectsApi, role: str, template: dict[str, Any]) -> None:
     document = job(role, template, hadoopConfigMap="conf", sparkConfigMap="conf")
     assert (server_says(api, document), reader_says(document)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("role", "spec", "path"),
+    [
+        (DRIVER, {"terminationGracePeriodSeconds": "2m"}, "terminationGracePeriodSeconds"),
+        (DRIVER, {"terminationGracePeriodSeconds": -1}, "terminationGracePeriodSeconds"),
+        (DRIVER, {"containers": [{"ports": [7980]}]}, "containers[0].ports[0]"),
+        (EXECUTOR, {"tolerations": "a"}, "tolerations"),
+        (EXECUTOR, {"tolerations": ["a"]}, "tolerations[0]"),
+    ],
+)
+def test_what_the_operator_works_with_has_its_shape(
+    api: client.CustomObjectsApi, role: str, spec: dict[str, Any], path: str
+) -> None:
+    """Of anything else the dry run of the pod tells; these would end the turn before it."""
+    ((field, _),) = server_says(api, job(role, {"spec": spec}))
+    assert field == f"spec.application.{role}.podTemplate.spec.{path}"

@@ -31,6 +31,7 @@ MAIN = {
 }
 """Role -> fields of its container, and who says them."""
 RESTARTED = "application.restart says when a driver is started again"
+GRACE_HINT = "a whole number of seconds is needed, 0 or more"
 TOKEN = "the driver needs its token to ask for executors"
 Folder = tuple[str, str]
 """A variable, and the path that it has."""
@@ -118,6 +119,9 @@ def _drivers(spec: Template) -> Iterator[Mistake]:
     policy, token = spec.get("restartPolicy"), spec.get("automountServiceAccountToken")
     if policy not in (None, "Never"):
         yield Mistake("spec.restartPolicy", left_out(shown(policy), RESTARTED))
+    grace_s = spec.get("terminationGracePeriodSeconds")
+    if grace_s is not None and (not isinstance(grace_s, int) or isinstance(grace_s, bool) or grace_s < 0):
+        yield Mistake("spec.terminationGracePeriodSeconds", f"{shown(grace_s)} given; {GRACE_HINT}")
     if token is False:
         yield Mistake("spec.automountServiceAccountToken", left_out(shown(token), TOKEN))
 

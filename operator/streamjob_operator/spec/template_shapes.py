@@ -10,6 +10,7 @@ import dataclasses
 from typing import Annotated, Any
 
 from annotated_types import MaxLen
+from pydantic import Field
 
 from streamjob_operator.spec import pod_templates as owned
 from streamjob_operator.spec.base import Part
@@ -121,6 +122,24 @@ class Mount(Part):
     """Its path. Default: none."""
 
 
+class Port(Part):
+    """A port of a container."""
+
+    KEEPS_UNKNOWN = True
+
+    container_port: int | None = None
+    """Its number. Default: none."""
+
+
+class Toleration(Part):
+    """A taint that the pods bear."""
+
+    KEEPS_UNKNOWN = True
+
+    key: str | None = None
+    """Of the taint. Default: any."""
+
+
 class Container(Part):
     """A container. Spark's is the one named like the pod's role, driver or executor, else the first."""
 
@@ -143,6 +162,9 @@ class Container(Part):
 
     env: Annotated[tuple[Named, ...], MaxLen(MOST)] | None = None
     """Its variables. Default: none; at most 1000."""
+
+    ports: Annotated[tuple[Port, ...], MaxLen(MOST)] | None = None
+    """Its ports. Default: none; at most 1000."""
 
     volume_mounts: Annotated[tuple[Mount, ...], MaxLen(MOST)] | None = None
     """Where it has volumes. Default: none; at most 1000."""
@@ -199,6 +221,9 @@ class DriverSpec(PodSpec):
         ),
     )
 
+    termination_grace_period_seconds: int | None = Field(default=None, ge=0)
+    """Time in which the driver may stop between two batches. Seconds, at least 0, default 120."""
+
     restart_policy: str | None = None
     """Never, or left out. Default: Never."""
 
@@ -211,6 +236,9 @@ class DriverSpec(PodSpec):
 
 class ExecutorSpec(PodSpec):
     """Spec of the executors' pods. What StreamJob or Spark must decide itself is refused."""
+
+    tolerations: Annotated[tuple[Toleration, ...], MaxLen(MOST)] | None = None
+    """Taints that the pods bear. Default: nodes that are gone, for 30 s; at most 1000."""
 
     containers: Annotated[tuple[Container, ...], MaxLen(MOST_CONTAINERS), *_containers(owned.EXECUTOR)] | None = None
     """Containers; the executor's is the one of that name, else the first. Default: that one alone; at most 50."""

@@ -82,6 +82,14 @@ def test_an_executors_image_is_refused_and_its_account_is_not() -> None:
     assert said_of({"spec": {"serviceAccountName": "s3-reader"}}, EXECUTOR) == []
 
 
+@pytest.mark.parametrize("given", ["2m", -1, 1.5, True])
+def test_the_grace_is_seconds(given: object) -> None:
+    """The operator works with it, before any pod is tried."""
+    (sentence,) = said_of({"spec": {"terminationGracePeriodSeconds": given}})
+    assert sentence.startswith("spec.terminationGracePeriodSeconds: ")
+    assert said_of({"spec": {"terminationGracePeriodSeconds": 0}}) == []
+
+
 @pytest.mark.parametrize("broken", [{"spec": 3}, {"metadata": []}, inside(env="x"), {"spec": {"containers": {}}}])
 def test_a_template_of_another_shape_is_for_the_api_server_to_refuse(broken: dict[str, Any]) -> None:
     assert said_of(broken) == []
