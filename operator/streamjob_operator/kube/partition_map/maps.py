@@ -24,7 +24,7 @@ _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 class MapView:
     """A PartitionMap as it was read. `generation` is that of the newest plan written, 0 before the first.
 
-    `agent` is None until an agent has reported, and where its report cannot be read: `unreadable` says so in a sentence.
+    `agent` is None until an agent has reported, and where its report cannot be read, which `unreadable` says.
     What stands there is the job's to write, and its driver is started, replaced and stopped all the same.
     `agent_port`: where it listens on its driver's pod, None for nowhere; `ignored`: fields of the spec that it does
     not know.
