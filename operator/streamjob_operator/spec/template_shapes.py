@@ -18,13 +18,15 @@ from streamjob_operator.spec.rules import Rule, quoted, told
 
 MOST_CONTAINERS, MOST = 50, 1000
 """Entries of a template's list of containers, and of its other lists."""
+_RESERVED = {"namespace": "__namespace__"}
+"""Fields that are words of the language, as its rules name them; newer API servers take both."""
 _TEXT, _LIST, _MAP = "'%s'", "a list", "a map"
 
 
 def _absent(field: str, given: str, why: str) -> Rule:
     """An object may not have `field`; `given` is what it has there, `'%s'` for its text."""
-    said = owned.left_out(given, why)
-    return Rule(f"!has(self.{field})", said.replace(_TEXT, "text"), f".{field}", _told(said, f"self.{field}"))
+    said, name = owned.left_out(given, why), _RESERVED.get(field, field)
+    return Rule(f"!has(self.{name})", said.replace(_TEXT, "text"), f".{field}", _told(said, f"self.{name}"))
 
 
 def _told(said: str, value: str) -> str:
