@@ -91,11 +91,11 @@ def knows_no_status(kubectl: Kubectl) -> bool:
 
 
 def test_the_status_of_it_is_written(stored: Kubectl) -> None:
-    change, status = {"status": {"phase": "Failed"}}, "--subresource=status"
+    change, written = {"status": {"phase": "Failed"}}, "--subresource=status"
     if knows_no_status(stored):
-        assert patch(stored, change, status) == [COMMAND]
+        assert patch(stored, change, written) == [COMMAND]
         return
-    assert patch(stored, change, status) == []
+    assert patch(stored, change, written) == []
     applied = {
         "apiVersion": "stored.streamjob.dev/v1alpha1",
         "kind": "StreamJob",
