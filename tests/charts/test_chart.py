@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from streamjob_operator.kube.crd.command import rendered
+from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.process.telemetry_names import FAMILIES
 
 ROOT = Path(__file__).parents[2]
@@ -153,6 +154,17 @@ def test_people_get_what_their_roles_say_and_an_approver_neither_makes_nor_delet
     assert not {"create", "delete"} & {verb for rule in approve["rules"] for verb in rule["verbs"]}
     _, without, _ = render("rbac.people=false")
     assert "sj-ops-view" not in {one["metadata"]["name"] for one in without}
+
+
+def test_the_policy_for_approvers_speaks_of_our_annotations_and_comes_with_their_role() -> None:
+    _, documents, _ = render()
+    policy = next(one for one in documents if one["kind"] == "ValidatingAdmissionPolicy")
+    binding = next(one for one in documents if one["kind"] == "ValidatingAdmissionPolicyBinding")
+    assert binding["spec"]["policyName"] == policy["metadata"]["name"] == "sj-ops-approve"
+    theirs = next(one["expression"] for one in policy["spec"]["variables"] if one["name"] == "theirs")
+    assert set(re.findall(r"'([^']+)'", theirs)) == {one.value for one in Annotation}
+    _, without, _ = render("rbac.people=false")
+    assert not {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"} & kinds(without)
 
 
 def test_crds_survive_an_uninstall() -> None:

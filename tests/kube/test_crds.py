@@ -16,6 +16,7 @@ from streamjob_agent.map_plan import plan_to_spec
 from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, GroupKey, Pace, QueryStatus
 from streamjob_operator.kube.models import MapSpec, MapStatus
 from streamjob_operator.kube.models.partition_map import OtherQuery
+from streamjob_operator.spec.application import PORT_HINT
 
 APPLICATION = {"image": "registry.example/job:1", "mainFile": "job.py", "checkpoint": "s3a://bucket/one"}
 LIVE = (
@@ -59,6 +60,10 @@ def test_a_job_does_not_become_one_that_is_looked_after_for_somebody_else(kubect
     ("spec", "sentence"),
     [
         ({"application": {"mainFile": "job.py"}}, f'spec.application.image: Invalid value: "object": {IMAGE}'),
+        (
+            {"application": {**APPLICATION, "sparkConf": {"spark.driver.port": "0"}}},
+            f"spec.application.sparkConf[spark.driver.port]: Invalid value: \"object\": '0' given; {PORT_HINT}",
+        ),
         ({"application": None, "applicationRef": {}}, f'spec.applicationRef: Invalid value: "object": {WAYS}'),
         (
             {"application": None, "applicationRef": {"kind": "Pod", "name": "x", "apiVersion": "spark.apache.org/v1"}},

@@ -87,6 +87,25 @@ CASES: dict[str, list[Any]] = {
         {"max": "1s"},
     ],
     "metrics.prometheus.url": ["https://a.b/c?d", "http://a", "ftp://a", "a:9090", "http://", "http://a b", ""],
+    "metrics.prometheus.auth": [
+        {"secretRef": {"name": name}}
+        for name in (
+            "login",
+            "a.b-c",
+            "../../kube-system/secrets/x",
+            "..",
+            "x?y",
+            "a%2fb",
+            "A",
+            "",
+            "a" * 253,
+            "a" * 254,
+        )
+    ],
+    "metrics.prometheus.headers": [
+        *({"X-Scope-OrgID": "a"}, {}, {"a b": "x"}, {"X-A": "x\ny"}, {"X-A": ""}, {"Authorization": "x"}),
+        *({"X-A": "x" * 1000}, {"X-A": "x" * 1001}, {"": "x"}, {"A" * 101: "x"}),
+    ],
     "metrics.staleAfter": ["5m", "299s", "1d", None],
     "metrics.prometheus.tls": [
         {"insecureSkipVerify": True},

@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from annotated_types import MaxLen
 from pydantic import AfterValidator, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.dependencies import SETTINGS, Dependencies, both_said, twice
+from streamjob_operator.spec.object_names import ConfigMapName, DriverName
 from streamjob_operator.spec.pod_templates import (
     DRIVER,
     EXECUTOR,
-    HADOOP,
-    SPARK,
-    driver_template_mistakes,
-    executor_template_mistakes,
+    FOLDERS,
+    Template,
     folder_mistakes,
+    template_mistakes,
 )
 from streamjob_operator.spec.restart import Restart
-from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, told
+from streamjob_operator.spec.rules import Rule, Shape, exactly_one, matches, quoted, told
+from streamjob_operator.spec.sentences import Mistake, Mistakes
+from streamjob_operator.spec.template_shapes import DriverTemplate, ExecutorTemplate, folder_rules
 
 CONTROLLED = (
     "spark.dynamicAllocation.enabled",
@@ -45,6 +46,10 @@ SAID_ELSEWHERE = {
 """Settings that a field of the StreamJob stands for: of two values one would win unseen."""
 
 
+PORTS = ("spark.driver.port", "spark.driver.blockManager.port")
+"""Settings that the driver's service needs as ports of its own."""
+
+PORT_HINT = "a port from 1 to 65535 is needed"
 _MEMORY = r"0*[1-9][0-9]*[kmgt]"
 _BEHIND = 'it would move tasks or executors behind StreamJob\'s back, so only "false" is allowed'
 _MEMORY_HINT = "a Spark memory size such as 512m or 4g is needed"
@@ -52,8 +57,6 @@ _MAIN_FILE = r"[^:]+|[a-z][a-z0-9+.-]*://[^,\s]+"
 _MAIN_FILE_HINT = "a path is needed, or an address such as local:///opt/app/job.py, s3a://... or https://..."
 _NO_SCRIPT = r".*[.]([jJ][aA][rR]|[rR])"
 _NO_SCRIPT_HINT = "a PySpark script is needed: the agent lives in the driver's Python, which jars and R have not"
-_CONFIG_MAP = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
-_CONFIG_MAP_HINT = "the name of a ConfigMap is needed: lower-case letters, digits, dashes and dots"
 
 
 def _spark_memory(text: str) -> str:
@@ -70,13 +73,13 @@ def _script(text: str) -> str:
     return text
 
 
-def _config_map(text: str) -> str:
-    if not re.fullmatch(_CONFIG_MAP, text):
-        raise ValueError(_CONFIG_MAP_HINT)
-    return text
+def _of(role: str) -> AfterValidator:
+    def check(template: dict[str, Any]) -> dict[str, Any]:
+        if found := tuple(template_mistakes(template, role)):
+            raise Mistakes(found)
+        return template
 
-
-ConfigMapName = Annotated[str, MaxLen(253), AfterValidator(_config_map), matches(_CONFIG_MAP, _CONFIG_MAP_HINT)]
+    return AfterValidator(check)
 
 
 def _controlled(name: str) -> Rule:
@@ -96,6 +99,13 @@ def _elsewhere(name: str, field: str) -> Rule:
     )
 
 
+def _port(name: str) -> Rule:
+    key, value = quoted(name), f"self.sparkConf[{quoted(name)}]"
+    number = f"{value}.matches('^[0-9]{{1,5}}$') && int({value}) > 0 && int({value}) < 65536"
+    absent = f"!has(self.sparkConf) || !({key} in self.sparkConf)"
+    return Rule(f"{absent} || {number}", PORT_HINT, f".sparkConf[{key}]", told(f"'%s' given; {PORT_HINT}", value))
+
+
 class Pod(Part):
     """Size and shape of one pod."""
 
@@ -110,8 +120,20 @@ class Pod(Part):
     )
     """JVM heap, as Spark writes it: 512m, 4g. Default 1g."""
 
-    pod_template: dict[str, Any] = Field(default_factory=dict)
+
+class DriverPod(Pod):
+    """Size and shape of the driver's pod."""
+
+    pod_template: Annotated[dict[str, Any], _of(DRIVER), Shape(DriverTemplate)] = Field(default_factory=dict)
     """Kubernetes pod template that is merged into the pod: metadata, and spec with volumes, nodeSelector, tolerations,
+    serviceAccountName and the like. What StreamJob or Spark must decide itself is refused. Default: empty."""
+
+
+class ExecutorPod(Pod):
+    """Size and shape of each executor's pod."""
+
+    pod_template: Annotated[dict[str, Any], _of(EXECUTOR), Shape(ExecutorTemplate)] = Field(default_factory=dict)
+    """Kubernetes pod template that is merged into the pods: metadata, and spec with volumes, nodeSelector, tolerations,
     serviceAccountName and the like. What StreamJob or Spark must decide itself is refused. Default: empty."""
 
 
@@ -123,6 +145,8 @@ class Application(Part):
         *(_controlled(name) for name in CONTROLLED),
         *(_elsewhere(name, field) for name, field in SAID_ELSEWHERE.items()),
         *(both_said(field, to_camel(field)) for field in SETTINGS),
+        *(_port(name) for name in PORTS),
+        *folder_rules(),
     )
 
     image: str | None = Field(default=None, min_length=1)
@@ -159,10 +183,10 @@ class Application(Part):
     """Checkpoint location that the script uses, given to it as STREAMJOB_CHECKPOINT. Default: the script's own;
     at most 2000 characters."""
 
-    driver: Pod = Pod()
+    driver: DriverPod = DriverPod()
     """Size and shape of the driver's pod."""
 
-    executor: Pod = Pod()
+    executor: ExecutorPod = ExecutorPod()
     """Size and shape of each executor's pod."""
 
     restart: Restart = Restart()
@@ -183,15 +207,18 @@ class Application(Part):
         return self
 
     @model_validator(mode="after")
-    def _templates(self) -> Application:
-        owned = (*driver_template_mistakes(self.driver.pod_template),)
-        owned += (*executor_template_mistakes(self.executor.pod_template),)
-        hadoop = {"application.hadoopConfigMap": HADOOP} if self.hadoop_config_map else {}
-        spark = {"application.sparkConfigMap": SPARK} if self.spark_config_map else {}
-        owned += (*folder_mistakes(self.driver.pod_template, DRIVER, hadoop | spark),)
-        owned += (*folder_mistakes(self.executor.pod_template, EXECUTOR, hadoop),)
-        if owned:
-            raise ValueError("; ".join(owned))
+    def _folders(self) -> Application:
+        given = {"hadoopConfigMap": self.hadoop_config_map, "sparkConfigMap": self.spark_config_map}
+        templates: dict[str, Template] = {DRIVER: self.driver.pod_template, EXECUTOR: self.executor.pod_template}
+        found = tuple(
+            Mistake(f"{role}.podTemplate.{one.path}", one.said)
+            for role, fields in FOLDERS.items()
+            for field in fields
+            if given[field] is not None
+            for one in folder_mistakes(templates[role], role, field)
+        )
+        if found:
+            raise Mistakes(found)
         return self
 
 
@@ -213,8 +240,8 @@ class ApplicationRef(Part):
     api_version: Literal["sparkoperator.k8s.io/v1beta2", "spark.apache.org/v1", "v1"] | None = None
     """API of that object. Default: sparkoperator.k8s.io/v1beta2 for a SparkApplication, v1 for a Pod."""
 
-    name: str | None = Field(default=None, min_length=1)
-    """Name of the object. Exactly one of name and matchLabels is needed."""
+    name: DriverName | None = None
+    """Name of the object, at most 253 characters. Exactly one of name and matchLabels is needed."""
 
     match_labels: dict[str, str] | None = Field(default=None, min_length=1)
     """Labels of the driver pod. Exactly one of name and matchLabels is needed."""

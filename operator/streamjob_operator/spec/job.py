@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
+from annotated_types import MaxLen
 from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.spec.application import Application, ApplicationRef
 from streamjob_operator.spec.base import Part
+from streamjob_operator.spec.object_names import SecretName
 from streamjob_operator.spec.policies import Balancing, Executors, Mode, Scaling
 from streamjob_operator.spec.quantities import Duration, format_duration
-from streamjob_operator.spec.rules import Rule, exactly_one, matches, seconds, told
+from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, seconds, told
 
 API_VERSION = "streamjob.dev/v1alpha1"
 APPROVE, PAUSE = "streamjob.dev/approve", "streamjob.dev/pause"
@@ -19,9 +21,18 @@ NAME_PATTERN = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 _URL = r"https?://[^\s/]+(?:/\S*)?"
 _HEADER = r"[A-Za-z0-9-]{1,100}"
 _OURS = ("authorization", "cookie", "host", "content-length", "content-type", "connection", "transfer-encoding")
-_HEADERS_HINT = (
-    "names of letters, digits and '-' are needed, values without line breaks of at most 1000 characters, and none of "
-    + ", ".join(_OURS)
+_HEADERS_HINT = "names of letters, digits and '-' are needed, values without line breaks, and none of " + ", ".join(
+    _OURS
+)
+_WRONG_HEADER = (
+    # Short patterns: the API server weighs each by the longest name that there could be.
+    f"k, k == '' || k.size() > 100 || k.matches('[^A-Za-z0-9-]') || "
+    f"k.lowerAscii() in [{', '.join(quoted(one) for one in _OURS)}] || self[k].matches('[\\\\r\\\\n]')"
+)
+_HEADERS_RULE = Rule(
+    f"!self.exists({_WRONG_HEADER})",
+    _HEADERS_HINT,
+    told=told(f"%s: {_HEADERS_HINT}", f"self.filter({_WRONG_HEADER})[0]"),
 )
 _STALE = "metrics.staleAfter must not be shorter than balancing.statisticsPeriod"
 _URL_HINT = "an address such as http://prometheus.monitoring:9090 is needed"
@@ -41,7 +52,7 @@ def _http(url: str) -> str:
 
 def _headers(given: dict[str, str]) -> dict[str, str]:
     for name, value in given.items():
-        if not re.fullmatch(_HEADER, name) or name.lower() in _OURS or not re.fullmatch(r"[^\r\n]{0,1000}", value):
+        if not re.fullmatch(_HEADER, name) or name.lower() in _OURS or re.search(r"[\r\n]", value):
             raise ValueError(f"{name}: {_HEADERS_HINT}")
     return given
 
@@ -65,7 +76,7 @@ class Metadata(Part):
 class SecretRef(Part):
     """A secret of the same namespace."""
 
-    name: str = Field(min_length=1)
+    name: SecretName
     """Name of the secret. Required."""
 
 
@@ -116,7 +127,9 @@ class Prometheus(Part):
     tls: Tls = Tls()
     """Whom to trust when the address is https."""
 
-    headers: Annotated[dict[str, str], AfterValidator(_headers)] = Field(default_factory=dict, max_length=20)
+    headers: Annotated[dict[str, Annotated[str, MaxLen(1000)]], AfterValidator(_headers), _HEADERS_RULE] = Field(
+        default_factory=dict, max_length=20
+    )
     """Headers of each request, such as X-Scope-OrgID (a tenant of Mimir or Cortex) or THANOS-TENANT; at most 20.
     Whoever may read the StreamJob sees them: log-ins belong into auth. Default: none."""
 

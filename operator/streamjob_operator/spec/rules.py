@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from typing import Any
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -30,6 +31,13 @@ class OneOf:
 
     def __init__(self, choices: Iterable[str]) -> None:
         self.choices = tuple(choices)
+
+
+class Shape:
+    """Marks a free-form map: the API server looks at the fields of `model`, and keeps the others as they are."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
 
 
 def matches(pattern: str, message: str) -> Rule:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -32,13 +33,43 @@ _NEEDED = {
 _BOUNDS = {"greater_than_equal": "at least", "greater_than": "more than", "less_than_equal": "at most"}
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mistake:
+    """One of several mistakes in an object whose fields are the user's: where in it, and what is wrong there."""
+
+    path: str
+    said: str
+
+
+class Mistakes(ValueError):
+    """What a validator of such an object raises; each mistake becomes a sentence."""
+
+    def __init__(self, found: Iterable[Mistake]) -> None:
+        self.found = tuple(found)
+        super().__init__("; ".join(f"{one.path}: {one.said}" for one in self.found))
+
+
 def sentences(error: ValidationError, root: type[BaseModel]) -> tuple[str, ...]:
     """One sentence for each mistake, in the order of the fields."""
     details = error.errors()
     wrong = [detail["loc"] for detail in details if detail["type"] != "too_short"]
     inner = {loc[:depth] for loc in wrong for depth in range(len(loc))}
     # A list whose only entry has a mistake, however deep, is reported as too short as well: one mistake, one sentence.
-    return tuple(_sentence(one, root) for one in details if one["type"] != "too_short" or one["loc"] not in inner)
+    told = (one for one in details if one["type"] != "too_short" or one["loc"] not in inner)
+    return tuple(sentence for one in told for sentence in _told(one, root))
+
+
+def shown(value: object) -> str:
+    """A value as sentences show it: texts in quotes, of lists and maps that they are there."""
+    return _shown(value, None)
+
+
+def _told(detail: ErrorDetails, root: type[BaseModel]) -> Iterator[str]:
+    error = detail.get("ctx", {}).get("error")
+    if isinstance(error, Mistakes):
+        yield from (f"{_path(detail['loc'])}.{one.path}: {one.said}." for one in error.found)
+    else:
+        yield _sentence(detail, root)
 
 
 def _sentence(detail: ErrorDetails, root: type[BaseModel]) -> str:

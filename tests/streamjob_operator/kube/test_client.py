@@ -12,7 +12,7 @@ from scripted_server import Answer, Script, serving
 
 from streamjob_operator.kube.api.access import configuration
 from streamjob_operator.kube.api.client import KubeApi
-from streamjob_operator.kube.api.kinds import PODS, STREAM_JOBS
+from streamjob_operator.kube.api.kinds import PODS, SECRETS, STREAM_JOBS
 from streamjob_operator.kube.api.refusals import Conflict, Gone, NotFound, Refused
 from streamjob_operator.kube.api.retry import Retry
 from streamjob_operator.ports import Unavailable
@@ -152,3 +152,15 @@ def test_a_dry_run_is_asked_for_as_one(world: World) -> None:
     api.create(PODS, document, dry_run=True)
     api.create(PODS, document)
     assert ["dryRun=All" in asked.path for asked in script.asked] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "name", ["../../kube-system/secrets/login", "..", "a/status", "a?watch=true", "a%2Fb", "a\\b", ""]
+)
+def test_a_name_that_would_lead_to_another_object_is_never_asked_for(world: World, name: str) -> None:
+    """A StreamJob names secrets and pods of its own namespace; the operator may read those of others."""
+    api, script = world.api(Answer(body={"kind": "Secret"}))
+    assert api.get(SECRETS, name, "team-a") is None
+    with pytest.raises(NotFound, match="can be named"):
+        api.merge_patch(PODS, name, "team-a", {})
+    assert script.asked == []

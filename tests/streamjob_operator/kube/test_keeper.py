@@ -8,8 +8,9 @@ import pytest
 from agent_reports import agent
 from kept import Kept
 
-from streamjob_operator.kube.api.kinds import ROLE_BINDINGS, ROLES, STREAM_JOBS
+from streamjob_operator.kube.api.kinds import PODS, ROLE_BINDINGS, ROLES, STREAM_JOBS
 from streamjob_operator.kube.job.adoption import AGENT_STARTS_S, LOOK_S
+from streamjob_operator.kube.job.keeper import REPAIR_S
 from streamjob_operator.ports import Unavailable
 
 
@@ -170,3 +171,27 @@ def test_a_driver_that_a_watch_tells_of_is_not_looked_for_again_and_again() -> N
     assert rests[0] == LOOK_S
     assert isinstance(rests[1], float)
     assert rests[1] > LOOK_S
+
+
+def test_a_driver_whose_report_cannot_be_read_is_looked_after_all_the_same() -> None:
+    """It is replaced by a change of its image or stopped by suspend; it was beyond reach until its map was deleted."""
+    kept = Kept(applicationRef=None, application={"image": "job:1", "mainFile": "job.py"})
+    kept.look()
+    driver = kept.api.objects.pop((PODS.plural, "n", "orders-driver"))
+    kept.reports(agent(application_id="spark=1"))
+    kept.look(after_s=3600.0)
+    kept.look(after_s=3600.0)
+    assert kept.found(PODS, "orders-driver")["metadata"]["uid"] != driver["metadata"]["uid"]
+    told = {one["type"]: one["message"] for one in kept.status()["conditions"]}
+    assert "'spark=1' is not what Spark gives" in told["ActuationAvailable"]
+
+
+def test_what_stands_around_a_driver_is_mended_within_an_hour() -> None:
+    kept = Kept(applicationRef=None, application={"image": "job:1", "mainFile": "job.py"})
+    kept.look()
+    kept.look()
+    del kept.api.objects[(ROLES.plural, "n", "orders-driver")]
+    kept.look()
+    assert (ROLES.plural, "n", "orders-driver") not in kept.api.objects
+    kept.look(after_s=REPAIR_S)
+    assert (ROLES.plural, "n", "orders-driver") in kept.api.objects

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from fake_api import FakeApi, once
 
+from streamjob_operator.kube.api.kinds import LEASES
+from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.process.leader import Election, Terms, keep_lease, wait_for_lease
 from streamjob_operator.ports import Unavailable
 
@@ -168,3 +170,25 @@ def test_the_lease_is_counted_from_before_it_was_asked_for(api: FakeApi, clock: 
 def test_terms_that_cannot_work(terms: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="retry_s < renew_s < lease_s"):
         Terms(lease_s=terms[0], renew_s=terms[1], retry_s=terms[2])
+
+
+def test_a_renewal_that_arrived_after_it_was_given_up_does_not_cost_the_lease(api: FakeApi, clock: Clock) -> None:
+    """A slow API server writes the renewal that we gave up between our next look and our next write."""
+    one, other = candidate(api, clock, "one"), candidate(api, clock, "other")
+    assert one.hold()
+    late = api.objects["leases", "n", "lease"]
+    api.before["patch"] = once(lambda: api.put(LEASES, late))
+    assert keep_lease(one, clock.over_after(9.0), clock)
+    assert not other.hold()
+
+
+def test_a_refusal_that_passes_does_not_cost_the_lease(api: FakeApi, clock: Clock) -> None:
+    """An API server that has just begun knows no roles yet, and refuses everybody."""
+    one = candidate(api, clock, "one")
+    assert one.hold()
+
+    def refuse() -> None:
+        raise Refused(403, "Forbidden", "leases is forbidden: RBAC: roles are not there yet")
+
+    api.before["get"] = once(refuse)
+    assert keep_lease(one, clock.over_after(9.0), clock)

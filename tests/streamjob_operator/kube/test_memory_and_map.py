@@ -231,3 +231,12 @@ def test_an_unchanged_status_is_not_written() -> None:
     api.calls.clear()
     write_status(api, read, Status(memory="m"))  # type: ignore[arg-type]
     assert api.calls == []
+
+
+def test_a_status_whose_answer_was_lost_is_known_as_ours() -> None:
+    """The client asks again, and hears of a conflict with what it has written itself; the turn's events follow."""
+    api = FakeApi()
+    read, mine = stored(api, "old"), Status(memory="mine")
+    written = to_document(mine)
+    api.before["apply"] = once(lambda: api.put(STREAM_JOBS, {**read, "status": written}))
+    assert write_status(api, read, mine)["status"] == written  # type: ignore[arg-type]

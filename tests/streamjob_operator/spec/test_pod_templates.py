@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from streamjob_operator.spec import Application
-from streamjob_operator.spec.pod_templates import driver_template_mistakes, executor_template_mistakes
+from streamjob_operator.spec.pod_templates import DRIVER, EXECUTOR, template_mistakes
 
 THEIRS: dict[str, Any] = {
     "metadata": {"labels": {"team": "a"}, "annotations": {"iam": "role"}},
@@ -25,9 +25,18 @@ THEIRS: dict[str, Any] = {
 }
 
 
+def said_of(template: dict[str, Any], role: str = DRIVER) -> list[str]:
+    return [f"{one.path}: {one.said}" for one in template_mistakes(template, role)]
+
+
 def test_the_users_own_is_no_mistake() -> None:
-    assert list(driver_template_mistakes(THEIRS)) == []
-    assert list(driver_template_mistakes({})) == []
+    assert said_of(THEIRS) == []
+    assert said_of({}) == []
+
+
+def test_null_is_nothing() -> None:
+    assert said_of({"metadata": {"name": None, "labels": {"spark-role": None}}, "spec": {"restartPolicy": None}}) == []
+    assert said_of(inside(command=None)) == []
 
 
 def inside(**container: Any) -> dict[str, Any]:
@@ -37,36 +46,53 @@ def inside(**container: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("template", "said"),
     [
-        (inside(image="mine"), "image of the driver's: application.driver.image says it"),
-        (inside(name="driver", command=["sh"]), "command of the driver's: the agent starts the script"),
+        (inside(image="mine"), "image of the driver's container: 'mine' given; application.driver.image says it"),
+        (
+            inside(name="driver", command=["sh"]),
+            "command of the driver's container: a list given; the agent starts the script",
+        ),
         (inside(args=["x"]), "application.args"),
         (inside(readinessProbe={}), "readinessProbe"),
-        (inside(env=[{"name": "PYSPARK_SUBMIT_ARGS"}]), "env PYSPARK_SUBMIT_ARGS"),
-        (inside(env=[{"name": "STREAMJOB_AGENT_PORT"}]), "env STREAMJOB_AGENT_PORT"),
+        (inside(env=[{"name": "PYSPARK_SUBMIT_ARGS"}]), "env of the driver's container: 'PYSPARK_SUBMIT_ARGS' given"),
+        (inside(env=[{"name": "STREAMJOB_AGENT_PORT"}]), "env of the driver's container: 'STREAMJOB_AGENT_PORT' given"),
         ({"spec": {"restartPolicy": "Always"}}, "application.restart says when"),
         ({"spec": {"automountServiceAccountToken": False}}, "needs its token"),
         ({"metadata": {"name": "x"}}, "metadata.name"),
         ({"metadata": {"namespace": "x"}}, "metadata.namespace"),
-        ({"metadata": {"labels": {"spark-role": "executor"}}}, "metadata.labels, spark-role"),
-        ({"spec": {"volumes": [{"name": "streamjob-settings"}]}}, "spec.volumes, streamjob-settings: it is made by"),
-        (inside(volumeMounts=[{"mountPath": "/etc/streamjob/"}]), "volumeMounts at /etc/streamjob: Spark's settings"),
+        ({"metadata": {"labels": {"spark-role": "executor"}}}, "metadata.labels[spark-role]: 'executor' given"),
+        (
+            {"spec": {"volumes": [{"name": "streamjob-settings"}]}},
+            "spec.volumes: 'streamjob-settings' given; it is made by",
+        ),
+        (
+            inside(volumeMounts=[{"mountPath": "/etc/streamjob/"}]),
+            "volumeMounts of the driver's container: '/etc/streamjob/' given; Spark's settings",
+        ),
     ],
 )
 def test_what_would_be_overridden_is_refused(template: dict[str, Any], said: str) -> None:
-    (sentence,) = driver_template_mistakes(template)
+    (sentence,) = said_of(template)
     assert said in sentence
     assert sentence.endswith("leave it out")
 
 
 def test_an_executors_image_is_refused_and_its_account_is_not() -> None:
-    (sentence,) = executor_template_mistakes(inside(image="mine"))
-    assert sentence.startswith("executor.podTemplate, spec.containers, image of the executor's")
-    assert list(executor_template_mistakes({"spec": {"serviceAccountName": "s3-reader"}})) == []
+    (sentence,) = said_of(inside(image="mine"), EXECUTOR)
+    assert sentence.startswith("spec.containers: image of the executor's container")
+    assert said_of({"spec": {"serviceAccountName": "s3-reader"}}, EXECUTOR) == []
+
+
+@pytest.mark.parametrize("given", ["2m", -1, 1.5, True])
+def test_the_grace_is_seconds(given: object) -> None:
+    """The operator works with it, before any pod is tried."""
+    (sentence,) = said_of({"spec": {"terminationGracePeriodSeconds": given}})
+    assert sentence.startswith("spec.terminationGracePeriodSeconds: ")
+    assert said_of({"spec": {"terminationGracePeriodSeconds": 0}}) == []
 
 
 @pytest.mark.parametrize("broken", [{"spec": 3}, {"metadata": []}, inside(env="x"), {"spec": {"containers": {}}}])
 def test_a_template_of_another_shape_is_for_the_api_server_to_refuse(broken: dict[str, Any]) -> None:
-    assert list(driver_template_mistakes(broken)) == []
+    assert said_of(broken) == []
 
 
 HADOOP_ENV = inside(env=[{"name": "HADOOP_CONF_DIR", "value": "/opt/hadoop"}])
@@ -76,13 +102,23 @@ SPARK_MOUNT = inside(volumeMounts=[{"name": "mine", "mountPath": "/etc/spark/con
 @pytest.mark.parametrize(
     ("field", "role", "template", "said"),
     [
-        ("hadoopConfigMap", "driver", HADOOP_ENV, "driver.podTemplate, spec.containers, env HADOOP_CONF_DIR: "),
-        ("hadoopConfigMap", "executor", HADOOP_ENV, "executor.podTemplate, spec.containers, env HADOOP_CONF_DIR: "),
+        (
+            "hadoopConfigMap",
+            "driver",
+            HADOOP_ENV,
+            "driver.podTemplate.spec.containers: env of the driver's container: 'HADOOP_CONF_DIR' given",
+        ),
+        (
+            "hadoopConfigMap",
+            "executor",
+            HADOOP_ENV,
+            "executor.podTemplate.spec.containers: env of the executor's container: 'HADOOP_CONF_DIR' given",
+        ),
         (
             "sparkConfigMap",
             "driver",
             SPARK_MOUNT,
-            "driver.podTemplate, spec.containers, volumeMounts at /etc/spark/conf: ",
+            "driver.podTemplate.spec.containers: volumeMounts of the driver's container: '/etc/spark/conf/' given",
         ),
     ],
 )

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 from streamjob_operator.kube import names
+from streamjob_operator.kube.api.refusals import NotFound
+
+_ONE_STEP = re.compile(r"(?![.]{1,2}$)[^/%?#\\\s]+")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,13 @@ class Kind:
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
 
     def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
-        """Path on the API server; without a namespace all namespaces, without a name the collection."""
+        """Path on the API server; without a namespace all namespaces, without a name the collection.
+
+        Raises NotFound for a name that no object can have: as a part of a path it would lead to another object.
+        """
+        for part in (namespace or None, name):
+            if part is not None and not _ONE_STEP.fullmatch(part):
+                raise NotFound(404, "NotFound", f"No object of {self.plural} can be named {part!r}.")
         scope = f"/namespaces/{namespace}" if namespace and self.namespaced else ""
         return f"{self.root}{scope}/{self.plural}" + "".join(f"/{part}" for part in (name, subresource) if part)
 

@@ -25,7 +25,7 @@ from streamjob_operator.spec.quantities import (
     format_duration,
     format_size,
 )
-from streamjob_operator.spec.rules import OneOf, Rule, matches, number, seconds, size_bytes, told
+from streamjob_operator.spec.rules import OneOf, Rule, Shape, matches, number, seconds, size_bytes, told
 
 Schema = dict[str, Any]
 LONGEST_QUANTITY = 32
@@ -77,6 +77,8 @@ def _unwrapped(annotation: Any, marks: tuple[Any, ...]) -> tuple[Any, tuple[Any,
 def _typed(annotation: Any, marks: tuple[Any, ...], about: str | None) -> Schema:
     if isinstance(annotation, type) and issubclass(annotation, Part):
         return model_schema(annotation, about)
+    for shape in (mark for mark in marks if isinstance(mark, Shape)):
+        return model_schema(shape.model, about)
     schema = {"description": one_line(about)} if about else {}
     if _has(marks, DurationText):
         return schema | _duration(marks)

@@ -22,8 +22,11 @@ _WHOLE = frozenset(("env", "volumes"))
 def overlay(below: Any, above: Any, name: str = "") -> Any:
     """`above` over `below`: objects field by field, the lists of _KEYS entry by entry, anything else replaced.
 
-    In a list of _KEYS entries keep their place, and new ones follow; neither argument is changed.
+    In a list of _KEYS entries keep their place, and new ones follow; neither argument is changed. Null is nothing, as
+    Kubernetes reads it in a pod.
     """
+    if above is None:
+        return below
     if isinstance(below, Mapping) and isinstance(above, Mapping):
         return {
             key: overlay(below[key], above[key], key)

@@ -16,6 +16,7 @@ from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAM
 from streamjob_operator.kube.driver.observe import CONTAINER
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import APPLICATION_HASH
+from streamjob_operator.spec.application import PORT_HINT, PORTS
 from streamjob_operator.spec.dependencies import runner_options
 
 Manifest = dict[str, Any]
@@ -46,10 +47,10 @@ def mistakes(job: JobFacts) -> tuple[str, ...]:
     application, found = job.application, []
     if application.image is None:
         found.append("application.image: nothing given; on Kubernetes an image is needed.")
-    for key in (settings.DRIVER_PORT, settings.BLOCK_PORT):
+    for key in PORTS:
         port = application.spark_conf.get(key, "7078")
         if not (port.isdecimal() and 0 < int(port) < 65536):
-            found.append(f"application.sparkConf, {key}: {port!r} given; a port from 1 to 65535 is needed.")
+            found.append(f"application.sparkConf, {key}: {port!r} given; {PORT_HINT}.")
     return tuple(found)
 
 

@@ -9,8 +9,9 @@ from streamjob_operator.kube.driver import naming
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import Label
 from streamjob_operator.spec import Application, dependencies
+from streamjob_operator.spec.application import PORTS
 
-DRIVER_PORT, BLOCK_PORT = "spark.driver.port", "spark.driver.blockManager.port"
+DRIVER_PORT, BLOCK_PORT = PORTS
 FOLDER = "/etc/streamjob"
 EXECUTOR_TEMPLATE, SETTINGS_FILE = "executor.yaml", "spark.conf"
 EXECUTOR_CONTAINER = "executor"

@@ -14,7 +14,6 @@ from streamjob_agent.wire import WireError
 from streamjob_operator.kube.api.finalizer import hold, release
 from streamjob_operator.kube.api.kinds import STREAM_JOBS
 from streamjob_operator.kube.api.reading import Reading, read_job
-from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.job.cycling import Cycling, JobLog
 from streamjob_operator.kube.job.drivers import Asked, Look
 from streamjob_operator.kube.job.heartbeat import Heartbeat
@@ -31,13 +30,15 @@ from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.kube.report.tellings import tellings
 from streamjob_operator.memory import UnreadableMemory
-from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import Memory
 
 LOG = logging.getLogger(__name__)
 LONGEST_REST_S, SHORTEST_REST_S = 30.0, 0.5
 """Time between two turns; the longest is shortened by chance, by a quarter at most, so that not all come at once."""
+REPAIR_S = 3600.0
+"""Between two times that what stands around a driver is applied again, shortened by chance as rests are: nobody watches
+roles, services and monitors, and somebody may have deleted one."""
 LONGEST_END_S = 180.0
 """A deleted StreamJob goes after this time, whatever its driver does: Kubernetes takes away what it owns."""
 
@@ -52,6 +53,7 @@ class Keeper:
         self._log = JobLog(LOG, {"job": f"{namespace}/{name}"})
         self._cycling = Cycling(tools, namespace, name, self._log)
         self._repaired: tuple[str, int] | None = None
+        self._repair_at_s = 0.0
         self._granted: str | None = None
         self._heartbeat = Heartbeat()
 
@@ -143,23 +145,25 @@ class Keeper:
             return Memory()  # the cycle tells
 
     def _look(self, reading: Reading, job: StreamJob, status: Status, seen: MapView | None, memory: Memory) -> Look:
-        now = (reading.uid, reading.generation)
+        now, now_s = (reading.uid, reading.generation), self._tools.clock()
         asked = Asked(
             reading=reading,
             job=job,
             status=status,
             map=seen,
             memory=memory,
-            now_s=self._tools.clock(),
-            repair=self._repaired != now,
+            now_s=now_s,
+            repair=self._repaired != now or now_s >= self._repair_at_s,
             granted=self._granted,
         )
         look = self._tools.drivers.look(asked)
         self._repaired, self._granted = now, look.granted
+        if asked.repair:
+            self._repair_at_s = now_s + REPAIR_S * _a_little_less()
         return look
 
     def _rest_s(self, due_s: float | None, look: Look) -> float:
-        waits = [LONGEST_REST_S * (1 - random.random() / 4)]
+        waits = [LONGEST_REST_S * _a_little_less()]
         waits += [] if due_s is None else [due_s - self._tools.clock()]
         waits += [] if look.next_look_s is None else [look.next_look_s]
         return max(SHORTEST_REST_S, min(waits))
@@ -170,10 +174,7 @@ class Keeper:
         after = compose(before, facts, handled)
         document = write_status(self._tools.api, reading.document, after)
         for telling in tellings(before, after, facts):
-            try:
-                self._tools.events.tell(document, telling, facts.now_s)
-            except (Unavailable, Refused) as error:
-                self._log.warning("An event could not be posted: %s", error, extra={"reason": telling.reason})
+            self._tools.events.mention(document, telling, facts.now_s)
 
     def _end(self, reading: Reading) -> float:
         """The StreamJob is to go: stop its driver in order, then let it go; always within LONGEST_END_S."""
@@ -188,3 +189,8 @@ class Keeper:
         if look.gone:
             release(self._tools.api, reading.document)
         return min(look.next_look_s or LONGEST_REST_S, LONGEST_REST_S)
+
+
+def _a_little_less() -> float:
+    """A factor by which not all jobs' waits end at once."""
+    return 1 - random.random() / 4

@@ -22,7 +22,7 @@ def write_status(api: KubeApi, read: Mapping[str, Any], status: Status) -> Mappi
     become the leader. Raises NotFound, Unavailable.
     """
     wanted = to_document(status)
-    if wanted == (read.get("status") or {}):
+    if wanted == _status(read):
         return read
     seen = read
     for _ in range(ATTEMPTS):
@@ -31,19 +31,26 @@ def write_status(api: KubeApi, read: Mapping[str, Any], status: Status) -> Mappi
             document = {"metadata": metadata, "status": wanted}
             return api.apply(STREAM_JOBS, document, subresource="status", force=True)
         except Conflict:
-            seen = _again(api, read)
+            seen = _again(api, read, wanted)
+            if _status(seen) == wanted:  # written by a call of ours whose answer was lost
+                return seen
     raise Unavailable(f"The StreamJob changed at each of {ATTEMPTS} attempts to write its status.")
 
 
-def _again(api: KubeApi, read: Mapping[str, Any]) -> Mapping[str, Any]:
+def _again(api: KubeApi, read: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = read["metadata"]
     seen = api.get(STREAM_JOBS, metadata["name"], metadata["namespace"])
     if seen is None or seen["metadata"]["uid"] != metadata["uid"]:
         raise Stale("The StreamJob was deleted in the meantime.")
-    if _memory(seen) != _memory(read):
+    if _status(seen) != wanted and _memory(seen) != _memory(read):
         raise Stale("Another operator has written the status in the meantime.")
     return seen
 
 
 def _memory(document: Mapping[str, Any]) -> object:
-    return (document.get("status") or {}).get("memory")
+    return _status(document).get("memory")
+
+
+def _status(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = document.get("status") or {}
+    return found

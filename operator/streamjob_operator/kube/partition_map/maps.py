@@ -15,7 +15,6 @@ from streamjob_operator.kube.api.client import KubeApi, Object
 from streamjob_operator.kube.api.kinds import PARTITION_MAPS
 from streamjob_operator.kube.api.owners import Belongs, whose
 from streamjob_operator.kube.names import Label
-from streamjob_operator.ports import Unavailable
 
 _AGENT_URL = re.compile(r"http://[^/?#@\s]+:([0-9]{1,5})/?")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
@@ -25,8 +24,10 @@ _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 class MapView:
     """A PartitionMap as it was read. `generation` is that of the newest plan written, 0 before the first.
 
-    `agent` is None until an agent has reported; `agent_port` where it listens on its driver's pod, None for nowhere;
-    `ignored` names fields of the spec that it does not know.
+    `agent` is None until an agent has reported, and where its report cannot be read, which `unreadable` says.
+    What stands there is the job's to write, and its driver is started, replaced and stopped all the same.
+    `agent_port`: where it listens on its driver's pod, None for nowhere; `ignored`: fields of the spec that it does
+    not know.
     """
 
     generation: int
@@ -34,6 +35,7 @@ class MapView:
     spec: Mapping[str, Any]
     agent: AgentStatus | None
     agent_port: int | None
+    unreadable: str | None = None
     ignored: tuple[str, ...] = ()
 
     @property
@@ -64,7 +66,7 @@ class Maps:
         self._name, self._namespace = job["metadata"]["name"], job["metadata"]["namespace"]
 
     def read(self) -> MapView | None:
-        """As it is now; None when it was not made yet. Raises Unavailable, also when the status cannot be read."""
+        """As it is now; None when it was not made yet. Raises Unavailable."""
         found = self._found()
         return view_of(found) if found is not None and whose(found, self._job) is Belongs.OURS else None
 
@@ -105,27 +107,29 @@ class Maps:
 
 
 def view_of(document: Mapping[str, Any]) -> MapView:
-    """A PartitionMap as a value; raises Unavailable when the agent's status is not one."""
+    """A PartitionMap as a value."""
     spec, status = document.get("spec") or {}, document.get("status") or {}
+    agent, unreadable = _agent(status) if status.get("applicationId") else (None, None)
     return MapView(
         generation=int(spec.get("generation") or 0),
         resource_version=document["metadata"]["resourceVersion"],
         spec=spec,
-        agent=_agent(status) if status.get("applicationId") else None,
+        agent=agent,
         agent_port=_port(status.get("agentUrl")),
+        unreadable=unreadable,
         ignored=tuple(str(one)[:80] for one in (status.get("ignored") or ())[:5]),
     )
 
 
-def _agent(status: Mapping[str, Any]) -> AgentStatus:
+def _agent(status: Mapping[str, Any]) -> tuple[AgentStatus | None, str | None]:
     """What the job's account has written; its application id goes into selectors, so it must be a label's value."""
     try:
         agent = status_from_map(status)
     except WireError as error:
-        raise Unavailable(f"The agent's status in the PartitionMap cannot be read: {error}.") from error
+        return None, f"The agent's status in the PartitionMap cannot be read: {error}."
     if not _LABEL_VALUE.fullmatch(agent.application_id):
-        raise Unavailable(f"The agent's applicationId {agent.application_id[:80]!r} is not what Spark gives.")
-    return agent
+        return None, f"The agent's applicationId {agent.application_id[:80]!r} is not what Spark gives."
+    return agent, None
 
 
 def _port(url: object) -> int | None:

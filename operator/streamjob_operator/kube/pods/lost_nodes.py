@@ -24,7 +24,7 @@ def let_go(api: KubeApi, events: Events, found: ExecutorPods, now_s: float) -> t
     """
     overdue = [pod for pod in found.leaving if now_s > pod.due_s + SILENT_S]
     for pod in overdue:
-        events.tell(pod.regarding, _telling(pod), now_s)
+        events.mention(pod.regarding, _telling(pod), now_s)
         with contextlib.suppress(Conflict):  # another one of that name by now
             api.delete(PODS, pod.name, pod.namespace, uid=pod.uid, grace_s=0)
     return tuple(pod.name for pod in overdue)

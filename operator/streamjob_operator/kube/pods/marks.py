@@ -49,7 +49,7 @@ def _turn(api: KubeApi, events: Events, pod: ExecutorPod, now_s: float) -> bool:
         api.merge_patch(PODS, pod.name, pod.namespace, patch)
     except NotFound:
         return False
-    events.tell(pod.regarding, _telling(pod, mark), now_s)
+    events.mention(pod.regarding, _telling(pod, mark), now_s)
     return True
 
 

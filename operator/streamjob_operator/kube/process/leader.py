@@ -16,7 +16,7 @@ from typing import Any
 
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import LEASES
-from streamjob_operator.kube.api.refusals import Conflict
+from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.api.times import rfc3339_micro
 from streamjob_operator.ports import Unavailable
 
@@ -96,7 +96,11 @@ class Election:
         claim = self._claim()
         if spec.get("holderIdentity") != self.identity:
             claim |= {"acquireTime": _now(), "leaseTransitions": int(spec.get("leaseTransitions") or 0) + 1}
-        return self._write(found, claim)
+            return self._write(found, claim)
+        if not self._write(found, claim):
+            # Often by a renewal of ours that we had given up and that arrived late: the next look says whose it is.
+            raise Unavailable("The Lease changed while it was renewed.")
+        return True
 
     def _write(self, found: dict[str, Any], claim: dict[str, Any]) -> bool:
         patch = {"metadata": {"resourceVersion": found["metadata"]["resourceVersion"]}, "spec": claim}
@@ -130,7 +134,8 @@ def wait_for_lease(election: Election, over: Callable[[float], bool], tell: Call
 def keep_lease(election: Election, over: Callable[[float], bool], clock: Callable[[], float] = time.monotonic) -> bool:
     """Renew until `over`, which is True, or until it was lost or could not be renewed in time, which is False.
 
-    False comes in time even when an attempt hangs: it runs in a thread of its own. Raises Refused.
+    False comes in time even when an attempt hangs: it runs in a thread of its own. A refusal may pass, too: an API
+    server that has just begun knows no roles yet.
     """
     attempts = ThreadPoolExecutor(1, thread_name_prefix="renew")
     ends_s = clock() + election.terms.renew_s
@@ -143,7 +148,7 @@ def keep_lease(election: Election, over: Callable[[float], bool], clock: Callabl
                 if not attempts.submit(election.hold).result(ends_s - begun_s):
                     return False
                 ends_s = begun_s + election.terms.renew_s  # others may count from the moment it was asked for
-            except Unavailable as error:
+            except (Unavailable, Refused) as error:
                 LOG.warning("The lease was not renewed: %s", error)
             except TimeoutError:
                 return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import logging
 import socket
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +15,9 @@ from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.api.times import rfc3339_micro
 from streamjob_operator.kube.names import GROUP
 from streamjob_operator.kube.report.conditions import code
+from streamjob_operator.ports import Unavailable
 
+LOG = logging.getLogger(__name__)
 CONTROLLER = f"{GROUP}/operator"
 LONGEST_NOTE, LONGEST_REASON = 1024, 128
 NORMAL, WARNING = "Normal", "Warning"
@@ -51,6 +54,14 @@ class Events:
         except Refused as refusal:
             if refusal.status != 404:  # the namespace is going away: nobody is left to tell
                 raise
+
+    def mention(self, regarding: Mapping[str, Any], telling: Telling, now_s: float) -> None:
+        """Tell it if that can be: what is done besides is not held up by a quota, or a server that takes no events."""
+        try:
+            self.tell(regarding, telling, now_s)
+        except (Unavailable, Refused) as error:
+            where = "{namespace}/{name}".format(**regarding["metadata"])
+            LOG.warning("An event of %s could not be posted: %s", where, error, extra={"reason": telling.reason})
 
     def _count(self, name: str, namespace: str, at: str) -> None:
         found = self._api.get(EVENTS, name, namespace)

@@ -41,6 +41,8 @@ def silence(facts: Facts) -> str | None:
     if facts.driver is None or facts.driver.phase is not Phase.RUNNING:
         return None
     age_s = facts.agent_age_s()
+    if facts.map is not None and facts.map.unreadable is not None:
+        return facts.map.unreadable
     if age_s is None:
         return "The agent has not reported yet."
     return f"The agent has not reported for {format_duration(round(age_s))}." if age_s > SILENT_S else None
@@ -102,9 +104,10 @@ def _stalled(facts: Facts) -> Finding:
 
 def _actuation(facts: Facts, driver: DriverFacts) -> Iterator[Finding]:
     agent, refused = (None, None) if facts.map is None else (facts.map.agent, facts.map.refused)
+    unreadable = None if facts.map is None else facts.map.unreadable
     kind = Condition.ACTUATION_AVAILABLE
     if driver.phase is not Phase.RUNNING or agent is None:
-        yield Finding(type=kind, holds=None, reason=driver.reason, message="The agent has not reported.")
+        yield Finding(type=kind, holds=None, reason=driver.reason, message=unreadable or "The agent has not reported.")
     elif agent.reason in NOT_YET:
         message = f"The agent has not tested Spark yet: {agent.message or agent.reason}."
         yield Finding(type=kind, holds=None, reason=agent.reason, message=message)

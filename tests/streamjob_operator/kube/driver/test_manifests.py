@@ -333,3 +333,9 @@ def test_labels_of_a_scheduler_that_waits_for_all_pods_reach_driver_and_executor
         assert pod["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "streams"
         assert pod["metadata"]["annotations"]["group"] == "orders"
         assert pod["spec"]["schedulerName"] == "volcano"
+
+
+def test_null_in_a_template_is_nothing() -> None:
+    """Templates that programs write have nulls, and Kubernetes reads none of them as a value."""
+    nulls: dict[str, Any] = {"terminationGracePeriodSeconds": None, "volumes": None, "containers": [{"env": None}]}
+    assert driver(driver={"podTemplate": {"metadata": None, "spec": nulls}})["spec"] == driver()["spec"]

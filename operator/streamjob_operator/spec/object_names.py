@@ -1,0 +1,34 @@
+"""Names of other objects of the cluster that a StreamJob refers to: nothing that could be read as a path."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from annotated_types import MaxLen
+from pydantic import AfterValidator
+
+from streamjob_operator.spec.rules import matches
+
+_NAME = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
+_LONGEST = 253
+
+
+def _hint(what: str) -> str:
+    return f"the name of a {what} is needed: lower-case letters, digits, dashes and dots"
+
+
+def _named(what: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not re.fullmatch(_NAME, text):
+            raise ValueError(_hint(what))
+        return text
+
+    return AfterValidator(check)
+
+
+ConfigMapName = Annotated[str, MaxLen(_LONGEST), _named("ConfigMap"), matches(_NAME, _hint("ConfigMap"))]
+SecretName = Annotated[str, MaxLen(_LONGEST), _named("Secret"), matches(_NAME, _hint("Secret"))]
+DriverName = Annotated[
+    str, MaxLen(_LONGEST), _named("SparkApplication or Pod"), matches(_NAME, _hint("SparkApplication or Pod"))
+]
