@@ -15,12 +15,14 @@ from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.batching import batch_times
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
+from streamjob_operator.steps.fail_safe import Blind, fail_safe
 from streamjob_operator.steps.gate import gate, held
 from streamjob_operator.steps.headroom import room_of
 from streamjob_operator.steps.idle import as_known
 from streamjob_operator.steps.kept_back import kept_back
 from streamjob_operator.steps.leave import despite
 from streamjob_operator.steps.observe import check, observe
+from streamjob_operator.steps.outages import MISSING, missing, there
 from streamjob_operator.steps.recall import empty_of, recall
 from streamjob_operator.steps.remember import Happened, remember
 from streamjob_operator.steps.report import report
@@ -37,7 +39,8 @@ from streamjob_planners.verify import verify
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Thought:
-    """What thinking gives; parts are None when it was cut short by a Hold."""
+    """What thinking gives; parts are None when it was cut short by a Hold. `seen` is what the verdict speaks of
+    where there is no measurement that may be used."""
 
     verdict: Verdict
     model: LoadModel | None = None
@@ -50,6 +53,7 @@ class Thought:
     lines: Mapping[str, Line] | None = None
     room: Room | None = None
     chosen: str | None = None
+    seen: Snapshot | None = None
 
 
 def run_cycle(
@@ -71,13 +75,18 @@ def run_cycle(
         compared = timed("compare", batch_times, snapshot, memory)
         memory = timed("recall", recall, memory, snapshot, now_s)
         timed("check", check, snapshot, memory, job, now_s)
+        memory = there(memory, job, now_s)
         solver = make_solver(job, rng, clock, ports.planning, memory.chosen)
         thought = think(snapshot, memory, job, now_s, solver, ports.rules(job.spec.scaling.rule), timed)
     except Hold as hold:
-        leaving = despite(hold, snapshot, memory, job)
-        thought = Thought(verdict=leaving or held(hold.reason, hold.message, marked=memory.marked))
-    verdict = thought.verdict
-    receipt = None if snapshot is None else timed("actuate", actuate, ports.actuator, snapshot, verdict, memory)
+        if hold.reason in MISSING:
+            blind = timed("fail safe", without_metrics, ports, hold, memory, job, now_s)
+            memory, thought = blind.memory, Thought(verdict=blind.verdict, seen=blind.snapshot)
+        else:
+            leaving = despite(hold, snapshot, memory, job)
+            thought = Thought(verdict=leaving or held(hold.reason, hold.message, marked=memory.marked))
+    verdict, seen = thought.verdict, thought.seen or snapshot
+    receipt = None if seen is None else timed("actuate", actuate, ports.actuator, seen, verdict, memory)
     happened = Happened(
         snapshot=snapshot,
         model=thought.model,
@@ -92,7 +101,7 @@ def run_cycle(
         at_s=now_s,
         snapshot=snapshot,
         scaling=thought.scaling,
-        verdict=verdict,
+        verdict=verdict if thought.model is not None else dataclasses.replace(verdict, plan=None),
         receipt=receipt,
         step_seconds=dict(timed.seconds),
         model=thought.model,
@@ -107,6 +116,13 @@ def run_cycle(
         room=thought.room,
     )
     return timed("report", report, ports.reporters, record, memory), record
+
+
+def without_metrics(ports: Ports, hold: Hold, memory: Memory, job: StreamJob, now_s: float) -> Blind:
+    """What may be done all the same, by what can still be seen; looked for only where something may."""
+    memory = missing(memory, job, now_s)
+    climbed = memory.outage is not None and memory.outage.climbed
+    return fail_safe(hold, ports.look() if climbed else None, memory, job, now_s)
 
 
 def think(

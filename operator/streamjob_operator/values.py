@@ -16,6 +16,8 @@ from streamjob_operator.observed import ExecutorView as ExecutorView  # noqa: PL
 from streamjob_operator.observed import QueryRates as QueryRates  # noqa: PLC0414
 from streamjob_operator.observed import Snapshot as Snapshot  # noqa: PLC0414
 from streamjob_operator.observed import StageView as StageView  # noqa: PLC0414
+from streamjob_operator.outage import Known as Known  # noqa: PLC0414
+from streamjob_operator.outage import Outage as Outage  # noqa: PLC0414
 from streamjob_operator.queries import QueryPart as QueryPart  # noqa: PLC0414 - another one
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchTimes
@@ -169,6 +171,9 @@ class Memory:
         remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
         batches: what windows taught about batches and moves, and how far predictions were off.
         chosen: the planner that `auto` asked last, None where it was not asked.
+        known: what the newest cycle that could measure knew; None before the first one.
+        outage: the time without measurements, until they have been back for a statistics period; None outside of it.
+        quiet_until_s: no scale-in before this, because measurements were missing for long.
         counters: how often each reason was given, by code, and errors of reporters as "ReporterErrors".
     """
 
@@ -200,6 +205,9 @@ class Memory:
     learned_at_s: float | None = None
     batches: Knowledge = dataclasses.field(default_factory=Knowledge)
     chosen: str | None = None
+    known: Known | None = None
+    outage: Outage | None = None
+    quiet_until_s: float | None = None
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
