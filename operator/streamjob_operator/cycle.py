@@ -21,6 +21,7 @@ from streamjob_operator.steps.headroom import room_of
 from streamjob_operator.steps.idle import as_known
 from streamjob_operator.steps.kept_back import kept_back
 from streamjob_operator.steps.leave import despite
+from streamjob_operator.steps.memory_advice import memory_advice
 from streamjob_operator.steps.observe import check, observe
 from streamjob_operator.steps.outages import MISSING, missing, there
 from streamjob_operator.steps.recall import empty_of, recall
@@ -31,7 +32,17 @@ from streamjob_operator.steps.scale import ask, decide, fleet
 from streamjob_operator.steps.solve import Solver, make_solver
 from streamjob_operator.steps.timing import Stopwatch
 from streamjob_operator.steps.worth_time import what_binds
-from streamjob_operator.values import CycleRecord, Hold, Memory, Room, RuleState, ScalingDecision, Snapshot, Verdict
+from streamjob_operator.values import (
+    CycleRecord,
+    Hold,
+    Memory,
+    MemoryAdvice,
+    Room,
+    RuleState,
+    ScalingDecision,
+    Snapshot,
+    Verdict,
+)
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.model import Clock, Effect, LoadModel
 from streamjob_planners.verify import verify
@@ -52,6 +63,7 @@ class Thought:
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
     room: Room | None = None
+    advice: MemoryAdvice | None = None
     chosen: str | None = None
     seen: Snapshot | None = None
 
@@ -114,13 +126,14 @@ def run_cycle(
         woken=woken,
         batch_times=compared,
         room=thought.room,
+        memory_advice=thought.advice,
     )
     return timed("report", report, ports.reporters, record, memory), record
 
 
 def without_metrics(ports: Ports, hold: Hold, memory: Memory, job: StreamJob, now_s: float) -> Blind:
     """What may be done all the same, by what can still be seen; looked for only where something may."""
-    memory = missing(memory, job, now_s)
+    memory = missing(memory, hold, job, now_s)
     climbed = memory.outage is not None and memory.outage.climbed
     return fail_safe(hold, ports.look() if climbed else None, memory, job, now_s)
 
@@ -186,6 +199,7 @@ def think(
         level_changed_at_s=seen.level_changed_at_s,
         lines=None if seen.seconds is None else {str(operator): one for operator, one in seen.seconds.lines.items()},
         room=timed("headroom", room_of, seen),
+        advice=timed("advice", memory_advice, snapshot, resized, job.spec.executors.max),
         chosen=None if plan.choice is None else plan.planner,
     )
 

@@ -30,12 +30,14 @@ class Outage:
 
     Attributes:
         since_s: when a cycle first found none.
+        reason: why the newest cycle that found none did not: a stable code.
         base: executors wanted then, None where that was never decided.
         rung: the highest step of the ladder that was reached.
         back_since_s: since when every cycle has found some again; None while they are missing.
     """
 
     since_s: float
+    reason: str
     base: int | None = None
     rung: Rung = Rung.HOLD
     back_since_s: float | None = None

@@ -226,6 +226,15 @@ class Room:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryAdvice:
+    """That executors are too small or much too large for the newest plan: a stable code, and the arithmetic in words.
+    Nothing is changed by it."""
+
+    reason: Reason
+    message: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CycleRecord:
     """All that one cycle saw and did: what views, reports, the history file and telemetry are made from.
 
@@ -236,7 +245,8 @@ class CycleRecord:
     `level_changed_at_s` since when there is as much work for all. `lines`: by operator, what part of its seconds rows
     do not change; an operator of which rows explain nothing is left out, None without a series. `batch_times`: batches
     of today's placement beside what they were predicted to take, None where nobody knows. `room`: how much more load
-    that placement survives, None where nothing was measured.
+    that placement survives, None where nothing was measured. `memory_advice`: None where executors' memory fits, or
+    nobody tells it.
     """
 
     at_s: float
@@ -255,3 +265,4 @@ class CycleRecord:
     woken: tuple[Event, ...] = ()
     batch_times: BatchTimes | None = None
     room: Room | None = None
+    memory_advice: MemoryAdvice | None = None

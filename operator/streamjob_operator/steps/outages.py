@@ -8,17 +8,21 @@ from streamjob_operator.outage import Outage, Rung
 from streamjob_operator.spec import Mode, StreamJob
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.steps.observe import WARM_UP_RATIO
-from streamjob_operator.values import Memory, Reason
+from streamjob_operator.values import Hold, Memory, Reason
 
 MISSING = (Reason.METRICS_UNAVAILABLE, Reason.METRICS_STALE, Reason.METRICS_INCOMPLETE)
 """Reasons to hold that say so."""
 
 
-def missing(memory: Memory, job: StreamJob, now_s: float) -> Memory:
-    """Of a cycle that found no measurements it may use. Those that were back for less than a statistics period count as
-    missing all the while, so that a source that comes and goes does not begin the ladder anew each time."""
-    before = memory.outage or Outage(since_s=now_s, base=memory.executors_target)
-    outage = dataclasses.replace(before, rung=_rung(job, now_s - before.since_s), back_since_s=None)
+def missing(memory: Memory, hold: Hold, job: StreamJob, now_s: float) -> Memory:
+    """Of a cycle that found no measurements it may use, and held for that.
+
+    Those that were back for less than a statistics period count as missing all the while, so that a source that comes
+    and goes does not begin the ladder anew each time.
+    """
+    before = memory.outage or Outage(since_s=now_s, reason=hold.reason.value, base=memory.executors_target)
+    rung = _rung(job, now_s - before.since_s)
+    outage = dataclasses.replace(before, reason=hold.reason.value, rung=rung, back_since_s=None)
     return dataclasses.replace(memory, outage=outage)
 
 

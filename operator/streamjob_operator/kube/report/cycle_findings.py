@@ -42,8 +42,11 @@ def _metrics(cycle: Cycle) -> Finding:
     if trouble is not None:
         message = f"{trouble.message} Since {rfc3339(trouble.since_s)}."
         return Finding(type=kind, holds=False, reason=trouble.reason, message=message)
-    if verdict.reason in (*MISSING, *REASONS.values()):
+    if verdict.reason in MISSING:
         return Finding(type=kind, holds=False, reason=verdict.reason, message=verdict.message)
+    outage = None if cycle.record.memory is None else cycle.record.memory.outage
+    if verdict.reason in REASONS.values() and outage is not None:
+        return Finding(type=kind, holds=False, reason=outage.reason, message=verdict.message)
     if cycle.record.model is None:
         return Finding(type=kind, holds=None, reason=verdict.reason, message=verdict.message)
     message = "Measurements are there and fresh."
