@@ -67,14 +67,6 @@ class Reason(enum.StrEnum):
     """Executors have no room in memory for the state of key groups that should move, or that fewer executors would have
     to take. To do: read the message; give executors more memory, or ask for more of them."""
 
-    MEMORY_SHORT = "MemoryShort"
-    """Advice: with the newest plan an executor's state takes more than nine tenths of the memory that there is for it.
-    To do: read the message: it says how much larger executors, or how many of them, would do."""
-
-    MEMORY_SPARE = "MemorySpare"
-    """Advice: less than half of the executors' memory would do. To do: read the message; smaller executors, if nothing
-    else needs their memory."""
-
     MOVES_PENDING = "MovesPending"
     """Moves of the last plan are under way, and no executor is overloaded."""
 
@@ -155,6 +147,18 @@ class Reason(enum.StrEnum):
     ACTUATOR_UNAVAILABLE = "ActuatorUnavailable"
     """The agent could not be reached to hand over the plan; the next cycle plans anew. To do: look at the driver if
     it lasts."""
+
+
+class Advice(enum.StrEnum):
+    """What a person is advised beside what a cycle did: stable codes. Nothing is changed by it."""
+
+    MEMORY_SHORT = "MemoryShort"
+    """With the newest plan an executor's state takes more than nine tenths of the memory that there is for it.
+    To do: read the message: it says how much larger executors, or how many of them, would do."""
+
+    MEMORY_SPARE = "MemorySpare"
+    """Less than half of the executors' memory would do. To do: read the message; smaller executors, if nothing
+    else needs their memory."""
 
 
 ACTING = (

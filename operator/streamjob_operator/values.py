@@ -19,6 +19,7 @@ from streamjob_operator.observed import StageView as StageView  # noqa: PLC0414
 from streamjob_operator.outage import Known as Known  # noqa: PLC0414
 from streamjob_operator.outage import Outage as Outage  # noqa: PLC0414
 from streamjob_operator.queries import QueryPart as QueryPart  # noqa: PLC0414 - another one
+from streamjob_operator.reasons import Advice as Advice  # noqa: PLC0414 - codes of values, told elsewhere
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchTimes
 from streamjob_operator.shares import Arrivals as Arrivals  # noqa: PLC0414 - another one
@@ -230,7 +231,7 @@ class MemoryAdvice:
     """That executors are too small or much too large for the newest plan: a stable code, and the arithmetic in words.
     Nothing is changed by it."""
 
-    reason: Reason
+    code: Advice
     message: str
 
 

@@ -244,7 +244,13 @@ step = st.tuples(
     st.sampled_from([None, 1.2, 5.0]),
     st.sampled_from(["", "", "", "lost", "none come"]),
 )
-ERRORS = {"there": None, "gone": GONE, "stale": Stale("old"), "part": Incomplete("some are missing"), "unheard": GONE}
+ERRORS: dict[str, Exception | None] = {
+    "there": None,
+    "gone": GONE,
+    "stale": Stale("old"),
+    "part": Incomplete("some are missing"),
+    "unheard": GONE,
+}
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

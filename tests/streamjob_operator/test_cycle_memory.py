@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from worlds import World, job, warm
 
-from streamjob_operator.values import MemoryAdvice, Reason
+from streamjob_operator.values import Advice, MemoryAdvice, Reason
 
 MIB = 1024.0**2
 SCALING_OFF = ("scaling: {mode: Auto", "scaling: {mode: 'Off'")
@@ -123,7 +123,7 @@ def advised(world: World) -> MemoryAdvice | None:
 def test_executors_too_small_for_the_plan_get_advice_with_its_arithmetic() -> None:
     found = advised(roomy([120 * MIB] * 4, 250 * MIB))
     assert found is not None
-    assert found.reason is Reason.MEMORY_SHORT
+    assert found.code is Advice.MEMORY_SHORT
     assert found.message == (
         "With the newest plan executor 0 holds 240 MiB of state; with a tenth to spare that takes 267 MiB, and "
         "executors have 250 MiB for it. Either 16.7 MiB more memory for each of them, or 3 executors of today's size "
@@ -154,7 +154,7 @@ def test_executors_much_too_large_are_told_by_what_they_ever_used(used: float, t
     found = advised(world)
     assert (found is not None) is told
     if found is not None:
-        assert found.reason is Reason.MEMORY_SPARE
+        assert found.code is Advice.MEMORY_SPARE
         assert found.message == (
             "No executor has used more than 1000 MiB of 4 GiB since it began, and the newest plan adds 0 B of state; "
             "with a tenth to spare 1.09 GiB for each would do."

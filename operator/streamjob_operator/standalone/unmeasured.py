@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 
 from streamjob_operator.agent_http.client import AgentClient
+from streamjob_operator.agent_sight import sight_of
 from streamjob_operator.ports import Unavailable
-from streamjob_operator.sight import Sight, sight_of
+from streamjob_operator.sight import Sight
 
 
 def seen_at(client: AgentClient) -> Sight | None:

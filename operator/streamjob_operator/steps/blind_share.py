@@ -9,6 +9,7 @@ import numpy as np
 
 from streamjob_operator.spec import Denied, Mode, StreamJob
 from streamjob_operator.steps.arrivals import Coming, prepared
+from streamjob_operator.steps.batching import live
 from streamjob_operator.steps.boundary import allowance_s, boundaries_s, in_waves
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.idle import as_known
@@ -48,12 +49,13 @@ def blind_share(snapshot: Snapshot, memory: Memory, target: int, job: StreamJob,
     """
     balancing = job.spec.balancing
     free = balancing.mode is Mode.AUTO and denying(job.spec.scaling.windows, Denied.MOVE, now_s) is None
-    if not free or snapshot.moves_pending or not snapshot.group_ids:
+    if not free or snapshot.moves_pending or not snapshot.group_ids or not live(snapshot):
         return None
     known = memory.known
     state_bytes = np.full(len(snapshot.group_ids), 0.0 if known is None else known.state_bytes)
     alike = as_known(dataclasses.replace(snapshot, state_bytes=state_bytes))
-    model = estimate(alike, memory, collocate=False, pinned=balancing.pinned_operators).model
+    seen = estimate(alike, memory, collocate=False, pinned=balancing.pinned_operators)
+    model = dataclasses.replace(seen.model, batch=None)  # its seconds would be made up
     missing = max(0, target - int((~model.marked).sum()))
     found = _filled(model, missing, _empty(model, snapshot), job)
     if found is None or (missing <= memory.arrivals and not found.carried.moves):

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from streamjob_operator.steps.resize import Resized
-from streamjob_operator.values import ExecutorView, MemoryAdvice, Reason, Snapshot
+from streamjob_operator.values import Advice, ExecutorView, MemoryAdvice, Snapshot
 from streamjob_planners.advice.sentences import amount
 from streamjob_planners.called import called
 from streamjob_planners.model import FloatArray, IntArray, LoadModel
@@ -35,7 +35,7 @@ def memory_advice(snapshot: Snapshot, resized: Resized, most: int) -> MemoryAdvi
 
 def told_advice(advice: MemoryAdvice) -> str:
     """For a person."""
-    return f"{advice.reason.value}: {advice.message}"
+    return f"{advice.code.value}: {advice.message}"
 
 
 def _short(model: LoadModel, held: FloatArray, use: FloatArray, limit: float, most: int) -> MemoryAdvice:
@@ -55,7 +55,7 @@ def _short(model: LoadModel, held: FloatArray, use: FloatArray, limit: float, mo
         bound = f"; executors.max is {most}" if more > most else ""
         sum_of = f"{amount(float(use.sum()))} of state / {amount(USED * limit)} = {count} at least{bound}"
         other = f"or {more} executors of today's size or more ({sum_of})"
-    return MemoryAdvice(reason=Reason.MEMORY_SHORT, message=f"{why} {larger}, {other}.")
+    return MemoryAdvice(code=Advice.MEMORY_SHORT, message=f"{why} {larger}, {other}.")
 
 
 def _spare(snapshot: Snapshot, held: FloatArray, use: FloatArray) -> MemoryAdvice | None:
@@ -73,7 +73,7 @@ def _spare(snapshot: Snapshot, held: FloatArray, use: FloatArray) -> MemoryAdvic
     if needed >= MUCH * limit:
         return None
     return MemoryAdvice(
-        reason=Reason.MEMORY_SPARE,
+        code=Advice.MEMORY_SPARE,
         message=(
             f"No executor has used more than {amount(max(told))} of {amount(limit)} since it began, and the newest "
             f"plan adds {amount(added)} of state; with a tenth to spare {amount(needed)} for each would do."

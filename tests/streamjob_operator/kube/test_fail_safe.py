@@ -11,6 +11,7 @@ from rich.console import Console
 from worlds import World, even, job, warm
 
 from streamjob_agent.wire import QueryStatus, Unusual
+from streamjob_operator.agent_sight import sight_of
 from streamjob_operator.kube.job.cycling import unmeasured
 from streamjob_operator.kube.kubectl.views import explain_view
 from streamjob_operator.kube.models.status import Status
@@ -20,7 +21,6 @@ from streamjob_operator.kube.report.compose import compose
 from streamjob_operator.kube.report.facts import Cycle, DriverFacts, Facts
 from streamjob_operator.kube.report.tellings import tellings
 from streamjob_operator.ports import Unavailable
-from streamjob_operator.sight import sight_of
 from streamjob_operator.values import CycleRecord
 
 SAFE = job(("executorTimeout: 60s}", "executorTimeout: 60s, failSafe: {outAfter: 20s, floorAfter: 40s, floor: 4}}"))
@@ -45,7 +45,8 @@ def facts(record: CycleRecord | None = None, heard_s: float | None = 1000.0) -> 
 def outage() -> tuple[World, list[Status], list[list[str]]]:
     """The status after each cycle of an outage, and the reasons of its events."""
     world, before = warm(even(2, 6, 10.0), SAFE), Status()
-    statuses, events = [], []
+    statuses: list[Status] = []
+    events: list[list[str]] = []
     for at in range(7):
         world.observe_error = None if at == 0 else Unavailable("Prometheus does not answer.")
         told = facts(world.turn(SAFE))
@@ -93,7 +94,8 @@ def test_the_step_shows_in_the_column_in_the_history_and_in_explain() -> None:
 
 def test_measurements_that_are_back_end_it_after_a_period() -> None:
     world, statuses, _ = outage()
-    world.observe_error, before, shown = None, statuses[-1], []
+    world.observe_error, before = None, statuses[-1]
+    shown: list[tuple[str, str]] = []
     for _ in range(3):
         before = compose(before, facts(world.turn(SAFE)), None)
         shown.append((found(before, Condition.METRICS_AVAILABLE), found(before, Condition.FAIL_SAFE)))

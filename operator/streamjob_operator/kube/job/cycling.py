@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from streamjob_operator.agent_sight import sight_of
 from streamjob_operator.cycle import turn
 from streamjob_operator.events import told
 from streamjob_operator.kube.api.reading import Reading
@@ -26,7 +27,7 @@ from streamjob_operator.kube.report.decisions import ACTED, outcome_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import silence
 from streamjob_operator.ports import Ports
-from streamjob_operator.sight import Sight, sight_of
+from streamjob_operator.sight import Sight
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord, Memory
 from streamjob_operator.waking.cadence import Cadence, Seen

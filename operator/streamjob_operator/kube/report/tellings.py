@@ -88,6 +88,7 @@ def _decision(before: Status, after: Status, facts: Facts) -> Iterator[Telling]:
         return
     generation = "" if record.receipt is None else str(record.receipt.generation)
     moves = 0 if record.verdict.plan is None else len(record.verdict.plan.moves)
-    note = f"{outcome.message} Generation {generation}, {moves} moves."
+    counted = "" if record.model is None else f", {moves} moves"  # without measurements the message says how many
+    note = f"{outcome.message} Generation {generation}{counted}."
     warning = outcome.reason in WARNINGS
     yield Telling(reason=outcome.reason.value, note=note, action="Rebalance", key=generation, warning=warning)
