@@ -57,7 +57,11 @@ def sight_of(status: AgentStatus, now_s: float) -> Sight | None:
         rates=resting(now_s),
         queries=parts if len(parts) > 1 else (),
     )
-    return Sight(snapshot=snapshot, longer=_longest([one.unusual for one in queries]))
+    return Sight(
+        snapshot=snapshot,
+        awaiting=sum(one.moves_awaiting for one in queries),
+        longer=_longest([one.unusual for one in queries]),
+    )
 
 
 def _parts(queries: list[QueryStatus]) -> tuple[QueryPart, ...]:

@@ -22,9 +22,14 @@ class Longer:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """A snapshot without any figure of work: every key group counts like any other. `longer` None: as usual."""
+    """A snapshot without any figure of work: every key group counts like any other.
+
+    `awaiting` are moves to executors that were still to come at the last batch boundary; `longer` None: batches take
+    what is usual.
+    """
 
     snapshot: Snapshot
+    awaiting: int = 0
     longer: Longer | None = None
 
 

@@ -31,5 +31,6 @@ def sight_of(job: SimulatedJob) -> Sight:
             stages=(),
             series=None,
             rates=resting(now_s),
-        )
+        ),
+        awaiting=len(job.agent.places),
     )

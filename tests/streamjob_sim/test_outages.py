@@ -38,6 +38,7 @@ def test_without_a_ladder_the_surge_waits_for_measurements() -> None:
 def test_the_floor_carries_a_surge_that_nobody_measures() -> None:
     held, safe = surge("9m30s", None), surge("9m30s", FLOOR)
     assert max(wanted(safe, 600, 1770)) == 7
+    assert safe.reasons["FailSafeFloor"] == 1, "those that come take their share by themselves"
     assert safe.max_waiting < held.max_waiting / 2
     assert safe.violations == ()
     assert safe.final_waiting <= 2 * 40_000

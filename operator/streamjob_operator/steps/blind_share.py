@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from streamjob_operator.sight import Sight
 from streamjob_operator.spec import Denied, Mode, StreamJob
 from streamjob_operator.steps.arrivals import Coming, prepared
 from streamjob_operator.steps.batching import live
@@ -42,12 +43,12 @@ class BlindShare:
         return f" {moves} key groups go to executors without any, by their number alone."
 
 
-def blind_share(snapshot: Snapshot, memory: Memory, target: int, job: StreamJob, now_s: float) -> BlindShare | None:
+def blind_share(sight: Sight, memory: Memory, target: int, job: StreamJob, now_s: float) -> BlindShare | None:
     """None where nobody lacks a share, where moves are under way, or where key groups may not move by themselves.
 
     An executor without key groups would take nothing off the others: tasks with state run where their state is.
     """
-    balancing = job.spec.balancing
+    snapshot, balancing = sight.snapshot, job.spec.balancing
     free = balancing.mode is Mode.AUTO and denying(job.spec.scaling.windows, Denied.MOVE, now_s) is None
     if not free or snapshot.moves_pending or not snapshot.group_ids or not live(snapshot):
         return None
@@ -57,6 +58,8 @@ def blind_share(snapshot: Snapshot, memory: Memory, target: int, job: StreamJob,
     seen = estimate(alike, memory, collocate=False, pinned=balancing.pinned_operators)
     model = dataclasses.replace(seen.model, batch=None)  # its seconds would be made up
     missing = max(0, target - int((~model.marked).sum()))
+    if missing <= memory.arrivals and sight.awaiting:
+        return None  # those that have come since take their share at the next batch boundary
     found = _filled(model, missing, _empty(model, snapshot), job)
     if found is None or (missing <= memory.arrivals and not found.carried.moves):
         return None

@@ -46,7 +46,7 @@ def fail_safe(hold: Hold, sight: Sight | None, memory: Memory, job: StreamJob, n
     seen = recall_unmeasured(memory, sight.snapshot, now_s)
     wish = _wish(outage, seen, sight, job)
     idle = _idle(wish, seen, job, now_s)
-    share = None if idle is not None else blind_share(sight.snapshot, wish.marked_in(seen), wish.target, job, now_s)
+    share = None if idle is not None else blind_share(sight, wish.marked_in(seen), wish.target, job, now_s)
     if idle is None and wish.target == wish.wanted and share is None:
         idle = f"{wish.wanted} executors stay, {wish.why}"
     if idle is not None:
