@@ -92,7 +92,7 @@ def run_cycle(
         thought = think(snapshot, memory, job, now_s, solver, ports.rules(job.spec.scaling.rule), timed)
     except Hold as hold:
         if hold.reason in MISSING:
-            blind = timed("fail safe", without_metrics, ports, hold, memory, job, now_s)
+            blind = timed("unmeasured", without_metrics, ports, hold, memory, job, now_s)
             memory, thought = blind.memory, Thought(verdict=blind.verdict, seen=blind.snapshot)
         else:
             leaving = despite(hold, snapshot, memory, job)

@@ -7,7 +7,7 @@ import enum
 
 
 class Rung(enum.StrEnum):
-    """Steps of the ladder for times without measurements (`scaling.failSafe`), in their order."""
+    """Rungs of the ladder for times without measurements (`scaling.failSafe`), in their order."""
 
     HOLD = "hold"
     OUT_ONLY = "outOnly"
@@ -32,7 +32,7 @@ class Outage:
         since_s: when a cycle first found none.
         reason: why the newest cycle that found none did not: a stable code.
         base: executors wanted then, None where that was never decided.
-        rung: the highest step of the ladder that was reached.
+        rung: how far up the ladder it has come.
         back_since_s: since when every cycle has found some again; None while they are missing.
     """
 

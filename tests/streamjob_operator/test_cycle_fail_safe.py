@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from worlds import World, even, job, warm
 
+from streamjob_operator.codec import decode, encode
+from streamjob_operator.memory import from_json, to_json
 from streamjob_operator.outage import Rung
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
 from streamjob_operator.sight import Longer
@@ -317,3 +321,12 @@ def test_another_driver_without_measurements_is_asked_in_its_own_name() -> None:
     assert world.stored.application_id == "app-2"
     assert len(world.executors) == 4
     assert world.stored.marked == ()
+
+
+def test_what_is_remembered_and_told_survives_its_text() -> None:
+    world = gone(fitting())
+    record = turns(world, 5)[-1]
+    assert world.stored.outage is not None
+    assert world.stored.known is not None
+    assert from_json(to_json(world.stored)) == world.stored
+    assert decode(CycleRecord, json.loads(json.dumps(encode(record)))) == record

@@ -13,7 +13,7 @@ _ORDER = "outAfter must not be above floorAfter"
 
 
 class FailSafe(Part):
-    """A ladder for the time without measurements. By default nothing is changed; no step of it ever scales in."""
+    """A ladder for the time without measurements. By default nothing is changed; no rung of it ever scales in."""
 
     RULES = (
         Rule("has(self.floor) == has(self.floorAfter)", _BOTH),

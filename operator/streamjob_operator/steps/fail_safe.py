@@ -39,10 +39,10 @@ def fail_safe(hold: Hold, sight: Sight | None, memory: Memory, job: StreamJob, n
     if outage is None or not outage.climbed:
         return Blind(verdict=_held(memory, hold.reason, hold.message), memory=memory)
     lasted = format_duration(round(now_s - outage.since_s))
-    step = f"Measurements have been missing for {lasted}: {_allowed(outage, job)}"
+    rung = f"Measurements have been missing for {lasted}: {_allowed(outage, job)}"
     blocked = _blocked(sight, job)
     if sight is None or blocked is not None:
-        return Blind(verdict=_held(memory, hold.reason, f"{hold.message} {step}; {blocked}."), memory=memory)
+        return Blind(verdict=_held(memory, hold.reason, f"{hold.message} {rung}; {blocked}."), memory=memory)
     seen = recall_unmeasured(memory, sight.snapshot, now_s)
     wish = _wish(outage, seen, sight, job)
     idle = _idle(wish, seen, job, now_s)
@@ -50,8 +50,8 @@ def fail_safe(hold: Hold, sight: Sight | None, memory: Memory, job: StreamJob, n
     if idle is None and wish.target == wish.wanted and share is None:
         idle = f"{wish.wanted} executors stay, {wish.why}"
     if idle is not None:
-        return Blind(verdict=_held(memory, hold.reason, f"{hold.message} {step}; {idle}."), memory=memory)
-    message = f"{step}. {wish.sentence} {hold.message}{'' if share is None else share.sentence}"
+        return Blind(verdict=_held(memory, hold.reason, f"{hold.message} {rung}; {idle}."), memory=memory)
+    message = f"{rung}. {wish.sentence} {hold.message}{'' if share is None else share.sentence}"
     verdict = _acting(REASONS[outage.rung], message, wish, share)
     return Blind(verdict=verdict, memory=seen, snapshot=sight.snapshot)
 

@@ -27,7 +27,7 @@ def missing(memory: Memory, hold: Hold, job: StreamJob, now_s: float) -> Memory:
 
 
 def there(memory: Memory, job: StreamJob, now_s: float) -> Memory:
-    """Of a cycle that found some. It is over after a statistics period of them without a hole; where executors could
+    """Of a cycle that found some. It is over after a statistics period of them without a hole; where executors might
     come in it, none leaves for `stabilization.down` from then on."""
     outage = memory.outage
     if outage is None:

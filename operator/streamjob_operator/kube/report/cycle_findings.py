@@ -54,7 +54,7 @@ def _metrics(cycle: Cycle) -> Finding:
 
 
 def _fail_safe(record: CycleRecord) -> Finding:
-    """By the ladder's step, whether or not this cycle had anything to do on it."""
+    """By the ladder's rung, whether or not this cycle had anything to do on it."""
     outage = None if record.memory is None else record.memory.outage
     verdict, kind = record.verdict, Condition.FAIL_SAFE
     if outage is None:
