@@ -15,12 +15,15 @@ from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.batching import batch_times
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
+from streamjob_operator.steps.fail_safe import Blind, fail_safe
 from streamjob_operator.steps.gate import gate, held
 from streamjob_operator.steps.headroom import room_of
 from streamjob_operator.steps.idle import as_known
 from streamjob_operator.steps.kept_back import kept_back
 from streamjob_operator.steps.leave import despite
+from streamjob_operator.steps.memory_advice import memory_advice
 from streamjob_operator.steps.observe import check, observe
+from streamjob_operator.steps.outages import MISSING, missing, there
 from streamjob_operator.steps.recall import empty_of, recall
 from streamjob_operator.steps.remember import Happened, remember
 from streamjob_operator.steps.report import report
@@ -29,7 +32,17 @@ from streamjob_operator.steps.scale import ask, decide, fleet
 from streamjob_operator.steps.solve import Solver, make_solver
 from streamjob_operator.steps.timing import Stopwatch
 from streamjob_operator.steps.worth_time import what_binds
-from streamjob_operator.values import CycleRecord, Hold, Memory, Room, RuleState, ScalingDecision, Snapshot, Verdict
+from streamjob_operator.values import (
+    CycleRecord,
+    Hold,
+    Memory,
+    MemoryAdvice,
+    Room,
+    RuleState,
+    ScalingDecision,
+    Snapshot,
+    Verdict,
+)
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.model import Clock, Effect, LoadModel
 from streamjob_planners.verify import verify
@@ -37,7 +50,8 @@ from streamjob_planners.verify import verify
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Thought:
-    """What thinking gives; parts are None when it was cut short by a Hold."""
+    """What thinking gives; parts are None when it was cut short by a Hold. `seen` is what the verdict speaks of
+    where there is no measurement that may be used."""
 
     verdict: Verdict
     model: LoadModel | None = None
@@ -49,7 +63,9 @@ class Thought:
     level_changed_at_s: float | None = None
     lines: Mapping[str, Line] | None = None
     room: Room | None = None
+    advice: MemoryAdvice | None = None
     chosen: str | None = None
+    seen: Snapshot | None = None
 
 
 def run_cycle(
@@ -71,13 +87,18 @@ def run_cycle(
         compared = timed("compare", batch_times, snapshot, memory)
         memory = timed("recall", recall, memory, snapshot, now_s)
         timed("check", check, snapshot, memory, job, now_s)
+        memory = there(memory, job, now_s)
         solver = make_solver(job, rng, clock, ports.planning, memory.chosen)
         thought = think(snapshot, memory, job, now_s, solver, ports.rules(job.spec.scaling.rule), timed)
     except Hold as hold:
-        leaving = despite(hold, snapshot, memory, job)
-        thought = Thought(verdict=leaving or held(hold.reason, hold.message, marked=memory.marked))
-    verdict = thought.verdict
-    receipt = None if snapshot is None else timed("actuate", actuate, ports.actuator, snapshot, verdict, memory)
+        if hold.reason in MISSING:
+            blind = timed("unmeasured", without_metrics, ports, hold, memory, job, now_s)
+            memory, thought = blind.memory, Thought(verdict=blind.verdict, seen=blind.snapshot)
+        else:
+            leaving = despite(hold, snapshot, memory, job)
+            thought = Thought(verdict=leaving or held(hold.reason, hold.message, marked=memory.marked))
+    verdict, seen = thought.verdict, thought.seen or snapshot
+    receipt = None if seen is None else timed("actuate", actuate, ports.actuator, seen, verdict, memory)
     happened = Happened(
         snapshot=snapshot,
         model=thought.model,
@@ -92,7 +113,7 @@ def run_cycle(
         at_s=now_s,
         snapshot=snapshot,
         scaling=thought.scaling,
-        verdict=verdict,
+        verdict=verdict if thought.model is not None else dataclasses.replace(verdict, plan=None),
         receipt=receipt,
         step_seconds=dict(timed.seconds),
         model=thought.model,
@@ -105,8 +126,16 @@ def run_cycle(
         woken=woken,
         batch_times=compared,
         room=thought.room,
+        memory_advice=thought.advice,
     )
     return timed("report", report, ports.reporters, record, memory), record
+
+
+def without_metrics(ports: Ports, hold: Hold, memory: Memory, job: StreamJob, now_s: float) -> Blind:
+    """What may be done all the same, by what can still be seen; looked for only where something may."""
+    memory = missing(memory, hold, job, now_s)
+    climbed = memory.outage is not None and memory.outage.climbed
+    return fail_safe(hold, ports.look() if climbed else None, memory, job, now_s)
 
 
 def think(
@@ -170,6 +199,7 @@ def think(
         level_changed_at_s=seen.level_changed_at_s,
         lines=None if seen.seconds is None else {str(operator): one for operator, one in seen.seconds.lines.items()},
         room=timed("headroom", room_of, seen),
+        advice=timed("advice", memory_advice, snapshot, resized, job.spec.executors.max),
         chosen=None if plan.choice is None else plan.planner,
     )
 

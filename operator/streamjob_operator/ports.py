@@ -8,6 +8,7 @@ from typing import Protocol
 
 from streamjob_operator.scaling import registry
 from streamjob_operator.scaling.rule import ScalingRule
+from streamjob_operator.sight import Sight
 from streamjob_operator.values import CycleRecord, Memory, Receipt, Snapshot, Verdict
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import Planner
@@ -83,13 +84,18 @@ class Planning(Protocol):
         """The planner of that name; its `solve` raises Starting or Overran when there is no plan in time."""
 
 
+Look = Callable[[], Sight | None]
+"""Gives what can be seen of the job without measurements; None where its agent is not heard either."""
+
+
 Rules = Callable[[str], ScalingRule]
 """Gives the scaling rule of a name."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """The whole world, as far as the cycle can reach it. `rules` gives the scaling rule that the job names."""
+    """The whole world, as far as the cycle can reach it. `rules` gives the scaling rule that the job names, `look` is
+    asked where `metrics` fails."""
 
     metrics: MetricsSource
     actuator: Actuator
@@ -97,3 +103,4 @@ class Ports:
     reporters: tuple[Reporter, ...] = ()
     planning: Planning | None = None  # None: in this process
     rules: Rules = registry.get
+    look: Look = lambda: None

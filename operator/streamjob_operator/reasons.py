@@ -39,6 +39,15 @@ class Reason(enum.StrEnum):
     EXECUTOR_REMOVED = "ExecutorRemoved"
     """Marked executors hold no key group any more and leave."""
 
+    FAIL_SAFE_OUT = "FailSafeOut"
+    """Measurements have been missing for `failSafe.outAfter`, and what can still be seen asks for more executors, or
+    for key groups on those that have none. None leaves. To do: bring the measurements back: `MetricsAvailable` says
+    what is wrong."""
+
+    FAIL_SAFE_FLOOR = "FailSafeFloor"
+    """Measurements have been missing for `failSafe.floorAfter`: there shall be `failSafe.floor` executors at least.
+    None leaves. To do: bring the measurements back: `MetricsAvailable` says what is wrong."""
+
     BALANCED = "Balanced"
     """No moves are known that make batches shorter, and the number of executors fits; or, where the objective is
     loadDistance, the distance is within what you asked for."""
@@ -140,6 +149,18 @@ class Reason(enum.StrEnum):
     it lasts."""
 
 
+class Advice(enum.StrEnum):
+    """What a person is advised beside what a cycle did: stable codes. Nothing is changed by it."""
+
+    MEMORY_SHORT = "MemoryShort"
+    """With the newest plan an executor's state takes more than nine tenths of the memory that there is for it.
+    To do: read the message: it says how much larger executors, or how many of them, would do."""
+
+    MEMORY_SPARE = "MemorySpare"
+    """Less than half of the executors' memory would do. To do: read the message; smaller executors, if nothing
+    else needs their memory."""
+
+
 ACTING = (
     Reason.BATCH_TIME,
     Reason.FILLING,
@@ -149,5 +170,7 @@ ACTING = (
     Reason.SCALE_OUT,
     Reason.SCALE_IN,
     Reason.EXECUTOR_REMOVED,
+    Reason.FAIL_SAFE_OUT,
+    Reason.FAIL_SAFE_FLOOR,
 )
 """Reasons to act; with any other one nothing was changed."""

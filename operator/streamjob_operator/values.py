@@ -16,7 +16,10 @@ from streamjob_operator.observed import ExecutorView as ExecutorView  # noqa: PL
 from streamjob_operator.observed import QueryRates as QueryRates  # noqa: PLC0414
 from streamjob_operator.observed import Snapshot as Snapshot  # noqa: PLC0414
 from streamjob_operator.observed import StageView as StageView  # noqa: PLC0414
+from streamjob_operator.outage import Known as Known  # noqa: PLC0414
+from streamjob_operator.outage import Outage as Outage  # noqa: PLC0414
 from streamjob_operator.queries import QueryPart as QueryPart  # noqa: PLC0414 - another one
+from streamjob_operator.reasons import Advice as Advice  # noqa: PLC0414 - codes of values, told elsewhere
 from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one of the values, told elsewhere
 from streamjob_operator.series import BatchTimes
 from streamjob_operator.shares import Arrivals as Arrivals  # noqa: PLC0414 - another one
@@ -169,6 +172,9 @@ class Memory:
         remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
         batches: what windows taught about batches and moves, and how far predictions were off.
         chosen: the planner that `auto` asked last, None where it was not asked.
+        known: what the newest cycle that could measure knew; None before the first one.
+        outage: the time without measurements, until they have been back for a statistics period; None outside of it.
+        quiet_until_s: no scale-in before this, because measurements were missing for long.
         counters: how often each reason was given, by code, and errors of reporters as "ReporterErrors".
     """
 
@@ -200,6 +206,9 @@ class Memory:
     learned_at_s: float | None = None
     batches: Knowledge = dataclasses.field(default_factory=Knowledge)
     chosen: str | None = None
+    known: Known | None = None
+    outage: Outage | None = None
+    quiet_until_s: float | None = None
     counters: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
@@ -218,6 +227,15 @@ class Room:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryAdvice:
+    """That executors are too small or much too large for the newest plan: a stable code, and the arithmetic in words.
+    Nothing is changed by it."""
+
+    code: Advice
+    message: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CycleRecord:
     """All that one cycle saw and did: what views, reports, the history file and telemetry are made from.
 
@@ -228,7 +246,8 @@ class CycleRecord:
     `level_changed_at_s` since when there is as much work for all. `lines`: by operator, what part of its seconds rows
     do not change; an operator of which rows explain nothing is left out, None without a series. `batch_times`: batches
     of today's placement beside what they were predicted to take, None where nobody knows. `room`: how much more load
-    that placement survives, None where nothing was measured.
+    that placement survives, None where nothing was measured. `memory_advice`: None where executors' memory fits, or
+    nobody tells it.
     """
 
     at_s: float
@@ -247,3 +266,4 @@ class CycleRecord:
     woken: tuple[Event, ...] = ()
     batch_times: BatchTimes | None = None
     room: Room | None = None
+    memory_advice: MemoryAdvice | None = None

@@ -18,6 +18,7 @@ from streamjob_sim.actuate import SimulatedActuator
 from streamjob_sim.faults import FaultKind, lasting
 from streamjob_sim.job import SimulatedJob
 from streamjob_sim.measure import START_S, SimulatedMetrics
+from streamjob_sim.unmeasured import sight_of
 
 _DOWN = frozenset({FaultKind.CONTROLLER_DOWN})
 _CRASHES = frozenset({FaultKind.CONTROLLER_CRASHES})
@@ -113,6 +114,7 @@ class Controller:
             memory=self._memory,
             planning=self._planning,
             rules=self._rules,
+            look=lambda: sight_of(self._simulated),
         )
         fault = lasting(self._simulated.world.faults, _CRASHES, self._simulated.now_s)
         if fault is None or self._rng.random() >= (fault.share or 0.0):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from worlds import World, job, warm
 
-from streamjob_operator.values import Reason
+from streamjob_operator.values import Advice, MemoryAdvice, Reason
 
 MIB = 1024.0**2
 SCALING_OFF = ("scaling: {mode: Auto", "scaling: {mode: 'Off'")
@@ -107,3 +107,55 @@ def test_an_executor_that_somebody_marks_is_drained_as_far_as_there_is_room() ->
     assert verdict.reason is Reason.MEMORY_TOO_SMALL
     assert len(set(world.owners)) == 2, "what has no room stays where it is"
     assert world.removed == []
+
+
+def roomy(use: list[float], limit: float) -> World:
+    """Key groups side by side on two executors, as busy as each other."""
+    owners: list[str | None] = [str(at % 2) for at in range(len(use))]
+    ready = dict.fromkeys("01", "ready")
+    return World(loads=[10.0] * len(use), owners=owners, executors=ready, state_memory=use, state_limit=limit)
+
+
+def advised(world: World) -> MemoryAdvice | None:
+    return warm(world, UNSCALED).turn(UNSCALED).memory_advice
+
+
+def test_executors_too_small_for_the_plan_get_advice_with_its_arithmetic() -> None:
+    found = advised(roomy([120 * MIB] * 4, 250 * MIB))
+    assert found is not None
+    assert found.code is Advice.MEMORY_SHORT
+    assert found.message == (
+        "With the newest plan executor 0 holds 240 MiB of state; with a tenth to spare that takes 267 MiB, and "
+        "executors have 250 MiB for it. Either 16.7 MiB more memory for each of them, or 3 executors of today's size "
+        "or more (480 MiB of state / 225 MiB = 3 at least)."
+    )
+
+
+def test_a_key_group_that_is_too_large_for_any_executor_is_named() -> None:
+    found = advised(roomy([240 * MIB, 100 * MIB], 250 * MIB))
+    assert found is not None
+    assert "more executors would not do, as key group 0 of operator 0 alone takes 240 MiB." in found.message
+
+
+def test_executors_that_fit_and_those_that_do_not_tell_get_no_advice() -> None:
+    assert advised(roomy([100 * MIB] * 4, 250 * MIB)) is None
+    world = roomy([120 * MIB] * 4, 250 * MIB)
+    world.state_memory = None
+    assert advised(world) is None
+    silent = roomy([120 * MIB] * 4, 250 * MIB)
+    silent.state_limit = None
+    assert advised(silent) is None
+
+
+@pytest.mark.parametrize(("used", "told"), [(1000.0, True), (2000.0, False)])
+def test_executors_much_too_large_are_told_by_what_they_ever_used(used: float, told: bool) -> None:
+    world = roomy([MIB] * 4, 3000 * MIB)
+    world.process = (used * MIB, 4096 * MIB)
+    found = advised(world)
+    assert (found is not None) is told
+    if found is not None:
+        assert found.code is Advice.MEMORY_SPARE
+        assert found.message == (
+            "No executor has used more than 1000 MiB of 4 GiB since it began, and the newest plan adds 0 B of state; "
+            "with a tenth to spare 1.09 GiB for each would do."
+        )

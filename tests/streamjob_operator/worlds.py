@@ -11,6 +11,7 @@ from scipy import sparse
 from streamjob_operator.cycle import turn
 from streamjob_operator.ports import Ports, Reporter
 from streamjob_operator.series import BatchSeries
+from streamjob_operator.sight import Longer, Sight, resting
 from streamjob_operator.spec import StreamJob, parse_job
 from streamjob_operator.values import (
     Arrivals,
@@ -91,13 +92,29 @@ class World:
     cores: dict[str, int] = dataclasses.field(default_factory=dict)  # of executors that have more than one
     state_memory: list[float] | None = None  # bytes of each group's state
     state_limit: float | None = None  # of each executor
+    process: tuple[float, float] | None = None  # bytes that each executor's process has used at most, and may use
     told: dict[str, int] = dataclasses.field(default_factory=dict)  # key groups of executors by the agent's count
     places: dict[int, int] = dataclasses.field(default_factory=dict)  # of groups that go to executors to come
+    heard: bool = True  # whether the agent tells of itself while measurements are missing
+    longer: Longer | None = None  # what it tells of its batches
 
     def observe(self, now_s: float, window_s: float) -> Snapshot:
         self._crash("observe")
         if self.observe_error is not None:
             raise self.observe_error
+        return self._measured(now_s, window_s)
+
+    def look(self) -> Sight | None:
+        """What is seen without measurements."""
+        if not self.heard:
+            return None
+        real, nothing = self._measured(self.now_s, 10.0), np.zeros(len(self.loads))
+        blind = dataclasses.replace(
+            real, busy_s=nothing, cpu_s=nothing, records=nothing, stages=(), rates=resting(self.now_s)
+        )
+        return Sight(snapshot=blind, longer=self.longer)
+
+    def _measured(self, now_s: float, window_s: float) -> Snapshot:
         busy_s = np.array(self.loads) / 100.0 * window_s
         return Snapshot(
             taken_at_s=now_s - self.measured_ago_s,
@@ -117,6 +134,8 @@ class World:
                     state=state,
                     busy_s=0.0,
                     groups=self.told.get(one),
+                    memory_used_bytes=None if self.process is None else self.process[0],
+                    memory_limit_bytes=None if self.process is None else self.process[1],
                     state_limit_bytes=self.state_limit,
                 )
                 for one, state in self.executors.items()
@@ -200,7 +219,7 @@ class World:
     def turn(self, of: StreamJob, reporters: Iterable[Reporter] = ()) -> CycleRecord:
         """One cycle, then ten seconds of the world: up to `moves_per_turn` moves take effect."""
         try:
-            ports = Ports(metrics=self, actuator=self, memory=self, reporters=tuple(reporters))
+            ports = Ports(metrics=self, actuator=self, memory=self, reporters=tuple(reporters), look=self.look)
             return turn(ports, of, self.now_s, np.random.default_rng(1), lambda: 0.0)
         finally:
             self.pass_time()

@@ -7,7 +7,7 @@ from making.sources import constant_doc, member_docs
 from making.tables import code, table
 from streamjob_operator.kube import names
 from streamjob_operator.kube.report.tellings import TOLD, WARNINGS
-from streamjob_operator.reasons import ACTING, Reason
+from streamjob_operator.reasons import ACTING, Advice, Reason
 
 FOLLOWED = (names.KubeReason.STOPPED, names.KubeReason.RESUMED)
 TO_DO = " To do: "
@@ -36,6 +36,11 @@ codes are stable.
 ## It did not act
 
 {held}
+## Advice
+
+Beside what a cycle did, in `status.load.memory` and `streamjob explain`; nothing is changed by it.
+
+{advice}
 ## On a cluster
 
 Reasons of conditions and events that have to do with Kubernetes, the driver's pod, or Prometheus.
@@ -105,6 +110,7 @@ def reasons_page() -> str:
         refusals=table(("code", "what it means"), refusals.items()),
         acted=_reasons(acting),
         held=_reasons(holding),
+        advice=_reasons(member_docs(Advice)),
         kube=_reasons(member_docs(names.KubeReason)),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.asking.measured import Measured, Unanswerable, of_record
+from streamjob_operator.steps.memory_advice import told_advice
 from streamjob_operator.values import CycleRecord
 
 
@@ -13,7 +14,7 @@ class Decided:
     """What it rested on and what came of it.
 
     `needed` and `target` are None where the cycle was held before it asked the rule; `least` and `most` are the job's
-    bounds, None where nobody told them.
+    bounds, None where nobody told them; `advice` is about executors' memory, None where there is none.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Decided:
     message: str
     least: int | None = None
     most: int | None = None
+    advice: str | None = None
 
 
 def decided(record: CycleRecord, name: str, least: int | None, most: int | None) -> Decided:
@@ -38,6 +40,7 @@ def decided(record: CycleRecord, name: str, least: int | None, most: int | None)
         message=(record.verdict if scaling is None else scaling).message,
         least=least,
         most=most,
+        advice=None if record.memory_advice is None else told_advice(record.memory_advice),
     )
 
 

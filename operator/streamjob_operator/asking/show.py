@@ -54,6 +54,8 @@ def decision_sentences(decided: Decided) -> Iterator[str]:
         bounds = "" if decided.least is None else f", {decided.least} to {decided.most} are allowed"
         yield f"The rule asks for {decided.needed}{bounds}; {decided.target} are wanted."
     yield f"{decided.reason}: {decided.message}"
+    if decided.advice is not None:
+        yield decided.advice
 
 
 def answer_view(name: str, found: Answer) -> RenderableType:

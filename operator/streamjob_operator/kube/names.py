@@ -103,7 +103,12 @@ class Condition(enum.StrEnum):
     """False: the API server let the spec pass, but the operator found a mistake in it; the message is the sentence."""
 
     METRICS_AVAILABLE = "MetricsAvailable"
-    """False: measurements are missing or stale; the message says which and since when. Nothing moves until then."""
+    """False: measurements are missing or stale; the message says which and since when. Nothing moves until then, but
+    for what `scaling.failSafe` allows."""
+
+    FAIL_SAFE = "FailSafe"
+    """True: measurements have been missing for so long that executors may come without them (`scaling.failSafe`), and
+    none leaves. It ends once measurements have been back for a statistics period."""
 
     ACTUATION_AVAILABLE = "ActuationAvailable"
     """False: the agent cannot move key groups, or not everything can be done for an adopted application."""

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.scaling import registry as scaling_rules
 from streamjob_operator.spec.base import Part
+from streamjob_operator.spec.fail_safe import FailSafe
 from streamjob_operator.spec.quantities import Duration, Size, format_duration
 from streamjob_operator.spec.rules import OneOf, Rule, matches, seconds, told
 from streamjob_planners import registry
@@ -338,6 +339,9 @@ class Scaling(Part):
 
     stabilization: Stabilization = Stabilization()
     """How long more or fewer executors must have been needed before their number follows."""
+
+    fail_safe: FailSafe = FailSafe()
+    """What is done when measurements are missing for long. Default: nothing, the number stays."""
 
     windows: tuple[Window, ...] = Field(default=(), max_length=MOST_WINDOWS)
     """Recurring times in which scaling up, scaling down or moving is forbidden. Default: none, at most 50."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import threading
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from streamjob_operator.spec import StreamJob
 from streamjob_operator.standalone.agent_actuator import AgentActuator
 from streamjob_operator.standalone.job_file import JobFile
 from streamjob_operator.standalone.runner import Runner
+from streamjob_operator.standalone.unmeasured import seen_at
 from streamjob_operator.view import LiveView
 
 MEMORY, SNAPSHOT = "memory.json", "snapshot.json"
@@ -53,6 +55,7 @@ class LookingAfter:
                 memory=FileMemory(self.out / MEMORY, self.tell),
                 reporters=(HistoryFile(self.history, job), SnapshotFile(self.out / SNAPSHOT), view),
                 planning=planning,
+                look=functools.partial(seen_at, client),
             )
             file = JobFile(self.path, job, self.tell)
             Runner(

@@ -14,7 +14,16 @@ def recall(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
     """The memory to think with."""
     memory = _of_this_run(_of_these_queries(_of_this_driver(memory, snapshot, now_s), snapshot), snapshot)
     memory = _with_fleet(memory, snapshot, now_s)
-    memory = learn_batches(learn(memory, snapshot), snapshot)
+    return _with_wishes(learn_batches(learn(memory, snapshot), snapshot), snapshot, now_s)
+
+
+def recall_unmeasured(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
+    """The same from what is seen without measurements: who is there, and nothing is learned."""
+    return _with_wishes(_with_fleet(_of_this_driver(memory, snapshot, now_s), snapshot, now_s), snapshot, now_s)
+
+
+def _with_wishes(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
+    """What is wanted and marked, as far as it still means something."""
     marked = _still_marked(memory, snapshot)
     ready = sum(1 for one in snapshot.executors if one.state == "ready" and one.executor_id not in marked)
     wanted = ready if memory.executors_target is None or _behind(memory, snapshot) else memory.executors_target

@@ -8,6 +8,7 @@ from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.estimate import lag_growth_rps
 from streamjob_operator.steps.learn import MOST_MOVED
 from streamjob_operator.values import (
+    Known,
     Lag,
     Memory,
     PendingPlan,
@@ -38,14 +39,21 @@ def remember(memory: Memory, happened: Happened, job: StreamJob, now_s: float) -
     memory = _counted(memory, happened)
     if happened.snapshot is not None:
         memory = dataclasses.replace(memory, lag=_lag(memory, happened.snapshot))
+    if happened.scaling is not None and happened.snapshot is not None:
+        memory = dataclasses.replace(memory, known=_known(happened.scaling, happened.snapshot))
     if happened.scaling is not None:
         memory = _scaling(memory, happened.scaling, happened.rule, job, now_s)
     memory = dataclasses.replace(memory, pending=_pending(memory, happened))
     if happened.receipt is not None and happened.receipt.accepted:
         moved = memory.moved if happened.verdict.plan is None else _moved(happened)
         memory = _accepted(memory, happened.verdict, happened.receipt, now_s)
-        memory = dataclasses.replace(memory, moved=moved)
+        memory = dataclasses.replace(_promised(memory, happened), moved=moved)
     return memory
+
+
+def _known(decision: ScalingDecision, snapshot: Snapshot) -> Known:
+    sizes, batch_s = snapshot.state_bytes, snapshot.rates.mean_batch_s or snapshot.rates.last_batch_s
+    return Known(needed=decision.needed, batch_s=batch_s, state_bytes=float(sizes.mean()) if sizes.size else 0.0)
 
 
 def _lag(memory: Memory, snapshot: Snapshot) -> Lag | None:
@@ -81,10 +89,10 @@ def wanted_of(verdict: Verdict) -> int:
 
 
 def _moved(happened: Happened) -> tuple[str, ...] | None:
-    """Key groups of the plan that was accepted; None when they are too many to keep."""
+    """Key groups of the plan that was accepted; None when they are too many to keep, or nothing measured them."""
     plan, model = happened.verdict.plan, happened.model
     if plan is None or model is None:
-        return ()
+        return () if plan is None else None
     arrivals = happened.verdict.arrivals
     rows = (*(move.group for move in plan.moves), *(() if arrivals is None else arrivals.groups))
     if len(rows) > MOST_MOVED:
@@ -105,10 +113,21 @@ def _accepted(memory: Memory, verdict: Verdict, receipt: Receipt, now_s: float) 
         acted_at_s=now_s,
         arrivals=_arrivals(memory, verdict),
         filling=memory.filling and verdict.plan is None,
-        predicted_distance=memory.predicted_distance if verdict.plan is None else verdict.plan.after.load_distance,
-        predicted_batch_s=memory.predicted_batch_s if verdict.plan is None else verdict.plan.after.expected_s,
         approved_plan=memory.approved_plan if verdict.pending is None or verdict.awaits else verdict.pending.plan_hash,
         pending=verdict.pending if verdict.awaits else None,
+    )
+
+
+def _promised(memory: Memory, happened: Happened) -> Memory:
+    """With what the accepted plan promised; one that nothing was measured for promises nothing."""
+    plan = happened.verdict.plan
+    if plan is None:
+        return memory
+    after = None if happened.model is None else plan.after
+    return dataclasses.replace(
+        memory,
+        predicted_distance=None if after is None else after.load_distance,
+        predicted_batch_s=None if after is None else after.expected_s,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamjob_operator.scaling.rule import Fleet, ScalingRule, Situation, Wish, clamp
 from streamjob_operator.spec import Denied, Mode, StreamJob
 from streamjob_operator.spec.quantities import format_duration
+from streamjob_operator.steps.outages import quiet
 from streamjob_operator.steps.windows import denying
 from streamjob_operator.values import Memory, Reason, RuleState, ScalingDecision, Snapshot
 
@@ -60,9 +61,19 @@ def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
     if fleet.ready < fleet.wanted:
         message = f"{fleet.ready} of {fleet.wanted} executors are ready."
         return fleet.wanted, Reason.WAITING_FOR_EXECUTORS, message
+    surplus = fleet.ready > fleet.wanted and not fleet.marked
+    if surplus or executors < fleet.wanted:
+        return _fewer(executors, wish, fleet, memory, job, now_s)
+    return _stay(wish, fleet, job)
+
+
+def _fewer(down: int, wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> Answer:
+    stays = None if job.spec.executors.replicas is not None else quiet(memory, now_s)
+    if stays is not None:
+        return fleet.wanted, Reason.STABILIZING, f"{min(down, fleet.wanted)} executors would do ({wish.why}); {stays}."
     if fleet.ready > fleet.wanted and not fleet.marked:
         return fleet.wanted, Reason.SCALE_IN, f"{fleet.ready} executors are there, {fleet.wanted} are wanted."
-    return _shrink(executors, wish, fleet, job, now_s) if executors < fleet.wanted else _stay(wish, fleet, job)
+    return _shrink(down, wish, fleet, job, now_s)
 
 
 def _stay(wish: Wish, fleet: Fleet, job: StreamJob) -> Answer:

@@ -91,6 +91,7 @@ def test_a_balanced_job() -> None:
         Condition.STALLED: "False/NothingStalled",
         Condition.ACCEPTED: "True/SpecAccepted",
         Condition.METRICS_AVAILABLE: "True/MetricsFound",
+        Condition.FAIL_SAFE: "False/MetricsFound",
         Condition.ACTUATION_AVAILABLE: "True/ActuationOn",
         Condition.EXECUTORS_AVAILABLE: "True/ExecutorsReady",
         Condition.BATCHES_PREDICTED: "True/PredictionsHold",

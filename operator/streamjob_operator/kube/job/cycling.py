@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from streamjob_operator.agent_sight import sight_of
 from streamjob_operator.cycle import turn
 from streamjob_operator.events import told
 from streamjob_operator.kube.api.reading import Reading
@@ -24,7 +25,9 @@ from streamjob_operator.kube.partition_map.maps import Maps, MapView
 from streamjob_operator.kube.partition_map.memory import StatusMemory
 from streamjob_operator.kube.report.decisions import ACTED, outcome_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
+from streamjob_operator.kube.report.findings import silence
 from streamjob_operator.ports import Ports
+from streamjob_operator.sight import Sight
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord, Memory
 from streamjob_operator.waking.cadence import Cadence, Seen
@@ -101,6 +104,7 @@ class Cycling:
             memory=StatusMemory(memory_text, seen, facts.now_s, keep, self._log.warning),
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
             planning=self._tools.planning,
+            look=lambda: unmeasured(facts),
         )
         record = turn(ports, job, facts.now_s, self._rng, time.monotonic, woken)
         self._cadence.ended(record, job.spec.balancing.statistics_period_s)
@@ -131,6 +135,12 @@ def _cycle(cycle_id: str, recorder: Recorder, elapsed_s: float, source: Source) 
     if record is None:
         return None
     return Cycle(id=cycle_id, record=record, seconds=elapsed_s, trouble=source.trouble())
+
+
+def unmeasured(facts: Facts) -> Sight | None:
+    """What the map shows of a job whose measurements are missing; None where its agent is silent, too."""
+    agent = None if facts.map is None else facts.map.agent
+    return None if agent is None or silence(facts) is not None else sight_of(agent, facts.now_s)
 
 
 class JobLog(LoggerAdapter[Any]):

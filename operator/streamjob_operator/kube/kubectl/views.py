@@ -18,7 +18,7 @@ from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.values import PendingPlan
 
 MOST_MOVES = 20
-BAD_WHEN_TRUE = (Kind.STALLED, Kind.AWAITING_APPROVAL, Kind.RECONCILING)
+BAD_WHEN_TRUE = (Kind.STALLED, Kind.AWAITING_APPROVAL, Kind.RECONCILING, Kind.FAIL_SAFE)
 STYLES = {"Acted": "green", "Refused": "red", "Held": "dim"}
 NOTHING = "-"
 
@@ -75,7 +75,7 @@ def explain_view(name: str, status: Status) -> RenderableType:
     table = Table("condition", "", "reason", "message", title="Conditions", title_justify="left")
     for one in status.conditions:
         table.add_row(one.type, Text(one.status, style=_style(one)), one.reason, one.message)
-    told = () if status.load is None else (status.load.survived, *status.load.speeds)
+    told = () if status.load is None else (status.load.survived, status.load.memory, *status.load.speeds)
     return Group(*parts, *(Text(one) for one in told if one), table)
 
 

@@ -101,6 +101,10 @@ class LoadStatus(Part):
     survived: str | None = None
     """Both as a sentence, with the executor that is full first."""
 
+    memory: str | None = None
+    """Advice about executors' memory, its code first: MemoryShort or MemorySpare; absent where it fits, or nobody tells
+    it. Nothing is changed by it."""
+
     speeds: tuple[str, ...] = ()
     """Executors that are planned for as slower or faster than most, a sentence each."""
 

@@ -11,14 +11,15 @@ from streamjob_operator.kube.report.facts import Cycle, DriverFacts
 from streamjob_operator.kube.report.motion import Motion
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps import worth
+from streamjob_operator.steps.fail_safe import REASONS
+from streamjob_operator.steps.outages import MISSING
 from streamjob_operator.values import CycleRecord, Reason
-
-MISSING = (Reason.METRICS_UNAVAILABLE, Reason.METRICS_STALE, Reason.METRICS_INCOMPLETE)
 
 
 def cycle_findings(cycle: Cycle, job: StreamJob, motion: Motion) -> Iterator[Finding]:
-    """MetricsAvailable, BatchesPredicted, Balanced, AwaitingApproval."""
+    """MetricsAvailable, FailSafe, BatchesPredicted, Balanced, AwaitingApproval."""
     yield _metrics(cycle)
+    yield _fail_safe(cycle.record)
     yield _predicted(cycle.record)
     yield _balanced(cycle.record, job, motion)
     yield _awaiting(cycle.record)
@@ -28,6 +29,7 @@ def no_cycle_findings(driver: DriverFacts) -> Iterator[Finding]:
     """What a cycle would say cannot be known while no driver runs."""
     for kind in (
         Condition.METRICS_AVAILABLE,
+        Condition.FAIL_SAFE,
         Condition.BATCHES_PREDICTED,
         Condition.BALANCED,
         Condition.AWAITING_APPROVAL,
@@ -42,10 +44,29 @@ def _metrics(cycle: Cycle) -> Finding:
         return Finding(type=kind, holds=False, reason=trouble.reason, message=message)
     if verdict.reason in MISSING:
         return Finding(type=kind, holds=False, reason=verdict.reason, message=verdict.message)
+    outage = None if cycle.record.memory is None else cycle.record.memory.outage
+    if verdict.reason in REASONS.values() and outage is not None:
+        return Finding(type=kind, holds=False, reason=outage.reason, message=verdict.message)
     if cycle.record.model is None:
         return Finding(type=kind, holds=None, reason=verdict.reason, message=verdict.message)
     message = "Measurements are there and fresh."
     return Finding(type=kind, holds=True, reason=KubeReason.METRICS_FOUND, message=message)
+
+
+def _fail_safe(record: CycleRecord) -> Finding:
+    """By the ladder's rung, whether or not this cycle had anything to do on it."""
+    outage = None if record.memory is None else record.memory.outage
+    verdict, kind = record.verdict, Condition.FAIL_SAFE
+    if outage is None:
+        message = "Measurements are not missing."
+        return Finding(type=kind, holds=False, reason=KubeReason.METRICS_FOUND, message=message)
+    if not outage.climbed:
+        message = f"The number of executors stays: measurements are missing since {rfc3339(outage.since_s)}."
+        return Finding(type=kind, holds=False, reason=verdict.reason, message=message)
+    if outage.back_since_s is None:
+        return Finding(type=kind, holds=True, reason=REASONS[outage.rung], message=verdict.message)
+    message = f"Measurements are back since {rfc3339(outage.back_since_s)}; none leaves for a statistics period."
+    return Finding(type=kind, holds=True, reason=REASONS[outage.rung], message=message)
 
 
 def _predicted(record: CycleRecord) -> Finding:

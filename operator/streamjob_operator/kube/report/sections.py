@@ -17,6 +17,7 @@ from streamjob_operator.kube.report.motion import Motion
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.steps import speeds
 from streamjob_operator.steps.headroom import sentence
+from streamjob_operator.steps.memory_advice import told_advice
 from streamjob_operator.values import CycleRecord, Reason, Snapshot
 from streamjob_planners.measures import skew_floor
 
@@ -71,6 +72,7 @@ def load_of(record: CycleRecord) -> LoadStatus | None:
         survived_alike=_rounded(None if room is None else room.alike_ratio),
         survived_any=_rounded(None if room is None else room.any_ratio),
         survived=None if room is None else sentence(room),
+        memory=None if record.memory_advice is None else told_advice(record.memory_advice),
         speeds=() if record.memory is None else tuple(speeds.sentences(record.memory)),
     )
 

@@ -18,6 +18,7 @@ TOLD = {
     Condition.STALLED: "True",
     Condition.ACTUATION_AVAILABLE: "False",
     Condition.EXECUTORS_AVAILABLE: "False",
+    Condition.FAIL_SAFE: "True",
 }
 """Conditions that are told of when they come to have this status, or another reason for it."""
 SILENT = (Reason.WARMING_UP,)
@@ -32,6 +33,8 @@ WARNINGS = (
     Reason.PLANNER_OVERRAN,
     Reason.ACTUATION_OFF,
     Reason.ACTUATOR_UNAVAILABLE,
+    Reason.FAIL_SAFE_OUT,
+    Reason.FAIL_SAFE_FLOOR,
 )
 
 
@@ -85,5 +88,7 @@ def _decision(before: Status, after: Status, facts: Facts) -> Iterator[Telling]:
         return
     generation = "" if record.receipt is None else str(record.receipt.generation)
     moves = 0 if record.verdict.plan is None else len(record.verdict.plan.moves)
-    note = f"{outcome.message} Generation {generation}, {moves} moves."
-    yield Telling(reason=outcome.reason.value, note=note, action="Rebalance", key=generation)
+    counted = "" if record.model is None else f", {moves} moves"  # without measurements the message says how many
+    note = f"{outcome.message} Generation {generation}{counted}."
+    warning = outcome.reason in WARNINGS
+    yield Telling(reason=outcome.reason.value, note=note, action="Rebalance", key=generation, warning=warning)
