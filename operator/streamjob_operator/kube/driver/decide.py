@@ -143,6 +143,7 @@ def _starting(pod: DriverPod, memory: DriverMemory) -> Decision:
 
 
 def _over(job: JobFacts, memory: DriverMemory, pod: DriverPod | None) -> Decision:
+    memory = dataclasses.replace(memory, restart_at_s=None)
     reason, why = KubeReason.DRIVER_FAILED, "restart.policy does not start it again"
     if ends.exhausted(job, memory):
         reason, why = KubeReason.RESTARTS_EXHAUSTED, f"restart.maxRestarts is {job.application.restart.max_restarts}"

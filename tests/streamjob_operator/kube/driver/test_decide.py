@@ -276,6 +276,7 @@ def test_restarts_in_a_row_end_at_the_most_that_are_allowed() -> None:
     last = decided(ended(uid="pod-3"), memory, job=job, now_s=now_s)
     assert (last.action, last.reason, last.stalled) == (Action.NOTHING, KubeReason.RESTARTS_EXHAUSTED, True)
     assert "restart.maxRestarts is 2" in last.sentence
+    assert last.memory.restart_at_s is None
     assert decided(None, last.memory, job=job, now_s=now_s + 999).reason is KubeReason.RESTARTS_EXHAUSTED
     more = limited(maxRestarts=3)
     assert decided(ended(uid="pod-3"), last.memory, job=more, now_s=now_s + 999).action is Action.STOP
