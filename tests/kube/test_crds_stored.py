@@ -20,7 +20,7 @@ from streamjob_operator.kube.crd.definitions import stream_job
 from streamjob_operator.kube.names import FINALIZER
 
 RULES = "x-kubernetes-validations"
-KIND = "streamjobs.stored.streamjob.dev"
+KIND, MADE = "storedjobs.stored.streamjob.dev", {"apiVersion": "stored.streamjob.dev/v1alpha1", "kind": "StoredJob"}
 COMMAND = (
     'spec.application.driver.podTemplate.spec.containers: Invalid value: "array": command of the driver\'s container: '
     "a list given; the agent starts the script; application.mainFile names it, leave it out"
@@ -28,12 +28,13 @@ COMMAND = (
 
 
 def definition() -> dict[str, Any]:
-    """Ours, in a group of its own: other tests use ours beside this one."""
+    """Ours, under names of its own: other tests use ours on the same API server."""
     found = stream_job()
-    group = "stored.streamjob.dev"
+    plural, _, group = KIND.partition(".")
     found["metadata"]["name"] = KIND
     found["spec"]["group"] = group
-    found["spec"]["names"] |= {"shortNames": [], "categories": []}
+    named = {"kind": "StoredJob", "listKind": "StoredJobList", "plural": plural, "singular": "storedjob"}
+    found["spec"]["names"] = named
     return found
 
 
@@ -58,8 +59,7 @@ def stored(kubectl: Kubectl) -> Iterator[Kubectl]:
         "driver": {"podTemplate": template},
     }
     job = {
-        "apiVersion": "stored.streamjob.dev/v1alpha1",
-        "kind": "StreamJob",
+        **MADE,
         "metadata": {"name": "a", "finalizers": [FINALIZER]},
         "spec": {"application": application, "executors": {"min": 1, "max": 4}},
     }
@@ -97,8 +97,7 @@ def test_the_status_of_it_is_written(stored: Kubectl) -> None:
         return
     assert patch(stored, change, written) == []
     applied = {
-        "apiVersion": "stored.streamjob.dev/v1alpha1",
-        "kind": "StreamJob",
+        **MADE,
         "metadata": {"name": "a"},
         "status": {"why": "InvalidSpec"},
     }
