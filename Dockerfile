@@ -21,7 +21,7 @@ RUN touch README.md LICENSE \
 # The operator: its packages, and a compiler for the planners' loops. None of this stage but a virtual environment is copied.
 FROM build AS operator-dependencies
 RUN apt-get update -qq \
- && apt-get install -qq --yes --no-install-recommends binutils gcc libc6-dev libpython3-dev >/dev/null
+ && apt-get install -qq --yes --no-install-recommends binutils g++ libc6-dev libpython3-dev >/dev/null
 RUN python3 -m venv /opt/streamjob \
  && /opt/streamjob/bin/pip install --quiet --no-compile --constraint constraints.txt '.[operator,planners]' hatchling setuptools
 
@@ -33,9 +33,9 @@ COPY planners planners
 RUN mkdir /loops && NUMBA_CPU_NAME=$NUMBA_CPU_NAME NUMBA_CPU_FEATURES= NUMBA_CACHE_DIR=/tmp/loops PYTHONPATH=planners \
     /opt/streamjob/bin/python -W ignore -m streamjob_planners.building /loops
 
-# What no process reads stays behind: tests, sources and headers of compiled modules, symbols (libraries that a wheel's maker
-# has patched may lose more than that: those of *.libs stay as they are), and of the client of Kubernetes its copy for asyncio and
-# the typed calls, as the operator's are dynamic. Bytecode is kept for what is loaded alone.
+# What no process reads stays behind: tests, sources and headers of compiled modules, symbols (but in *.libs:
+# their makers have patched these libraries, and they do not load without), parts of scipy and ortools, and of the client of
+# Kubernetes its copy for asyncio and the typed calls, as the operator's are dynamic.
 FROM operator-dependencies AS operator-build
 COPY README.md LICENSE ./
 COPY operator operator
@@ -48,7 +48,8 @@ RUN /opt/streamjob/bin/pip install --quiet --no-compile --no-deps --no-build-iso
  && /opt/streamjob/bin/pip uninstall --quiet --yes numba llvmlite hatchling trove-classifiers pathspec pluggy pip setuptools \
  && cd /opt/streamjob/lib/python3*/site-packages \
  && cp /loops/* streamjob_planners/kernel/ \
- && rm -rf kubernetes/aio kubernetes/client/api \
+ && rm -rf kubernetes/aio kubernetes/client/api scipy/io scipy/signal scipy/odr \
+ && find ortools -mindepth 1 -maxdepth 1 -type d -not -name sat -not -name util -not -name .libs -exec rm -rf {} + \
  && find . -type d \( -name tests -o -name test -o -name __pycache__ \) -prune -exec rm -rf {} + \
  && find . -type f -regex '.*\.\(pyi\|pxd\|pyx\|h\|hpp\|c\|cpp\|a\)' -delete \
  && find . -type f -name '*.so*' -not -regex '\./[^/]*\.libs/.*' -exec strip --strip-unneeded {} +

@@ -1,7 +1,7 @@
 """Compiles the inner loops ahead of time into an extension module, which needs neither numba nor LLVM: for an image.
 
 `python -m streamjob_planners.building FOLDER` leaves it and a file that says for which arrays it was made in FOLDER;
-they are used where they lie beside `kernel/ahead.py`. It needs numba, setuptools, a C compiler and Python's headers,
+they are used where they lie beside `kernel/ahead.py`. It needs numba, setuptools, a C++ compiler and Python's headers,
 and compiles the loops that `warm_up` calls, for any processor of this architecture or for that of NUMBA_CPU_NAME.
 """
 
@@ -52,7 +52,8 @@ def called() -> dict[str, Call]:
 
 def build(folder: Path) -> tuple[str, ...]:
     """Leave both files there; names of the loops. Raises ValueError for one that is called with two kinds of arrays."""
-    module, layouts = CC(ahead.MODULE, source_module=ahead), {}
+    module = CC(ahead.MODULE, source_module=ahead)
+    layouts: dict[str, tuple[object, ...]] = {}
     module.output_dir, module.use_nrt, module.target_cpu = str(folder), False, os.environ.get("NUMBA_CPU_NAME", "")
     for name, call in called().items():
         if len(call.made_for) > 1:
