@@ -7,6 +7,7 @@ and compiles the loops that `warm_up` calls, for any processor of this architect
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -15,13 +16,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numba
-from numba.core.compiler import Flags
-from numba.core.dispatcher import Dispatcher
-from numba.pycc import CC, compiler
-
 from streamjob_planners.kernel import ahead
 from streamjob_planners.warm import warm_up
+
+# Numba's annotations are of a small part of it.
+numba: Any = importlib.import_module("numba")
+dispatcher: Any = importlib.import_module("numba.core.dispatcher")
+pycc: Any = importlib.import_module("numba.pycc")
 
 
 class Call:
@@ -52,7 +53,7 @@ def called() -> dict[str, Call]:
 
 def build(folder: Path) -> tuple[str, ...]:
     """Leave both files there; names of the loops. Raises ValueError for one that is called with two kinds of arrays."""
-    module = CC(ahead.MODULE, source_module=ahead)
+    module = pycc.CC(ahead.MODULE, source_module=ahead)
     layouts: dict[str, tuple[object, ...]] = {}
     module.output_dir, module.use_nrt, module.target_cpu = str(folder), False, os.environ.get("NUMBA_CPU_NAME", "")
     for name, call in called().items():
@@ -61,15 +62,15 @@ def build(folder: Path) -> tuple[str, ...]:
         ((types, layouts[name]),) = call.made_for
         result = next(iter(call.loop.overloads.values())).signature.return_type
         module.export(name, numba.core.typing.signature(result, *types))(call.loop.py_func)
-    compiler.Flags = _flags
+    pycc.compiler.Flags = _flags
     module.compile()
     (folder / ahead.LAYOUTS).write_text(json.dumps(layouts), encoding="utf-8")
     return tuple(layouts)
 
 
-def _flags() -> Flags:
+def _flags() -> Any:
     """What the `compiled` loops are compiled with; the module itself has no options for these."""
-    flags = Flags()
+    flags = numba.core.compiler.Flags()
     flags.release_gil, flags.error_model = True, "numpy"
     return flags
 
@@ -78,7 +79,11 @@ def places_of_loops() -> Iterable[tuple[ModuleType, str, Any]]:
     """Where the planners' modules hold loops: module, name there, loop."""
     for title, module in list(sys.modules.items()):
         if title.partition(".")[0] == __package__:
-            yield from ((module, name, one) for name, one in list(vars(module).items()) if isinstance(one, Dispatcher))
+            yield from (
+                (module, name, one)
+                for name, one in list(vars(module).items())
+                if isinstance(one, dispatcher.Dispatcher)
+            )
 
 
 if __name__ == "__main__":
