@@ -1,17 +1,12 @@
 """Loading compiled loops before the clock of a plan runs.
 
-Compiled code is kept on disk: beside the source, or where NUMBA_CACHE_DIR says (a read-only container needs that, set
-to a writable folder). Without either, every process compiles for itself. An image can bring compiled code along: its
-build runs `python -m streamjob_planners.warm` into a folder that STREAMJOB_COMPILED_LOOPS names when it runs; what it
-brings is of use where NUMBA_CPU_NAME and the sources are the same.
+Code that numba compiles is kept on disk: beside the source, or where NUMBA_CACHE_DIR says. An image brings loops that
+were compiled before instead, see `building`.
 """
 
 from __future__ import annotations
 
 import functools
-import os
-import shutil
-from pathlib import Path
 
 import numpy as np
 
@@ -22,6 +17,8 @@ from streamjob_planners.covering import covered
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
 from streamjob_planners.kernel.cells import loads_of
+from streamjob_planners.kernel.exchange import off_by, relieve
+from streamjob_planners.kernel.transfer import may_enter, send
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import Budget, LoadModel, PlanParams
 from streamjob_planners.ordering import ordered_moves
@@ -31,10 +28,7 @@ from streamjob_planners.thin import thin_out
 
 @functools.cache
 def warm_up() -> None:
-    """Run every compiled loop once, on a tiny model."""
-    brought, kept = os.environ.get("STREAMJOB_COMPILED_LOOPS"), os.environ.get("NUMBA_CACHE_DIR")
-    if brought and kept:
-        take_over(Path(brought), Path(kept))
+    """Run every loop that Python calls once, on a tiny model."""
     model = LoadModel(
         node_ids=("a", "b"),
         capacity=np.ones(2),
@@ -49,25 +43,19 @@ def warm_up() -> None:
     problem = compile_problem(model, PlanParams(budget=Budget(max_migrations=1)))
     engine, limits = Engine(problem, 1), Limits(lambda: 0.0, 1.0, None)
     found = covered(engine, limits, levelled(engine, limits, 0.0), 1.0, 0.0)
+    covered(engine, limits, model.node_of, 1.0, 0.0)  # gives out what leaves, as long as levelling has not done better
     engine.set_bands(np.zeros(2), np.zeros(2))
     engine.run(limits, 1, 0.0, drain=0.0, price=0.0)
     closed(engine, limits, Distance(problem), np.array([0, 1]))
+    off_by(engine.state, 0)
+    relieve(engine.fixed, engine.state, engine.table, 0, (0.0, 0.0))
+    may_enter(engine.fixed, engine.state, 0, 1)
+    send(engine.fixed, engine.state, 0, 1)
     engine.waiting()
     thin_out(engine, found, limits)
     send_unpaid_home(engine, found, 0.0)
     loads_of(engine.fixed, found)
     ordered_moves(model, np.array([0, 1]))
-
-
-def take_over(brought: Path, kept: Path) -> None:
-    """Copy the files of `brought` that `kept` lacks. Safe while other processes do the same."""
-    for file in sorted(one for one in brought.rglob("*") if one.is_file()):
-        target = kept / file.relative_to(brought)
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            draft = target.with_name(f"{target.name}.{os.getpid()}")
-            shutil.copyfile(file, draft)
-            draft.replace(target)
 
 
 if __name__ == "__main__":

@@ -59,6 +59,12 @@ def with_balancing(job: StreamJob, **changes: object) -> StreamJob:
     return job.model_copy(update={"spec": job.spec.model_copy(update={"balancing": balancing})})
 
 
+def with_rule(job: StreamJob, rule: str) -> StreamJob:
+    """The job with another scaling rule, which is not validated again."""
+    scaling = job.spec.scaling.model_copy(update={"rule": rule})
+    return job.model_copy(update={"spec": job.spec.model_copy(update={"scaling": scaling})})
+
+
 def propose(moment: Moment, job: StreamJob, seed: int, clock: Clock = time.monotonic) -> Proposal:
     """Plan on a snapshot. Raises ValueError on a snapshot that makes no load model, Hold when the planner fails."""
     snapshot = moment.snapshot

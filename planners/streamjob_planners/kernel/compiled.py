@@ -1,4 +1,4 @@
-"""Compiles inner loops with numba where it is installed; the same code runs interpreted where it is not."""
+"""Compiles inner loops: ahead of time or by numba, where either is there; else the same code runs interpreted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-AVAILABLE = importlib.util.find_spec("numba") is not None
+from streamjob_planners.kernel import ahead
+
+_NUMBA = importlib.util.find_spec("numba") is not None and not ahead.THERE
+AVAILABLE = ahead.THERE or _NUMBA
 """Whether inner loops are compiled; interpreted ones are some 100 times slower and give the same answers."""
 
-if AVAILABLE:
+if _NUMBA:
     import numba
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -26,5 +29,10 @@ _OPTIONS: dict[str, Any] = {
 
 
 def compiled(function: F) -> F:
-    """The function, compiled at its first call and kept on disk for the next process."""
-    return cast(F, numba.njit(**_OPTIONS)(function)) if AVAILABLE else function
+    """The function, compiled ahead of time, or by numba at its first call and kept on disk for the next process.
+
+    Ahead of time only those are compiled on their own that Python calls: the others are parts of these.
+    """
+    if ahead.THERE:
+        return cast(F, ahead.loop_of(function))
+    return cast(F, numba.njit(**_OPTIONS)(function)) if _NUMBA else function
