@@ -235,7 +235,7 @@ def quote(number: int, ask: int, at_s: float, symbol: str = "S1") -> Row:
 
 def test_a_quote_below_the_mean_of_its_interval_is_a_bargain_once_that_has_closed() -> None:
     first = {"trades": [trade(1_000, 3, 1), trade(1_400, 1, 2)], "quotes": [quote(1, 1_000, 5), quote(2, 1_100, 5)]}
-    others = {"quotes": [quote(3, 999, 11), quote(4, 1, 1, "S2")], "trades": [trade(2_000, 1, 12)]}
+    others = {"quotes": [quote(3, 999, 13), quote(4, 1, 1, "S2")], "trades": [trade(2_000, 1, 13)]}
     later = {"trades": [trade(1, 1, 60)], "quotes": [quote(5, 1, 60)]}
     right = answered(bargains.JOBS[0].queries[0], first, others, later, {})
     assert right[:2] == [[], []]
