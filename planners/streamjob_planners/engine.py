@@ -144,7 +144,8 @@ class Engine:
         `most_crossed`: how many groups may leave and arrive at each node, (2, n_nodes); as many as want by default.
         """
         self.state.most_crossed[:] = node_of.size if most_crossed is None else most_crossed
-        at = node_of + self.fixed.base[self.fixed.home] if self._levels else node_of
+        # A plan's placement is read-only: to a compiled loop that is another kind of array.
+        at = node_of + self.fixed.base[self.fixed.home] if self._levels else np.require(node_of, requirements="W")
         if not np.array_equal(self.state.at, at):
             fill(self.fixed, self.state, at)
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from streamjob_planners import building
+from streamjob_planners.kernel import ahead
 from streamjob_planners.model import GroupId, LoadModel
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_kind_of_arrays() -> Iterator[None]:
+    """After all tests: no loop was called with two kinds, as one that is compiled ahead of time knows one alone."""
+    yield
+    loops = {ahead.name_of(loop.py_func): loop.signatures for _, _, loop in building.places_of_loops()}
+    several = {name: signatures for name, signatures in loops.items() if len(signatures) > 1}
+    assert not several
 
 
 def _small_model(

@@ -45,8 +45,7 @@ def test_a_loop_takes_the_place_of_its_function() -> None:
         np.broadcast_to(0.0, 3),  # may not be written to
     ],
 )
-def test_arrays_of_another_kind_are_refused_as_the_loop_would_misread_them(other: FloatArray) -> None:
-    with pytest.raises(TypeError, match="doubled was made for"):
-        ahead.loop_of(doubled)((other, np.zeros(1)), 1.0)
-    with pytest.raises(TypeError, match="doubled was made for"):
-        ahead.loop_of(doubled)((np.zeros(3),), 1.0)
+def test_arrays_of_another_kind_are_left_to_python_as_the_loop_would_misread_them(other: FloatArray) -> None:
+    for arrays in ((other, np.zeros(1)), (np.zeros(3),)):
+        with pytest.warns(RuntimeWarning, match="doubled was made for"):
+            assert ahead.loop_of(doubled)(arrays, 1.0) == doubled(arrays, 1.0)

@@ -1,7 +1,8 @@
 """Inner loops that were compiled ahead of time, where `streamjob_planners.building` has left them beside this file.
 
 Numba looks at the types of what a loop is called with, and compiles it once for each. Code that was compiled before
-knows one kind of arrays and reads others wrongly, so what it is called with is compared with what it was made for.
+knows one kind of arrays and reads others wrongly, so what it is called with is compared with what it was made for. The
+others are left to Python, which is some 100 times slower and right; no test of the planners calls a loop with two kinds.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 import importlib.util
 import json
 import operator
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -43,7 +45,7 @@ def layout_of(values: Iterable[object]) -> tuple[object, ...]:
 def loop_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """The compiled loop of that name, or the function where only other loops call it.
 
-    The loop raises TypeError for other arrays than those that it was made for.
+    Called with other arrays than it was made for, it warns with a RuntimeWarning and runs the function.
     """
     name = name_of(function)
     if name not in _layouts():
@@ -53,7 +55,10 @@ def loop_of(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def checked(*values: Any) -> Any:
         if (found := layout_of(values)) != wanted:
-            raise TypeError(f"{name} was made for {wanted}, not for {found}")
+            warnings.warn(
+                f"{name} was made for {wanted}, not for {found}: it runs slowly", RuntimeWarning, stacklevel=2
+            )
+            return function(*values)
         return loop(*values)
 
     return checked
