@@ -2,7 +2,7 @@
 
 Numba looks at the types of what a loop is called with, and compiles it once for each. Code that was compiled before
 knows one kind of arrays and reads others wrongly, so what it is called with is compared with what it was made for. The
-others are left to Python, which is some 100 times slower and right; no test of the planners calls a loop with two kinds.
+others are left to Python, some 100 times slower and right; no test of the planners calls a loop with two kinds.
 """
 
 from __future__ import annotations
