@@ -10,7 +10,6 @@ import pytest
 from scipy import sparse
 
 from streamjob_planners import building
-from streamjob_planners.kernel import ahead
 from streamjob_planners.model import GroupId, LoadModel
 
 
@@ -18,8 +17,8 @@ from streamjob_planners.model import GroupId, LoadModel
 def _one_kind_of_arrays() -> Iterator[None]:
     """After all tests: no loop was called with two kinds, as one that is compiled ahead of time knows one alone."""
     yield
-    loops = {ahead.name_of(loop.py_func): loop.signatures for _, _, loop in building.places_of_loops()}
-    several = {name: signatures for name, signatures in loops.items() if len(signatures) > 1}
+    used = building.used_by_planners()
+    several = {name: loop.signatures for name, loop in used.items() if len(loop.signatures) > 1}
     assert not several
 
 
