@@ -8,7 +8,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults demo-operator test-matrix bench figures tournament planners-goals jobs bench-scaling peers object-store clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults demo-operator test-matrix bench figures tournament planners-goals jobs jobs-kafka bench-scaling peers object-store clean
 
 setup: $(VENV)/.ready
 
@@ -150,6 +150,11 @@ planners-goals: setup
 # .venv/bin/python -m jobs all --only NAME,... --vanilla --rows N --batches N
 jobs: setup
 	$(BIN)/python -m jobs all; outcome=$$?; $(BIN)/python -m jobs page docs/workloads.md; exit $$outcome
+
+# One of them from a Kafka of this machine's own, which is killed in mid-run; wants Maven (Debian: maven), once.
+jobs-kafka: setup
+	$(BIN)/python -m e2e.cluster.kafka
+	$(BIN)/pytest tests/integration/jobs/test_kafka.py
 
 # A server of S3's interface for measurements with a remote checkpoint, in an environment of its own:
 #   .venv/bin/python benchmarks/spark/move_pause.py --checkpoint s3

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from e2e.cluster.maven import can_be_had, how_to_get, jars
+from e2e.cluster.maven import are_there, can_be_had, how_to_get, jars
 
 WANTED = Path(__file__).parent / "kafka_jars"
 BROKER, CONNECTOR = "broker", "connector"
@@ -17,6 +17,12 @@ HOW_TO_GET = how_to_get("Kafka")
 def get(part: str) -> Path:
     """The folder with the part's jars, fetched where it is not there; raises RuntimeError when it cannot be."""
     return jars(WANTED / f"{part}.xml", f"kafka-{part}")
+
+
+def to_fetch() -> str | None:
+    """What to tell who fetches nothing by itself; None where the jars are there."""
+    there = all(are_there(WANTED / f"{part}.xml", f"kafka-{part}") for part in (BROKER, CONNECTOR))
+    return None if there else "Kafka's jars are not there: `python -m e2e.cluster.kafka` fetches them (64 MB)"
 
 
 def refusal() -> str | None:

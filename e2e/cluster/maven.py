@@ -28,9 +28,14 @@ def jars(wanted: Path, name: str) -> Path:
     return folder
 
 
+def are_there(wanted: Path, name: str) -> bool:
+    """Whether they have been fetched."""
+    return _folder(wanted, name).exists()
+
+
 def can_be_had(wanted: Path, name: str) -> bool:
     """Whether they are there, or Maven to fetch them."""
-    return _folder(wanted, name).exists() or shutil.which("mvn") is not None
+    return are_there(wanted, name) or shutil.which("mvn") is not None
 
 
 def _folder(wanted: Path, name: str) -> Path:

@@ -19,7 +19,8 @@ from e2e.cluster.broker import Broker
 
 pytestmark = [
     pytest.mark.spark,
-    pytest.mark.skipif(kafka.refusal() is not None, reason=str(kafka.refusal())),
+    # It takes minutes: it is run where somebody has fetched the jars, `make jobs-kafka` or the end-to-end suite.
+    pytest.mark.skipif(kafka.to_fetch() is not None, reason=str(kafka.to_fetch())),
     pytest.mark.timeout(1_800),  # six JVMs: it took 14 minutes on a machine that did much else
 ]
 ROOT = Path(__file__).parents[3]
