@@ -12,7 +12,7 @@ from streamjob_planners.drain import drain_weights
 from streamjob_planners.kernel.anneal import anneal
 from streamjob_planners.kernel.bundles import Table, new_table
 from streamjob_planners.kernel.compiled import AVAILABLE
-from streamjob_planners.kernel.fill import fill, new_state
+from streamjob_planners.kernel.fill import new_state, place
 from streamjob_planners.kernel.state import N_AWAY, N_OFF, Fixed, set_bands, waiting_weight
 from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
@@ -105,7 +105,9 @@ class Engine:
         """`seed`: 1 to 2**31 - 2; `fixed`: the problem as cells; with a cell per node by default."""
         self.rng = np.random.default_rng(seed)
         self.problem = problem
-        self.fixed = fixed_of(problem) if fixed is None else fixed
+        given = fixed_of(problem) if fixed is None else fixed
+        # What a plan or a view of another array holds may be read-only: to a compiled loop that is another kind.
+        self.fixed = Fixed(*(np.require(one, requirements="CW") for one in given))
         self.state = new_state(self.fixed, self.fixed.home, seed)
         self._chunk = LEAST_CHUNK if bool((self.fixed.slots > 1).any()) else CHUNK
         self._levels = self.fixed.base.size > problem.model.n_nodes
@@ -144,10 +146,9 @@ class Engine:
         `most_crossed`: how many groups may leave and arrive at each node, (2, n_nodes); as many as want by default.
         """
         self.state.most_crossed[:] = node_of.size if most_crossed is None else most_crossed
-        # A plan's placement is read-only: to a compiled loop that is another kind of array.
-        at = node_of + self.fixed.base[self.fixed.home] if self._levels else np.require(node_of, requirements="W")
+        at = node_of + self.fixed.base[self.fixed.home] if self._levels else node_of
         if not np.array_equal(self.state.at, at):
-            fill(self.fixed, self.state, at)
+            place(self.fixed, self.state, at)
 
     def placement(self) -> IntArray:
         """The placement now, (n_groups,)."""

@@ -17,8 +17,8 @@ from streamjob_planners.model import GroupId, LoadModel
 def _one_kind_of_arrays() -> Iterator[None]:
     """After all tests: no loop was called with two kinds, as one that is compiled ahead of time knows one alone."""
     yield
-    used = building.used_by_planners()
-    several = {name: loop.signatures for name, loop in used.items() if len(loop.signatures) > 1}
+    kinds = {name: call.loop.signatures for name, call in building.called().items()}
+    several = {name: signatures for name, signatures in kinds.items() if len(signatures) > 1}
     assert not several
 
 
