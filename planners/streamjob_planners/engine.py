@@ -107,7 +107,8 @@ class Engine:
         self.problem = problem
         given = fixed_of(problem) if fixed is None else fixed
         # What a plan or a view of another array holds may be read-only: to a compiled loop that is another kind.
-        self.fixed = Fixed(*(np.require(one, requirements="CW") for one in given))
+        ordered = {name: np.require(one, requirements=("C", "W")) for name, one in given._asdict().items()}
+        self.fixed = Fixed(**ordered)
         self.state = new_state(self.fixed, self.fixed.home, seed)
         self._chunk = LEAST_CHUNK if bool((self.fixed.slots > 1).any()) else CHUNK
         self._levels = self.fixed.base.size > problem.model.n_nodes

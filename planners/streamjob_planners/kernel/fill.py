@@ -87,4 +87,4 @@ def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
 
 def place(fixed: Fixed, state: State, node_of: IntArray) -> None:
     """`fill` for any placement: a plan's is read-only, which to a compiled loop is another kind of array."""
-    fill(fixed, state, np.require(node_of, requirements="CW"))
+    fill(fixed, state, np.require(node_of, requirements=("C", "W")))
