@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from e2e.cluster import kafka
+from e2e.cluster.process import free_ports
 
 CLUSTER_ID = "c3RyZWFtam9iLWpvYnMtMDEx"
 START_S, STOP_S = 600.0, 60.0
@@ -36,7 +37,7 @@ class Broker:
         self._classes = f"{kafka.get(kafka.BROKER)}/*"
         self._settings = folder / "server.properties"
         self._output = folder / "output"
-        self._port, controller = _free_ports()
+        self._port, controller = free_ports(2)
         folder.mkdir(parents=True, exist_ok=True)
         text = _SETTINGS.format(port=self._port, controller=controller, folder=folder, partitions=partitions)
         self._settings.write_text(text, encoding="utf-8")
@@ -80,12 +81,6 @@ class Broker:
     def _java(self, heap: str) -> list[str]:
         quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
         return ["java", f"-Xmx{heap}", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", quiet, "-cp", self._classes]
-
-
-def _free_ports() -> tuple[int, int]:
-    """Two that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-        return one.getsockname()[1], other.getsockname()[1]
 
 
 def main() -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from e2e.cluster.maven import are_there, can_be_had, how_to_get, jars
@@ -16,19 +17,27 @@ HOW_TO_GET = how_to_get("Kafka")
 
 def get(part: str) -> Path:
     """The folder with the part's jars, fetched where it is not there; raises RuntimeError when it cannot be."""
-    return jars(WANTED / f"{part}.xml", f"kafka-{part}")
+    return jars(*_asked(part))
 
 
 def to_fetch() -> str | None:
     """What to tell who fetches nothing by itself; None where the jars are there."""
-    there = all(are_there(WANTED / f"{part}.xml", f"kafka-{part}") for part in (BROKER, CONNECTOR))
-    return None if there else "Kafka's jars are not there: `python -m e2e.cluster.kafka` fetches them (64 MB)"
+    return (
+        None if _both(are_there) else "Kafka's jars are not there: `python -m e2e.cluster.kafka` fetches them (64 MB)"
+    )
 
 
 def refusal() -> str | None:
     """What to tell where the jars are not there and cannot be fetched; None where they can be had."""
-    had = all(can_be_had(WANTED / f"{part}.xml", f"kafka-{part}") for part in (BROKER, CONNECTOR))
-    return None if had else "Kafka's cases need: apt-get install -y maven"
+    return None if _both(can_be_had) else "Kafka's cases need: apt-get install -y maven"
+
+
+def _both(check: Callable[[Path, str], bool]) -> bool:
+    return all(check(*_asked(part)) for part in (BROKER, CONNECTOR))
+
+
+def _asked(part: str) -> tuple[Path, str]:
+    return WANTED / f"{part}.xml", f"kafka-{part}"
 
 
 def main() -> None:
