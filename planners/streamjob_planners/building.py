@@ -75,13 +75,6 @@ def _flags() -> Any:
     return flags
 
 
-def used_by_planners() -> dict[str, Any]:
-    """The loops that modules beside the kernel's import, which are those that Python calls, by their names."""
-    inside = f"{__package__}.kernel."
-    places = ((one.__name__, loop) for one, _, loop in places_of_loops())
-    return {ahead.name_of(loop.py_func): loop for name, loop in places if not name.startswith(inside)}
-
-
 def places_of_loops() -> Iterable[tuple[ModuleType, str, Any]]:
     """Where the planners' modules hold loops: module, name there, loop."""
     for title, module in list(sys.modules.items()):

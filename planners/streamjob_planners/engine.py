@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from streamjob_planners.drain import drain_weights
 from streamjob_planners.kernel.anneal import anneal
 from streamjob_planners.kernel.bundles import Table, new_table
 from streamjob_planners.kernel.compiled import AVAILABLE
-from streamjob_planners.kernel.fill import new_state, place
+from streamjob_planners.kernel.fill import fill, new_state
 from streamjob_planners.kernel.state import N_AWAY, N_OFF, Fixed, set_bands, waiting_weight
 from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
@@ -106,9 +107,7 @@ class Engine:
         self.rng = np.random.default_rng(seed)
         self.problem = problem
         given = fixed_of(problem) if fixed is None else fixed
-        # What a plan or a view of another array holds may be read-only: to a compiled loop that is another kind.
-        ordered = {name: np.require(one, requirements=("C", "W")) for name, one in given._asdict().items()}
-        self.fixed = Fixed(**ordered)
+        self.fixed = Fixed(**{name: _of_one_kind(one) for name, one in given._asdict().items()})
         self.state = new_state(self.fixed, self.fixed.home, seed)
         self._chunk = LEAST_CHUNK if bool((self.fixed.slots > 1).any()) else CHUNK
         self._levels = self.fixed.base.size > problem.model.n_nodes
@@ -149,7 +148,7 @@ class Engine:
         self.state.most_crossed[:] = node_of.size if most_crossed is None else most_crossed
         at = node_of + self.fixed.base[self.fixed.home] if self._levels else node_of
         if not np.array_equal(self.state.at, at):
-            place(self.fixed, self.state, at)
+            fill(self.fixed, self.state, _of_one_kind(at))
 
     def placement(self) -> IntArray:
         """The placement now, (n_groups,)."""
@@ -242,6 +241,11 @@ class Engine:
         limits.reserve.note(took_s)
         wanted = self._chunk // 2 if took_s > 2 * LOOK_S else 2 * self._chunk if took_s < LOOK_S / 2 else self._chunk
         self._chunk = min(CHUNK, max(LEAST_CHUNK, wanted))
+
+
+def _of_one_kind(array: Any) -> Any:
+    """What a plan or a view holds may be read-only, which to a compiled loop is another kind of array."""
+    return np.require(array, requirements=("C", "W"))
 
 
 def fixed_of(problem: Problem) -> Fixed:

@@ -81,10 +81,5 @@ def new_state(fixed: Fixed, node_of: IntArray, seed: int) -> State:
         crossed=np.zeros((2, n_nodes), dtype=np.int64),
         most_crossed=np.full((2, n_nodes), n_groups, dtype=np.int64),
     )
-    place(fixed, state, node_of)
+    fill(fixed, state, node_of)
     return state
-
-
-def place(fixed: Fixed, state: State, node_of: IntArray) -> None:
-    """`fill` for any placement: a plan's is read-only, which to a compiled loop is another kind of array."""
-    fill(fixed, state, np.require(node_of, requirements=("C", "W")))
