@@ -6,9 +6,11 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 export SPARK_LOCAL_IP ?= 127.0.0.1
 SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
+# Tried with every row of the compatibility table; the others with its first half.
+SPARK_WHOLE ?= 4.0.5 4.3.0
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults demo-operator test-matrix bench figures tournament planners-goals jobs jobs-kafka bench-scaling peers object-store clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults demo-operator test-matrix spark-compatibility bench figures tournament planners-goals jobs jobs-kafka bench-scaling peers object-store clean
 
 setup: $(VENV)/.ready
 
@@ -128,6 +130,14 @@ test-spark-%: .venv-spark-%/.ready
 	.venv-spark-$*/bin/pip install --quiet --disable-pip-version-check --constraint .venv-spark-$*/constraints.txt \
 	  --editable '.[dev]' 'pyspark==$*' $(ARROW_$*)
 	touch $@
+
+# What users run, each row with the agent in its driver: all rows on the newest Spark and on 4.0, the first half of them on the
+# others; writes docs/reference/compatibility.md. For less: .venv/bin/python -m e2e.compatibility run --rows NAME,...
+spark-compatibility: setup object-store $(addprefix spark-rows-,$(SPARK_VERSIONS))
+	$(BIN)/python -m e2e.compatibility page docs/reference/compatibility.md
+
+spark-rows-%: .venv-spark-%/.ready
+	.venv-spark-$*/bin/python -m e2e.compatibility run $(if $(filter $*,$(SPARK_WHOLE)),,--part)
 
 # The papers' figures, ours beside the paper's statement, into out/figures/; QUICK=--quick runs a part.
 FIGURES := figure_02_04 figure_05 section_5_2 figure_10_11 figure_12_14

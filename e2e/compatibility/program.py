@@ -1,0 +1,129 @@
+"""A user's program: `program.py FOLDER` runs the queries that FOLDER/order.json names until FOLDER/stop appears.
+
+It knows nothing of StreamJob, but for the notebook that installs the agent while its query runs.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import pathlib
+import sys
+import time
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from e2e.compatibility.answers import in_order
+from e2e.compatibility.lines import CLOSING, SCHEMA
+from e2e.compatibility.queries import SHAPES, Read
+
+POLL_S = 0.2
+
+
+class Program:
+    """Queries over one folder of files, what they said so far, and the questions that files ask."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        self.order: dict[str, Any] = json.loads((folder / "order.json").read_text())
+        self.spark = self._session()
+        self.said: dict[str, dict[int, list[list[Any]]]] = collections.defaultdict(dict)
+        self.queries: dict[str, Any] = {}
+
+    def _session(self) -> Any:
+        builder = SparkSession.builder.appName("compatibility")
+        for key, value in self.order["conf"].items():
+            builder = builder.config(key, value)
+        spark = builder.getOrCreate()
+        spark.sparkContext.setLogLevel("FATAL")
+        return spark
+
+    def run(self) -> None:
+        """Until told to stop, or until every query has ended by itself."""
+        if self.order["ended"]:
+            self.start("ended", "counts").awaitTermination(3)
+            self.queries.pop("ended").stop()
+            self.said.pop("ended", None)
+        for name, shape in self.order["queries"].items():
+            self.start(name, shape)
+        while not self.asked("stop") and any(query.isActive for query in self.queries.values()):
+            self.answer()
+            time.sleep(POLL_S)
+        for query in self.queries.values():
+            if query.isActive:
+                query.processAllAvailable()
+                query.stop()
+            elif query.exception() is not None:
+                raise query.exception()
+        self.tell("result.json")
+        self.spark.stop()
+
+    def answer(self) -> None:
+        """Do what was asked for by a file, once each."""
+        if self.asked("count"):
+            self.tell("before.json")
+            (self.folder / "count").unlink()
+        if self.asked("restart"):
+            for name, shape in self.order["queries"].items():
+                self.queries[name].stop()
+                self.start(name, shape)
+            (self.folder / "restart").unlink()
+        if self.asked("install"):
+            import streamjob_agent
+
+            streamjob_agent.install(self.spark)
+            (self.folder / "install").unlink()
+
+    def asked(self, name: str) -> bool:
+        """Whether somebody made that file."""
+        return (self.folder / name).exists()
+
+    def start(self, name: str, shape: str) -> Any:
+        """A query under its name, with a checkpoint of its own; a second time it goes on where it was."""
+        writer = SHAPES[shape].build(self.read()).writeStream.queryName(name).outputMode(SHAPES[shape].mode)
+        writer = writer.option("checkpointLocation", f"{self.order['checkpoint']}/{name}")
+        if self.order["trigger"]:
+            writer = writer.trigger(**self.order["trigger"])
+        query = writer.foreachBatch(lambda frame, batch: self.keep(name, frame, batch)).start()
+        self.queries[name] = query
+        return query
+
+    def read(self) -> Read:
+        """Sources of the same lines."""
+
+        def lines() -> Any:
+            reader = self.spark.readStream.schema(SCHEMA)
+            if self.order["files_a_batch"]:
+                reader = reader.option("maxFilesPerTrigger", self.order["files_a_batch"])
+            return reader.csv(str(self.folder / "input")).selectExpr("k", "v", "timestamp_seconds(t) AS t")
+
+        return lines
+
+    def keep(self, name: str, frame: Any, batch: int) -> None:
+        """A batch's rows; one that is run again replaces itself."""
+        if self.order["own_jobs"]:
+            frame.persist()
+            frame.groupBy("k").count().orderBy("count").collect()
+            frame.alias("a").join(frame.alias("b"), "k").count()
+        self.said[name][batch] = [[*row] for row in frame.collect()]
+        time.sleep(self.order["pause_s"])
+
+    def tell(self, name: str) -> None:
+        """What the queries said so far, and how many tasks failed, as one file that is whole at once."""
+        summaries = self.spark.sparkContext._jsc.sc().statusStore().executorList(False)
+        failed = sum(summaries.apply(i).failedTasks() for i in range(summaries.size()))
+        rows = {query: self.answer_of(query, shape) for query, shape in self.order["queries"].items()}
+        java = self.spark.sparkContext._jvm.java.lang.System.getProperty("java.version")
+        draft = self.folder / f"{name}.draft"
+        draft.write_text(json.dumps({"rows": rows, "failed_tasks": failed, "java": java}))
+        draft.rename(self.folder / name)
+
+    def answer_of(self, query: str, shape: str) -> list[list[Any]]:
+        """All rows, or the newest of each key, without the line that closes windows."""
+        rows = [row for _, batch in sorted(self.said[query].items()) for row in batch if row[0] != CLOSING.key]
+        return in_order({row[0]: row for row in rows}.values() if SHAPES[shape].newest else rows)
+
+
+if __name__ == "__main__":
+    Program(pathlib.Path(sys.argv[1])).run()

