@@ -24,6 +24,10 @@ from streamjob_agent.wire import AgentStatus, Assignment
 
 _ATTACH_LIMIT_S = 60.0  # a job waits no longer than this for the agent; attaching goes on meanwhile
 _LOOK_S = 0.5  # between two looks at whether the session is in use
+_CLIENT = (
+    "this program is a client of Spark Connect: its queries run in the server's driver, and that is where the agent "
+    "belongs (a server that Python starts, under `python -m streamjob_agent run`)"
+)
 
 
 def connect(session: Any) -> SparkBridge:
@@ -81,6 +85,14 @@ class Host:
     def session_appeared(self, session: Any) -> None:
         """Attach to the session's application once the session is in use, unless an agent is there already."""
         self.guard.call("attach", lambda: self._expect(session), None)
+
+    def client_appeared(self) -> None:
+        """A session of Spark Connect was made: its driver is elsewhere, unless its server is in this process."""
+        if self._context is not None or self._why_not[1] == _CLIENT:
+            return
+        self._why_not = ("SparkConnectClient", _CLIENT)
+        self._listen()
+        log.warning("StreamJob agent: %s", _CLIENT)
 
     def query_starts(self, session: Any) -> None:
         """Attach at the latest now, and watch the session's queries; called through the guard, before the start."""

@@ -1,4 +1,7 @@
-"""Wraps methods of pyspark as soon as they are imported: context made and stopped, session made, query started."""
+"""Wraps methods of pyspark as soon as they are imported: context made and stopped, session made, query started.
+
+A session of Spark Connect is wrapped only to say that its driver is elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ from streamjob_agent.attach import Host
 _CONTEXT_MODULES = ("pyspark.context", "pyspark.core.context")
 _SESSION_MODULE = "pyspark.sql.session"
 _WRITER_MODULE = "pyspark.sql.streaming.readwriter"
-_MODULES = (*_CONTEXT_MODULES, _SESSION_MODULE, _WRITER_MODULE)
+_CONNECT_MODULE = "pyspark.sql.connect.session"
+_MODULES = (*_CONTEXT_MODULES, _SESSION_MODULE, _WRITER_MODULE, _CONNECT_MODULE)
 _MARK = "_streamjob_wrapped"
 _told: list[Host] = []  # who is told of queries that start: the newest, as classes are wrapped once in a process
 
@@ -78,7 +82,9 @@ def wrap_classes(module: Any, host: Host) -> None:
         _wrap(context, "_initialize_context", host, before=lambda _, jconf: fill(jconf, host))
         _wrap(context, "stop", host, before=host.session_leaves)
     session = _fresh(module, "SparkSession")
-    if session is not None:
+    if session is not None and module.__name__ == _CONNECT_MODULE:
+        _wrap(session, "__init__", host, after=lambda *_: host.client_appeared())
+    elif session is not None:
         _wrap(session, "__init__", host, after=lambda session, _: host.session_appeared(session))
     _wrap_writer(module, host)
 

@@ -25,7 +25,8 @@ def move(running: Running, names: Sequence[str], chance: random.Random) -> str:
         before = _ready(running, names)
         wanted = {one.query_id: _owners(one, _open(before), chance) for one in before.queries}
         after = _carry_out(running, before, wanted)
-        moved += sum(_changed(one, _query(after, one.query_id)) for one in before.queries)
+        seen = {one.query_id: one for one in after.queries}
+        moved += sum(_changed(one, seen[one.query_id]) for one in before.queries)
     if not moved:
         raise NotSeen("key groups on the move: none was seen to run elsewhere")
     return f"{moved} moves"
@@ -124,11 +125,12 @@ def _carry_out(running: Running, status: AgentStatus, wanted: Mapping[str, Owner
     _assign(running, status, wanted)
 
     def obeyed(now: AgentStatus) -> bool:
+        seen = {one.query_id: one.owners for one in now.queries}
         return all(
-            goal is None or goal == seen
+            goal in (None, owner)
             for query_id, owners in wanted.items()
             for operator, row in owners.items()
-            for goal, seen in zip(row, _query(now, query_id).owners.get(operator, ()), strict=False)
+            for goal, owner in zip(row, seen.get(query_id, {}).get(operator, [None] * len(row)), strict=True)
         )
 
     return running.until("key groups where they are wanted", obeyed)
@@ -137,13 +139,6 @@ def _carry_out(running: Running, status: AgentStatus, wanted: Mapping[str, Owner
 def _assign(running: Running, status: AgentStatus, wanted: Mapping[str, Owners], **fields: object) -> None:
     for one in status.queries:
         running.assign(status, one.query_id, owners=wanted.get(one.query_id, {}), **fields)
-
-
-def _query(status: AgentStatus, query_id: str) -> QueryStatus:
-    for one in status.queries:
-        if one.query_id == query_id:
-            return one
-    raise NotSeen(f"query {query_id}: the agent does not tell of it any more")
 
 
 def _owners(query: QueryStatus, executors: Sequence[str], chance: random.Random) -> Owners:

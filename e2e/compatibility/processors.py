@@ -39,9 +39,14 @@ class Timers(StatefulProcessor):
                 self._seen.updateValue((int(value),), (1,))
         yield pd.DataFrame([], columns=["k", "n", "s", "different", "fired"])
 
-    def handleExpiredTimer(self, key: Any, timers: Any, expired: Any) -> Iterator[Any]:  # noqa: N802 - Spark's
+    def handleExpiredTimer(  # noqa: N802 - Spark's
+        self,
+        key: Any,
+        timerValues: Any,  # noqa: N803 - Spark gives them by these names
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Any]:
         """The first one is counted, the last one tells."""
-        if expired.getExpiryTimeInMs() < LAST_MS:
+        if expiredTimerInfo.getExpiryTimeInMs() < LAST_MS:
             fired = int(self._fired.get()[0]) if self._fired.exists() else 0
             self._fired.update((fired + 1,))
             return

@@ -5,13 +5,13 @@ It knows nothing of StreamJob, but for the notebook that installs the agent whil
 
 from __future__ import annotations
 
-import collections
 import json
 import pathlib
 import sys
 import time
-from typing import Any
+from typing import Any, cast
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from e2e.compatibility.answers import in_order
@@ -22,13 +22,12 @@ POLL_S = 0.2
 
 
 class Program:
-    """Queries over one folder of files, what they said so far, and the questions that files ask."""
+    """Queries over one folder of files, and the questions that other files ask."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
         self.order: dict[str, Any] = json.loads((folder / "order.json").read_text())
         self.spark = self._session()
-        self.said: dict[str, dict[int, list[list[Any]]]] = collections.defaultdict(dict)
         self.queries: dict[str, Any] = {}
 
     def _session(self) -> Any:
@@ -36,7 +35,9 @@ class Program:
         for key, value in self.order["conf"].items():
             builder = builder.config(key, value)
         spark = builder.getOrCreate()
-        spark.sparkContext.setLogLevel("FATAL")
+        # Not the session's: one of Spark Connect has none, though its server is in this process.
+        self.context = cast(Any, SparkContext._active_spark_context)
+        self.context.setLogLevel("FATAL")
         return spark
 
     def run(self) -> None:
@@ -44,7 +45,6 @@ class Program:
         if self.order["ended"]:
             self.start("ended", "counts").awaitTermination(3)
             self.queries.pop("ended").stop()
-            self.said.pop("ended", None)
         for name, shape in self.order["queries"].items():
             self.start(name, shape)
         while not self.asked("stop") and any(query.isActive for query in self.queries.values()):
@@ -85,7 +85,11 @@ class Program:
         writer = writer.option("checkpointLocation", f"{self.order['checkpoint']}/{name}")
         if self.order["trigger"]:
             writer = writer.trigger(**self.order["trigger"])
-        query = writer.foreachBatch(lambda frame, batch: self.keep(name, frame, batch)).start()
+        folder, pause_s, own_jobs = self.folder / "said" / name, self.order["pause_s"], self.order["own_jobs"]
+        folder.mkdir(parents=True, exist_ok=True)
+        query = writer.foreachBatch(
+            lambda frame, batch: keep(frame, folder / f"{batch}.json", pause_s, own_jobs)
+        ).start()
         self.queries[name] = query
         return query
 
@@ -100,29 +104,33 @@ class Program:
 
         return lines
 
-    def keep(self, name: str, frame: Any, batch: int) -> None:
-        """A batch's rows; one that is run again replaces itself."""
-        if self.order["own_jobs"]:
-            frame.persist()
-            frame.groupBy("k").count().orderBy("count").collect()
-            frame.alias("a").join(frame.alias("b"), "k").count()
-        self.said[name][batch] = [[*row] for row in frame.collect()]
-        time.sleep(self.order["pause_s"])
-
     def tell(self, name: str) -> None:
         """What the queries said so far, and how many tasks failed, as one file that is whole at once."""
-        summaries = self.spark.sparkContext._jsc.sc().statusStore().executorList(False)
+        summaries = self.context._jsc.sc().statusStore().executorList(False)
         failed = sum(summaries.apply(i).failedTasks() for i in range(summaries.size()))
         rows = {query: self.answer_of(query, shape) for query, shape in self.order["queries"].items()}
-        java = self.spark.sparkContext._jvm.java.lang.System.getProperty("java.version")
+        java = self.context._jvm.java.lang.System.getProperty("java.version")
         draft = self.folder / f"{name}.draft"
         draft.write_text(json.dumps({"rows": rows, "failed_tasks": failed, "java": java}))
         draft.rename(self.folder / name)
 
     def answer_of(self, query: str, shape: str) -> list[list[Any]]:
         """All rows, or the newest of each key, without the line that closes windows."""
-        rows = [row for _, batch in sorted(self.said[query].items()) for row in batch if row[0] != CLOSING.key]
-        return in_order({row[0]: row for row in rows}.values() if SHAPES[shape].newest else rows)
+        files = sorted((self.folder / "said" / query).glob("*.json"), key=lambda path: int(path.stem))
+        said = [row for path in files for row in json.loads(path.read_text()) if row[0] != CLOSING.key]
+        return in_order({row[0]: row for row in said}.values() if SHAPES[shape].newest else said)
+
+
+def keep(frame: Any, path: pathlib.Path, pause_s: float, own_jobs: bool) -> None:
+    """A batch's rows as a file that is whole at once; a batch that is run again replaces its own."""
+    if own_jobs:
+        frame.persist()
+        frame.groupBy("k").count().orderBy("count").collect()
+        frame.alias("a").join(frame.alias("b"), "k").count()
+    draft = path.with_suffix(".draft")
+    draft.write_text(json.dumps([[*row] for row in frame.collect()]))
+    draft.rename(path)
+    time.sleep(pause_s)
 
 
 if __name__ == "__main__":

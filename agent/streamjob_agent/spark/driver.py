@@ -15,6 +15,7 @@ from streamjob_agent.wire import GroupKey
 
 # A Java call that blocks cannot be interrupted from Python, so one wait is made of slices.
 _WAIT_SLICE_MS = 500
+_CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 _READING_MS = 120_000  # for the sizes of one query's state; what was opened by then is known at the next reading
 
 
@@ -37,9 +38,12 @@ def connect(session: Any) -> DriverBridge:
 def in_use(session: Any) -> bool:
     """Whether a pyspark SparkSession has made its state, by which settings and credentials are fixed; looks only.
 
-    True also where this Spark does not let one look.
+    True also where this Spark does not let one look, and where it serves Spark Connect: clients have sessions of their
+    own then, and the one that was made here is never used.
     """
     try:
+        if _CONNECT_PLUGIN in session.sparkContext.getConf().get("spark.plugins", ""):
+            return True
         field = session._jsparkSession.getClass().getDeclaredField("sessionState")
         field.setAccessible(True)
         return field.get(session._jsparkSession) is not None

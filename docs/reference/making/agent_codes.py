@@ -13,6 +13,7 @@ SOURCE = Path(streamjob_agent.__file__).parent
 STATES = {
     "Ok": "It moves key groups.",
     "NotAttached": "No Spark session has been seen yet, or the job has stopped its session.",
+    "SparkConnectClient": "The program is a client of Spark Connect: its queries run in another driver.",
     "Attaching": "It is being attached to the Spark session.",
     "Starting": "Its self-test has not run yet.",
     "AttachFailed": "This Spark cannot be watched; the message says why. The job runs as without an agent.",

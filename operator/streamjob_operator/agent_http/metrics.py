@@ -18,7 +18,7 @@ from streamjob_operator.waking.cadence import Seen
 from streamjob_operator.waking.rows import Rows
 
 SCRAPE_S = 1.0
-UNATTACHED = ("NotAttached", "Attaching", "AttachFailed")
+UNATTACHED = ("NotAttached", "SparkConnectClient", "Attaching", "AttachFailed")
 """Reasons of an agent's status that explain why its page has no query."""
 SCRAPE_COST_RATIO = 20.0
 """The pause between two scrapes is at least this times what a scrape takes, so that large jobs are read less often."""
