@@ -12,10 +12,9 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 pytest.importorskip("pyspark.sql.streaming.stateful_processor", reason="Spark 4.0 and newer have it")
 
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor
-
 from e2e.compatibility import processors
 from jobs.daily import fraud
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 
 @pytest.mark.parametrize("processor", [processors.Timers, processors.Lives, fraud.TestedCards, fraud.NewShops])
