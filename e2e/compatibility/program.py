@@ -85,13 +85,16 @@ class Program:
         writer = writer.option("checkpointLocation", f"{self.order['checkpoint']}/{name}")
         if self.order["trigger"]:
             writer = writer.trigger(**self.order["trigger"])
-        folder, pause_s, own_jobs = self.folder / "said" / name, self.order["pause_s"], self.order["own_jobs"]
+        self.queries[name] = self.into(writer, self.folder / "said" / name).start()
+        return self.queries[name]
+
+    def into(self, writer: Any, folder: pathlib.Path) -> Any:
+        """The writer with its sink: Spark's own files, or a function that is called with each batch."""
+        if self.order["own_files"]:
+            return writer.format("parquet").option("path", str(folder))
         folder.mkdir(parents=True, exist_ok=True)
-        query = writer.foreachBatch(
-            lambda frame, batch: keep(frame, folder / f"{batch}.json", pause_s, own_jobs)
-        ).start()
-        self.queries[name] = query
-        return query
+        pause_s, own_jobs = self.order["pause_s"], self.order["own_jobs"]
+        return writer.foreachBatch(lambda frame, batch: keep(frame, folder / f"{batch}.json", pause_s, own_jobs))
 
     def read(self) -> Read:
         """Sources of the same lines."""
@@ -116,8 +119,13 @@ class Program:
 
     def answer_of(self, query: str, shape: str) -> list[list[Any]]:
         """All rows, or the newest of each key, without the line that closes windows."""
-        files = sorted((self.folder / "said" / query).glob("*.json"), key=lambda path: int(path.stem))
-        said = [row for path in files for row in json.loads(path.read_text()) if row[0] != CLOSING.key]
+        folder = self.folder / "said" / query
+        if self.order["own_files"]:
+            rows = [[*row] for row in self.spark.read.parquet(str(folder)).collect()]
+        else:
+            files = sorted(folder.glob("*.json"), key=lambda path: int(path.stem))
+            rows = [row for path in files for row in json.loads(path.read_text())]
+        said = [row for row in rows if row[0] != CLOSING.key]
         return in_order({row[0]: row for row in said}.values() if SHAPES[shape].newest else said)
 
 

