@@ -100,12 +100,15 @@ def _confirm(state: Keeping, world: World) -> Keeping:
 
 
 def _age(state: Keeping, world: World) -> Keeping:
-    """Count boundaries of disobedience; after too many a move fails, and an unplanned drift is accepted as it is."""
+    """Count boundaries of disobedience; after too many a move fails, and an unplanned drift is accepted as it is.
+
+    Not onto an executor that is to go: it would be held there by what nobody wanted, until the next plan.
+    """
     away = [key for key, owner in state.registered.items() if world.observed.get(key, owner) != owner]
     asked = {key: state.asked.get(key, 0) + world.boundary for key in away}
     late = {key for key, age in asked.items() if age >= state.failed_after}
     failing = state.failing | (late & state.goals.keys())
-    drifted = {key: world.observed[key] for key in late - state.goals.keys()}
+    drifted = {key: seen for key in late - state.goals.keys() if (seen := world.observed[key]) not in world.shut}
     return dataclasses.replace(
         state,
         asked={key: age for key, age in asked.items() if key not in drifted},

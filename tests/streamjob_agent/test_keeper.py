@@ -343,6 +343,24 @@ def test_drift_that_nobody_planned_is_asserted_against_and_then_accepted() -> No
     assert paper.state.registered[key] == away
 
 
+def test_drift_onto_an_executor_that_is_to_go_is_never_accepted() -> None:
+    paper = running()
+    key = KEYS[0]
+    home = paper.ran[key]
+    away = next(name for name in paper.live if name != home)
+    paper.shut = frozenset([away])
+    paper.adopt(plan(dict.fromkeys(KEYS)))
+    paper.stubborn = frozenset([key])
+    paper.ran[key] = away
+    for _ in range(20):
+        assert paper.step()[key] == home
+        paper.batch()
+    paper.stubborn = frozenset()
+    paper.step()
+    paper.batch()
+    assert paper.ran[key] == home
+
+
 def coming(places: dict[GroupKey, int], known: tuple[str, ...], pace: Pace | None = None) -> Assignment:
     rows = {
         operator: tuple(places.get(GroupKey(operator=operator, partition=p)) for p in range(count))
