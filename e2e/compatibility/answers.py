@@ -29,11 +29,11 @@ def once(lines: Sequence[Line]) -> list[Row]:
 
 
 def sessions(lines: Sequence[Line]) -> list[Row]:
-    """Key, beginning, end and lines of each session."""
+    """Key, beginning, end and lines of each session; sessions that touch are one, as in Spark."""
     found: list[Row] = []
     for key, of_key in _by_key(lines).items():
         times = sorted(one.at_s for one in of_key)
-        ends = [i for i in range(1, len(times)) if times[i] - times[i - 1] >= SESSION_S]
+        ends = [i for i in range(1, len(times)) if times[i] - times[i - 1] > SESSION_S]
         for begin, end in zip([0, *ends], [*ends, len(times)], strict=True):
             found.append([key, times[begin], times[end - 1] + SESSION_S, end - begin])
     return in_order(found)

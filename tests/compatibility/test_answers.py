@@ -26,10 +26,10 @@ def test_a_line_that_comes_twice_counts_once() -> None:
 
 
 def test_sessions_end_after_their_pause_and_not_before() -> None:
-    given = [line("a", 1, 0), line("a", 2, 14), line("a", 3, 29), line("b", 1, 5)]
+    given = [line("a", 1, 0), line("a", 2, 15), line("a", 3, 31), line("b", 1, 5)]
     assert answers.sessions(given) == [
-        ["a", START_S, START_S + 29, 2],
-        ["a", START_S + 29, START_S + 44, 1],
+        ["a", START_S, START_S + 30, 2],
+        ["a", START_S + 31, START_S + 46, 1],
         ["b", START_S + 5, START_S + 20, 1],
     ]
 
