@@ -1,4 +1,4 @@
-"""What the agent's Python side costs for 200 partitions x 2 operators: a metrics page, a drain, a keeper step.
+"""What the agent's Python side costs for 200 partitions x 2 operators: a metrics page, a drain, a step of registration.
 
     python benchmarks/agent_exporter.py [PARTITIONS]
 
@@ -29,9 +29,10 @@ from streamjob_agent.bridge import (
 )
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
-from streamjob_agent.keeper import Keeping, World, step
 from streamjob_agent.ledger import Ledger
+from streamjob_agent.registration import step
 from streamjob_agent.spread import even, group_keys
+from streamjob_agent.wish import Wish, World
 
 ROUNDS = 30
 EXECUTORS = tuple(str(number) for number in range(10))
@@ -124,12 +125,12 @@ def main() -> None:
     exporter, ledger, batch = Exporter(agent.facts), Ledger(1024, 2000), usage(operators)
     owners = even(operators, EXECUTORS)
     world = World(operators=operators, live=EXECUTORS, observed=owners)
-    keeping, _ = step(Keeping(), world)
+    wish, _ = step(Wish(), world)
     print(f"{2 * partitions} key groups, {len(EXECUTORS)} executors, {len(exporter.page())} bytes per page")
     for name, action in {
         "metrics page": exporter.page,
         "take a drain in": lambda: ledger.take(batch),
-        "keeper step": lambda: step(keeping, world),
+        "registration step": lambda: step(wish, world),
         "whole round without Spark": agent.round,
     }.items():
         print(f"{name:28s} {median_ms(action):8.2f} ms")

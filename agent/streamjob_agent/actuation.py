@@ -7,7 +7,7 @@ import functools
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from streamjob_agent import keeper, keeping
+from streamjob_agent import registration, wish
 from streamjob_agent.bridge import Query, SparkBridge
 from streamjob_agent.fleet import Fleet
 from streamjob_agent.guard import Guard
@@ -27,7 +27,7 @@ class Actuation:
 
     def __init__(self, bridge: SparkBridge, guard: Guard, memory: AssignmentMemory, failed_after: int) -> None:
         self.fleet = Fleet()
-        self.keepings: dict[str, keeping.Keeping] = {}
+        self.wishes: dict[str, wish.Wish] = {}
         self._bridge = bridge
         self._guard = guard
         self._memory = memory
@@ -54,10 +54,10 @@ class Actuation:
             self._bridge.remember(last.query_id, hinted_owners(last))
 
     def meet(self, active: frozenset[str]) -> None:
-        """Start keeping new queries, and tell where an earlier driver had them; ended ones' marks are void."""
-        for query_id in active - self.keepings.keys():
+        """Start looking after new queries, and tell where an earlier driver had them; ended ones' marks are void."""
+        for query_id in active - self.wishes.keys():
             self._guard.call("remember", functools.partial(self._remember, query_id), None)
-            self.keepings[query_id] = keeping.Keeping(failed_after=self._failed_after)
+            self.wishes[query_id] = wish.Wish(failed_after=self._failed_after)
         self._active = active
         self._marks = {query_id: marks for query_id, marks in self._marks.items() if query_id in active}
         self.fleet.marked = frozenset().union(*self._marks.values())
@@ -70,8 +70,8 @@ class Actuation:
     def adopt(self, assignment: Assignment, ledger: Ledger) -> None:
         """Take over an accepted assignment: marks count at once, moves and removals from the next boundary."""
         query_id = assignment.query_id
-        before = self.keepings.get(query_id, keeping.Keeping(failed_after=self._failed_after))
-        self.keepings[query_id] = keeping.adopt(before, assignment, ledger.owners(query_id))
+        before = self.wishes.get(query_id, wish.Wish(failed_after=self._failed_after))
+        self.wishes[query_id] = wish.adopt(before, assignment, ledger.owners(query_id))
         self._marks[query_id] = frozenset(assignment.marked_for_removal)
         self.fleet.marked = frozenset().union(*self._marks.values())
         self._removals = assignment.remove
@@ -89,8 +89,8 @@ class Actuation:
         self._tell_marks()
         self._idle = {query.query_id for query in queries if query.idle}
         for query in queries:
-            keep = functools.partial(self._keep, query, query.query_id in ended, ledger)
-            self._guard.call("keeper", keep, None)
+            register = functools.partial(self._register, query, query.query_id in ended, ledger)
+            self._guard.call("registration", register, None)
         if self._calm(queries, ended):
             self._remove(ledger)
         self._scale()
@@ -109,8 +109,8 @@ class Actuation:
         if shut != self._told_marks and self._guard.did("mark", lambda: self._bridge.mark(shut)):
             self._told_marks = shut
 
-    def _keep(self, query: Query, boundary: bool, ledger: Ledger) -> None:
-        world = keeping.World(
+    def _register(self, query: Query, boundary: bool, ledger: Ledger) -> None:
+        world = wish.World(
             operators=query.operators,
             live=self.fleet.live,
             shut=self.fleet.shut,
@@ -121,12 +121,12 @@ class Actuation:
             boundary=boundary,
             idle=query.idle,
         )
-        before = self.keepings[query.query_id].told
-        kept, owners = keeper.step(self.keepings[query.query_id], world)
-        self.keepings[query.query_id] = kept
+        before = self.wishes[query.query_id].told
+        kept, owners = registration.step(self.wishes[query.query_id], world)
+        self.wishes[query.query_id] = kept
         targets = {key: self.fleet.get(owner) for key, owner in owners.items()}
         if targets and not self._guard.did("place", lambda: self._bridge.place(query.query_id, targets)):
-            self.keepings[query.query_id] = dataclasses.replace(kept, told={**before, **world.given})
+            self.wishes[query.query_id] = dataclasses.replace(kept, told={**before, **world.given})
 
     def held(self, ledger: Ledger, resting: Collection[str]) -> Mapping[str, int]:
         """Executor -> key groups of any active query that ran there last or are registered there.
@@ -135,7 +135,7 @@ class Actuation:
         """
         held: Counter[str | None] = Counter()
         for query_id in self._active:
-            kept = self.keepings[query_id]
+            kept = self.wishes[query_id]
             observed = ledger.owners(query_id)
             for key in observed.keys() | kept.registered.keys():
                 registered = kept.registered.get(key)
@@ -181,7 +181,7 @@ class Actuation:
     def moves(self) -> dict[str, int]:
         """Moves since the driver's start, by result."""
         total = self._past_moves.copy()
-        for kept in self.keepings.values():
+        for kept in self.wishes.values():
             total.update(_moves(kept))
         return {result: total[result] for result in ("done", "failed", "guard")}
 
@@ -189,9 +189,9 @@ class Actuation:
         """Drop queries that are over; their moves stay counted."""
         for query_id in queries:
             self._given.pop(query_id, None)
-        for query_id in queries & self.keepings.keys():
-            self._past_moves.update(_moves(self.keepings.pop(query_id)))
+        for query_id in queries & self.wishes.keys():
+            self._past_moves.update(_moves(self.wishes.pop(query_id)))
 
 
-def _moves(kept: keeping.Keeping) -> dict[str, int]:
+def _moves(kept: wish.Wish) -> dict[str, int]:
     return {"done": kept.done_total, "failed": kept.failed_total, "guard": kept.guard_total}

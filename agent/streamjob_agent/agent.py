@@ -170,7 +170,7 @@ class Agent:
     def _judge(self, usage: Usage) -> None:
         executors = frozenset(self._actuation.fleet.live)
         for batch in usage.batches:
-            kept = self._actuation.keepings.get(batch.query_id)
+            kept = self._actuation.wishes.get(batch.query_id)
             moved, moving = (0, False) if kept is None else (kept.done_total + kept.guard_total, kept.moves_pending > 0)
             self._usual.take(batch, Ground(executors=executors, moved=moved, moving=moving))
 

@@ -55,19 +55,19 @@ def look(
 def query_status(query: Query, actuation: Actuation, ledger: Ledger, usual: Usual, *, rests: bool) -> QueryStatus:
     """Where the query's groups are, how its moves are getting on, and whether its batches take what they used to."""
     newest = ledger.newest_batch(query.query_id)
-    keeping = actuation.keepings[query.query_id]
-    homes = homes_of(ledger.owners(query.query_id), keeping.registered, actuation.fleet.live, rests=rests)
+    wished = actuation.wishes[query.query_id]
+    homes = homes_of(ledger.owners(query.query_id), wished.registered, actuation.fleet.live, rests=rests)
     return QueryStatus(
         query_id=query.query_id,
         run_id=query.run_id,
         name=query.name,
         batch_id=newest.batch_id if newest else None,
         owners=owner_rows(query, homes),
-        moves_pending=keeping.moves_pending,
-        moves_done=keeping.done,
-        moves_failed=keeping.moves_failed,
-        moves_awaiting=len(keeping.places),
-        arrived=keeping.arrived,
+        moves_pending=wished.moves_pending,
+        moves_done=wished.done,
+        moves_failed=wished.moves_failed,
+        moves_awaiting=len(wished.places),
+        arrived=wished.arrived,
         unusual=usual.news(query.query_id),
     )
 

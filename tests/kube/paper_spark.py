@@ -1,6 +1,7 @@
 """A Spark on paper under the REAL agent: batches run by themselves, executors come and go when asked.
 
-Everything above the bridge is the product: the agent's admission, keeper, exporter, and its client of the PartitionMap.
+Everything above the bridge is the product: the agent's admission, registration, exporter, and its client of the
+PartitionMap.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def test_old_queries_are_forgotten_everywhere_but_their_moves_stay_counted() -> 
     for number in range(REMEMBERED + 2):
         bridge.next_query(f"query-of-a-notebook-{number}")
         batch(bridge, agent)
-    assert len(agent._actuation.keepings) == REMEMBERED + 1
+    assert len(agent._actuation.wishes) == REMEMBERED + 1
     assert len(agent.facts().pages) == REMEMBERED + 1
     assert agent._accepted == {}
     assert agent.facts().moves["done"] == moves["done"]

@@ -1,4 +1,4 @@
-"""What the keeper sees and remembers of one query, and how it takes over a plan. Values only."""
+"""Where the key groups of one query are wanted, what is seen of them, and how a plan is taken over. Values only."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class World:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Keeping:
-    """What the keeper remembers of one query between boundaries.
+class Wish:
+    """What is wanted of one query, and remembered between boundaries.
 
     Attributes:
         registered: where each group is wanted, hence registered and should run.
@@ -75,7 +75,7 @@ class Keeping:
         return self.failed + len(self.failing)
 
 
-def adopt(state: Keeping, assignment: Assignment, observed: Mapping[GroupKey, str]) -> Keeping:
+def adopt(state: Wish, assignment: Assignment, observed: Mapping[GroupKey, str]) -> Wish:
     """Take over the plan of an accepted assignment: its moves are pending from now on, those not yet released replaced.
 
     One without owners speaks of executors only: the moves and arrivals of the one before go on.

@@ -11,13 +11,13 @@ import dataclasses
 import math
 
 from streamjob_agent import spread
-from streamjob_agent.keeping import Keeping, World
 from streamjob_agent.wire import GroupKey, Pace
+from streamjob_agent.wish import Wish, World
 
 _LEAVE_RATIO = 0.25  # part of an unplanned query's groups on shut executors that leave at one boundary
 
 
-def step(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
+def step(state: Wish, world: World) -> tuple[Wish, dict[GroupKey, str]]:
     """One look at the world: the new state, and what to tell the bridge now (nothing when all is as it should be).
 
     Before its first task is seen a query is the bridge's: only that is in time, and its choice may be loading already.
@@ -40,7 +40,7 @@ def step(state: Keeping, world: World) -> tuple[Keeping, dict[GroupKey, str]]:
     return dataclasses.replace(state, told={**state.told, **again}), again
 
 
-def _settled(state: Keeping, world: World) -> bool:
+def _settled(state: Wish, world: World) -> bool:
     """Whether every group runs where it is wanted and none has to leave: nearly always, so it is found out cheaply."""
     homes = set(world.observed.values())
     return (
@@ -54,7 +54,7 @@ def _settled(state: Keeping, world: World) -> bool:
     )
 
 
-def _take_over(state: Keeping, world: World) -> Keeping:
+def _take_over(state: Wish, world: World) -> Wish:
     """What the bridge chose is wanted from now on: an answer of ours to the same question would load state twice."""
     if not world.given:
         return state
@@ -69,7 +69,7 @@ def _take_over(state: Keeping, world: World) -> Keeping:
     )
 
 
-def _welcome(state: Keeping, world: World) -> Keeping:
+def _welcome(state: Wish, world: World) -> Wish:
     """Executors that have come since the plan take its places, in the order in which they were seen."""
     if not state.places:
         return state
@@ -84,7 +84,7 @@ def _welcome(state: Keeping, world: World) -> Keeping:
     return dataclasses.replace(state, arrived=arrived, goals={**state.goals, **goals}, places=places)
 
 
-def _confirm(state: Keeping, world: World) -> Keeping:
+def _confirm(state: Wish, world: World) -> Wish:
     reached = {
         key
         for key, goal in state.goals.items()
@@ -99,7 +99,7 @@ def _confirm(state: Keeping, world: World) -> Keeping:
     )
 
 
-def _age(state: Keeping, world: World) -> Keeping:
+def _age(state: Wish, world: World) -> Wish:
     """Count boundaries of disobedience; after too many a move fails, and an unplanned drift is accepted as it is.
 
     Not onto an executor that is to go: it would be held there by what nobody wanted, until the next plan.
@@ -118,7 +118,7 @@ def _age(state: Keeping, world: World) -> Keeping:
     )
 
 
-def _drop_lost_goals(state: Keeping, world: World) -> Keeping:
+def _drop_lost_goals(state: Wish, world: World) -> Wish:
     """A target that died or was shut in the meantime is no target: the move failed, the planner has to look again."""
     lost = {
         key
@@ -134,7 +134,7 @@ def _drop_lost_goals(state: Keeping, world: World) -> Keeping:
     )
 
 
-def _rescue(state: Keeping, world: World) -> Keeping:
+def _rescue(state: Wish, world: World) -> Wish:
     """Every group gets a home that is alive: where it runs, else its goal, else the least busy executor."""
     homes: dict[GroupKey, str] = {}
     orphans: list[GroupKey] = []
@@ -156,7 +156,7 @@ def _rescue(state: Keeping, world: World) -> Keeping:
     return dataclasses.replace(state, registered=homes, asked=asked, guard_total=state.guard_total + guarded)
 
 
-def _release(state: Keeping, world: World) -> Keeping:
+def _release(state: Wish, world: World) -> Wish:
     """Register the next planned moves at their targets, within the pace; at least one of them.
 
     Moves released earlier that will be made at this boundary too take their share of the pace: those that were not
@@ -180,7 +180,7 @@ def _release(state: Keeping, world: World) -> Keeping:
     return dataclasses.replace(state, registered={**state.registered, **released})
 
 
-def _leave(state: Keeping, world: World) -> Keeping:
+def _leave(state: Wish, world: World) -> Wish:
     """A query that nobody plans leaves shut executors by itself, gradually, or they could never be removed."""
     held = sorted(
         (key for key, owner in state.registered.items() if owner in world.shut),

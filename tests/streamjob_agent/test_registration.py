@@ -1,4 +1,4 @@
-"""The keeper on paper: a world of executors that obey or not, die and come, and plans of any shape."""
+"""Registration on paper: a world of executors that obey or not, die and come, and plans of any shape."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamjob_agent import keeper, keeping
-from streamjob_agent.keeping import Keeping, World
+from streamjob_agent import registration, wish
 from streamjob_agent.spread import group_keys
 from streamjob_agent.wire import Assignment, GroupKey, Pace
+from streamjob_agent.wish import Wish, World
 
 OPERATORS = {0: 4, 1: 4}
 KEYS = group_keys(OPERATORS)
@@ -32,7 +32,7 @@ class Paper:
 
     live: tuple[str, ...]
     shut: frozenset[str] = frozenset()
-    state: Keeping = dataclasses.field(default_factory=Keeping)
+    state: Wish = dataclasses.field(default_factory=Wish)
     ran: dict[GroupKey, str] = dataclasses.field(default_factory=dict)
     stubborn: frozenset[GroupKey] = frozenset()
     sizes: dict[GroupKey, int] = dataclasses.field(default_factory=dict)
@@ -48,7 +48,7 @@ class Paper:
         )
 
     def step(self, boundary: bool = True) -> dict[GroupKey, str]:
-        self.state, owners = keeper.step(self.state, self.world(boundary))
+        self.state, owners = registration.step(self.state, self.world(boundary))
         assert all(owner in self.live and owner not in self.shut for owner in owners.values())
         return owners
 
@@ -66,7 +66,7 @@ class Paper:
         return {key for key in KEYS if before.get(key, self.ran[key]) != self.ran[key]}
 
     def adopt(self, assignment: Assignment) -> None:
-        self.state = keeping.adopt(self.state, assignment, self.ran)
+        self.state = wish.adopt(self.state, assignment, self.ran)
 
 
 def running(live: tuple[str, ...] = ("0", "1", "2"), **fields: object) -> Paper:
@@ -82,7 +82,7 @@ def test_before_its_first_task_a_query_is_the_bridges_whoever_comes_meanwhile() 
     assert paper.step() == {}
     paper.live = ("0", "1", "2", "3")
     given = {key: ("0", "1", "2")[number % 3] for number, key in enumerate(KEYS)}
-    paper.state, told = keeper.step(paper.state, dataclasses.replace(paper.world(), given=given))
+    paper.state, told = registration.step(paper.state, dataclasses.replace(paper.world(), given=given))
     assert told == {}
     assert paper.step() == {}
     assert paper.state.registered == given
@@ -93,7 +93,7 @@ def test_what_the_bridge_gave_is_taken_over_and_not_answered() -> None:
     orphans = [key for key, owner in paper.ran.items() if owner == "0"]
     paper.live = ("1", "2")
     given = dict.fromkeys(orphans, "2")  # by its own lights: ours would have been another choice
-    paper.state, told = keeper.step(paper.state, dataclasses.replace(paper.world(boundary=False), given=given))
+    paper.state, told = registration.step(paper.state, dataclasses.replace(paper.world(boundary=False), given=given))
     assert set(told.items()) == set(given.items())  # they have not run there yet
     assert {key: paper.state.registered[key] for key in orphans} == given
     assert paper.state.guard_total == len(orphans)
@@ -106,7 +106,7 @@ def test_what_the_bridge_gave_to_somebody_dead_is_given_anew() -> None:
     orphan = next(key for key, owner in paper.ran.items() if owner == "0")
     paper.live = ("1", "2")
     world = dataclasses.replace(paper.world(boundary=False), given={orphan: "0"})
-    _, told = keeper.step(paper.state, world)
+    _, told = registration.step(paper.state, world)
     assert told[orphan] in ("1", "2")
 
 
@@ -215,7 +215,7 @@ def test_an_idle_query_without_a_plan_need_not_wait_for_a_batch() -> None:
     paper.shut = frozenset(["0"])
     world = dataclasses.replace(paper.world(boundary=False), idle=True)
     for _ in range(len(KEYS)):
-        paper.state, _ = keeper.step(paper.state, world)
+        paper.state, _ = registration.step(paper.state, world)
     assert "0" not in paper.state.registered.values()
 
 
@@ -224,11 +224,11 @@ def test_between_two_batches_a_plan_begins_at_once_and_without_limits_it_is_all_
     paper.adopt(plan(dict.fromkeys(KEYS, "1"), pace=Pace(max_moves=2)))
     world = dataclasses.replace(paper.world(boundary=False), idle=True)
     for _ in range(3):  # the pace of one boundary is used once
-        paper.state, _ = keeper.step(paper.state, world)
+        paper.state, _ = registration.step(paper.state, world)
     moved = [key for key in KEYS if paper.state.registered[key] == "1" != paper.ran[key]]
     assert len(moved) == 2
     paper.adopt(plan(dict.fromkeys(KEYS, "1")))
-    paper.state, _ = keeper.step(paper.state, world)
+    paper.state, _ = registration.step(paper.state, world)
     assert set(paper.state.registered.values()) == {"1"}
 
 
@@ -241,10 +241,10 @@ def test_a_query_with_a_plan_leaves_the_drain_to_it() -> None:
 
 def test_groups_of_a_query_that_ran_before_stay_where_they_are() -> None:
     world = World(operators=OPERATORS, live=("0", "1"))
-    state, owners = keeper.step(Keeping(), world)
+    state, owners = registration.step(Wish(), world)
     assert owners == {}
     piled = dict.fromkeys(KEYS, "0")
-    state, owners = keeper.step(state, dataclasses.replace(world, observed=piled))
+    state, owners = registration.step(state, dataclasses.replace(world, observed=piled))
     assert owners == {}
     assert state.registered == piled
 
@@ -273,7 +273,7 @@ def test_rescue_spreads_by_measured_work() -> None:
     heavy = {key: (9.0 if owner == "1" else 1.0) for key, owner in paper.ran.items()}
     paper.live = ("1", "2")
     world = dataclasses.replace(paper.world(), busy_s=heavy)
-    _, owners = keeper.step(paper.state, world)
+    _, owners = registration.step(paper.state, world)
     assert set(owners.values()) == {"2"}
 
 
@@ -409,9 +409,9 @@ def test_between_two_batches_an_executor_that_comes_gets_its_share_at_once_withi
     paper.step()
     paper.live = (*paper.live, "10")
     world = dataclasses.replace(paper.world(boundary=False), idle=True)
-    paper.state, told = keeper.step(paper.state, world)
+    paper.state, told = registration.step(paper.state, world)
     assert told == dict.fromkeys(KEYS[:3], "10")
-    paper.state, again = keeper.step(paper.state, world)
+    paper.state, again = registration.step(paper.state, world)
     assert set(again) <= set(told)  # the pace of one boundary is used up
     assert len(paper.batch()) == 3
     paper.step()
