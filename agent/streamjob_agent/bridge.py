@@ -1,7 +1,7 @@
 """What the agent's brain needs from Spark. `streamjob_agent.spark` implements it; tests use a fake.
 
-The brain (registration, exporter, server, agent) never touches py4j. It decides where key groups go; the Spark side does
-so only where nobody can wait for the brain (a query's first batch, an executor that is gone), and reports it.
+The brain (registration, exporter, server, agent) never touches py4j. It decides where key groups go; the Spark side
+does so only where nobody can wait for the brain (a query's first batch, an executor that is gone), and reports it.
 Every method may raise any exception: the brain catches, counts and reports it, and the job goes on.
 """
 

@@ -54,31 +54,42 @@ FAULTS: dict[str, Callable[[], None]] = {
 }
 
 
+DRAIN = Assignment(
+    generation=1,
+    application_id=APPLICATION,
+    query_id=QUERY,
+    executors_target=2,
+    marked_for_removal=("2",),
+    owners=dict.fromkeys((0, 1), ("0", "1") * 3),
+)
+REMOVE = dataclasses.replace(DRAIN, generation=2, remove=("2",))
+
+
 def run_job(bridge: FakeBridge, agent: Agent) -> None:
     """The job, never touching the agent: batch after batch. Beside it, a controller drains and removes executor 2."""
     agent.start()
     agent.join("the job's second session")
-    drain = Assignment(
-        generation=1,
-        application_id=APPLICATION,
-        query_id=QUERY,
-        executors_target=2,
-        marked_for_removal=("2",),
-        owners=dict.fromkeys((0, 1), ("0", "1") * 3),
-    )
     for batch in range(BATCHES):
         bridge.run_batch()
         time.sleep(0.01)
         if batch == 3:  # a request for plans has a thread of its own
             threading.Thread(target=agent.plans, daemon=True).start()
         if batch >= 3:
-            agent.submit(dataclasses.replace(drain, generation=2, remove=("2",)) if batch >= 10 else drain)
+            agent.submit(REMOVE if batch >= 10 else DRAIN)
 
 
-def eventually(condition: Callable[[], bool]) -> bool:
-    for _ in range(200):
+def goes_on(bridge: FakeBridge, agent: Agent) -> None:
+    """One batch more: a thread that got no time until the last one has something to do yet."""
+    bridge.run_batch()
+    agent.submit(DRAIN)
+    agent.submit(REMOVE)
+
+
+def eventually(condition: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> bool:
+    for _ in range(1200):
         if condition():
             return True
+        meanwhile()
         time.sleep(0.05)
     return False
 
@@ -98,7 +109,7 @@ def test_job_goes_on_whatever_a_call_does(method: str, fault: str, tmp_path: pat
         assert agent._thread.is_alive()
         assert Exporter(agent.facts).page()
         if fault != "hang" and method not in ("set_actuation", "close"):
-            assert eventually(lambda: agent.guard.errors().get(method, 0) > 0)
+            assert eventually(lambda: agent.guard.errors().get(method, 0) > 0, lambda: goes_on(bridge, agent))
             assert agent.status().errors_total > 0
     finally:
         agent.stop()
