@@ -120,7 +120,7 @@ class Trial:
         """What the agent says of a job that it does not touch, and some more input; its end waits for all of it."""
         off = self._row.off
         if off is None:
-            status = running.until("the agent's self-test", lambda status: bool(status.self_test))
+            status = running.until("the agent's self-test", lambda status: "spark_version" in status.self_test)
             self.told.append(f"actuation {status.actuation}, {len(status.queries)} queries with state")
         else:
             status = running.until(
