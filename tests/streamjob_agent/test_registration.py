@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -180,6 +181,52 @@ def test_disobeyed_moves_are_asserted_again_reported_and_counted_once_obeyed() -
     paper.batch()
     assert paper.step() == {}
     assert (paper.state.done, paper.state.moves_failed, paper.state.failed_total) == (1, 0, 1)
+
+
+def test_a_move_whose_target_is_lost_counts_once_as_failed() -> None:
+    paper = running()
+    lost = [key for key in KEYS if paper.ran[key] != "2"][:2]
+    paper.stubborn = frozenset(lost)
+    paper.adopt(plan(dict.fromkeys(lost, "2")))
+    for _ in range(2):
+        paper.step()
+        paper.batch()
+    paper.live = ("0", "1")
+    for _ in range(3):
+        paper.step()
+        paper.batch()
+        assert (paper.state.moves_pending, paper.state.moves_failed, paper.state.failed_total) == (0, 2, 2)
+
+
+def test_a_move_that_failed_before_its_target_was_lost_is_not_counted_twice() -> None:
+    paper = running()
+    key = next(key for key in KEYS if paper.ran[key] != "2")
+    paper.stubborn = frozenset([key])
+    paper.adopt(plan({key: "2"}))
+    for _ in range(8):
+        paper.step()
+        paper.batch()
+    assert paper.state.failed_total == 1
+    paper.live = ("0", "1")
+    paper.step()
+    assert (paper.state.moves_failed, paper.state.failed_total) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("pace", "sizes"), [(Pace(max_cost_s=1.0), {}), (Pace(max_state_bytes=1000), dict.fromkeys(KEYS, 600))]
+)
+def test_a_move_that_is_not_obeyed_for_two_boundaries_takes_its_share_of_the_pace(
+    pace: Pace, sizes: dict[GroupKey, int]
+) -> None:
+    paper = running(sizes=sizes)
+    moved = [key for key in KEYS if paper.ran[key] != "2"][:3]
+    paper.stubborn = frozenset(moved[:1])
+    paper.adopt(plan(dict.fromkeys(moved, "2"), pace, move_order=tuple(moved), move_cost_s=dict.fromkeys(moved, 0.6)))
+    for _ in range(4):
+        paper.step()
+        paper.batch()
+    assert paper.ran[moved[1]] == "2"  # one boundary more is what any move may take
+    assert paper.ran[moved[2]] != "2"  # 0.6 s and 0.6 s, or 600 bytes and 600, are more than a boundary bears
 
 
 def test_a_failing_move_does_not_block_the_others() -> None:
