@@ -22,8 +22,9 @@ class Line:
     at_s: int
 
 
-CLOSING = Line("end", 0, START_S + 10_000_000)
-"""So late that every window, session and timer before it ends. It belongs to no answer."""
+CLOSING_KEY, CLOSING_S = "end", START_S + 10_000_000
+CLOSING = (Line(CLOSING_KEY, 0, CLOSING_S), Line(CLOSING_KEY, 1, CLOSING_S))
+"""So late that every window, session and timer before them ends, on both sides of a join. They belong to no answer."""
 
 
 def lines(number: int) -> tuple[Line, ...]:

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from e2e.compatibility.lines import CLOSING, FILE_S
+from e2e.compatibility.lines import CLOSING_KEY, CLOSING_S, FILE_S
 
-LAST_MS = 1000 * (CLOSING.at_s - 1000)
+LAST_MS = 1000 * (CLOSING_S - 1000)
 
 
 class Timers(StatefulProcessor):
@@ -28,7 +28,7 @@ class Timers(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[Any], timers: Any) -> Iterator[Any]:  # noqa: N802 - Spark's
         """Adds up; says nothing yet."""
         frame = pd.concat(list(rows))
-        if key[0] != CLOSING.key:
+        if key[0] != CLOSING_KEY:
             if not self._totals.exists():
                 first_ms = 1000 * int(frame["t"].max().timestamp())
                 self._handle.registerTimer(first_ms + 2000 * FILE_S)

@@ -15,7 +15,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from e2e.compatibility.answers import in_order
-from e2e.compatibility.lines import CLOSING, SCHEMA
+from e2e.compatibility.lines import CLOSING_KEY, SCHEMA
 from e2e.compatibility.queries import SHAPES, Read
 
 POLL_S = 0.2
@@ -125,7 +125,7 @@ class Program:
         else:
             files = sorted(folder.glob("*.json"), key=lambda path: int(path.stem))
             rows = [row for path in files for row in json.loads(path.read_text())]
-        said = [row for row in rows if row[0] != CLOSING.key]
+        said = [row for row in rows if row[0] != CLOSING_KEY]
         return in_order({row[0]: row for row in said}.values() if SHAPES[shape].newest else said)
 
 

@@ -70,7 +70,7 @@ class Running:
         draft.write_text(lines.text(given))
         draft.rename(self.folder / "input" / f"{self.files:05d}.csv")
         self.files += 1
-        self.written += [one for one in given if one != CLOSING]
+        self.written += [one for one in given if one not in CLOSING]
 
     def ended(self) -> bool:
         """Whether the program is over."""
@@ -146,7 +146,7 @@ class Running:
     def finish(self) -> dict[str, Any]:
         """Close every window, stop the program in good order; what it wrote."""
         if self.feeds:
-            self._add((CLOSING,))
+            self._add(CLOSING)
         (self.folder / "stop").touch()
         assert self._process is not None
         try:
