@@ -18,8 +18,8 @@ machine. "exact" means that every row of the answer is right and no task failed 
 asked for and got key groups, *killed* one that got SIGKILL while it held some. Where actuation stays off, the agent's
 own sentence says why, and the job's answer is exact all the same.
 
-`make spark-compatibility` runs all of it and writes this page; it was last written on {day}, from the newest run of each
-cell.
+`make spark-compatibility` runs all of it and writes this page; it was last written on {day}, from the newest run of
+each cell.
 """
 Outcomes = Mapping[tuple[str, str], Outcome]
 """By row and version of Spark."""
