@@ -10,7 +10,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 SPARK_WHOLE ?= 4.0.5 4.3.0
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults demo-operator test-matrix spark-compatibility bench figures tournament planners-goals jobs jobs-kafka bench-scaling peers object-store clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults demo-operator test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka bench-scaling peers object-store clean
 
 setup: $(VENV)/.ready
 
@@ -135,6 +135,11 @@ test-spark-%: .venv-spark-%/.ready
 # others; writes docs/reference/compatibility.md. For less: .venv/bin/python -m e2e.compatibility run --rows NAME,...
 spark-compatibility: setup object-store $(addprefix spark-rows-,$(SPARK_VERSIONS))
 	$(BIN)/python -m e2e.compatibility page docs/reference/compatibility.md
+
+# Two hours of queries that come and go in one driver, executors killed: does what the agent keeps level off?
+soak: setup
+	$(BIN)/python -m e2e.soak run --hours $(or $(HOURS),2)
+	$(BIN)/python -m e2e.soak page docs/soak.md
 
 spark-rows-%: .venv-spark-%/.ready
 	.venv-spark-$*/bin/python -m e2e.compatibility run $(if $(filter $*,$(SPARK_WHOLE)),,--part)

@@ -93,8 +93,29 @@ class Program:
         if self.order["own_files"]:
             return writer.format("parquet").option("path", str(folder))
         folder.mkdir(parents=True, exist_ok=True)
-        pause_s, own_jobs = self.order["pause_s"], self.order["own_jobs"]
-        return writer.foreachBatch(lambda frame, batch: keep(frame, folder / f"{batch}.json", pause_s, own_jobs))
+        return writer.foreachBatch(lambda frame, batch: self.keep(frame, batch, folder / f"{batch}.json"))
+
+    def keep(self, frame: Any, batch: int, path: pathlib.Path) -> None:
+        """A batch's rows as a file that is whole at once; a batch that is run again replaces its own."""
+        if self.order["own_jobs"]:
+            frame.persist()
+            frame.groupBy("k").count().orderBy("count").collect()
+            frame.alias("a").join(frame.alias("b"), "k").count()
+        if self.order["loses_shuffle"] and batch % 3 == 1:
+            frame.count()
+            self.lose_shuffle_files()
+        draft = path.with_suffix(".draft")
+        draft.write_text(json.dumps([[*row] for row in frame.collect()]))
+        draft.rename(path)
+        time.sleep(self.order["pause_s"])
+
+    def lose_shuffle_files(self) -> None:
+        """Those of one executor, as when a disk fails: who reads them has their stage run again."""
+        files = list(pathlib.Path(self.context.getConf().get("spark.local.dir")).rglob("shuffle_*"))
+        first = min(path.parents[1] for path in files)
+        for path in files:
+            if path.is_relative_to(first):
+                path.unlink(missing_ok=True)
 
     def read(self) -> Read:
         """Sources of the same lines."""
@@ -127,18 +148,6 @@ class Program:
             rows = [row for path in files for row in json.loads(path.read_text())]
         said = [row for row in rows if row[0] != CLOSING_KEY]
         return in_order({row[0]: row for row in said}.values() if SHAPES[shape].newest else said)
-
-
-def keep(frame: Any, path: pathlib.Path, pause_s: float, own_jobs: bool) -> None:
-    """A batch's rows as a file that is whole at once; a batch that is run again replaces its own."""
-    if own_jobs:
-        frame.persist()
-        frame.groupBy("k").count().orderBy("count").collect()
-        frame.alias("a").join(frame.alias("b"), "k").count()
-    draft = path.with_suffix(".draft")
-    draft.write_text(json.dumps([[*row] for row in frame.collect()]))
-    draft.rename(path)
-    time.sleep(pause_s)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ class Row:
         files_a_batch: most files of a batch, 0 for all there are; `files_first` are there before the job begins.
         pause_s: how long the sink takes for each batch.
         own_jobs: whether the sink runs jobs of its own.
+        loses_shuffle: whether an executor's shuffle files are lost while the sink uses them, in every third batch.
         own_files: whether the sink is Spark's own, files of Parquet, in place of `foreachBatch`.
         ended: whether another query was started and stopped before.
         late: whether the agent is installed while the query runs, as in a notebook.
@@ -67,6 +68,7 @@ class Row:
     files_first: int = 1
     pause_s: float = 0.0
     own_jobs: bool = False
+    loses_shuffle: bool = False
     own_files: bool = False
     ended: bool = False
     late: bool = False
@@ -164,6 +166,11 @@ ROWS = (
         name="no-decommission",
         about="decommissioning off, Spark's default: executors are killed once they are empty",
         conf={"spark.decommission.enabled": "false"},
+    ),
+    Row(
+        name="stage-retries",
+        about="shuffle files are lost in mid-batch: stages run again, stateful tasks among them",
+        loses_shuffle=True,
     ),
     _off("speculation", "speculation asked for", "spark.speculation", {"spark.speculation": "true"}),
     _off(

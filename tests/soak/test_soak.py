@@ -1,0 +1,207 @@
+"""What the soak is made of: samples and their growth, its page, what happens to queries, what is done to executors."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[2]))
+
+from e2e.compatibility.running import NotSeen, Running
+from e2e.soak import page, samples
+from e2e.soak.disturb import KILL_S, PATIENCE_S, Disturber
+from e2e.soak.lives import ON_PURPOSE, Sink, fate
+from e2e.soak.samples import Sample
+
+from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
+
+ONE = Sample(at_s=0.0, lives=1, **dict.fromkeys(samples.HELD, 100))
+TOLD: dict[str, Any] = {
+    **dict.fromkeys(("exact", "started", "stopped", "failed_on_purpose", "given_up", "refused", "sessions"), 7),
+    "wrong": [],
+}
+DID = dict.fromkeys(("moves", "drained", "called_off", "killed", "refused"), 5)
+
+
+def hours(heap: Any) -> list[Sample]:
+    """Two hours of samples, a minute apart."""
+    return [dataclasses.replace(ONE, at_s=60.0 * i, heap_bytes=int(heap(i / 60))) for i in range(121)]
+
+
+def run_of(found: list[Sample], **told: Any) -> page.Run:
+    return page.Run(day="2026-01-01", spark="4.3.0", at_once=3, program={**TOLD, **told}, controller=DID, samples=found)
+
+
+def test_what_fills_up_at_first_and_then_stays_is_level() -> None:
+    found = samples.growth(hours(lambda hour: 100e6 * min(1.0, hour * 2)), "heap_bytes")
+    assert found.level
+    assert found.median == 100e6
+    assert found.an_hour == 0.0
+
+
+def test_a_leak_of_a_tenth_an_hour_is_not_level_however_it_jumps() -> None:
+    chance = random.Random(1)
+    found = samples.growth(hours(lambda hour: 100e6 * (1 + hour / 10) + chance.gauss(0, 3e6)), "heap_bytes")
+    assert not found.level
+    assert found.low < 10e6 < found.high
+
+
+def test_what_shrinks_is_level() -> None:
+    assert samples.growth(hours(lambda hour: 100e6 * (1 - hour / 10)), "heap_bytes").level
+
+
+def test_too_few_samples_say_nothing() -> None:
+    with pytest.raises(ValueError, match="2 after the first third"):
+        samples.growth(hours(lambda hour: 1)[:3], "heap_bytes")
+
+
+def test_samples_are_read_as_they_were_kept_without_a_line_that_was_cut(tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl"
+    samples.keep(ONE, path)
+    with path.open("a") as out:
+        out.write('{"at_s": 3')
+    assert samples.read(path) == [ONE]
+
+
+def test_the_page_says_what_leaks_and_what_was_wrong() -> None:
+    leaking = run_of(hours(lambda hour: 100e6 * (1 + hour)), wrong=["life-3, counts: 5 rows are right, 4 found"])
+    text = page.page(leaking)
+    assert not leaking.good
+    (heap,) = [line for line in text.splitlines() if line.startswith("| heap")]
+    assert heap.endswith("| **no** |")
+    assert "+100 (+100 to +100)" in heap
+    assert "Wrong: life-3, counts" in text
+
+
+def test_a_run_is_good_when_all_is_level_and_exact() -> None:
+    assert run_of(hours(lambda hour: 100e6)).good
+    assert not run_of(hours(lambda hour: 100e6), wrong=["something"]).good
+
+
+def test_the_picture_has_a_panel_for_each_quantity(tmp_path: Path) -> None:
+    page.draw(hours(lambda hour: 100e6), tmp_path / "pictures" / "soak.png")
+    assert (tmp_path / "pictures" / "soak.png").stat().st_size > 10_000
+
+
+def test_fates_are_of_every_kind_and_the_same_for_the_same_seed() -> None:
+    fates = [fate(random.Random(seed)) for seed in range(300)]
+    assert fates == [fate(random.Random(seed)) for seed in range(300)]
+    assert any(one.given_up for one in fates)
+    assert all(one.fails_at for one in fates if one.given_up)
+    assert any(one.stops_at and one.fails_at and not one.given_up for one in fates)
+    assert any(one.own_session for one in fates)
+    assert any(one.session_a_batch for one in fates)
+
+
+def test_a_sink_fails_once_at_its_batch_and_keeps_the_newest_row_of_a_key(tmp_path: Path) -> None:
+    @dataclasses.dataclass
+    class Frame:
+        """Rows of a batch."""
+
+        rows: list[list[Any]]
+
+        def collect(self) -> list[list[Any]]:
+            """All of them."""
+            return self.rows
+
+    given = dataclasses.replace(fate(random.Random(1)), fails_at=frozenset({1}), session_a_batch=False)
+    sink = Sink(tmp_path / "said", given)
+    sink(Frame([["k1", 1], ["k2", 1]]), 0)
+    with pytest.raises(RuntimeError, match=ON_PURPOSE):
+        sink(Frame([["k1", 2]]), 1)
+    sink(Frame([["k1", 2], ["end", 2]]), 1)
+    assert sink.batches() == 2
+    assert sink.rows(newest=True) == [["k1", 2], ["k2", 1]]
+    assert sink.rows(newest=False) == [["k1", 1], ["k1", 2], ["k2", 1]]
+
+
+class Obedient:
+    """An agent that takes every assignment, or refuses each."""
+
+    def __init__(self, refuses: bool = False) -> None:
+        self.refuses = refuses
+        self.assigned: list[dict[str, Any]] = []
+        self.killed: list[str] = []
+
+    def assign(self, status: AgentStatus, query_id: str, **fields: Any) -> None:
+        """Keep it."""
+        if self.refuses:
+            raise NotSeen("refused")
+        self.assigned.append(fields)
+
+    def kill_executor(self, status: AgentStatus, executor_id: str) -> None:
+        """Keep it."""
+        self.killed.append(executor_id)
+
+
+def seen(states: dict[str, str], groups: int = 2) -> AgentStatus:
+    return AgentStatus(
+        agent_version="1",
+        spark_version="4.3.0",
+        application_id="app",
+        now_s=0.0,
+        actuation="on",
+        reason="",
+        message="",
+        generation_applied=None,
+        refused=None,
+        executors=tuple(
+            ExecutorStatus(executor_id=name, host="h", cores=1, state=state, groups=groups)
+            for name, state in states.items()
+        ),
+        queries=(QueryStatus(query_id="q", run_id="r", name="n", batch_id=1, owners={0: ("1", "2", "3")}),),
+    )
+
+
+ALL = {"1": "ready", "2": "ready", "3": "ready"}
+
+
+def disturber(agent: Obedient) -> Disturber:
+    return Disturber(cast(Running, agent), random.Random(3), 0.0)
+
+
+def test_key_groups_go_to_executors_that_stay_and_those_that_lack_are_asked_for() -> None:
+    agent = Obedient()
+    disturber(agent).step(seen({"1": "ready", "2": "dead"}), 0.0)
+    (sent,) = agent.assigned
+    assert set(sent["owners"][0]) == {"1"}
+    assert sent["executors_target"] == 3
+
+
+def test_a_drained_executor_is_removed_once_it_is_empty() -> None:
+    agent = Obedient()
+    control = disturber(agent)
+    control._leaver = "2"
+    control.step(seen(ALL, groups=0), 1.0)
+    assert agent.assigned[0]["remove"] == ("2",)
+    assert agent.assigned[0]["executors_target"] == 2
+    control.step(seen({**ALL, "2": "dead"}), 2.0)
+    assert (control.done.drained, control._leaver) == (1, None)
+
+
+def test_a_drain_that_does_not_end_is_called_off() -> None:
+    control = disturber(Obedient())
+    control._leaver = "2"
+    control.step(seen(ALL), PATIENCE_S + 1)
+    assert (control.done.called_off, control._leaver) == (1, None)
+
+
+def test_an_executor_is_killed_now_and_then_but_only_while_all_are_there() -> None:
+    agent = Obedient()
+    control = disturber(agent)
+    control._next_s["drain"] = 1e9
+    control.step(seen({**ALL, "3": "dead"}), KILL_S + 1)
+    assert not agent.killed
+    control.step(seen(ALL), 3 * KILL_S)
+    assert len(agent.killed) == 1
+
+
+def test_a_refused_assignment_is_counted_and_no_move() -> None:
+    control = disturber(Obedient(refuses=True))
+    control.step(seen(ALL), 0.0)
+    assert (control.done.refused, control.done.moves) == (1, 0)
