@@ -5,6 +5,7 @@ It knows nothing of StreamJob; it samples what its own processes hold.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import json
@@ -51,11 +52,12 @@ class Program:
             while len(self.lives) < self.order["at_once"]:
                 self.begin()
             for life in self.lives:
-                life.step(self.spark)
+                self.step(life)
             self.lives = [life for life in self.lives if not life.over]
             self.trifle()
             if time.monotonic() - self._sampled_s > self.order["sample_s"]:
-                self.sample()
+                with contextlib.suppress(OSError):  # a page that is late, a process that has just gone: the next time
+                    self.sample()
             time.sleep(STEP_S)
         for query in self.spark.streams.active:
             query.stop()
@@ -67,6 +69,14 @@ class Program:
         name = f"life-{self.begun}"
         self.begun += 1
         self.lives.append(Life(name, fate(self.chance, self.order["shapes"]), self.folder / "lives" / name, self.tally))
+
+    def step(self, life: Life) -> None:
+        """A query a little further. What nobody foresaw ends that query, and is told; the others go on."""
+        try:
+            life.step(self.spark)
+        except Exception as error:  # noqa: BLE001 - told on the page, hours later
+            self.tally.wrong.append(f"{life.name}, {life.fate.shape}: {' '.join(repr(error).split())[:300]}")
+            life.over = True
 
     def trifle(self) -> None:
         """What else happens in a driver: a session made and dropped, a query that Spark refuses to start."""
