@@ -87,6 +87,7 @@ class FileStream:
         self.input = folder / "input"
         self.input.mkdir(parents=True)
         self.written: list[tuple[str, int]] = []
+        self.sources = 0
         self._files = 0
 
     def write(self, files: int = 1, keys: int = 50) -> None:
@@ -102,6 +103,7 @@ class FileStream:
 
     def read(self) -> Any:
         """The stream as a DataFrame of `k` string and `v` long."""
+        self.sources += 1
         reader = self.session.readStream.schema("k string, v long").option("maxFilesPerTrigger", 1)
         return reader.csv(str(self.input))
 
