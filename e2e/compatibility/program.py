@@ -50,9 +50,10 @@ class Program:
         while not self.asked("stop") and any(query.isActive for query in self.queries.values()):
             self.answer()
             time.sleep(POLL_S)
-        for query in self.queries.values():
+        files = len(list((self.folder / "input").iterdir()))
+        for name, query in self.queries.items():
             if query.isActive:
-                query.processAllAvailable()
+                SHAPES[self.order["queries"][name]].take_in(query, files)
                 query.stop()
             elif query.exception() is not None:
                 raise query.exception()

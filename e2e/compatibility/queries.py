@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,22 +13,44 @@ from e2e.compatibility.answers import JOIN_S, SESSION_S, Answer
 
 DELAY = "5 seconds"
 FOREVER_MS = 3_600_000
+POLL_S = 0.2
 Read = Callable[[], Any]
 """A stream of lines: `k` string, `v` long, `t` timestamp. Each call is a source of its own."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A query, its output mode, and its answer; where rows change, the newest of each key counts."""
+    """A query, its output mode, and its answer; where rows change, the newest of each key counts.
+
+    `rests` is whether its batches end with its input: by the clock's time, another one always follows.
+    """
 
     build: Callable[[Read], Any]
     answer: Answer
     mode: str = "append"
+    rests: bool = True
 
     @property
     def newest(self) -> bool:
         """Whether a row replaces the one before of its key."""
         return self.mode == "update"
+
+    def take_in(self, query: Any, files: int) -> None:
+        """Wait until a query has said all it has to say of that many files, one a batch.
+
+        Raises StreamingQueryException when it fails.
+        """
+        if self.rests:
+            query.processAllAvailable()
+        while not self.rests and query.isActive and _taken(query) < files:
+            time.sleep(POLL_S)
+
+
+def _taken(query: Any) -> int:
+    """How many files the newest batch that has ended, and those before it, took in."""
+    progress = query.lastProgress
+    ends = [re.search(r"logOffset\W+(\d+)", str(one["endOffset"])) for one in progress["sources"]] if progress else []
+    return min((int(one[1]) + 1 if one else 0 for one in ends), default=0)
 
 
 def counts(read: Read) -> Any:
@@ -126,5 +150,5 @@ SHAPES = {
     "outer": Shape(build=outer, answer=answers.outer),
     "in-pandas": Shape(build=in_pandas, answer=answers.counts, mode="update"),
     "timers": Shape(build=timers, answer=answers.timers),
-    "lives": Shape(build=lives, answer=answers.counts, mode="update"),
+    "lives": Shape(build=lives, answer=answers.counts, mode="update", rests=False),
 }

@@ -143,12 +143,14 @@ class Life:
 
     def _finish(self) -> None:
         """The last of it taken in, the answer compared."""
+        shape = SHAPES[self.fate.shape]
         try:
-            self._query.processAllAvailable()
+            shape.take_in(self._query, self.files)
         except StreamingQueryException:  # the next step sees to it, and one after that comes here again
             return
+        if not self._query.isActive:
+            return
         self._query.stop()
-        shape = SHAPES[self.fate.shape]
         wanted, found = shape.answer(self.written), self._sink.rows(shape.newest)
         if wanted == found:
             self.tally.exact += 1
