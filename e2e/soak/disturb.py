@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import random
 
@@ -43,11 +44,11 @@ class Disturber:
         ready = sorted(one.executor_id for one in status.executors if one.state == "ready")
         if self._leaver is not None:
             self._drain_on(status, now_s)
-        elif self._due("drain", now_s, DRAIN_S) and len(ready) == EXECUTORS:
+        elif len(ready) == EXECUTORS and self._due("drain", now_s, DRAIN_S):
             self._leaver, self._since_s = self._chance.choice(ready), now_s
-        if self._due("kill", now_s, KILL_S) and len(ready) == EXECUTORS and self._leaver is None:
-            self._running.kill_executor(status, self._chance.choice(ready))
-            self.done.killed += 1
+        alive = sorted(one.executor_id for one in status.executors if one.state != "dead")
+        if len(alive) == EXECUTORS and self._due("kill", now_s, KILL_S):
+            self._kill(status, self._chance.choice(alive))
         stay = [one for one in ready if one != self._leaver]
         if self._due("move", now_s, MOVE_S) and stay:
             self._move(status, self._chance.choice(status.queries), stay)
@@ -57,6 +58,12 @@ class Disturber:
             return False
         self._next_s[what] = now_s + self._chance.uniform(0.5, 1.5) * mean_s
         return True
+
+    def _kill(self, status: AgentStatus, executor_id: str) -> None:
+        """Unless it has gone since the status was told."""
+        with contextlib.suppress(NotSeen, ProcessLookupError):
+            self._running.kill_executor(status, executor_id)
+            self.done.killed += 1
 
     def _drain_on(self, status: AgentStatus, now_s: float) -> None:
         """Marked until it is empty, then removed; executors that are lacking are asked for with the next move."""

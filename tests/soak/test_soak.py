@@ -197,7 +197,7 @@ def test_an_executor_is_killed_now_and_then_but_only_while_all_are_there() -> No
     control._next_s["drain"] = 1e9
     control.step(seen({**ALL, "3": "dead"}), KILL_S + 1)
     assert not agent.killed
-    control.step(seen(ALL), 3 * KILL_S)
+    control.step(seen({**ALL, "3": "draining"}), KILL_S + 2)
     assert len(agent.killed) == 1
 
 
