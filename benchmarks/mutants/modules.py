@@ -60,8 +60,8 @@ def _step(name: str, steps: str, cycles: str) -> Module:
 
 MODULES = (
     _agent("registration"),
-    _agent("wish", "registration"),
-    Module(path="planners/streamjob_planners/verify.py", judged_by=("tests/streamjob_planners/test_verify.py",)),
+    _agent("wish", "wish", "registration"),
+    Module(path="planners/streamjob_planners/verify.py", judged_by=("tests/streamjob_planners/test_verify*.py",)),
     _step("gate", "worth_time next_start", _CYCLES),
     _step("scale", "scale fleet", "cycle_scaling cycle_replicas cycle_reasons"),
     _agent("actuation", "agent", "faults", "hostile", "rests", "lives", "registration"),

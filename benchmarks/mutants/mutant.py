@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _SHAPE = {"frozen", "slots", "kw_only", "strict"}
 """Arguments that refuse mistakes of ours and decide nothing: of dataclasses, and of zip."""
@@ -98,14 +98,27 @@ def change(original: str, mutated: str) -> tuple[str, str]:
 
 def statement(text: str, line: int) -> range:
     """The lines of the innermost statement at `line`; empty where it is part of a definition, which importing runs."""
-    found: ast.stmt | None = None
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or line):
-            found = node if found is None or node.lineno >= found.lineno else found
-    inside = any(
-        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and found in ast.walk(node) and found is not node
-        for node in ast.walk(ast.parse(text))
-    )
-    if found is None or not inside or isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    held: list[ast.stmt] = []
+    found = _holding(ast.parse(text), line)
+    while found is not None:
+        held.append(found)
+        found = _holding(found, line)
+    runs_later = any(isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) for one in held[:-1])
+    if not runs_later or isinstance(held[-1], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return range(0)
-    return range(found.lineno, (found.end_lineno or found.lineno) + 1)
+    return range(held[-1].lineno, (held[-1].end_lineno or held[-1].lineno) + 1)
+
+
+def _holding(node: ast.AST, line: int) -> ast.stmt | None:
+    """The statement right within `node` that has this line."""
+    found = _statements(node)
+    return next((one for one in found if one.lineno <= line <= (one.end_lineno or one.lineno)), None)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Statements below `node` with no statement between: an `except` or a `case` is none."""
+    for one in ast.iter_child_nodes(node):
+        if isinstance(one, ast.stmt):
+            yield one
+        else:
+            yield from _statements(one)
