@@ -15,7 +15,9 @@ import contextlib
 import datetime
 import importlib
 import json
+import os
 import subprocess
+from typing import TextIO
 
 from benchmarks.mutants import child, explained, kept, mutant, page
 from benchmarks.mutants.modules import MODULES, ROOT, Module, named
@@ -51,35 +53,51 @@ def _run(module: Module, n: int | None, seed: int) -> kept.Kept:
     due = [one for one in mutant.sampled(module.path, able, n, seed) if found.due(one.key, tests)]
     if not due:
         return found
-    base = child.base(module)
-    for name in base.imported:
-        with contextlib.suppress(Exception):  # what cannot be imported alone is imported by the tests
-            importlib.import_module(name)
-    limit_s = 20.0 + 5.0 * base.cpu_s
-    if child.killed(module, text, base.reaching(range(0)), limit_s):
+    say = os.fdopen(os.dup(1), "w", buffering=1)
+    by_key = {one.key: one for one in due}
+
+    def reporting(base: child.Base) -> child.Reported:
+        return lambda key, killed: _note(found, _outcome(text, by_key[key], base, killed, tests), key, say)
+
+    base = child.session(module, text, due, reporting)
+    found = kept.read(module)  # as the session's own process left it
+    found.mutants = len(able)
+    _import(base.imported)
+    rest = [one for one in due if not mutant.statement(text, one.line)]
+    everything = base.reaching(range(0))
+    if rest and child.killed(module, text, everything, base.limit_s):
         raise SystemExit(f"{module.name}: its tests fail in this order without a mutant")
-    for one in due:
-        found.outcomes[one.key] = _looked_at(module, text, one, base, limit_s, tests)
-        found.day = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-        kept.keep(found)
+    for one in rest:
+        killed = child.killed(module, one.text, everything, base.limit_s)
+        _note(found, _outcome(text, one, base, killed, tests), one.key, say)
     return found
 
 
-def _looked_at(
-    module: Module, text: str, one: mutant.Mutant, base: child.Base, limit_s: float, tests: str
-) -> kept.Outcome:
-    reaching = base.reaching(mutant.statement(text, one.line))
+def _import(names: list[str]) -> None:
+    """What is not ours, so that processes forked from here have it."""
+    for name in names:
+        with contextlib.suppress(Exception):  # what cannot be imported alone is imported by the tests
+            importlib.import_module(name)
+
+
+def _note(found: kept.Kept, outcome: kept.Outcome, key: str, say: TextIO) -> None:
+    found.outcomes[key] = outcome
+    found.day = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    kept.keep(found)
+    if not outcome.killed:
+        place = f"{found.path}:{outcome.at}"
+        say.write(f"{place}: survived {outcome.reached} tests: {outcome.line}  ->  {outcome.becomes}\n")
+
+
+def _outcome(text: str, one: mutant.Mutant, base: child.Base, killed: bool, tests: str) -> kept.Outcome:
     old, new = mutant.change(text, one.text)
-    killed = bool(reaching) and child.killed(module, one.text, reaching, limit_s)
-    if not killed:
-        print(f"{module.path}:{one.line}: survived {len(reaching)} tests: {old}  ->  {new}", flush=True)
     return kept.Outcome(
         operator=one.operator,
         at=one.line,
         line=old,
         becomes=new,
         killed=killed,
-        reached=len(reaching),
+        reached=len(base.reaching(mutant.statement(text, one.line))),
         tests=tests,
     )
 

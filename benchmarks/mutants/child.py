@@ -1,34 +1,38 @@
-"""One run of tests in a process of its own, forked from one that has imported what is not ours: a second is saved each.
+"""The tests of one module, in processes forked from one that has read them: a mutant costs what its tests cost.
 
-The mutant is in that process's memory alone: an import of its module finds the changed text, the tree stays as it is.
+The mutant is in a process's memory alone, the tree stays as it is. Where a function changed, the functions that are
+there are patched. What importing runs is changed where it is imported, in a process that has imported nothing of ours.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import itertools
 import json
 import os
 import pathlib
 import resource
-import shutil
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
 import pytest
-
 from benchmarks.mutants.modules import ROOT, Module
+from benchmarks.mutants.mutant import Mutant, statement
+from benchmarks.mutants.patching import Functions
 
 _WALL_S = 600.0
 """A mutant that waits without computing is given up after this; one that computes, by its CPU time."""
 _OPTIONS = ("-q", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--no-header")
+_QUICK = "not spark and not kube and not slow"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,51 +47,108 @@ class Base:
     cpu_s: float
     imported: list[str]
 
+    @property
+    def limit_s(self) -> float:
+        """CPU time of a mutant's tests after which they count as endless."""
+        return 20.0 + 5.0 * self.cpu_s
+
     def reaching(self, lines: range) -> list[str]:
         """The tests that run one of these lines, the quickest first; all of them without lines."""
         found = [test for test in self.tests if not lines or not set(lines).isdisjoint(self.lines[test])]
         return sorted(found, key=lambda test: self.tests[test])
 
 
-def base(module: Module) -> Base:
-    """The run without mutant; SystemExit when it fails."""
+Reported = Callable[[str, bool], None]
+"""Called with a mutant's key and whether a test failed."""
+
+
+def session(module: Module, text: str, mutants: Sequence[Mutant], report: Callable[[Base], Reported]) -> Base:
+    """Runs the module's tests without a mutant, then those that reach a mutant's statement with it, one by one.
+
+    Mutants of what importing runs are left to `killed`. `report` is called in the process that runs the tests, with the
+    run without mutant. SystemExit where that fails.
+    """
     with tempfile.TemporaryDirectory() as folder:
         told, log = pathlib.Path(folder, "base.json"), pathlib.Path(folder, "log")
-        status = _forked(lambda: _tell(module, told), log, cpu_s=None)
-        if status != 0:
+
+        def run() -> int:
+            loop = _Loop(module, text, mutants, lambda base: _noted(base, told, report))
+            return int(pytest.main([*_OPTIONS, "-m", _QUICK, *module.tests()], plugins=[loop]))
+
+        if _forked(run, log, cpu_s=None, wall_s=None) != 0 or not told.exists():
             raise SystemExit(f"{module.name}: its tests fail without a mutant\n{log.read_text()[-3000:]}")
         return Base(**json.loads(told.read_text()))
 
 
-def killed(module: Module, text: str, tests: Sequence[str], cpu_s: float) -> bool:
+def killed(module: Module, text: str, tests: Sequence[str], limit_s: float) -> bool:
     """Whether one of the tests fails, or does not end within the CPU time, where the module has this text."""
     with tempfile.TemporaryDirectory() as folder:
-        return _forked(lambda: _run(module, text, tests), pathlib.Path(folder, "log"), cpu_s) != 0
+        return _forked(lambda: _imported(module, text, tests), pathlib.Path(folder, "log"), cpu_s=limit_s) != 0
 
 
-def _tell(module: Module, told: pathlib.Path) -> int:
-    seen = _Seen(str(ROOT / module.path))
-    before = time.process_time()
-    outcome = pytest.main([*_OPTIONS, *module.tests(), "-m", "not spark and not kube and not slow"], plugins=[seen])
-    ours = tuple(str(ROOT / room) for room in ("agent", "planners", "operator", "simulator", "commands", "tests", "e2e"))
-    imported = [
-        name
-        for name, one in sys.modules.items()
-        if (file := getattr(one, "__file__", None)) and not file.startswith(ours) and one.__spec__ is not None
-    ]
-    found = Base(
-        tests=seen.took_s,
-        lines={test: sorted(lines) for test, lines in seen.lines.items()},
-        cpu_s=time.process_time() - before,
-        imported=[name for name in imported if name.split(".")[0] not in ("__main__", "benchmarks", "conftest")],
-    )
-    told.write_text(json.dumps(dataclasses.asdict(found)))
-    return int(outcome)
+def _noted(base: Base, told: pathlib.Path, report: Callable[[Base], Reported]) -> Reported:
+    told.write_text(json.dumps(dataclasses.asdict(base)))
+    return report(base)
 
 
-def _run(module: Module, text: str, tests: Sequence[str]) -> int:
+def _imported(module: Module, text: str, tests: Sequence[str]) -> int:
     sys.meta_path.insert(0, _Finder(module, text))
     return int(pytest.main([*_OPTIONS, *dict.fromkeys(test.split("::")[0] for test in tests)], plugins=[_Only(tests)]))
+
+
+class _Loop:
+    """Takes the place of pytest's loop over the tests."""
+
+    def __init__(self, module: Module, text: str, mutants: Sequence[Mutant], noted: Callable[[Base], Reported]) -> None:
+        self.module, self.text, self.mutants, self.noted = module, text, mutants, noted
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """All without a mutant, then the mutants."""
+        items = {item.nodeid: item for item in session.items}
+        path = str(ROOT / self.module.path)
+        base = self._base(session, _Seen(path))
+        if base is None:
+            return True
+        report, functions = self.noted(base), Functions(path, self.text)
+        for one in self.mutants:
+            lines = statement(self.text, one.line)
+            if not lines:
+                continue
+            tests = [items[test] for test in base.reaching(lines)]
+            run = functools.partial(self._with, functions, one, session, tests)
+            failed = bool(tests) and _forked(run, pathlib.Path(os.devnull), cpu_s=base.limit_s) != 0
+            report(one.key, failed)
+        return True
+
+    def _base(self, session: pytest.Session, seen: _Seen) -> Base | None:
+        with tempfile.TemporaryDirectory() as folder:
+            told = pathlib.Path(folder, "base.json")
+
+            def run() -> int:
+                session.config.pluginmanager.register(seen)
+                before = time.process_time()
+                failed = _run(session, session.items)
+                told.write_text(json.dumps(dataclasses.asdict(seen.base(time.process_time() - before))))
+                return failed
+
+            if _forked(run, pathlib.Path(folder, "log"), cpu_s=None) != 0:
+                session.testsfailed = 1
+                print(pathlib.Path(folder, "log").read_text()[-2000:])
+                return None
+            return Base(**json.loads(told.read_text()))
+
+    def _with(self, functions: Functions, one: Mutant, session: pytest.Session, tests: Sequence[pytest.Item]) -> int:
+        functions.become(one.text)
+        return _run(session, tests)
+
+
+def _run(session: pytest.Session, tests: Sequence[pytest.Item]) -> int:
+    """1 once a test fails."""
+    for test, following in itertools.zip_longest(tests, tests[1:]):
+        test.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
+        if session.testsfailed:
+            return 1
+    return 0
 
 
 class _Seen:
@@ -115,6 +176,21 @@ class _Seen:
         yield
         sys.settrace(None)
         self.took_s[item.nodeid] = time.process_time() - before
+
+    def base(self, cpu_s: float) -> Base:
+        """What was seen, of all tests together this long."""
+        ours = tuple(str(ROOT / room) for room in ("agent", "planners", "operator", "simulator", "commands", "tests"))
+        imported = [
+            name
+            for name, one in sys.modules.items()
+            if (file := getattr(one, "__file__", None)) and not file.startswith(ours) and one.__spec__ is not None
+        ]
+        return Base(
+            tests=self.took_s,
+            lines={test: sorted(lines) for test, lines in self.lines.items()},
+            cpu_s=cpu_s,
+            imported=[name for name in imported if name.split(".")[0] not in ("__main__", "benchmarks", "conftest")],
+        )
 
 
 class _Only:
@@ -148,20 +224,17 @@ class _Loader(importlib.machinery.SourceFileLoader):
         return compile(self.text, self.path, "exec", dont_inherit=True)
 
 
-def _forked(run: Any, log: pathlib.Path, cpu_s: float | None) -> int:
+def _forked(run: Callable[[], int], log: pathlib.Path, cpu_s: float | None, wall_s: float | None = _WALL_S) -> int:
     """The exit status of `run` in a process of its own, which is not 0 when it was ended by a limit."""
     child = os.fork()
     if child == 0:
-        _begin(log, cpu_s)
         status = 70
         try:
+            _begin(log, cpu_s)
             status = run()
         finally:
             os._exit(status)
-    try:
-        return _waited(child)
-    finally:
-        shutil.rmtree(_examples(child), ignore_errors=True)
+    return _waited(child, wall_s)
 
 
 def _begin(log: pathlib.Path, cpu_s: float | None) -> None:
@@ -169,19 +242,13 @@ def _begin(log: pathlib.Path, cpu_s: float | None) -> None:
     file = os.open(log, os.O_CREAT | os.O_WRONLY)
     os.dup2(file, 1)
     os.dup2(file, 2)
-    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(_examples(os.getpid()))
     if cpu_s is not None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s) + 1, int(cpu_s) + 2))
 
 
-def _examples(pid: int) -> pathlib.Path:
-    """Where hypothesis keeps what it found: no mutant may profit from the one before."""
-    return pathlib.Path(tempfile.gettempdir(), f"streamjob-mutant-{pid}")
-
-
-def _waited(child: int) -> int:
-    until_s = time.monotonic() + _WALL_S
-    while time.monotonic() < until_s:
+def _waited(child: int, wall_s: float | None) -> int:
+    began_s = time.monotonic()
+    while wall_s is None or time.monotonic() - began_s < wall_s:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return status

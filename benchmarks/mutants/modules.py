@@ -63,7 +63,7 @@ MODULES = (
     _agent("wish", "wish", "registration"),
     Module(path="planners/streamjob_planners/verify.py", judged_by=("tests/streamjob_planners/test_verify*.py",)),
     _step("gate", "worth_time next_start", _CYCLES),
-    _step("scale", "scale scale_answers fleet", "cycle_scaling cycle_replicas cycle_reasons"),
+    _step("scale", "scale scale_answers", ""),
     _agent("actuation", "agent", "faults", "hostile", "rests", "lives", "registration"),
     _agent("admit", "agent", "faults", "hostile", "registration"),
     _agent("lives", "lives", "agent"),

@@ -60,7 +60,9 @@ def test_what_decides_nothing_is_left_out(old: str, new: str) -> None:
     assert mutant.that_matter(CODE, [made(CODE.replace(old, new, 1))]) == []
 
 
-@pytest.mark.parametrize(("old", "new"), [("+ 1", "- 1"), ("= 1\n\n\ndef", "= 2\n\n\ndef"), ("@dataclass(frozen=True)\n", "")])
+@pytest.mark.parametrize(
+    ("old", "new"), [("+ 1", "- 1"), ("= 1\n\n\ndef", "= 2\n\n\ndef"), ("@dataclass(frozen=True)\n", "")]
+)
 def test_what_decides_something_is_kept(old: str, new: str) -> None:
     changed = made(CODE.replace(old, new, 1))
     assert changed.text != CODE

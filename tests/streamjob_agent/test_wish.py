@@ -44,7 +44,9 @@ def test_a_key_group_that_was_never_registered_is_no_move_where_it_runs() -> Non
 
 
 def test_moves_to_executors_that_are_to_come_have_places_and_an_order_as_the_others_have() -> None:
-    state = wish.adopt(PLACED, plan("2", None, None, None, arrivals={0: (None, 2, None, 1)}, move_order=(D, C)), RUNNING)
+    state = wish.adopt(
+        PLACED, plan("2", None, None, None, arrivals={0: (None, 2, None, 1)}, move_order=(D, C)), RUNNING
+    )
     assert state.places == {B: 2, D: 1}
     assert state.order == (D, A, B)  # the plan's own order first, then the key groups' own; C does not move
 

@@ -138,7 +138,11 @@ class Asked:
 
 @pytest.mark.parametrize(
     ("before", "handed"),
-    [(None, None), (RuleState(rule="another", state={"seen": 7}), None), (RuleState(rule="own", state={"a": 1}), {"a": 1})],
+    [
+        (None, None),
+        (RuleState(rule="another", state={"seen": 7}), None),
+        (RuleState(rule="own", state={"a": 1}), {"a": 1}),
+    ],
 )
 def test_a_rule_is_handed_its_own_state_alone(before: RuleState | None, handed: object) -> None:
     rule = Rule()
