@@ -29,7 +29,7 @@ from benchmarks.mutants.modules import ROOT, Module
 from benchmarks.mutants.mutant import Mutant, statement
 from benchmarks.mutants.patching import Functions
 
-_WALL_S = 600.0
+_WALL_S = 1800.0
 """A mutant that waits without computing is given up after this; one that computes, by its CPU time."""
 _OPTIONS = ("-q", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--no-header")
 _QUICK = "not spark and not kube and not slow"
@@ -109,15 +109,21 @@ class _Loop:
         base = self._base(session, _Seen(path))
         if base is None:
             return True
-        report, functions = self.noted(base), Functions(path, self.text)
-        for one in self.mutants:
-            lines = statement(self.text, one.line)
-            if not lines:
-                continue
+        functions = Functions(path, self.text)
+
+        def fails(text: str, lines: range) -> bool:
             tests = [items[test] for test in base.reaching(lines)]
-            run = functools.partial(self._with, functions, one, session, tests)
-            failed = bool(tests) and _forked(run, pathlib.Path(os.devnull), cpu_s=base.limit_s) != 0
-            report(one.key, failed)
+            run = functools.partial(_with, functions, text, session, tests)
+            return bool(tests) and _forked(run, pathlib.Path(os.devnull), cpu_s=base.limit_s) != 0
+
+        if fails(self.text, range(0)):
+            session.testsfailed = 1
+            print("They fail in another order, the quickest first.")
+            return True
+        report = self.noted(base)
+        for one in self.mutants:
+            if lines := statement(self.text, one.line):
+                report(one.key, fails(one.text, lines))
         return True
 
     def _base(self, session: pytest.Session, seen: _Seen) -> Base | None:
@@ -131,15 +137,16 @@ class _Loop:
                 told.write_text(json.dumps(dataclasses.asdict(seen.base(time.process_time() - before))))
                 return failed
 
-            if _forked(run, pathlib.Path(folder, "log"), cpu_s=None) != 0:
+            if _forked(run, pathlib.Path(folder, "log"), cpu_s=None, wall_s=None) != 0:
                 session.testsfailed = 1
                 print(pathlib.Path(folder, "log").read_text()[-2000:])
                 return None
             return Base(**json.loads(told.read_text()))
 
-    def _with(self, functions: Functions, one: Mutant, session: pytest.Session, tests: Sequence[pytest.Item]) -> int:
-        functions.become(one.text)
-        return _run(session, tests)
+
+def _with(functions: Functions, text: str, session: pytest.Session, tests: Sequence[pytest.Item]) -> int:
+    functions.become(text)
+    return _run(session, tests)
 
 
 def _run(session: pytest.Session, tests: Sequence[pytest.Item]) -> int:
