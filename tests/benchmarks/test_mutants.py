@@ -12,6 +12,7 @@ from benchmarks.mutants.explained import Explained
 from benchmarks.mutants.kept import Kept, Outcome
 from benchmarks.mutants.modules import MODULES, named
 from benchmarks.mutants.mutant import Mutant
+from benchmarks.mutants.patching import Functions
 
 CODE = '''"""Says what it is."""
 import logging
@@ -171,3 +172,17 @@ def test_every_module_has_tests_and_a_name_of_its_own() -> None:
     assert len({module.name for module in MODULES}) == len(MODULES)
     with pytest.raises(ValueError, match="no module is named gates; there are registration"):
         named(["gates"])
+
+
+def test_functions_that_are_in_memory_become_the_mutants(tmp_path: Path) -> None:
+    text = "class A:\n    def one(self):\n        return [n + 1 for n in (1, 2)]\n\n\ndef two():\n    return 2\n"
+    path = tmp_path / "patched.py"
+    path.write_text(text)
+    there: dict[str, object] = {"__name__": "patched"}
+    exec(compile(text, str(path), "exec"), there)
+    one, two = there["A"]().one, there["two"]  # type: ignore[operator]
+    functions = Functions(str(path), text)
+    functions.become(text.replace("n + 1", "n - 1").replace("(1, 2)", "(1,\n 2)"))
+    assert (one(), two()) == ([0, 1], 2)  # type: ignore[operator]
+    functions.become(text.replace("return 2", "return 3"))
+    assert (one(), two()) == ([2, 3], 3)  # type: ignore[operator]
