@@ -59,7 +59,7 @@ def _step(name: str, steps: str, cycles: str) -> Module:
 
 
 MODULES = (
-    _agent("registration"),
+    _agent("registration", "registration", "registration_steps"),
     _agent("wish", "wish", "registration"),
     Module(path="planners/streamjob_planners/verify.py", judged_by=("tests/streamjob_planners/test_verify*.py",)),
     _step("gate", "worth_time next_start", _CYCLES),

@@ -101,14 +101,13 @@ def test_a_move_with_one_wrong_figure_is_told(model, field):
 @pytest.mark.parametrize(
     ("field", "used", "sentence"),
     [
-        ("max_cost_s", 2.0, "The moves take 2 seconds of pause, the budget is 1.99."),
-        ("max_migrations", 2, "The moves take 2 moves, the budget is 1.99."),
-        ("max_state_bytes", 200.0, "The moves take 200 bytes of state, the budget is 199.99."),
+        ("max_cost_s", 1.0, "The moves take 1 seconds of pause, the budget is 0.99."),
+        ("max_migrations", 1, "The moves take 1 moves, the budget is 0.99."),
+        ("max_state_bytes", 100.0, "The moves take 100 bytes of state, the budget is 99.99."),
     ],
 )
-def test_a_budget_may_be_used_up_and_no_more(small_model, field, used, sentence):
-    model = small_model([0, 0, 1, 1], [10.0, 20.0, 10.0, 20.0], n_nodes=4)
-    plan = _plan(model, [0, 2, 1, 3])
+def test_a_budget_may_be_used_up_by_what_moves_and_no_more(model, field, used, sentence):
+    plan = _plan(model, [0, 2, 1, 1])
     assert _found(model, plan, PlanParams(budget=Budget(**{field: used}))) == []
     short = Budget(**{field: used - 0.01})
     assert [told for _, told in _found(model, plan, PlanParams(budget=short))] == [sentence]
@@ -193,6 +192,11 @@ def test_a_batch_of_the_same_length_may_not_leave_executors_less_even(small_mode
     assert worse == [ViolationCode.WORSE_THAN_HOLD]
     sentence = _found(model, _plan(model, [0, 2, 2, 2]))[0][1]
     assert sentence.startswith("The root mean square of the executors' seconds would rise from ")
+
+
+def test_tasks_that_take_no_time_make_no_batch_longer(model):
+    timed = _batches(model, [0.0, 0.0, 0.0, 0.0])
+    assert _found(timed, _plan(timed, [0, 0, 0, 1])) == []
 
 
 def test_a_shorter_batch_may_leave_the_load_distance_worse(model):
