@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from benchmarks.mutants.explained import Explained, explanation
@@ -67,7 +68,7 @@ def page(scores: Sequence[Score]) -> str:
 def line(one: Score) -> str:
     """The module's result for a person who waits."""
     counts = f"{one.killed} killed, {one.equivalent} equivalent, {one.explained} explained, {len(one.left)} open"
-    return f"{one.kept.path}: {len(one.kept.outcomes)} of {one.kept.mutants}, {counts}: {one.percent:.0f} percent"
+    return f"{one.kept.path}: {len(one.kept.outcomes)} of {one.kept.mutants}, {counts}: {math.floor(one.percent)} percent"
 
 
 def _table(scores: Iterable[Score]) -> Iterator[str]:
@@ -79,7 +80,7 @@ def _table(scores: Iterable[Score]) -> Iterator[str]:
             continue
         looked = f"{len(one.kept.outcomes)} of {one.kept.mutants}"
         counts = map(str, (one.killed, one.equivalent, one.explained, len(one.left)))
-        yield _cells([f"`{one.kept.path}`", looked, *counts, f"{one.percent:.0f}", one.kept.day])
+        yield _cells([f"`{one.kept.path}`", looked, *counts, f"{math.floor(one.percent)}", one.kept.day])
 
 
 def _left(scores: Iterable[Score]) -> Iterator[str]:
