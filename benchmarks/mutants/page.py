@@ -68,7 +68,9 @@ def page(scores: Sequence[Score]) -> str:
 def line(one: Score) -> str:
     """The module's result for a person who waits."""
     counts = f"{one.killed} killed, {one.equivalent} equivalent, {one.explained} explained, {len(one.left)} open"
-    return f"{one.kept.path}: {len(one.kept.outcomes)} of {one.kept.mutants}, {counts}: {math.floor(one.percent)} percent"
+    return (
+        f"{one.kept.path}: {len(one.kept.outcomes)} of {one.kept.mutants}, {counts}: {math.floor(one.percent)} percent"
+    )
 
 
 def _table(scores: Iterable[Score]) -> Iterator[str]:
