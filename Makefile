@@ -10,7 +10,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 SPARK_WHOLE ?= 4.0.5 4.3.0
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults demo-operator test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka bench-scaling peers object-store clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults demo-operator test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka bench-scaling peers object-store mutants clean
 
 setup: $(VENV)/.ready
 
@@ -184,6 +184,17 @@ object-store: setup .venv-object-store/.ready
 bench-scaling: setup
 	$(BIN)/python -m benchmarks.scaling
 
+# Whether a test would notice if the agent, the cycle or the judge decided otherwise; writes docs/mutants.md. What was run
+# before is kept in out/mutants. For less: MODULES="gate verify", for more: SAMPLE=all.
+SAMPLE ?= 60
+mutants: setup .venv-mutants/.ready
+	nice -n 15 $(BIN)/python -m benchmarks.mutants $(MODULES) --sample $(SAMPLE)
+
+.venv-mutants/.ready: benchmarks/mutants/requirements.txt
+	test -x .venv-mutants/bin/python || $(PYTHON) -m venv .venv-mutants
+	.venv-mutants/bin/pip install --quiet --disable-pip-version-check --requirement benchmarks/mutants/requirements.txt
+	touch $@
+
 # Outside solvers to compare the planners with, in an environment of their own. Without Python 3.12 or newer Meta's
 # rebalancer is left out.
 PEERS_PYTHON ?= $(firstword $(foreach one,python3.12 python3.13 $(PYTHON),$(shell $(one) -c pass 2>/dev/null && echo $(one))))
@@ -195,4 +206,4 @@ peers: setup .venv-peers/.ready
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-spark-* .venv-peers .venv-object-store out build dist
+	rm -rf $(VENV) .venv-spark-* .venv-peers .venv-object-store .venv-mutants out build dist

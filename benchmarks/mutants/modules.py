@@ -1,0 +1,94 @@
+"""The modules that decide, and the tests that have to notice when one decides otherwise.
+
+Only what needs neither Spark nor a cluster; of these files each mutant runs the tests that reach its statement.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+_ROOMS = ("agent", "planners", "operator")
+
+_CYCLES = "cycle_reasons cycle_scaling cycle_arrivals cycle_idle cycle_leaving cycle_replicas cycle_memory approval"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """One module, by its path, and its tests by patterns; both from the root of the project."""
+
+    path: str
+    judged_by: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The module as it is named on the command line."""
+        return pathlib.Path(self.path).stem
+
+    @property
+    def imported_as(self) -> str:
+        """The module as Python knows it."""
+        room, *parts = pathlib.Path(self.path).with_suffix("").parts
+        assert room in _ROOMS
+        return ".".join(parts)
+
+    def tests(self) -> list[str]:
+        """The files, each once. A pattern that finds none is a mistake."""
+        found: dict[str, None] = {}
+        for pattern in self.judged_by:
+            paths = sorted(ROOT.glob(pattern))
+            if not paths:
+                raise ValueError(f"{self.path}: no test is named {pattern}")
+            found.update(dict.fromkeys(str(path.relative_to(ROOT)) for path in paths))
+        return list(found)
+
+
+def _agent(name: str, *tests: str) -> Module:
+    return Module(
+        path=f"agent/streamjob_agent/{name}.py",
+        judged_by=tuple(f"tests/streamjob_agent/test_{test}.py" for test in (tests or (name,))),
+    )
+
+
+def _step(name: str, steps: str, cycles: str) -> Module:
+    """A step of the cycle, by its own tests in `steps/` and by those of whole cycles that speak of it."""
+    own = tuple(f"tests/streamjob_operator/steps/test_{test}.py" for test in steps.split())
+    whole = tuple(f"tests/streamjob_operator/test_{test}.py" for test in cycles.split())
+    return Module(path=f"operator/streamjob_operator/steps/{name}.py", judged_by=(*own, *whole))
+
+
+MODULES = (
+    _agent("registration", "registration", "registration_steps"),
+    _agent("wish", "wish", "registration"),
+    Module(path="planners/streamjob_planners/verify.py", judged_by=("tests/streamjob_planners/test_verify*.py",)),
+    _step("gate", "worth_time next_start", _CYCLES),
+    _step("scale", "scale scale_answers", ""),
+    _agent("actuation", "agent", "faults", "hostile", "rests", "lives", "registration"),
+    _agent("admit", "agent", "faults", "hostile", "registration"),
+    _agent("lives", "lives", "agent"),
+    _agent("ledger", "agent", "exporter", "faults", "lives", "warmup", "usual", "wire"),
+    _agent("rests", "rests", "agent"),
+    _agent("pacing", "agent", "rests"),
+    _agent("guard", "agent", "faults", "hostile"),
+    _step("worth", "worth_time worth_swing collocation_pays", "cycle_reasons cycle_leaving"),
+    _step("worth_time", "worth_time worth_swing collocation_pays", "cycle_reasons cycle_sizes"),
+    _step("worth_distance", "collocation_pays worth_swing", "cycle_reasons"),
+    _step("leave", "fleet", "cycle_leaving cycle_scaling"),
+    _step("resize", "fleet scale", "cycle_scaling cycle_leaving cycle_arrivals cycle_replicas"),
+    _step("fail_safe", "fleet", "cycle_fail_safe"),
+    _step("idle", "scale", "cycle_idle"),
+    _step("headroom", "scale", "cycle_scaling cycle_idle cycle_reasons"),
+    _step("recall", "fleet", "cycle_leaving cycle_scaling cycle_arrivals"),
+    _step("windows", "scale", "cycle_reasons"),
+    _step("approve", "fleet", "approval"),
+    _step("boundary", "batching", "cycle_together cycle_reasons"),
+)
+
+
+def named(names: list[str]) -> list[Module]:
+    """The modules of these names, in the table's order; all without a name. An unknown name raises ValueError."""
+    unknown = sorted(set(names) - {module.name for module in MODULES})
+    if unknown:
+        raise ValueError(f"no module is named {', '.join(unknown)}; there are {', '.join(one.name for one in MODULES)}")
+    return [module for module in MODULES if not names or module.name in names]

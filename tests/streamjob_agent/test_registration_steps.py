@@ -1,0 +1,96 @@
+"""One look at the world at a time: what is registered, what is told to the bridge, and what is counted."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from streamjob_agent import registration
+from streamjob_agent.wire import GroupKey, Pace
+from streamjob_agent.wish import Wish, World
+
+A, B, C, D = (GroupKey(operator=0, partition=partition) for partition in range(4))
+RUNNING = {A: "1", B: "1", C: "1", D: "2"}
+WORLD = World(operators={0: 4}, live=("1", "2"), observed=RUNNING)
+PLACED = Wish(registered=RUNNING, planned=True)
+
+
+def released(pace: Pace, sizes: dict[GroupKey, int], costs: dict[GroupKey, float], **fields: object) -> set[GroupKey]:
+    """Of the moves of A, B and C, in this order, those that one boundary begins."""
+    state = dataclasses.replace(
+        PLACED, goals=dict.fromkeys((A, B, C), "2"), order=(A, B, C), pace=pace, cost_s=costs, **fields
+    )
+    _, told = registration.step(state, dataclasses.replace(WORLD, state_bytes=sizes))
+    return set(told)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "begun"),
+    [
+        ({A: 30, B: 30, C: 1}, {A, B}),  # used up to the last byte
+        ({A: 30, B: 31, C: 1}, {A}),  # C would fit, but none overtakes
+        ({B: 60}, {A, B, C}),  # what nobody has measured counts as nothing
+        ({B: 61}, {A}),
+        ({A: 60}, {A, B, C}),
+        ({A: 99}, {A}),  # one is begun, however large
+    ],
+)
+def test_moves_begin_in_their_order_until_the_bytes_of_a_boundary_are_used(
+    sizes: dict[GroupKey, int], begun: set[GroupKey]
+) -> None:
+    assert released(Pace(max_state_bytes=60), sizes, {}) == begun
+
+
+@pytest.mark.parametrize(
+    ("costs", "begun"),
+    [
+        ({A: 0.5, B: 0.5, C: 0.25}, {A, B}),
+        ({A: 0.5, B: 0.75, C: 0.25}, {A}),
+        ({B: 1.0}, {A, B, C}),
+        ({B: 1.25}, {A}),
+        ({A: 1.0}, {A, B, C}),
+    ],
+)
+def test_moves_begin_in_their_order_until_the_seconds_of_a_boundary_are_used(
+    costs: dict[GroupKey, float], begun: set[GroupKey]
+) -> None:
+    assert released(Pace(max_cost_s=1.0), {}, costs) == begun
+
+
+@pytest.mark.parametrize(("cost_s", "begun"), [(1.0, {A, B}), (1.25, {A})])
+def test_a_disobeyed_move_of_unknown_cost_leaves_the_whole_pace_to_the_next(
+    cost_s: float, begun: set[GroupKey]
+) -> None:
+    waiting = {"registered": {**RUNNING, A: "2"}, "asked": {A: 2}}
+    assert released(Pace(max_cost_s=1.0), {}, {B: cost_s, C: 9.0}, **waiting) == begun
+
+
+def test_a_move_that_is_seen_obeyed_counts_in_the_plan_and_in_the_total() -> None:
+    state = dataclasses.replace(
+        PLACED, registered={**RUNNING, A: "2"}, goals={A: "2", B: "2"}, done=1, done_total=4, pace=Pace(max_moves=0)
+    )
+    after, _ = registration.step(state, dataclasses.replace(WORLD, observed={**RUNNING, A: "2"}))
+    assert (after.goals, after.done, after.done_total) == ({B: "2"}, 2, 5)
+
+
+def test_the_bridge_is_never_told_an_executor_that_is_to_go_even_where_a_group_runs() -> None:
+    state = dataclasses.replace(PLACED, told={D: "1"})
+    after, told = registration.step(state, dataclasses.replace(WORLD, shut=frozenset("2")))
+    assert (told, after.registered) == ({}, RUNNING)
+
+
+def test_a_group_is_wanted_where_it_runs_once_its_executor_is_to_go_before_it_got_there() -> None:
+    state = dataclasses.replace(PLACED, registered={**RUNNING, A: "2"})
+    after, told = registration.step(state, dataclasses.replace(WORLD, shut=frozenset("2")))
+    assert (after.registered[A], told) == ("1", {})
+
+
+def test_a_group_that_nobody_has_seen_is_the_bridges_until_its_executor_dies() -> None:
+    seen = {key: owner for key, owner in RUNNING.items() if key != D}
+    state = dataclasses.replace(PLACED, registered=seen, goals={A: "2"})
+    after, told = registration.step(state, dataclasses.replace(WORLD, observed=seen))
+    assert D not in after.registered.keys() | told.keys()
+    lost = dataclasses.replace(WORLD, live=("1",), observed=seen)
+    after, told = registration.step(PLACED, lost)
+    assert (after.registered[D], told[D], after.guard_total) == ("1", "1", 1)
