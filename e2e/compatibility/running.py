@@ -32,13 +32,13 @@ class NotSeen(Exception):
 class Running:
     """The process and what a controller does to it. Input keeps coming while anything is waited for."""
 
-    def __init__(self, folder: pathlib.Path, env: Mapping[str, str], *, agent: bool, feeds: bool) -> None:
+    def __init__(self, folder: pathlib.Path, env: Mapping[str, str], program: str, *, agent: bool, feeds: bool) -> None:
         self.folder, self.feeds = folder, feeds
         self.written: list[Line] = []
         self.files = 0
         (folder / "input").mkdir(parents=True, exist_ok=True)
         self._output = (folder / "output").open("w")
-        module = ["-m", "streamjob_agent", "run", "-m", "e2e.compatibility.program"]
+        module = ["-m", "streamjob_agent", "run", "-m", f"e2e.compatibility.{program}"]
         self._command = [sys.executable, *(module if agent else module[-2:]), str(folder)]
         self._env = {
             **os.environ,

@@ -29,7 +29,7 @@ def live() -> NoReturn:
 
         agent = JvmAgent(_gateway(int(port), secret))
         agent.prepare()
-    except Exception as error:  # noqa: BLE001 - whatever it is, the driver must not wait for it
+    except Exception as error:  # whatever it is, the driver must not wait for it
         raise SystemExit(f"streamjob_agent: the agent cannot work in this driver: {describe(error)}") from error
     threading.Thread(target=_await_session, args=(agent,), name="streamjob-session", daemon=True).start()
     sys.stdin.read()

@@ -23,8 +23,8 @@ def connect(session: Any, made: Callable[[Any], object] = lambda probe: None) ->
     """Compile the probe, attach it to the driver of a pyspark SparkSession, and switch placement on if it may be.
 
     `made` is told of the probe before anything is attached. Raises whatever the compiler or Spark raises when the probe
-    does not fit this Spark: nothing is attached then. Takes 1 to 2 s. To be called before the first query starts, so that
-    its batch 0 is placed too.
+    does not fit this Spark: nothing is attached then. Takes 1 to 2 s. To be called before the first query starts, so
+    that its batch 0 is placed too.
     """
     context = session.sparkContext
     probe = compile_probe(context)
