@@ -138,9 +138,11 @@ def fill(jconf: Any, host: Host, version: str) -> None:
     By then spark-defaults, spark-submit's arguments and the job's own builder are all in it, so the user always wins.
     Where actuation will stay off, they would only change a job that nobody moves: none is put in.
     """
+    from streamjob_agent.plugin import withdraw
     from streamjob_agent.spark.selftest import needless
     from streamjob_agent.spark.settings import merge_settings, recommended_settings
 
+    withdraw(jconf)
     keys = (*recommended_settings(), "spark.master")
     given = {key: jconf.get(key) for key in keys if jconf.contains(key)}
     merged, conflicts = merge_settings(given)

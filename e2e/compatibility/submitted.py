@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 
+from streamjob_agent.plugin import PLUGIN as CLASS
 from streamjob_agent.plugin import jar
 from streamjob_agent.spark.source import java_files, merged
 
@@ -31,11 +32,8 @@ def submitted(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A driver that prints where this process does, and goes when this process goes or is told to."""
     subprocess.run([sys.executable, "-m", "e2e.compatibility.submitted", str(folder)], check=True)
-    plugins = [one for one in (conf.get("spark.plugins"), jar.PLUGIN) if one]
-    settings = {**conf, "spark.plugins": ",".join(plugins)}
-    pairs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    driver = subprocess.Popen([str(_spark_home() / "bin/spark-submit"), *pairs, *options, *program], env=_env())
+    driver = subprocess.Popen(command(conf, [*options, *program]), env=environment())
     try:
         yield driver
     finally:
@@ -43,14 +41,23 @@ def submitted(
         driver.wait()
 
 
+def command(conf: Mapping[str, str], words: list[str]) -> list[str]:
+    """Of spark-submit, the plugin among others that are asked for."""
+    plugins = [one for one in (conf.get("spark.plugins"), CLASS) if one]
+    settings = {**conf, "spark.plugins": ",".join(plugins)}
+    pairs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+    return [str(_spark_home() / "bin/spark-submit"), *pairs, *words]
+
+
+def environment() -> dict[str, str]:
+    """Of spark-submit."""
+    return {**os.environ, "SPARK_HOME": str(_spark_home())}
+
+
 def _spark_home() -> pathlib.Path:
     import pyspark
 
     return pathlib.Path(pyspark.__file__).parent
-
-
-def _env() -> dict[str, str]:
-    return {**os.environ, "SPARK_HOME": str(_spark_home())}
 
 
 if __name__ == "__main__":

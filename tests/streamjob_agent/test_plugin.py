@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from streamjob_agent.plugin import agent, jar
+from streamjob_agent.plugin import PLUGIN, agent, jar, withdraw
 from streamjob_agent.plugin.agent import JvmAgent
 
 GATEWAY = """
@@ -153,6 +153,16 @@ def test_nothing_is_set_where_nothing_will_be_moved_or_the_driver_has_gone_on() 
         assert gateway.entry_point.seen == [dict(conf or {})]
 
 
+def test_under_run_the_plugin_gives_way() -> None:
+    for given, left in ((f"other.Plugin, {PLUGIN}", "other.Plugin"), (PLUGIN, ""), ("other.Plugin", "other.Plugin")):
+        conf = Conf({"spark.plugins": given})
+        withdraw(conf)
+        assert conf == {"spark.plugins": left}
+    untouched = Conf()
+    withdraw(untouched)
+    assert untouched == {}
+
+
 def test_a_session_is_waited_for_and_the_probe_is_left_with_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     gateway = Gateway(Conf({"spark.master": "yarn"}))
     told: list[Any] = []
@@ -182,7 +192,7 @@ def test_the_same_classes_are_the_same_jar(tmp_path: pathlib.Path) -> None:
 
 def test_the_plugin_is_one_unit_of_its_own_package() -> None:
     unit = jar.source()
-    package, _, name = jar.PLUGIN.rpartition(".")
+    package, _, name = PLUGIN.rpartition(".")
     assert unit.startswith(f"package {package};\n")
     assert f"public final class {name} implements SparkPlugin" in unit
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from streamjob_agent.guard import describe
+from streamjob_agent.plugin import PLUGIN
 from streamjob_agent.spark.source import java_files, merged
 
-PLUGIN = "io.streamjob.plugin.StreamJobPlugin"
 _FOLDER = "door"
 _MANIFEST = "Manifest-Version: 1.0\r\n\r\n"
 _DAY = (1980, 1, 1, 0, 0, 0)  # the earliest that an archive can say: the same source gives the same jar

@@ -13,6 +13,7 @@ import org.slf4j.LoggerFactory;
 public final class Door implements DriverPlugin {
   static final Logger LOG = LoggerFactory.getLogger(Door.class);
   private static final String PLUGINS = "spark.plugins";
+  private static final String MARK = "spark.streamjob.plugin"; // one agent in a driver: who installs another sees it
   private static final long PATIENCE_MS = 20000L; // the driver waits no longer: Python comes within a second or two
   private Child child;
 
@@ -20,6 +21,7 @@ public final class Door implements DriverPlugin {
   public Map init(SparkContext context, PluginContext ignored) {
     try {
       withdraw(context.conf());
+      context.conf().set(MARK, "true");
       Desk desk = new Desk(context);
       child = new Child(desk);
       child.start(context.conf());
