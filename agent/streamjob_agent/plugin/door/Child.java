@@ -11,8 +11,8 @@ import py4j.CallbackClient;
 import py4j.GatewayServer;
 
 /**
- * The agent's Python process and the gateway by which it reaches this driver: on loopback, for whoever has a secret that is
- * told through the pipe to that process alone. The process ends when the pipe does, however the driver ended.
+ * The agent's Python process and the gateway by which it reaches this driver: on loopback, for whoever has a secret that
+ * is told through the pipe to that process alone. The process ends when the pipe does, however the driver ended.
  */
 final class Child {
   private static final long GRACE_S = 3L; // for the agent to detach from Spark
@@ -30,9 +30,13 @@ final class Child {
     gateway = gateway(secret);
     process = Interpreter.command(conf).start();
     watch();
-    OutputStream pipe = process.getOutputStream();
-    pipe.write((gateway.getListeningPort() + " " + secret + "\n").getBytes(StandardCharsets.US_ASCII));
-    pipe.flush();
+    try {
+      OutputStream pipe = process.getOutputStream();
+      pipe.write((gateway.getListeningPort() + " " + secret + "\n").getBytes(StandardCharsets.US_ASCII));
+      pipe.flush();
+    } catch (IOException gone) {
+      Door.LOG.debug("StreamJob agent: its Python has ended at once; who watches it says so: " + gone);
+    }
   }
 
   void end() {

@@ -9,7 +9,7 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Starts the agent's Python while the context is made, and ends it with the context. Whatever fails, the driver goes on. */
+/** Starts the agent's Python while the context is made, ends it with the context. Whatever fails, the driver goes on. */
 public final class Door implements DriverPlugin {
   static final Logger LOG = LoggerFactory.getLogger(Door.class);
   private static final String PLUGINS = "spark.plugins";
@@ -28,6 +28,7 @@ public final class Door implements DriverPlugin {
       desk.awaitReady(PATIENCE_MS);
     } catch (Throwable error) { // an Error, too: a class that this driver lacks
       LOG.warn("StreamJob agent: not started, the job goes on without it: " + error);
+      shutdown();
     }
     return Collections.emptyMap();
   }

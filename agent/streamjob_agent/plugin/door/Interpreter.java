@@ -5,7 +5,7 @@ import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.python.PythonUtils;
 
-/** How the agent's Python is started: the interpreter that Spark would take for a driver, Spark's own libraries first. */
+/** How the agent's Python is started: by the interpreter that Spark takes for a driver, with Spark's own libraries. */
 final class Interpreter {
   private static final String PATH = "PYTHONPATH";
 
