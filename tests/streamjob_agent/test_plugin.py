@@ -89,7 +89,7 @@ class Anything:
 
 
 class Gateway:
-    jvm = Anything()
+    jvm: Any = Anything()
 
     def __init__(self, conf: Conf | None) -> None:
         self.entry_point = Desk(conf)
@@ -179,6 +179,27 @@ def test_a_session_is_waited_for_and_the_probe_is_left_with_the_driver(monkeypat
     assert tried.found()
     tried.close()
     assert told == [("app-1", True)]
+
+
+@pytest.mark.parametrize(
+    "program", ["SparkSubmit --class org.apache.spark.sql.connect.service.SparkConnectServer x", "App"]
+)
+def test_the_session_of_a_connect_server_is_in_use_at_once(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    class Jvm(Anything):
+        def __getattr__(self, name: str) -> Any:
+            return (lambda key: program) if name == "getProperty" else self
+
+    gateway = Gateway(None)
+    gateway.jvm = Jvm()
+    told: list[Any] = []
+    monkeypatch.setattr(agent.spark, "in_use", lambda session: False)
+    monkeypatch.setattr(agent.spark, "connect", lambda session, made: told.append(session) or 1 / 0)
+    gateway.entry_point.made = Anything()
+    gateway.entry_point.keep = lambda probe: None  # type: ignore[attr-defined]
+    tried = JvmAgent(gateway)
+    assert tried.found()
+    tried.close()
+    assert len(told) == (0 if program == "App" else 1)
 
 
 def test_the_same_classes_are_the_same_jar(tmp_path: pathlib.Path) -> None:

@@ -11,6 +11,8 @@ from streamjob_agent.bridge import SparkBridge
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.plugin.session import Context, Session
 
+_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+
 
 class JvmAgent:
     """The agent of one driver, reached by a py4j gateway whose entry point is the plugin's Desk."""
@@ -18,7 +20,7 @@ class JvmAgent:
     def __init__(self, gateway: Any) -> None:
         self._gateway = gateway
         self._desk = gateway.entry_point
-        self._host = Host(*AgentConfig.from_env(os.environ), connect=self._connect)
+        self._host = Host(*AgentConfig.from_env(os.environ), connect=self._connect, in_use=self._in_use)
 
     def prepare(self) -> None:
         """Complete the context's settings, then let the driver go on."""
@@ -47,3 +49,8 @@ class JvmAgent:
 
     def _connect(self, session: Any) -> SparkBridge:
         return spark.connect(session, made=self._desk.keep)
+
+    def _in_use(self, session: Any) -> bool:
+        """A server of Spark Connect never uses its own session: each client has another."""
+        command = self._gateway.jvm.java.lang.System.getProperty("sun.java.command")
+        return _SERVER in str(command) or spark.in_use(session)
