@@ -78,8 +78,11 @@ class Driver:
     def child(self) -> int:
         """The process that the plugin started."""
         for path in Path("/proc").glob("[0-9]*"):
-            words = path.joinpath("cmdline").read_bytes().split(b"\0")
-            if b"plugin" in words and f"PPid:\t{self.process.pid}\n" in path.joinpath("status").read_text():
+            try:
+                words, status = path.joinpath("cmdline").read_bytes(), path.joinpath("status").read_text()
+            except OSError:  # it has ended since the listing
+                continue
+            if b"plugin" in words.split(b"\0") and f"PPid:\t{self.process.pid}\n" in status:
                 return int(path.name)
         raise AssertionError(f"no child of {self.process.pid}")
 
