@@ -1,8 +1,17 @@
-"""`python -m streamjob_agent run job.py ARGUMENTS`."""
+"""`python -m streamjob_agent run job.py ARGUMENTS`, and the two commands of Spark's plugin."""
 
 import sys
 
 from streamjob_agent.runner import main
 
 if __name__ == "__main__":
+    # Imported when asked for: a job under `run` gets no module of ours that it does not need.
+    if sys.argv[1:2] == ["jar"]:
+        from streamjob_agent.plugin.jar import command
+
+        sys.exit(command(sys.argv[2:]))
+    if sys.argv[1:] == ["plugin"]:
+        from streamjob_agent.plugin.child import live
+
+        live()
     main(sys.argv[1:])

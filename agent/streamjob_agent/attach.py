@@ -26,7 +26,7 @@ _ATTACH_LIMIT_S = 60.0  # a job waits no longer than this for the agent; attachi
 _LOOK_S = 0.5  # between two looks at whether the session is in use
 _CLIENT = (
     "this program is a client of Spark Connect: its queries run in the server's driver, and that is where the agent "
-    "belongs (a server that Python starts, under `python -m streamjob_agent run`)"
+    "belongs (as a plugin of Spark, or under `python -m streamjob_agent run` where Python starts the server)"
 )
 
 

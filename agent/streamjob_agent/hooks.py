@@ -79,7 +79,7 @@ def wrap_classes(module: Any, host: Host) -> None:
     """Wrap contexts, sessions and what starts queries where `module` defines them. A second call changes nothing."""
     context = _fresh(module, "SparkContext")
     if context is not None:
-        _wrap(context, "_initialize_context", host, before=lambda _, jconf: fill(jconf, host))
+        _wrap(context, "_initialize_context", host, before=lambda _, jconf: fill(jconf, host, _version()))
         _wrap(context, "stop", host, before=host.session_leaves)
     session = _fresh(module, "SparkSession")
     if session is not None and module.__name__ == _CONNECT_MODULE:
@@ -126,21 +126,27 @@ def _wrap(
     setattr(owner, name, wrapped)
 
 
-def fill(jconf: Any, host: Host) -> None:
+def _version() -> str:
+    import pyspark
+
+    return str(pyspark.__version__)
+
+
+def fill(jconf: Any, host: Host, version: str) -> None:
     """Put recommended settings into a JVM SparkConf where nothing else set them, at the last moment before it is used.
 
     By then spark-defaults, spark-submit's arguments and the job's own builder are all in it, so the user always wins.
     Where actuation will stay off, they would only change a job that nobody moves: none is put in.
     """
-    import pyspark
-
+    from streamjob_agent.plugin import withdraw
     from streamjob_agent.spark.selftest import needless
     from streamjob_agent.spark.settings import merge_settings, recommended_settings
 
+    withdraw(jconf)
     keys = (*recommended_settings(), "spark.master")
     given = {key: jconf.get(key) for key in keys if jconf.contains(key)}
     merged, conflicts = merge_settings(given)
-    why_not = needless(given, pyspark.__version__)
+    why_not = needless(given, version)
     for key, value in merged.items() if why_not is None else ():
         if key not in given:
             jconf.set(key, value)

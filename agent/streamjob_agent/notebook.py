@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from streamjob_agent import hooks
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
+from streamjob_agent.guard import log
+from streamjob_agent.plugin import MARK
 from streamjob_agent.spark.settings import merge_settings, recommended_settings
 
 _installed: list[Host] = []
@@ -24,10 +27,13 @@ def install(spark: Any, config: AgentConfig | None = None) -> str | None:
         given, complaints = (config, ()) if config else AgentConfig.from_env(os.environ)
         _installed.append(Host(given, complaints))
     host = _installed[0]
+    pairs = host.guard.call("settings", lambda: dict(spark.sparkContext.getConf().getAll()), None)
+    if pairs is not None and MARK in pairs:
+        log.warning("StreamJob agent: not installed, this driver has one already, as a plugin of Spark")
+        return None
     hooks.watch_queries(host)
-    host.guard.call(
-        "settings", lambda: host.note("settings", settings_note(spark.sparkContext.getConf().getAll())), None
-    )
+    if pairs is not None:
+        host.note("settings", settings_note(pairs))
     host.session_appeared(spark)
     return host.address
 
@@ -41,9 +47,8 @@ def uninstall() -> None:
         _installed.pop().close()
 
 
-def settings_note(pairs: Any) -> str:
+def settings_note(given: Mapping[str, str]) -> str:
     """How the settings in force differ from the recommended ones, "ok" when they do not."""
-    given = dict(pairs)
     absent = [
         f"{key} is not set, {value} is recommended."
         for key, value in recommended_settings().items()

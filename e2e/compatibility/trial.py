@@ -62,7 +62,8 @@ class Trial:
         """Start the program, do to it what the row says, look at its answer. Raises NotSeen."""
         row = self._row
         self._order(place)
-        running = Running(self._folder, place.env, agent=not row.late, feeds=row.endless)
+        agent = row.program == "program" and not row.late
+        running = Running(self._folder, place.env, f"e2e.compatibility.{row.program}", agent=agent, feeds=row.endless)
         try:
             running.write(row.files_first)
             running.begin()

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     (folder / "order.json").write_text(json.dumps(order))
     # Under `run` the JVM is there before the program's settings are.
     env = {"TMPDIR": str(folder / "tmp"), "JDK_JAVA_OPTIONS": temporary.strip()}
-    running = Running(folder, env, agent=not args.without_agent, feeds=False, program="e2e.soak.program")
+    running = Running(folder, env, "e2e.soak.program", agent=not args.without_agent, feeds=False)
     try:
         running.begin()
         done = _disturb(running, random.Random(args.seed), 3600 * args.hours)

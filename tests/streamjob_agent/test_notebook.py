@@ -8,13 +8,14 @@ from fake_bridge import FakeBridge
 from streamjob_agent import notebook
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
+from streamjob_agent.plugin import MARK
 
 
 class Session:
     """As much of a SparkSession as attaching looks at."""
 
     def __init__(self) -> None:
-        self.sparkContext = object()
+        self.sparkContext: object = object()
 
 
 @pytest.fixture
@@ -36,3 +37,20 @@ def test_what_was_installed_is_detached_once(installed: tuple[Host, FakeBridge])
     assert len(bridge.called("close")) == 1
     notebook.uninstall()
     assert len(bridge.called("close")) == 1
+
+
+def test_a_driver_with_the_plugin_gets_no_second_agent(
+    installed: tuple[Host, FakeBridge], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Context:
+        def getConf(self) -> Context:  # noqa: N802 - pyspark's name
+            return self
+
+        def getAll(self) -> list[tuple[str, str]]:  # noqa: N802
+            return [(MARK, "true")]
+
+    session = Session()
+    session.sparkContext = Context()
+    assert notebook.install(session) is None
+    assert "this driver has one already, as a plugin of Spark" in caplog.text
+    assert installed[0]._context is not session.sparkContext

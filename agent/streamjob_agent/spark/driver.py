@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from streamjob_agent.bridge import Executor, ExecutorMemory, Query, TrafficReading, Usage, passes
@@ -19,14 +19,16 @@ _CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 _READING_MS = 120_000  # for the sizes of one query's state; what was opened by then is known at the next reading
 
 
-def connect(session: Any) -> DriverBridge:
+def connect(session: Any, made: Callable[[Any], object] = lambda probe: None) -> DriverBridge:
     """Compile the probe, attach it to the driver of a pyspark SparkSession, and switch placement on if it may be.
 
-    Raises whatever the compiler or Spark raises when the probe does not fit this Spark: nothing is attached then.
-    Takes 1 to 2 s. To be called before the first query starts, so that its batch 0 is placed too.
+    `made` is told of the probe before anything is attached. Raises whatever the compiler or Spark raises when the probe
+    does not fit this Spark: nothing is attached then. Takes 1 to 2 s. To be called before the first query starts, so
+    that its batch 0 is placed too.
     """
     context = session.sparkContext
     probe = compile_probe(context)
+    made(probe)
     probe.open(context._jsc.sc(), session._jsparkSession)
     bridge = DriverBridge(session, probe)
     checks = bridge.self_test()

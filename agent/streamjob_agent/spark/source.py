@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.resources
 import uuid
+from collections.abc import Iterable
+from importlib.resources.abc import Traversable
 from typing import Any
 
 _PACKAGE = "io.streamjob.probe"
@@ -12,10 +14,19 @@ _FOLDER = "probe"
 
 def probe_source(package: str = _PACKAGE) -> str:
     """Every probe file merged: one package line, each import once, then the classes."""
-    folder = importlib.resources.files(__package__).joinpath(_FOLDER)
+    return merged(package, java_files(importlib.resources.files(__package__).joinpath(_FOLDER)))
+
+
+def java_files(folder: Traversable) -> list[str]:
+    """The text of each Java file of a folder; raises FileNotFoundError when there is none."""
     texts = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".java")]
     if not texts:
-        raise FileNotFoundError(f"the probe's Java source is missing from {folder}")
+        raise FileNotFoundError(f"Java source is missing from {folder}")
+    return texts
+
+
+def merged(package: str, texts: Iterable[str]) -> str:
+    """One compilation unit of Java files, whose own packages give way to this one."""
     imports: set[str] = set()
     bodies: list[str] = []
     for text in sorted(texts):

@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 
 /** What the Python side calls. Every answer is one text: a call through py4j costs more than its work. */
-public final class Probe {
+public final class Probe implements AutoCloseable {
   private SparkContext context;
   private StateStoreCoordinatorRef coordinator;
   private ConcurrentHashMap running;

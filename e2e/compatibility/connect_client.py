@@ -1,0 +1,74 @@
+"""`connect_client.py FOLDER`: a client of a Spark Connect server, a JVM driver with the agent as its plugin."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+import socket
+import sys
+import time
+import urllib.request
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from e2e.compatibility.program import Program
+from e2e.compatibility.submitted import PLUGIN, submitted
+
+SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+WAIT_S = 300.0
+
+
+class Client(Program):
+    """The same queries, in a server's driver."""
+
+    def __init__(self, folder: pathlib.Path, server: contextlib.ExitStack) -> None:
+        self.server = server
+        super().__init__(folder)
+
+    def _session(self) -> Any:
+        port, self.page = _free_port(), _free_port()
+        conf = {
+            **self.order["conf"],
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(port),
+            "spark.ui.enabled": "true",
+            "spark.ui.port": str(self.page),
+        }
+        options = ["--jars", str(self.folder / PLUGIN), "--class", SERVER]
+        driver = self.server.enter_context(submitted(self.folder, conf, options, ["spark-internal"]))
+        until_s = time.monotonic() + WAIT_S
+        while not _listens(port) and driver.poll() is None and time.monotonic() < until_s:
+            time.sleep(0.5)
+        return SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+
+    def seen(self) -> tuple[int, str]:
+        """What the server's own page tells."""
+        (application,) = self._ask("applications")
+        one = f"applications/{application['id']}"
+        failed = sum(int(summary["failedTasks"]) for summary in self._ask(f"{one}/allexecutors"))
+        return failed, str(self._ask(f"{one}/environment")["runtime"]["javaVersion"])
+
+    def _ask(self, what: str) -> Any:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.page}/api/v1/{what}", timeout=60) as answer:
+            return json.load(answer)
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    with contextlib.ExitStack() as stack:
+        Client(pathlib.Path(sys.argv[1]), stack).run()

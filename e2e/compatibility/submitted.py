@@ -1,0 +1,64 @@
+"""A JVM driver started by spark-submit, with the agent as its plugin; `python -m ... FOLDER` makes the jars of one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+
+from streamjob_agent.plugin import PLUGIN as CLASS
+from streamjob_agent.plugin import jar
+from streamjob_agent.spark.source import java_files, merged
+
+JAVA = pathlib.Path(__file__).parent / "java"
+JOB, PLUGIN = "job.jar", "streamjob.jar"
+
+
+def make_jars(folder: pathlib.Path) -> None:
+    """The plugin, as users make it, and the Java job."""
+    from pyspark import SparkContext
+
+    jar.make(folder / PLUGIN)
+    jar.write(folder / JOB, jar.compiled(merged("e2e.compatibility", java_files(JAVA)), SparkContext._jvm))
+
+
+@contextlib.contextmanager
+def submitted(
+    folder: pathlib.Path, conf: Mapping[str, str], options: list[str], program: list[str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A driver that prints where this process does, and goes when this process goes or is told to."""
+    subprocess.run([sys.executable, "-m", "e2e.compatibility.submitted", str(folder)], check=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    driver = subprocess.Popen(command(conf, [*options, *program]), env=environment())
+    try:
+        yield driver
+    finally:
+        driver.terminate()
+        driver.wait()
+
+
+def command(conf: Mapping[str, str], words: list[str]) -> list[str]:
+    """Of spark-submit, the plugin among others that are asked for."""
+    plugins = [one for one in (conf.get("spark.plugins"), CLASS) if one]
+    settings = {**conf, "spark.plugins": ",".join(plugins)}
+    pairs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+    return [str(_spark_home() / "bin/spark-submit"), *pairs, *words]
+
+
+def environment() -> dict[str, str]:
+    """Of spark-submit."""
+    return {**os.environ, "SPARK_HOME": str(_spark_home())}
+
+
+def _spark_home() -> pathlib.Path:
+    import pyspark
+
+    return pathlib.Path(pyspark.__file__).parent
+
+
+if __name__ == "__main__":
+    make_jars(pathlib.Path(sys.argv[1]))
