@@ -6,6 +6,7 @@ import pytest
 from worlds import World, even, job, warm
 
 from streamjob_operator.values import Reason
+from streamjob_planners.model import MoveReason
 
 AUTO = job()
 UNSCALED = job(("scaling: {mode: Auto", "scaling: {mode: 'Off'"))
@@ -41,6 +42,16 @@ def test_a_need_for_executors_is_not_kept_waiting_by_moves_under_way() -> None:
     record = world.turn(AUTO)
     assert (record.verdict.act, record.verdict.reason) == (True, Reason.SCALE_OUT)
     assert record.verdict.executors_target == 3
+
+
+def test_a_scale_in_replaces_moves_under_way_with_those_that_empty_the_executor() -> None:
+    world = warm(even(4, 3, 10.0), AUTO)
+    world.moves_pending = 3
+    verdict = world.turn(AUTO).verdict
+    assert (verdict.act, verdict.reason) == (True, Reason.SCALE_IN)
+    assert verdict.plan is not None
+    assert len(verdict.marked_for_removal) == 2
+    assert {move.reason for move in verdict.plan.moves} == {MoveReason.DRAIN}
 
 
 def test_executors_that_a_person_approves_are_asked_about_while_a_window_forbids_moves() -> None:
