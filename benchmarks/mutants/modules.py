@@ -11,7 +11,9 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 _ROOMS = ("agent", "planners", "operator")
 
-_CYCLES = "cycle_reasons cycle_scaling cycle_arrivals cycle_idle cycle_leaving cycle_replicas cycle_memory cycle_gate approval"
+_CYCLES = (
+    "cycle_reasons cycle_scaling cycle_arrivals cycle_idle cycle_leaving cycle_replicas cycle_memory cycle_gate approval"
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
