@@ -11,9 +11,8 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 _ROOMS = ("agent", "planners", "operator")
 
-_CYCLES = (
-    "cycle_reasons cycle_scaling cycle_arrivals cycle_idle cycle_leaving cycle_replicas cycle_memory cycle_gate approval"
-)
+_ABOUT_CYCLES = ("reasons", "scaling", "arrivals", "idle", "leaving", "replicas", "memory", "gate")
+_CYCLES = " ".join((*(f"cycle_{one}" for one in _ABOUT_CYCLES), "approval"))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
