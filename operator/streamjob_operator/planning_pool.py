@@ -25,6 +25,8 @@ from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import Clock, LoadModel, Plan, Planner, PlanParams
 
 WORKER = "streamjob_operator.planning_worker"
+LOADING = "loading"
+"""What a process answers that has dropped a task to load its planner first: it says that it is ready after that."""
 START_S = 300.0
 """Time for a process to load solvers and compile loops: 45 s on an idle core without a cache, more on a busy one."""
 WAIT_S = 5.0
@@ -49,7 +51,7 @@ class Worker:
         self._started_s = time.monotonic()
 
     def age_s(self) -> float:
-        """Time since it was started."""
+        """Time since it was started, or began to load a planner."""
         return time.monotonic() - self._started_s
 
     def ready(self, timeout_s: float) -> bool:
@@ -60,11 +62,17 @@ class Worker:
         return self._ready
 
     def ask(self, task: object, timeout_s: float) -> object:
-        """The answer; raises TimeoutError, EOFError or OSError, after which the worker must be ended."""
+        """The answer; raises TimeoutError, EOFError or OSError, after which the worker must be ended.
+
+        LOADING is no answer: it is not ready any more, and is to be asked again when it is.
+        """
         self._pipe.send(task)
         if not self._pipe.poll(timeout_s):
             raise TimeoutError
-        return self._pipe.recv()
+        answer = self._pipe.recv()
+        if answer == LOADING:
+            self._ready, self._started_s = False, time.monotonic()
+        return answer
 
     def kill(self) -> None:
         """End the process, which holds nothing that anybody needs; from any thread.
@@ -123,14 +131,20 @@ class PlanningPool:
         Of `large` tasks one less than there are processes is under way at a time, so that the others find one free.
         """
         with self._lane(large), self._worker() as worker:
-            if not worker.ready(self._wait_s):
-                if worker.age_s() < START_S:
-                    raise Starting(f"for {worker.age_s():.0f} s")
-                raise Overran(f"its process was not ready within {START_S:g} s")
-            try:
-                return worker.ask(task, timeout_s)
-            except TimeoutError:
-                raise Overran(f"it was ended after {timeout_s:.1f} s") from None
+            answer: object = LOADING
+            while answer == LOADING:
+                self._wait_for(worker)
+                try:
+                    answer = worker.ask(task, timeout_s)
+                except TimeoutError:
+                    raise Overran(f"it was ended after {timeout_s:.1f} s") from None
+            return answer
+
+    def _wait_for(self, worker: Worker) -> None:
+        if not worker.ready(self._wait_s):
+            if worker.age_s() < START_S:
+                raise Starting(f"for {worker.age_s():.0f} s")
+            raise Overran(f"its process was not ready within {START_S:g} s")
 
     @contextlib.contextmanager
     def _lane(self, large: bool) -> Iterator[None]:

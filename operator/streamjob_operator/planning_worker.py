@@ -1,4 +1,8 @@
-"""A process that plans: tasks come through the socket whose number is its argument, until that is closed."""
+"""A process that plans: tasks come through the socket whose number is its argument, until that is closed.
+
+A planner's solver is loaded when it is asked for first, which is told and is on no plan's clock: most operators are
+only ever asked for the default one, and OR-Tools with what it needs takes 90 MiB and a second.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,9 @@ import time
 
 import numpy as np
 
+from streamjob_operator.planning_pool import LOADING
 from streamjob_operator.steps.solve import in_process
+from streamjob_planners import registry
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import LoadModel, Plan, PlanParams
 from streamjob_planners.warm import warm_up
@@ -26,14 +32,27 @@ def main(number: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe = multiprocessing.connection.Connection(number)
     warm_up()
+    known = {_load(registry.DEFAULT)}
     with contextlib.suppress(EOFError, ConnectionError):
         pipe.send("ready")
         while True:
             task: Task = pipe.recv()
+            if task[0] not in known:
+                pipe.send(LOADING)
+                known.add(_load(task[0]))
+                pipe.send("ready")
+                continue
             signal.setitimer(signal.ITIMER_REAL, ALONE_FACTOR * task[-1])
             answer = _answer(task)
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             pipe.send(answer)
+
+
+def _load(name: str) -> str:
+    """Import the planner and its solver; one that there is not is told when it is to plan."""
+    with contextlib.suppress(Exception):
+        in_process(name, AlbicSettings())
+    return name
 
 
 def _answer(task: Task) -> Plan | str:

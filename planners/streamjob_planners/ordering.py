@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from streamjob_planners import measures
 from streamjob_planners.columns import REASONS, Moves
-from streamjob_planners.kernel.ordering import Walk, put_in_order
 from streamjob_planners.model import BoolArray, FloatArray, IntArray, LoadModel, MoveReason
+
+if TYPE_CHECKING:
+    from streamjob_planners.kernel.ordering import Walk
 
 
 def ordered_moves(model: LoadModel, node_of: IntArray, collocating: BoolArray | None = None) -> Moves:
@@ -17,10 +21,7 @@ def ordered_moves(model: LoadModel, node_of: IntArray, collocating: BoolArray | 
     every unit of load on a marked node adds its own; one lazy pass over a heap, O(m log m).
     """
     moving = np.flatnonzero(node_of != model.node_of)
-    walk = _walk(model, moving, node_of)
-    put_in_order(walk, measures.mean_utilisation(model))
-    groups = moving[walk.order]
-    reason = walk.reason
+    groups, reason = (moving, moving) if not moving.size else _in_order(model, moving, node_of)
     if collocating is not None:
         reason = np.where(collocating[groups], REASONS.index(MoveReason.COLLOCATE), reason)
     return Moves(
@@ -34,7 +35,20 @@ def ordered_moves(model: LoadModel, node_of: IntArray, collocating: BoolArray | 
     )
 
 
+def _in_order(model: LoadModel, moving: IntArray, node_of: IntArray) -> tuple[IntArray, IntArray]:
+    """The moving key groups in order, and the reason of each."""
+    # Imported here: most cycles move nothing, and a process that plans elsewhere then needs no compiled loops (60 MiB
+    # of numba where they are not compiled ahead of time).
+    from streamjob_planners.kernel.ordering import put_in_order
+
+    walk = _walk(model, moving, node_of)
+    put_in_order(walk, measures.mean_utilisation(model))
+    return moving[walk.order], walk.reason
+
+
 def _walk(model: LoadModel, moving: IntArray, node_of: IntArray) -> Walk:
+    from streamjob_planners.kernel.ordering import Walk
+
     def places() -> IntArray:
         return np.zeros(moving.size, dtype=np.int64)
 

@@ -42,9 +42,9 @@ def names() -> tuple[str, ...]:
     return _PLANNERS.names()
 
 
-def get(name: str) -> Planner:
+def get(name: str, *settings: object) -> Planner:
     """A new planner of that name, its solver loaded (so that loading is not on the clock of the first plan).
 
-    Raises ValueError with the names that exist.
+    `settings` is what its constructor takes by place, if anything. Raises ValueError with the names that exist.
     """
-    return cast(Planner, _PLANNERS.load(name)())
+    return cast(Planner, _PLANNERS.load(name)(*settings))

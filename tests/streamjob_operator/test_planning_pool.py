@@ -15,7 +15,7 @@ from worlds import World, job
 
 from streamjob_operator.cycle import run_cycle
 from streamjob_operator.planning_pool import PlanningPool
-from streamjob_operator.ports import Overran, Ports
+from streamjob_operator.ports import Overran, Ports, Starting
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.solve import albic_settings, in_process
 from streamjob_operator.values import Memory, Reason
@@ -155,6 +155,33 @@ def test_a_process_that_still_loads_is_not_waited_for(tmp_path: Path) -> None:
         assert worker.ready(60.0)
         assert pool.run("hello", 30.0) == "hello"
         assert pool.kills == 0
+
+
+LOADS_FIRST = """
+if task == "new" and not globals().get("loaded"):
+    pipe.send("loading")
+    while not os.path.exists({there!r}):
+        time.sleep(0.01)
+    loaded, answer = True, "ready"
+else:
+    answer = task
+"""
+
+
+def test_a_planner_that_was_not_asked_for_yet_is_loaded_on_nobodys_clock(making: Making, tmp_path: Path) -> None:
+    there = tmp_path / "solver"
+    pool = making(LOADS_FIRST.format(there=str(there)))
+    pool._wait_s = 0.01
+    [worker] = pool._all
+    assert worker.ready(60.0)
+    with pytest.raises(Starting):
+        pool.run("new", 30.0)
+    with pytest.raises(Starting):
+        pool.run("other", 30.0)
+    there.touch()
+    assert worker.ready(60.0)
+    assert pool.run("new", 30.0) == "new"
+    assert pool.kills == 0
 
 
 def test_the_cycle_survives_a_planner_that_overruns(making: Making) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
 
 import numpy as np
 
@@ -13,18 +12,14 @@ from streamjob_operator.spec import Collocation, StreamJob
 from streamjob_operator.steps import worth_distance
 from streamjob_operator.values import Hold, Reason
 from streamjob_planners import registry
-from streamjob_planners.albic.algorithm_2 import AlbicPaperMilpPlanner, AlbicPaperPlanner
-from streamjob_planners.albic.improved.planner import AlbicPlanner
 from streamjob_planners.albic.settings import AlbicSettings
-from streamjob_planners.auto.planner import AutoPlanner
 from streamjob_planners.model import Budget, Clock, LoadModel, Plan, Planner, PlanParams
 
 OVERRUN_FACTOR, OVERRUN_EXTRA_S = 3.0, 2.0
 """A plan that took longer than this times its deadline and this many seconds more speaks of a world that is gone."""
-_COLLOCATING: dict[str, Callable[[AlbicSettings], Planner]] = {
-    one.name: one for one in (AlbicPlanner, AlbicPaperPlanner, AlbicPaperMilpPlanner, AutoPlanner)
-}
-"""Planners that have the knobs of collocation."""
+_COLLOCATING = frozenset(("albic", "albic-paper", "albic-paper-milp", "auto"))
+"""Planners that have the knobs of collocation. By name: their solvers are for the process that plans to load, and are
+130 MiB that the operator's own does without."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,5 +121,4 @@ def deadline_s(job: StreamJob) -> float:
 @functools.cache
 def in_process(name: str, settings: AlbicSettings) -> Planner:
     """Planners hold no state between calls, and loading a solver takes time: once per process is enough."""
-    make = _COLLOCATING.get(name)
-    return registry.get(name) if make is None else make(settings)
+    return registry.get(name, *([settings] if name in _COLLOCATING else []))

@@ -13,7 +13,7 @@ it; and what key groups say is combined by Fisher's method ("Statistical Methods
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from streamjob_planners.arrays import FloatArray, IntArray
 from streamjob_planners.batch.sudden import sudden
@@ -109,8 +109,8 @@ def _chance(scaled: FloatArray, weight: FloatArray, noise: FloatArray, cut: int)
         off = (after - before) / (noise * np.sqrt(1.0 / squares[:, None] + unsure))
         agree = np.all(off > 0, axis=0) | np.all(off < 0, axis=0)
         # As if the other rows were all off for a reason of their own: an executor that was slow for a batch.
-        chances = np.where(agree, stats.t.sf(np.abs(off).min(axis=0), FREEDOM), 1.0)
+        chances = np.where(agree, special.stdtr(FREEDOM, -np.abs(off).min(axis=0)), 1.0)
     else:
         off = np.abs(np.median(after, axis=0) - before)
-        chances = 2.0 * stats.t.sf(off / (noise * np.sqrt(MEDIAN_COSTS**2 / squares.sum() + unsure)), FREEDOM)
-    return float(stats.chi2.sf(-2.0 * np.log(np.maximum(chances, 1e-300)).sum(), 2 * chances.size))
+        chances = 2.0 * special.stdtr(FREEDOM, -off / (noise * np.sqrt(MEDIAN_COSTS**2 / squares.sum() + unsure)))
+    return float(special.chdtrc(2 * chances.size, -2.0 * np.log(np.maximum(chances, 1e-300)).sum()))

@@ -11,7 +11,7 @@ alarm is spent where it shortens the wait: most of it on the newest cut, which i
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from streamjob_planners.arrays import FloatArray, IntArray
 
@@ -51,7 +51,7 @@ def _best_cut(root: FloatArray, weight: FloatArray) -> int | None:
         return None
     before, after, unsure = _sides(root, weight, cuts)
     step = after - before
-    chances = stats.t.sf(np.abs(step) / unsure, root.size - 2)
+    chances = special.stdtr(root.size - 2, -np.abs(step) / unsure)
     allowed = np.where(step > 0, CHANCE_OF_RISE, CHANCE_OF_FALL) * (LEAST_AFTER / (root.size - cuts)) ** 2
     sure = [at for at in np.flatnonzero(chances < allowed).tolist() if _speaks(root[cuts[at] :] - before[at], step[at])]
     return int(cuts[min(sure, key=lambda at: float(chances[at]))]) if sure else None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse, special
 from scipy.sparse.csgraph import connected_components
 
 from streamjob_planners.arrays import BoolArray, FloatArray, IntArray
@@ -119,7 +119,7 @@ def _fitted(tasks: TaskRows, compared: IntArray, kept_ratio: float) -> list[Spee
         return [None] * compared.size
     age = here.batch.max() - here.batch
     slower, error = fit.solve(kept_ratio**age)
-    width = float(stats.t.ppf((1 + CONFIDENCE) / 2, fit.freedom)) * error
+    width = float(special.stdtrit(fit.freedom, (1 + CONFIDENCE) / 2)) * error
     count = np.bincount(fit.executor, minlength=compared.size)
     return [
         Speed(estimate=float(np.exp(-s)), low=float(np.exp(-s - w)), high=float(np.exp(-s + w)), tasks=int(n))
