@@ -20,14 +20,27 @@ def pack_owners(owners: Iterable[str | None]) -> str:
 def unpack_owners(text: str, most: int = MOST_GROUPS) -> tuple[str | None, ...]:
     """Inverse of :func:`pack_owners`; raises WireError on text that it could not have written, and beyond `most`."""
     owners: list[str | None] = []
+    known: dict[str, list[str | None]] = {}  # few runs are different ones
     for run in text.split(",") if text else ():
-        owner, _, count = run.partition("*")
-        if not owner or len(owner) > TEXT.most or (count and not count.isdecimal()):
-            raise WireError(f"owners: {run[:80]!r} is not an executor id, '-' or one of these with '*COUNT'")
-        if len(count) > 7 or len(owners) + int(count or 1) > most:
-            raise WireError(f"owners: more than {MOST_GROUPS} key groups given at {run[:40]!r}")
-        owners.extend([None if owner == "-" else owner] * int(count or 1))
+        if run not in known:
+            known[run] = _run(run, most - len(owners))
+        elif len(owners) + len(known[run]) > most:
+            raise _too_many(run)
+        owners += known[run]
     return tuple(owners)
+
+
+def _run(run: str, most: int) -> list[str | None]:
+    owner, _, count = run.partition("*")
+    if not owner or len(owner) > TEXT.most or (count and not count.isdecimal()):
+        raise WireError(f"owners: {run[:80]!r} is not an executor id, '-' or one of these with '*COUNT'")
+    if len(count) > 7 or int(count or 1) > most:
+        raise _too_many(run)
+    return [None if owner == "-" else owner] * int(count or 1)
+
+
+def _too_many(run: str) -> WireError:
+    return WireError(f"owners: more than {MOST_GROUPS} key groups given at {run[:40]!r}")
 
 
 def pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:

@@ -191,7 +191,7 @@ def planning_s(planning: PlanningPool) -> float:
 
 
 def _profile(bench: Bench, rounds: int) -> None:
-    profile = cProfile.Profile()
+    profile = cProfile.Profile(time.process_time)
     for _ in range(rounds):
         bench.passes(PERIOD_S)
         profile.runcall(bench.cycle)

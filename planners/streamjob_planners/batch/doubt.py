@@ -12,8 +12,8 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners.arrays import FloatArray, IntArray
-from streamjob_planners.batch.predict import levels_s
+from streamjob_planners.arrays import IntArray
+from streamjob_planners.batch.predict import batches_s
 from streamjob_planners.batch.shape import BatchShape
 
 DRAWS, LEAST_DRAWS, MOST_TASKS = 64, 8, 200_000
@@ -37,12 +37,9 @@ def doubt(shape: BatchShape, node_of: IntArray) -> Doubt:
         return Doubt(mean_s=0.0, most_s=0.0)
     draws = int(np.clip(MOST_TASKS // shape.task_s.size, LEAST_DRAWS, DRAWS))
     rng = np.random.default_rng(0)  # the same numbers for every plan: plans are compared, not chances
-    exact_s = _batch_s(shape, node_of, shape.task_s)
     errors = rng.standard_normal((draws, shape.task_s.size)) * shape.error_s
-    more_s = np.array([_batch_s(shape, node_of, np.maximum(0.0, shape.task_s + one)) for one in errors]) - exact_s
+    rows_s = np.vstack([shape.task_s, np.maximum(0.0, shape.task_s + errors)])
+    exact_s, *drawn_s = batches_s(dataclasses.replace(shape, fixed_s=0.0, free_stages=()), node_of, rows_s)
+    more_s = np.array(drawn_s) - exact_s
     mean_s = max(0.0, float(more_s.mean()))
     return Doubt(mean_s=mean_s, most_s=mean_s + SURE * float(more_s.std(ddof=1)))
-
-
-def _batch_s(shape: BatchShape, node_of: IntArray, task_s: FloatArray) -> float:
-    return float(levels_s(shape, node_of, task_s).max(axis=1, initial=0.0).sum())

@@ -10,7 +10,7 @@ import numpy as np
 
 from streamjob_planners.arrays import FloatArray, IntArray
 from streamjob_planners.batch.chance import expected_excess
-from streamjob_planners.batch.schedule import finish_s
+from streamjob_planners.batch.schedule import finish_many_s, finish_s
 from streamjob_planners.batch.shape import BatchShape, FreeStage
 
 ALONE = 0.95
@@ -103,6 +103,14 @@ def levels_s(shape: BatchShape, node_of: IntArray, task_s: FloatArray) -> FloatA
         here = shape.level == level
         node_s[level] = finish_s(task_s[here], node_of[here], shape.slots, shape.speed)
     return node_s
+
+
+def batches_s(shape: BatchShape, node_of: IntArray, rows_s: FloatArray) -> FloatArray:
+    """`Predicted.batch_s` of many batches, (n_rows,), whose tasks take `rows_s`, (n_rows, n_groups)."""
+    levels = (shape.level == level for level in range(shape.n_levels))
+    ends = [finish_many_s(rows_s[:, here], node_of[here], shape.slots, shape.speed).max(axis=1) for here in levels]
+    tasks_s = np.stack(ends, axis=1).sum(axis=1) if ends else np.zeros(len(rows_s))
+    return np.asarray(shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum())) + tasks_s)
 
 
 def free_s(stages: tuple[FreeStage, ...], slots: int) -> float:

@@ -1,13 +1,14 @@
 """The batch model against slow, obvious versions of it."""
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 
 from streamjob_planners.batch.chance import expected_maximum
-from streamjob_planners.batch.predict import Part, predict
-from streamjob_planners.batch.schedule import finish_s, list_schedule
+from streamjob_planners.batch.predict import Part, batches_s, predict
+from streamjob_planners.batch.schedule import finish_many_s, finish_s, list_schedule
 from streamjob_planners.batch.shape import BatchShape, FreeStage
 
 
@@ -112,3 +113,29 @@ def test_expected_maximum_against_drawing() -> None:
 def test_a_bad_value_is_named(field: str, value: list[float]) -> None:
     with pytest.raises(ValueError, match=field):
         shape_of([1.0, 1.0], **{field: np.array(value)})
+
+
+@pytest.mark.parametrize(("rows", "tasks"), [(1, 3), (40, 60), (64, 200), (3, 0), (64, 5)])
+def test_many_batches_at_once_end_as_they_do_one_by_one(rows: int, tasks: int) -> None:
+    rng = np.random.default_rng(rows)
+    for slots in (np.array([2, 2, 2, 2]), np.array([1, 3, 2, 8])):
+        owner, speed = rng.integers(0, 3, tasks), rng.uniform(0.5, 2.0, 4)  # the last node has no task
+        rows_s = rng.lognormal(0.0, 1.0, (rows, tasks))
+        one_by_one = np.array([finish_s(one, owner, slots, speed) for one in rows_s])
+        assert finish_many_s(rows_s, owner, slots, speed).tolist() == one_by_one.tolist()
+
+
+def test_many_batches_are_what_each_is_predicted_to_be() -> None:
+    rng = np.random.default_rng(1)
+    shape = BatchShape(
+        level=np.array([0, 1] * 30),
+        task_s=np.ones(60),
+        spread_s=np.full(60, 0.2),
+        slots=np.array([2, 1, 2]),
+        speed=np.array([1.0, 0.5, 2.0]),
+        fixed_s=0.7,
+        free_stages=(FreeStage(work_s=4.0, longest_s=1.0),),
+    )
+    node_of, rows_s = rng.integers(0, 3, 60), rng.lognormal(0.0, 1.0, (30, 60))
+    each = [predict(dataclasses.replace(shape, task_s=one), node_of).batch_s for one in rows_s]
+    assert batches_s(shape, node_of, rows_s).tolist() == pytest.approx(each, rel=1e-12)

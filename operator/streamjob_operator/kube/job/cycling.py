@@ -96,7 +96,9 @@ class Cycling:
 
         def keep(memory: Memory) -> None:
             cycle = _cycle(cycle_id, recorder, time.monotonic() - started_s, source)
-            write(dataclasses.replace(facts, memory=memory, cycle=cycle, map=_newest(maps, cycle, seen)))
+            write(
+                dataclasses.replace(facts, memory=memory, memory_text=None, cycle=cycle, map=_newest(maps, cycle, seen))
+            )
 
         ports = Ports(
             metrics=source.metrics,

@@ -113,7 +113,7 @@ class Keeper:
             self._log.info("The running moves are stopped.", extra={"token": steering.stop})
             seen = stop(maps, seen)
         handled = followed(status.handled, stop=steering.stop, refresh=steering.refresh)
-        memory = self._remembered(status, seen, now_s)
+        memory, text = self._remembered(status, seen, now_s)
         look = self._look(reading, job, status, seen, memory)
         facts = Facts(
             now_s=now_s,
@@ -125,6 +125,7 @@ class Keeper:
             map=seen,
             agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s),
             memory=memory,
+            memory_text=text,
         )
         due_s = self._cycling.due_s(reading, facts)
         if due_s is not None and now_s >= due_s:
@@ -137,12 +138,14 @@ class Keeper:
             self._write(reading, facts, handled)
         return self._rest_s(due_s, look)
 
-    def _remembered(self, status: Status, seen: MapView | None, now_s: float) -> Memory:
-        """What the next cycle will start from, for the status of turns without one."""
+    def _remembered(self, status: Status, seen: MapView | None, now_s: float) -> tuple[Memory, str | None]:
+        """What the next cycle will start from, for the status of turns without one; the text where it stands so."""
         try:
-            return adopt(read_memory(status.memory), () if seen is None else seen.plan(), now_s)
+            kept = read_memory(status.memory)
+            memory = adopt(kept, () if seen is None else seen.plan(), now_s)
         except (UnreadableMemory, WireError):
-            return Memory()  # the cycle tells
+            return Memory(), None  # the cycle tells
+        return memory, status.memory if memory is kept else None
 
     def _look(self, reading: Reading, job: StreamJob, status: Status, seen: MapView | None, memory: Memory) -> Look:
         now, now_s = (reading.uid, reading.generation), self._tools.clock()
@@ -184,7 +187,7 @@ class Keeper:
             release(self._tools.api, reading.document)
             return LONGEST_REST_S
         seen, status = Maps(self._tools.api, reading.document).read(), read_status(reading.document)
-        memory = self._remembered(status, seen, self._tools.clock())
+        memory, _ = self._remembered(status, seen, self._tools.clock())
         look = self._look(reading, reading.job, status, seen, memory)
         if look.gone:
             release(self._tools.api, reading.document)

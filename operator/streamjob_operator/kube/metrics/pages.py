@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -70,10 +71,14 @@ def read_page(
     for part in _parts(tuple(wanted), groups):
         selector = target.selector(any_of(part), f"query=~{quoted(query_id + '|')}")
         for one in connection.query(f"max by ({', '.join(_KEPT)}) ({selector})", mark.at_s):
-            name, labels = one["metric"]["__name__"], {"query": query_id, **one["metric"]}
+            labels = one["metric"]
+            name = labels["__name__"]
             order = labels_of(name)
-            if order is not None and all(label in labels for label in order):
-                series[name][tuple(labels[label] for label in order)] = float(one["value"][1])
+            if order is None:
+                continue
+            with contextlib.suppress(KeyError):  # a series that lacks one of its labels is none of ours
+                key = tuple([query_id if label == "query" else labels[label] for label in order])
+                series[name][key] = float(one["value"][1])
     _check(target, query_id, [name for name in REQUIRED if not series.get(name)])
     series[names.AGENT_INFO][(target.application_id,)] = 1.0
     series[names.QUERY_INFO][(query_id, run_id)] = 1.0

@@ -46,31 +46,46 @@ class _Readings:
     def __init__(self, kept: Sequence[Mark], group_ids: Sequence[GroupId]) -> None:
         self._kept = kept
         self._rows = {mark.at_s: at for at, mark in enumerate(kept)}
-        self._columns = {group: at for at, group in enumerate(group_ids)}
-        self._groups = {name: np.zeros((len(kept), len(group_ids))) for name in _OF_GROUPS}
+        self._columns = {(one.operator, one.partition): at for at, one in enumerate(group_ids)}
+        self._times: list[float] = []
+        self._places: list[int] = []
+        self._found: list[int] = []
+        self._groups = {name: np.zeros((len(group_ids), len(kept))) for name in _OF_GROUPS}
         self._figures: list[dict[Figure, float]] = [{} for _ in kept]
         self._executors: list[set[str]] = [set() for _ in kept]
 
     def add(self, labels: Mapping[str, str], values: Sequence[tuple[float, str]]) -> None:
         """One series: its labels, and times with values as Prometheus writes them. Of two the larger one counts."""
         name = labels["__name__"]
-        cells = [(self._rows[float(at)], float(value)) for at, value in values if float(at) in self._rows]
+        rows, cells = self._cells(values)
         if name in self._groups:
-            self._add_group(self._groups[name], labels, cells)
+            self._add_group(self._groups[name], labels, rows, cells)
         elif name == names.EXECUTOR_CORES:
-            for row, _ in cells:
+            for row in rows:
                 self._executors[row].add(labels["executor"])
         else:
             figure = (name, labels[_LABEL[name]] if name in _LABEL else "")
-            for row, value in cells:
+            for row, value in zip(rows, cells, strict=True):
                 self._figures[row][figure] = max(self._figures[row].get(figure, 0.0), value)
 
-    def _add_group(self, matrix: FloatArray, labels: Mapping[str, str], cells: Sequence[tuple[int, float]]) -> None:
-        group = GroupId(operator=int(labels["operator"]), partition=int(labels["partition"]))
-        column = self._columns.get(group)
+    def _cells(self, values: Sequence[tuple[float, str]]) -> tuple[list[int], list[float]]:
+        """Rows and values of a series at the kept scrapes.
+
+        Most series have samples at the same times, so their rows are looked up once.
+        """
+        times = [at for at, _ in values]
+        if times != self._times:
+            self._times = times
+            found = [(place, self._rows[float(at)]) for place, at in enumerate(times) if float(at) in self._rows]
+            self._places, self._found = [place for place, _ in found], [row for _, row in found]
+        return self._found, [float(values[place][1]) for place in self._places]
+
+    def _add_group(
+        self, matrix: FloatArray, labels: Mapping[str, str], rows: Sequence[int], cells: Sequence[float]
+    ) -> None:
+        column = self._columns.get((int(labels["operator"]), int(labels["partition"])))
         if column is not None:
-            for row, value in cells:
-                matrix[row, column] = max(matrix[row, column], value)
+            matrix[column, rows] = np.fmax(matrix[column, rows], cells)
 
     def totals(self, shift_s: float) -> list[Totals]:
         """A reading for each kept scrape, its time shifted by so many seconds."""
@@ -79,9 +94,9 @@ class _Readings:
             Totals(
                 at_s=mark.at_s + shift_s,
                 batches=mark.batches,
-                busy_s=busy_s[at],
-                warmup_s=warmup_s[at],
-                records=records[at],
+                busy_s=busy_s[:, at],
+                warmup_s=warmup_s[:, at],
+                records=records[:, at],
                 figures=self._figures[at],
                 executors=frozenset(self._executors[at]),
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +21,7 @@ _AGENT_URL = re.compile(r"http://[^/?#@\s]+:([0-9]{1,5})/?")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class MapView:
     """A PartitionMap as it was read. `generation` is that of the newest plan written, 0 before the first.
 
@@ -53,6 +54,11 @@ class MapView:
 
         Raises WireError when it cannot be read.
         """
+        return self._plan
+
+    @functools.cached_property
+    def _plan(self) -> tuple[Assignment, ...]:
+        """Read once: a turn asks three or four times, each of which would unpack every owner."""
         return plan_from_spec(self.spec) if self.generation > 0 else ()
 
 

@@ -37,6 +37,14 @@ def read_status(document: Mapping[str, Any]) -> Status:
     uid = (document.get("metadata") or {}).get("uid")
     if given.get("uid", uid) != uid:
         return Status()
+    try:
+        return read_known(Status, given)[0]
+    except ValidationError:
+        return _what_can_be_read(given)
+
+
+def _what_can_be_read(given: Mapping[str, Any]) -> Status:
+    """Field by field, without those that are not as they should be."""
     known = {str(field.alias): name for name, field in Status.model_fields.items()}
     fields: dict[str, Any] = {}
     for alias in given.keys() & known.keys():
@@ -66,7 +74,7 @@ def compose(before: Status, facts: Facts, handled: Handled | None) -> Status:
             "driver": facts.driver.status,
         }
     if facts.memory is not None:
-        update["memory"] = memory_text(facts.memory)
+        update["memory"] = facts.memory_text or memory_text(facts.memory)
     if facts.cycle is not None:
         update |= _cycle(before, facts.cycle, _latency_objective_s(facts))
         if motion.live is not None:  # with a cycle: a turn that finds nothing new writes nothing

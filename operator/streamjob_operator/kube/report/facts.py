@@ -68,6 +68,7 @@ class Facts:
     """One turn. `job` is None when the spec has `mistakes`; `cycle` None when no cycle was run in this turn.
 
     `uid` and `generation` are those of the StreamJob that was read.
+    `memory_text` is what `memory` was read from, None where it is another memory: it need not be packed again.
     `agent_heard_s` is when the agent's newest report was seen first, by our clock; None when there was none.
     """
 
@@ -81,6 +82,7 @@ class Facts:
     map: MapView | None = None
     agent_heard_s: float | None = None
     memory: Memory | None = None
+    memory_text: str | None = None
     cycle: Cycle | None = None
     error: str | None = None  # why the turn came to nothing: a refusal, or a mistake of the operator's own
 
