@@ -1,11 +1,11 @@
-"""CPU seconds of one cycle of one job, by part: at rest, when key groups' loads have changed, and of a look without one.
+"""CPU seconds of one cycle of one job, by part: at rest, after a change of loads, and of a look without a cycle.
 
     python -m benchmarks.operator.cycle_cost --groups 200 --rounds 8
 
 The operator's own code from the watched object to the written status and the planning process; Prometheus and the API
 server are on paper in another process (paper_cluster.py), so their CPU is not in it, and the clients' is. Of all rounds
 the least counts: a busy machine only ever adds. CPU is that of the process, never the clock's time. --profile prints
-where it goes, --out adds it to a JSON file.
+where it goes, --out writes a JSON file.
 """
 
 from __future__ import annotations

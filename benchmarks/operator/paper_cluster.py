@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import re
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
@@ -20,6 +22,7 @@ from benchmarks.operator.paper_job import PaperJob
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.map_form import status_to_map
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, STREAM_JOBS
 from streamjob_planners.model import FloatArray
 
 SCRAPE_S = 15.0
@@ -28,6 +31,23 @@ _RANGE = re.compile(r"\[(\d+)(ms|s)\]$")
 _PATH = re.compile(r"/apis?/(?:(?P<group>[^/]+)/)?v1(?:alpha1)?(?:/namespaces/(?P<space>[^/]+))?/(?P<plural>[a-z]+)")
 _KEPT = {"query", "operator", "partition", "executor", "stage", *names.TRAFFIC_LABELS[1:]}
 Object = dict[str, Any]
+
+
+def _served() -> dict[str, Object]:
+    """What kopf asks first: which kinds there are."""
+    kinds, group = (STREAM_JOBS, PARTITION_MAPS, PODS), STREAM_JOBS.group
+    version = {"groupVersion": STREAM_JOBS.api_version, "version": STREAM_JOBS.version}
+    served: dict[str, Object] = {
+        "/api": {"versions": [PODS.version]},
+        "/apis": {"groups": [{"name": group, "versions": [version], "preferredVersion": version}]},
+    }
+    for kind in kinds:
+        one = {"name": kind.plural, "kind": kind.kind, "namespaced": True, "verbs": ["list", "watch", "patch"]}
+        served.setdefault(kind.root, {"resources": []})["resources"].append(one)
+    return served
+
+
+_SERVED = _served()
 
 
 class PaperCluster:
@@ -57,7 +77,7 @@ class PaperCluster:
         self._asked(("shift", 0.0))
 
     def events(self, count: int) -> None:
-        """So many heartbeats for who watches PartitionMaps."""
+        """A heartbeat of each of so many jobs, for who watches PartitionMaps."""
         self._asked(("events", count))
 
     def _asked(self, what: tuple[str, float]) -> Object:
@@ -70,7 +90,7 @@ def _serve(pipe: Connection, groups: int, executors: int, now_s: float) -> None:
     world = World(PaperJob("job-0", groups, executors, now_s - 3600.0), now_s)
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"world": world}))
     server.daemon_threads = True
-    __import__("threading").Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
     pipe.send(f"http://127.0.0.1:{server.server_address[1]}")
     while True:
         word, value = pipe.recv()
@@ -105,7 +125,9 @@ class World:
     def events(self, count: float) -> Object:
         """See PaperCluster."""
         found = self.objects[("partitionmaps", self.job.name)]
-        self.waiting = [self.keep("partitionmaps", found) for _ in range(int(count))]
+        # Of one each: kopf takes changes of one object that come together as one.
+        of_many = ({**found, "metadata": {**found["metadata"], "name": f"job-{at}"}} for at in range(int(count)))
+        self.waiting += [self.keep("partitionmaps", one) for one in of_many]
         return {}
 
     def keep(self, plural: str, document: Object) -> Object:
@@ -131,8 +153,9 @@ class World:
         range_s = float(span[1]) / (1000 if span[2] == "ms" else 1)
         first_s = max(_scraped(at_s - range_s) + SCRAPE_S, self.job.begun_s)
         moments = np.arange(first_s, _scraped(at_s) + 1e-6, SCRAPE_S)
+        times = moments.tolist()
         return [
-            {"metric": metric, "values": [[at, repr(one)] for at, one in zip(moments.tolist(), values.tolist())]}
+            {"metric": metric, "values": [[at, repr(one)] for at, one in zip(times, values.tolist(), strict=True)]}
             for metric, values in self._series(query, moments)
         ]
 
@@ -170,6 +193,9 @@ class _Handler(BaseHTTPRequestHandler):
         if at.path.startswith("/prometheus/"):
             self._prometheus(at.query)
             return
+        if at.path in _SERVED:
+            self._answer(_SERVED[at.path])
+            return
         found = _PATH.match(at.path)
         plural = "" if found is None else found["plural"]
         name, objects = at.path[0 if found is None else found.end() :].strip("/"), self.world.objects
@@ -206,15 +232,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        told = 0
-        while not self.server._BaseServer__shutdown_request:  # type: ignore[attr-defined]
-            waiting = self.world.waiting if plural == "partitionmaps" else []
+        told = len(self.world.waiting)
+        while True:  # the process is ended
+            waiting = list(self.world.waiting) if plural == "partitionmaps" else []
             for one in waiting[told:]:
                 line = json.dumps({"type": "MODIFIED", "object": one}).encode() + b"\n"
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
                 self.wfile.flush()
             told = len(waiting)
-            __import__("time").sleep(0.02)
+            time.sleep(0.02)
 
     def _body(self) -> Object:
         found: Object = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

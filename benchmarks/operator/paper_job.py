@@ -1,7 +1,7 @@
 """A driver whose counters are known for any moment, so that what Prometheus would have stored need not be kept.
 
-Everything that the agent tells of a stateful query of one operator: key groups, stages, parts, executors. Work varies by
-some percent from batch to batch, by a table that is gone through again and again.
+Everything that the agent tells of a stateful query of one operator: key groups, stages, parts, executors. Work varies
+by some percent from batch to batch, by a table that is gone through again and again.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class PaperJob(SyntheticJob):
         total = np.zeros(at_s.size)
         for (begun_s, owners), ended_s in zip(self._eras, ends, strict=True):
             held = np.array([owner == executor for owner in owners])
-            total += np.clip(at_s, begun_s, ended_s).__sub__(begun_s) * self.load[held].sum()
+            total += (np.clip(at_s, begun_s, ended_s) - begun_s) * self.load[held].sum()
         return total
 
     def _figures(self, name: str) -> Sequence[tuple[dict[str, str], float]]:

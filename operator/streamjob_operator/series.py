@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from streamjob_planners.batch.change import changes
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 
@@ -29,7 +31,7 @@ class StageRows:
     wait_s: FloatArray
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class BatchSeries:
     """One row per batch, oldest first; a row stands for several where they ended between two readings.
 
@@ -65,6 +67,11 @@ class BatchSeries:
     def input_rps(self) -> FloatArray:
         """Rows per second that each row took, (n_rows,)."""
         return self.input_rows / self.row_s
+
+    @functools.cached_property
+    def changes(self) -> tuple[int, ...]:
+        """Rows from which on key groups share the work anew, ascending; a cycle asks several times."""
+        return changes(self.busy_s, self.batches)
 
     def within(self, start_s: float) -> BoolArray:
         """Rows that begin at or after a moment, (n_rows,)."""

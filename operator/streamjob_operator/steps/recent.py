@@ -8,7 +8,7 @@ import numpy as np
 
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import Memory, Snapshot, StageView
-from streamjob_planners.batch.change import changes, shown_alone
+from streamjob_planners.batch.change import shown_alone
 from streamjob_planners.batch.level import level_changes
 from streamjob_planners.model import BoolArray, FloatArray
 
@@ -48,7 +48,7 @@ def recent(snapshot: Snapshot) -> Recent:
     series = snapshot.series
     if series is None:
         return Recent(snapshot=snapshot)
-    shared, level = _newest(snapshot, changes(series.busy_s, series.batches)), _newest_level(snapshot, series)
+    shared, level = _newest(snapshot, series.changes), _newest_level(snapshot, series)
     alike = snapshot if shared is None else cut(snapshot, series, shared)
     found = alike if level is None or level <= (shared or 0) else _at_level(cut(snapshot, series, level), alike)
     return Recent(
@@ -64,7 +64,7 @@ def since_change(snapshot: Snapshot) -> Recent:
     series = snapshot.series
     if series is None:
         return Recent(snapshot=snapshot)
-    rows = changes(series.busy_s, series.batches)
+    rows = series.changes
     row = _newest(snapshot, rows)
     if row is None:
         return Recent(snapshot=snapshot)

@@ -7,7 +7,6 @@ import dataclasses
 from streamjob_operator.events import Event, EventKind
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.steps.recent import MOST_CHANGES
-from streamjob_planners.batch.change import changes
 
 SAME_ROWS = 3
 """Rows between two cuts up to which they are one change: with more rows after it, a cut may be found a row off."""
@@ -25,7 +24,7 @@ def change_times_s(series: BatchSeries | None) -> tuple[float, ...]:
     """Beginnings of the rows from which on key groups share the work in another way."""
     if series is None:
         return ()
-    return tuple(_begin_s(series, row) for row in changes(series.busy_s, series.batches))
+    return tuple(_begin_s(series, row) for row in series.changes)
 
 
 def changed(known_s: tuple[float, ...], rows: Rows) -> Event | None:
@@ -34,7 +33,7 @@ def changed(known_s: tuple[float, ...], rows: Rows) -> Event | None:
     None where the load swings: no cycle counts its newest turn then.
     """
     series = rows.series
-    found = changes(series.busy_s, series.batches)
+    found = series.changes
     if not 0 < len(found) <= MOST_CHANGES:
         return None
     row = found[-1]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from streamjob_planners.arrays import FloatArray, IntArray
+from streamjob_planners.arrays import FloatArray, IntArray, median
 from streamjob_planners.batch.sudden import sudden
 
 CHANCE = 1e-4
@@ -71,7 +71,7 @@ def _scaled(busy_s: FloatArray, batches: IntArray) -> FloatArray:
     if heavy.size < 2:
         return np.zeros((len(batches), 0))
     ratios = per_batch[:, heavy] / mean[heavy]
-    size = np.median(ratios, axis=1)
+    size = median(ratios.T)
     whole = per_batch[:, heavy].sum(axis=1) / mean[heavy].sum()
     return np.sqrt(per_batch[:, heavy] / np.where(size > 0, size, np.where(whole > 0, whole, 1.0))[:, None])
 
@@ -90,20 +90,20 @@ def _best_cut(scaled: FloatArray, weight: FloatArray) -> int | None:
 
 def _off(part: FloatArray, noise: FloatArray) -> float:
     """How far rows are from their median, in noise: medians alone do not tell to which side of a cut a row belongs."""
-    return float((np.abs(part - np.median(part, axis=0)) / noise).sum())
+    return float((np.abs(part - median(part)) / noise).sum())
 
 
 def _noise(scaled: FloatArray, weight: FloatArray) -> FloatArray:
     """Standard deviation of one batch, from steps between rows: of each key group, at least that of all."""
     steps = np.abs(np.diff(scaled, axis=0)) / np.sqrt(weight[1:, None] ** -2 + weight[:-1, None] ** -2)
-    own = np.median(steps, axis=0)
+    own = median(steps)
     least = 1e-3 * float(scaled.mean())
-    return np.maximum(np.maximum(own, np.median(steps)) / 0.6745, max(least, 1e-12))
+    return np.maximum(np.maximum(own, median(steps.ravel())) / 0.6745, max(least, 1e-12))
 
 
 def _chance(scaled: FloatArray, weight: FloatArray, noise: FloatArray, cut: int) -> float:
     """How likely noise alone parts the rows as far, by Fisher's method over key groups."""
-    before, unsure = np.median(scaled[:cut], axis=0), MEDIAN_COSTS**2 / (weight[:cut] ** 2).sum()
+    before, unsure = median(scaled[:cut]), MEDIAN_COSTS**2 / (weight[:cut] ** 2).sum()
     after, squares = scaled[cut:], weight[cut:] ** 2
     if len(after) <= ALL_MUST_SPEAK:
         off = (after - before) / (noise * np.sqrt(1.0 / squares[:, None] + unsure))
@@ -111,6 +111,6 @@ def _chance(scaled: FloatArray, weight: FloatArray, noise: FloatArray, cut: int)
         # As if the other rows were all off for a reason of their own: an executor that was slow for a batch.
         chances = np.where(agree, special.stdtr(FREEDOM, -np.abs(off).min(axis=0)), 1.0)
     else:
-        off = np.abs(np.median(after, axis=0) - before)
+        off = np.abs(median(after) - before)
         chances = 2.0 * special.stdtr(FREEDOM, -off / (noise * np.sqrt(MEDIAN_COSTS**2 / squares.sum() + unsure)))
     return float(special.chdtrc(2 * chances.size, -2.0 * np.log(np.maximum(chances, 1e-300)).sum()))

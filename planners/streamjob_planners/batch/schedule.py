@@ -8,7 +8,6 @@ import numpy as np
 
 from streamjob_planners.arrays import FloatArray, IntArray
 
-
 STEP = 150
 """Tasks that are scheduled one by one in the time of one step of many."""
 

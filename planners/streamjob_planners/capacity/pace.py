@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from streamjob_planners.arrays import FloatArray, IntArray
+from streamjob_planners.arrays import FloatArray, IntArray, median
 
 LEAST_FACTOR = 1.25
 """A smaller difference is nothing to plan by."""
@@ -126,7 +126,7 @@ def with_window(before: Mapping[str, Pace], names: tuple[str, ...], seen: Seen) 
 def _offs(seen: Seen, n: int) -> list[_Off | None]:
     """Each executor's median against that of most; None without a group."""
     count = np.bincount(seen.executor, minlength=n)
-    medians = np.array([np.median(seen.off[seen.executor == at]) if count[at] else np.nan for at in range(n)])
+    medians = np.array([median(seen.off[seen.executor == at]) if count[at] else np.nan for at in range(n)])
     used = np.flatnonzero(count)
     if used.size == 0:
         return [None] * n
@@ -147,7 +147,7 @@ def _offs(seen: Seen, n: int) -> list[_Off | None]:
 def _off(seen: Seen, executor: int, value: float) -> _Off:
     mine = seen.executor == executor
     n, off = int(mine.sum()), seen.off[mine]
-    scatter = _MAD * float(np.median(np.abs(off - np.median(off)))) if n >= FEWEST_GROUPS else 0.0
+    scatter = _MAD * float(median(np.abs(off - median(off)))) if n >= FEWEST_GROUPS else 0.0
     sample = max(float(seen.sample_variance[mine].mean()), scatter**2)
     cost = MEDIAN_COST if n > 2 else 1.0
     return _Off(value=value, sample=cost * sample / n, base=cost * float(seen.base_variance[mine].mean()) / n, groups=n)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -68,17 +67,18 @@ def read_page(
     """
     _, query_id, run_id = mark.identity
     series: dict[str, dict[Labels, float]] = defaultdict(dict)
+    orders: dict[str, Labels] = {}
     for part in _parts(tuple(wanted), groups):
         selector = target.selector(any_of(part), f"query=~{quoted(query_id + '|')}")
         for one in connection.query(f"max by ({', '.join(_KEPT)}) ({selector})", mark.at_s):
             labels = one["metric"]
             name = labels["__name__"]
-            order = labels_of(name)
-            if order is None:
-                continue
-            with contextlib.suppress(KeyError):  # a series that lacks one of its labels is none of ours
-                key = tuple([query_id if label == "query" else labels[label] for label in order])
-                series[name][key] = float(one["value"][1])
+            labels["query"] = query_id
+            order = orders.get(name) or orders.setdefault(name, labels_of(name) or ("no series of ours",))
+            try:
+                series[name][tuple([labels[label] for label in order])] = float(one["value"][1])
+            except KeyError:
+                continue  # a series that lacks one of its labels
     _check(target, query_id, [name for name in REQUIRED if not series.get(name)])
     series[names.AGENT_INFO][(target.application_id,)] = 1.0
     series[names.QUERY_INFO][(query_id, run_id)] = 1.0
