@@ -33,6 +33,9 @@ _KEPT = {"query", "operator", "partition", "executor", "stage", *names.TRAFFIC_L
 Object = dict[str, Any]
 
 
+_VERBS = ["list", "watch", "patch"]
+
+
 def _served() -> dict[str, Object]:
     """What kopf asks first: which kinds there are."""
     kinds, group = (STREAM_JOBS, PARTITION_MAPS, PODS), STREAM_JOBS.group
@@ -42,7 +45,7 @@ def _served() -> dict[str, Object]:
         "/apis": {"groups": [{"name": group, "versions": [version], "preferredVersion": version}]},
     }
     for kind in kinds:
-        one = {"name": kind.plural, "kind": kind.kind, "namespaced": True, "verbs": ["list", "watch", "patch"]}
+        one = {"name": kind.plural, "singularName": "", "kind": kind.kind, "namespaced": True, "verbs": _VERBS}
         served.setdefault(kind.root, {"resources": []})["resources"].append(one)
     return served
 
