@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -67,18 +68,16 @@ def read_page(
     """
     _, query_id, run_id = mark.identity
     series: dict[str, dict[Labels, float]] = defaultdict(dict)
-    orders: dict[str, Labels] = {}
     for part in _parts(tuple(wanted), groups):
         selector = target.selector(any_of(part), f"query=~{quoted(query_id + '|')}")
         for one in connection.query(f"max by ({', '.join(_KEPT)}) ({selector})", mark.at_s):
             labels = one["metric"]
             name = labels["__name__"]
             labels["query"] = query_id
-            order = orders.get(name) or orders.setdefault(name, labels_of(name) or ("no series of ours",))
-            try:
-                series[name][tuple([labels[label] for label in order])] = float(one["value"][1])
-            except KeyError:
-                continue  # a series that lacks one of its labels
+            order = labels_of(name)
+            if order is not None:
+                with contextlib.suppress(KeyError):  # a series that lacks one of its labels is not the agent's
+                    series[name][tuple([labels[label] for label in order])] = float(one["value"][1])
     _check(target, query_id, [name for name in REQUIRED if not series.get(name)])
     series[names.AGENT_INFO][(target.application_id,)] = 1.0
     series[names.QUERY_INFO][(query_id, run_id)] = 1.0
