@@ -178,6 +178,7 @@ def _least(
     least = {name: _ms(min(one.get(name, 0.0) for one in parts)) for name in names}
     return {
         "operator, ms": _ms(min(whole)),
+        "operator, trials, ms": [_ms(one) for one in whole],
         "planning process, ms": _ms(min(planned)),
         "parts, ms": {name: value for name, value in sorted(least.items(), key=lambda one: -one[1]) if value},
     }

@@ -10,7 +10,6 @@ import json
 import multiprocessing
 import re
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
@@ -22,7 +21,6 @@ from benchmarks.operator.paper_job import PaperJob
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.map_form import status_to_map
-from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, STREAM_JOBS
 from streamjob_planners.model import FloatArray
 
 SCRAPE_S = 15.0
@@ -31,26 +29,6 @@ _RANGE = re.compile(r"\[(\d+)(ms|s)\]$")
 _PATH = re.compile(r"/apis?/(?:(?P<group>[^/]+)/)?v1(?:alpha1)?(?:/namespaces/(?P<space>[^/]+))?/(?P<plural>[a-z]+)")
 _KEPT = {"query", "operator", "partition", "executor", "stage", *names.TRAFFIC_LABELS[1:]}
 Object = dict[str, Any]
-
-
-_VERBS = ["list", "watch", "patch"]
-
-
-def _served() -> dict[str, Object]:
-    """What kopf asks first: which kinds there are."""
-    kinds, group = (STREAM_JOBS, PARTITION_MAPS, PODS), STREAM_JOBS.group
-    version = {"groupVersion": STREAM_JOBS.api_version, "version": STREAM_JOBS.version}
-    served: dict[str, Object] = {
-        "/api": {"versions": [PODS.version]},
-        "/apis": {"groups": [{"name": group, "versions": [version], "preferredVersion": version}]},
-    }
-    for kind in kinds:
-        one = {"name": kind.plural, "singularName": "", "kind": kind.kind, "namespaced": True, "verbs": _VERBS}
-        served.setdefault(kind.root, {"resources": []})["resources"].append(one)
-    return served
-
-
-_SERVED = _served()
 
 
 class PaperCluster:
@@ -79,10 +57,6 @@ class PaperCluster:
         """Key groups have other loads."""
         self._asked(("shift", 0.0))
 
-    def events(self, count: int) -> None:
-        """A heartbeat of each of so many jobs, for who watches PartitionMaps."""
-        self._asked(("events", count))
-
     def _asked(self, what: tuple[str, float]) -> Object:
         self._pipe.send(what)
         answer: Object = self._pipe.recv()
@@ -108,7 +82,6 @@ class World:
         self.now_s = now_s
         self.objects: dict[tuple[str, str], Object] = {}
         self._version = 1
-        self.waiting: list[Object] = []
 
     def at(self, now_s: float) -> Object:
         """See PaperCluster."""
@@ -123,14 +96,6 @@ class World:
     def shift(self, _: float) -> Object:
         """See PaperCluster."""
         self.job.shift()
-        return {}
-
-    def events(self, count: float) -> Object:
-        """See PaperCluster."""
-        found = self.objects[("partitionmaps", self.job.name)]
-        # Of one each: kopf takes changes of one object that come together as one.
-        of_many = ({**found, "metadata": {**found["metadata"], "name": f"job-{at}"}} for at in range(int(count)))
-        self.waiting += [self.keep("partitionmaps", one) for one in of_many]
         return {}
 
     def keep(self, plural: str, document: Object) -> Object:
@@ -196,17 +161,12 @@ class _Handler(BaseHTTPRequestHandler):
         if at.path.startswith("/prometheus/"):
             self._prometheus(at.query)
             return
-        if at.path in _SERVED:
-            self._answer(_SERVED[at.path])
-            return
         found = _PATH.match(at.path)
         plural = "" if found is None else found["plural"]
         name, objects = at.path[0 if found is None else found.end() :].strip("/"), self.world.objects
         if name:
             one = objects.get((plural, name))
             self._answer(one or {"kind": "Status", "reason": "NotFound", "code": 404}, 200 if one else 404)
-        elif "watch=true" in at.query.lower():
-            self._watch(plural)
         else:
             items = [one for (kind, _), one in objects.items() if kind == plural]
             self._answer({"kind": "List", "metadata": {"resourceVersion": "1"}, "items": items})
@@ -228,22 +188,6 @@ class _Handler(BaseHTTPRequestHandler):
         asked = parse_qs(query)
         at_s = float(asked["time"][0]) if "time" in asked else self.world.now_s
         self._answer({"status": "success", "data": {"result": self.world.answered(asked["query"][0], at_s)}})
-
-    def _watch(self, plural: str) -> None:
-        """Everything that waits, as one stream that then stays open."""
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        told = len(self.world.waiting)
-        while True:  # the process is ended
-            waiting = list(self.world.waiting) if plural == "partitionmaps" else []
-            for one in waiting[told:]:
-                line = json.dumps({"type": "MODIFIED", "object": one}).encode() + b"\n"
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
-                self.wfile.flush()
-            told = len(waiting)
-            time.sleep(0.02)
 
     def _body(self) -> Object:
         found: Object = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
