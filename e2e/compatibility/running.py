@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from e2e.compatibility import lines
@@ -33,7 +33,7 @@ class Running:
     """The process and what a controller does to it. Input keeps coming while anything is waited for."""
 
     def __init__(self, folder: pathlib.Path, env: Mapping[str, str], program: str, *, agent: bool, feeds: bool) -> None:
-        self.folder, self.feeds = folder, feeds
+        self.folder, self.feeds, self.agent = folder, feeds, agent
         self.written: list[Line] = []
         self.files = 0
         (folder / "input").mkdir(parents=True, exist_ok=True)
@@ -136,12 +136,16 @@ class Running:
 
     def kill_executor(self, status: AgentStatus, executor_id: str) -> None:
         """SIGKILL its process."""
-        for folder in pathlib.Path("/proc").iterdir():
-            words = _command(folder)
-            if status.application_id in words and _after(words, "--executor-id") == executor_id:
-                os.kill(int(folder.name), signal.SIGKILL)
-                return
-        raise NotSeen(f"no process of executor {executor_id}")
+        process = self.executors(status.application_id).get(executor_id)
+        if process is None:
+            raise NotSeen(f"no process of executor {executor_id}")
+        os.kill(process, signal.SIGKILL)
+
+    def executors(self, application_id: str) -> dict[str, int]:
+        """Process ids of the program's executors, by executor id."""
+        assert self._process is not None
+        # Two drivers that start in the same second give their applications the same name.
+        return executor_processes(application_id, self._process.pid)
 
     def finish(self) -> dict[str, Any]:
         """Close every window, stop the program in good order; what it wrote."""
@@ -178,9 +182,27 @@ class Running:
         self._output.close()
 
 
+def executor_processes(application_id: str, ancestor: int) -> dict[str, int]:
+    """Process ids of an application's executors that a process started, itself or by others, by executor id."""
+    commands = {
+        int(folder.name): _command(folder) for folder in pathlib.Path("/proc").iterdir() if folder.name.isdigit()
+    }
+    found = {process: _after(words, "--executor-id") for process, words in commands.items() if application_id in words}
+    return {name: process for process, name in found.items() if name is not None and ancestor in _ancestors(process)}
+
+
+def _ancestors(process: int) -> Iterator[int]:
+    while process > 1:
+        try:
+            # The name, in brackets, may hold blanks and brackets itself.
+            stat = pathlib.Path(f"/proc/{process}/stat").read_text()
+        except OSError:  # it has ended since
+            return
+        process = int(stat.rpartition(")")[2].split()[1])
+        yield process
+
+
 def _command(folder: pathlib.Path) -> list[str]:
-    if not folder.name.isdigit():
-        return []
     try:
         return (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:  # the process has ended since the listing

@@ -21,6 +21,8 @@ from e2e.soak.disturb import Disturber
 
 OUT, ALONE = pathlib.Path("out/soak/agent"), pathlib.Path("out/soak/alone")
 AT_ONCE = 3
+EVERY_S = 45.0
+"""Two such runs side by side leave two cores some rest: Spark gives a Python worker ten seconds to start."""
 SAMPLE_S, LOOK_S, TELL_S = 30.0, 2.0, 60.0
 LIMITED = {
     # Spark keeps a thousand of each for its own pages, which would take longer than this to fill.
@@ -56,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
     temporary = f" -Djava.io.tmpdir={folder / 'tmp'}"
     conf = {**COMMON, **LIMITED, "spark.local.dir": str(folder / "tmp")}
     conf["spark.driver.extraJavaOptions"] += temporary
-    order = {"conf": conf, "seed": args.seed, "at_once": AT_ONCE, "sample_s": SAMPLE_S, "shapes": shapes}
+    paces = {"at_once": AT_ONCE, "every_s": args.every_s, "sample_s": SAMPLE_S}
+    order = {"conf": conf, "seed": args.seed, "shapes": shapes, **paces}
     (folder / "order.json").write_text(json.dumps(order))
     # Under `run` the JVM is there before the program's settings are.
     env = {"TMPDIR": str(folder / "tmp"), "JDK_JAVA_OPTIONS": temporary.strip()}
@@ -81,14 +84,23 @@ def _disturb(running: Running, chance: random.Random, for_s: float) -> dict[str,
     while time.monotonic() < began_s + for_s:
         if running.ended():
             raise NotSeen(f"the program has ended: {running.complaint()}")
-        status = running.status()
-        if status is not None:
-            disturber.step(status, time.monotonic())
+        _step(running, disturber)
         if time.monotonic() > told_s + TELL_S:
             told_s = time.monotonic()
             _tell(running.folder, disturber, (told_s - began_s) / 60)
         time.sleep(LOOK_S)
     return dataclasses.asdict(disturber.done)
+
+
+def _step(running: Running, disturber: Disturber) -> None:
+    """With an agent by its status, without one by the name that the program leaves of its application."""
+    application = running.folder / "application"
+    if running.agent:
+        status = running.status()
+        if status is not None:
+            disturber.step(status, time.monotonic())
+    elif application.exists():
+        disturber.step_alone(running.executors(application.read_text()), time.monotonic())
 
 
 def _tell(folder: pathlib.Path, disturber: Disturber, minutes: float) -> None:
@@ -104,15 +116,20 @@ def write(args: argparse.Namespace) -> int:
     run = page.Run(
         day=datetime.date.fromtimestamp((args.out / "samples.jsonl").stat().st_mtime).isoformat(),
         spark=str(pyspark.__version__),
-        at_once=AT_ONCE,
+        order=json.loads((args.out / "order.json").read_text()),
         program=json.loads((args.out / "result.json").read_text()),
         controller=json.loads((args.out / "controller.json").read_text()),
         samples=samples.read(args.out / "samples.jsonl"),
         alone=samples.read(alone) if alone.exists() else None,
+        killed_alone=_killed(args.alone / "controller.json"),
     )
     args.page.write_text(page.page(run), encoding="utf-8")
     page.draw(run, args.page.parent / "pictures" / "soak.png")
     return 0 if run.good else 1
+
+
+def _killed(path: pathlib.Path) -> int | None:
+    return int(json.loads(path.read_text())["killed"]) if path.exists() else None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -124,6 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--hours", type=float, default=2.0)
     one.add_argument("--seed", type=int, default=1)
     one.add_argument("--shapes", metavar="NAME,...", help="these shapes of queries alone")
+    one.add_argument("--every-s", type=float, default=EVERY_S, help="from the beginning of a query to the next one's")
     one.add_argument("--without-agent", action="store_true", help="to see what Spark alone holds")
     whole = commands.add_parser("page", help=write.__doc__)
     whole.set_defaults(act=write)

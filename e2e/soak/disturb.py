@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import random
+import signal
+from collections.abc import Mapping
 
 from e2e.compatibility.running import NotSeen, Running
 from streamjob_agent.wire import AgentStatus, QueryStatus
@@ -52,6 +55,15 @@ class Disturber:
         stay = [one for one in ready if one != self._leaver]
         if self._due("move", now_s, MOVE_S) and stay:
             self._move(status, self._chance.choice(status.queries), stay)
+
+    def step_alone(self, processes: Mapping[str, int], now_s: float) -> None:
+        """Without an agent nothing is drained: an executor is killed then, so that as many come and go."""
+        for what, mean_s in (("drain", DRAIN_S), ("kill", KILL_S)):
+            if len(processes) == EXECUTORS and self._due(what, now_s, mean_s):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self._chance.choice(sorted(processes.values())), signal.SIGKILL)
+                    self.done.killed += 1
+                return
 
     def _due(self, what: str, now_s: float, mean_s: float) -> bool:
         if now_s < self._next_s[what]:

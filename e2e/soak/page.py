@@ -30,14 +30,14 @@ TITLES = {
 }
 HEAD = """# Hours of queries that come and go
 
-One driver with the agent, three executors of one machine. {at_once} queries at a time, of every shape of
-[the table](reference/compatibility.md): each is fed; some have a session of their own, or make one in each batch, are
-stopped and started again, fail on purpose and are started again or left. Other sessions are made and dropped, queries
-are refused by Spark. A controller without a plan gives key groups to random executors, drains executors, asks for new
-ones and kills others. Every answer is compared with plain Python's.
+One driver with the agent, three executors of one machine. A query begins every {every_s:.0f} seconds while fewer than
+{at_once} run, of every shape of [the table](reference/compatibility.md): each is fed; some have a session of their own,
+or make one in each batch, are stopped and started again, fail on purpose and are started again or left. Other sessions
+are made and dropped, queries are refused by Spark. A controller without a plan gives key groups to random executors,
+drains executors, asks for new ones and kills others. Every answer is compared with plain Python's.
 
-`make soak` runs it, and beside it the same queries without the agent, and writes this page; the newest run took
-{hours:.1f} hours on {day}, Spark {spark}.
+`make soak` runs it, and beside it the same queries without the agent, where executors are killed in place of drained,
+and writes this page; the newest run took {hours:.1f} hours on {day}, Spark {spark}.
 """
 LEVELS = """
 ## What the driver holds
@@ -58,11 +58,12 @@ class Run:
 
     day: str
     spark: str
-    at_once: int
+    order: Mapping[str, Any]
     program: Mapping[str, Any]
     controller: Mapping[str, int]
     samples: Sequence[Sample]
     alone: Sequence[Sample] | None = None
+    killed_alone: int | None = None
 
     @property
     def hours(self) -> float:
@@ -86,7 +87,9 @@ class Run:
 
 def page(run: Run) -> str:
     """The whole page."""
-    head = HEAD.format(at_once=run.at_once, hours=run.hours, day=run.day, spark=run.spark)
+    head = HEAD.format(
+        at_once=run.order["at_once"], every_s=run.order["every_s"], hours=run.hours, day=run.day, spark=run.spark
+    )
     return "\n".join([head, *_happened(run), LEVELS.format(percent=100 * LEVEL_PER_HOUR), *_table(run)]) + "\n"
 
 
@@ -104,7 +107,8 @@ def _happened(run: Run) -> Iterator[str]:
     yield f"| sessions made, beside those of batches | {told['sessions']} |"
     yield f"| key groups sent to another executor | {did['moves']} |"
     yield f"| executors drained and removed; drains called off | {did['drained']}; {did['called_off']} |"
-    yield f"| executors killed | {did['killed']} |"
+    alone = "" if run.killed_alone is None else f"; without the agent {run.killed_alone}"
+    yield f"| executors killed | {did['killed']}{alone} |"
     yield f"| assignments refused, since an executor or a query was gone | {did['refused']} |"
     for text in told["wrong"]:
         yield f"\nWrong: {text.split(' === ')[0]}"

@@ -45,11 +45,14 @@ class Program:
         self.lives: list[Life] = []
         self._began_s = time.monotonic()
         self._sampled_s = 0.0
+        self._next_life_s = 0.0
+        (folder / "application").write_text(self.spark.sparkContext.applicationId)
 
     def run(self) -> None:
         """Until told to stop; queries that run then are not waited for."""
         while not (self.folder / "stop").exists():
-            while len(self.lives) < self.order["at_once"]:
+            if len(self.lives) < self.order["at_once"] and time.monotonic() > self._next_life_s:
+                self._next_life_s = time.monotonic() + self.order["every_s"]
                 self.begin()
             for life in self.lives:
                 self.step(life)

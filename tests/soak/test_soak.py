@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import random
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,9 +16,9 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2]))
 
-from e2e.compatibility.running import NotSeen, Running
+from e2e.compatibility.running import NotSeen, Running, executor_processes
 from e2e.soak import page, samples
-from e2e.soak.disturb import KILL_S, PATIENCE_S, Disturber
+from e2e.soak.disturb import DRAIN_S, KILL_S, PATIENCE_S, Disturber
 from e2e.soak.lives import ON_PURPOSE, Sink, fate
 from e2e.soak.samples import Sample
 
@@ -36,7 +40,13 @@ def hours(heap: Any) -> list[Sample]:
 def run_of(found: list[Sample], alone: list[Sample] | None = None, **told: Any) -> page.Run:
     program = {**TOLD, **told}
     return page.Run(
-        day="2026-01-01", spark="4.3.0", at_once=3, program=program, controller=DID, samples=found, alone=alone
+        day="2026-01-01",
+        spark="4.3.0",
+        order={"at_once": 3, "every_s": 45.0},
+        program=program,
+        controller=DID,
+        samples=found,
+        alone=alone,
     )
 
 
@@ -214,6 +224,37 @@ def test_an_executor_is_killed_now_and_then_but_only_while_all_are_there() -> No
     assert not agent.killed
     control.step(seen({**ALL, "3": "draining"}), KILL_S + 2)
     assert len(agent.killed) == 1
+
+
+def test_without_an_agent_an_executor_is_killed_where_one_would_be_drained_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    killed: list[int] = []
+    monkeypatch.setattr("os.kill", lambda process, _: killed.append(process))
+    control, running = disturber(Obedient()), {"1": 11, "2": 12, "3": 13}
+    control.step_alone(running, DRAIN_S - 1)
+    control.step_alone({"1": 11}, KILL_S + 1)
+    assert killed == []
+    control.step_alone(running, KILL_S + 2)
+    control.step_alone(running, KILL_S + 3)
+    assert len(killed) == control.done.killed == 2
+    assert set(killed) <= set(running.values())
+
+
+def test_only_executors_of_ones_own_driver_are_found() -> None:
+    """Two drivers of one machine may give their applications the same name."""
+    command = [sys.executable, "-c", "import time; time.sleep(60)", "--executor-id", "7", "--app-id", "app-1"]
+    starter = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+    driver = subprocess.Popen([sys.executable, "-c", starter, *command], start_new_session=True)
+    try:
+        until_s = time.monotonic() + 60
+        while not (found := executor_processes("app-1", driver.pid)) and time.monotonic() < until_s:
+            time.sleep(0.05)
+        assert list(found) == ["7"]
+        assert executor_processes("app-2", driver.pid) == {}
+        assert found["7"] in executor_processes("app-1", os.getpid()).values()
+        assert executor_processes("app-1", found["7"]) == {}
+    finally:
+        os.killpg(driver.pid, signal.SIGKILL)
+        driver.wait(10)
 
 
 def test_a_refused_assignment_is_counted_and_no_move() -> None:
