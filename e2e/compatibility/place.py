@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 
+from e2e.compatibility.java_runtime import NoRuntime, java_home
 from e2e.compatibility.rows import Row
 
 
@@ -51,33 +52,13 @@ def _environment(row: Row, folder: pathlib.Path) -> dict[str, str]:
     """Java and packages that the row's program needs, installed beside its files."""
     env = {}
     if row.java is not None:
-        env["JAVA_HOME"] = str(_java(row.java, folder / "java"))
+        try:
+            env["JAVA_HOME"] = str(java_home(row.java, folder / "java"))
+        except NoRuntime as error:
+            raise NotHere(str(error)) from None
     if row.packages:
         env["PYTHONPATH"] = str(_installed(row.packages, folder / "packages"))
     return env
-
-
-def _java(package: str, folder: pathlib.Path) -> pathlib.Path:
-    """The home of the Java runtime in a package of Debian's, which is taken apart here and installed nowhere."""
-    folder.mkdir()
-    for command in (["apt-get", "download", package], ["sh", "-c", "dpkg-deb --extract *.deb ."]):
-        try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        except FileNotFoundError:
-            raise NotHere(f"{package}: no {command[0]} on this machine") from None
-        if done.returncode:
-            raise NotHere(f"{package}: {' '.join(done.stderr.split())[-200:]}")
-    java = next(folder.glob("usr/lib/jvm/*/bin/java"))
-    # Its settings are links into /etc, where this runtime is not installed.
-    for link in java.parents[1].rglob("*"):
-        if link.is_symlink() and str(link.readlink()).startswith("/etc/"):
-            inside = folder / str(link.readlink()).lstrip("/")
-            link.unlink()
-            link.symlink_to(inside)
-    done = subprocess.run([str(java), "-version"], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise NotHere(f"{package}: {' '.join(done.stderr.split())[-200:]}")
-    return java.parents[1]
 
 
 def _tls(folder: pathlib.Path) -> dict[str, str]:
