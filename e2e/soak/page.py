@@ -44,11 +44,12 @@ LEVELS = """
 
 After the first third of the time, in which classes are loaded and rings fill: the median, and growth in an hour (Theil
 and Sen's slope, with its 95 percent interval). It counts as level where that slope is at most {percent:.0f}
-percent of the median. Spark itself keeps something for each query: a listener for each session that ever started one,
-and py4j a thread and a socket in Python for each run of a query whose sink is Python's. So what is added for a hundred
-queries is beside what Spark alone adds for them: it is *as Spark alone* where the intervals meet.
+percent of the median. Spark itself keeps something for each start of a query: a listener for each session that ever
+started one and for the copy of it in which a query with state runs; and py4j a thread and a socket in Python for each
+run of a query whose sink is Python's. So what is added by a hundred starts is beside what Spark alone adds by as many:
+it is *as Spark alone* where the intervals meet. Both sides have the same queries with the same fates.
 
-![what the driver holds, by the queries begun](pictures/soak.png)
+![what the driver holds, by the starts of queries](pictures/soak.png)
 """
 
 
@@ -115,15 +116,15 @@ def _happened(run: Run) -> Iterator[str]:
 
 
 def _table(run: Run) -> Iterator[str]:
-    heads = ["what", "after a third", "at the end", "median", "in an hour", "by 100 queries", "Spark alone", "verdict"]
+    heads = ["what", "after a third", "at the end", "median", "in an hour", "by 100 starts", "Spark alone", "verdict"]
     yield f"| {' | '.join(heads)} |"
     yield f"|{' --- |' * len(heads)}"
     third, last = after(run.samples, SETTLES), run.samples[-1]
     for name in HELD:
         unit, found = _unit(name), growth(run.samples, name)
-        alone = _slope(growth(run.alone, name).a_query, 100 / unit) if run.alone is not None else "not run"
+        alone = _slope(growth(run.alone, name).a_start, 100 / unit) if run.alone is not None else "not run"
         cells = [f"{one / unit:.4g}" for one in (getattr(third, name), getattr(last, name), found.median)]
-        slopes = [_slope(found.an_hour, 1 / unit), _slope(found.a_query, 100 / unit), alone]
+        slopes = [_slope(found.an_hour, 1 / unit), _slope(found.a_start, 100 / unit), alone]
         yield f"| {' | '.join([TITLES[name], *cells, *slopes, run.verdict(name)])} |"
 
 
@@ -136,19 +137,19 @@ def _unit(name: str) -> float:
 
 
 def draw(run: Run, path: pathlib.Path) -> None:
-    """A panel for each quantity, from zero, over the queries begun: with the agent and, where it was run, without."""
+    """A panel for each quantity, from zero, over starts of queries: with the agent and, where it was run, without."""
     figure, axes = plt.subplots(2, 5, figsize=(15.0, 5.2), sharex=True)
     sides = {"with the agent": (run.samples, "#3182bd"), "Spark alone": (run.alone or (), "#999999")}
     for axis, name in zip(axes.flat, HELD, strict=True):
         for label, (samples, colour) in sides.items():
             values = [getattr(one, name) / _unit(name) for one in samples]
             if values:
-                axis.plot([one.lives for one in samples], values, color=colour, linewidth=0.9, label=label)
-        axis.axvline(after(run.samples, SETTLES).lives, color="#999999", linewidth=0.8, linestyle="--")
+                axis.plot([one.starts for one in samples], values, color=colour, linewidth=0.9, label=label)
+        axis.axvline(after(run.samples, SETTLES).starts, color="#999999", linewidth=0.8, linestyle="--")
         axis.set_title(TITLES[name], fontsize=9)
         axis.set_ylim(bottom=0)
     for axis in axes[1]:
-        axis.set_xlabel("queries begun")
+        axis.set_xlabel("starts of queries")
     axes[0][0].legend(fontsize=8, frameon=False)
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -26,6 +26,7 @@ from e2e.soak import samples
 from e2e.soak.lives import Life, Tally, fate
 
 STEP_S = 0.5
+NATIVE = ("liblz4-", "librocksdbjni")
 
 
 class Program:
@@ -39,7 +40,8 @@ class Program:
             builder = builder.config(key, value)
         self.spark = builder.getOrCreate()
         self.spark.sparkContext.setLogLevel("FATAL")
-        self.chance = random.Random(self.order["seed"])
+        # What else happens depends on how fast this machine is; the queries' fates do not: each side has the same ones.
+        self.chance, self.fates = random.Random(self.order["seed"]), random.Random(self.order["seed"])
         self.tally = Tally()
         self.begun = 0
         self.lives: list[Life] = []
@@ -71,7 +73,7 @@ class Program:
         """One query more."""
         name = f"life-{self.begun}"
         self.begun += 1
-        self.lives.append(Life(name, fate(self.chance, self.order["shapes"]), self.folder / "lives" / name, self.tally))
+        self.lives.append(Life(name, fate(self.fates, self.order["shapes"]), self.folder / "lives" / name, self.tally))
 
     def step(self, life: Life) -> None:
         """A query a little further. What nobody foresaw ends that query, and is told; the others go on."""
@@ -117,6 +119,7 @@ class Program:
                 listeners=self.spark.sparkContext._jsc.sc().listenerBus().listeners().size(),
                 page_bytes=self._page_bytes(),
                 files=_files_below(os.environ["TMPDIR"]),
+                starts=self.tally.started,
                 lives=self.begun,
             ),
             self.folder / "samples.jsonl",
@@ -143,11 +146,11 @@ def _files(process: int) -> int:
 
 
 def _files_below(folder: str) -> int:
-    """Without those of executors: one that is killed leaves its own behind."""
+    """Without those of executors: one that is killed leaves its folder and its native libraries behind."""
     count = 0
     for _, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith("executor-")]
-        count += len(names)
+        count += sum(not name.startswith(NATIVE) for name in names)
     return count
 
 

@@ -29,6 +29,7 @@ class Sample:
         listeners: on Spark's bus, of all queues.
         page_bytes: length of the agent's metrics page.
         files: in the folder for temporary files, without the executors'.
+        starts: of queries so far, those that were started again counted, too.
         lives: queries that were begun so far.
     """
 
@@ -43,10 +44,11 @@ class Sample:
     listeners: int
     page_bytes: int
     files: int
+    starts: int
     lives: int
 
 
-HELD = tuple(field.name for field in dataclasses.fields(Sample) if field.name not in ("at_s", "lives"))
+HELD = tuple(field.name for field in dataclasses.fields(Sample) if field.name not in ("at_s", "starts", "lives"))
 """The quantities that have to level off."""
 
 
@@ -61,11 +63,11 @@ class Slope:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """A quantity after it has settled: its median, and what is added to it in an hour, and for each query begun."""
+    """A quantity after it has settled: its median, and what is added to it in an hour, and by each start of a query."""
 
     median: float
     an_hour: Slope
-    a_query: Slope
+    a_start: Slope
 
     @property
     def level(self) -> bool:
@@ -74,7 +76,7 @@ class Growth:
 
     def as_alone(self, alone: Growth) -> bool:
         """Whether queries leave no more behind than where there is no agent."""
-        return self.a_query.low <= alone.a_query.high
+        return self.a_start.low <= alone.a_start.high
 
 
 def read(path: pathlib.Path) -> list[Sample]:
@@ -92,17 +94,17 @@ def keep(sample: Sample, path: pathlib.Path) -> None:
 def growth(samples: Sequence[Sample], name: str) -> Growth:
     """How a quantity grows once it has settled (Theil and Sen's slope: a few odd samples do not count).
 
-    Raises ValueError for fewer than three samples after that, or when no query was begun.
+    Raises ValueError for fewer than three samples after that, or when no query was started.
     """
     settled = samples[samples.index(after(samples, SETTLES)) :]
-    if len(settled) < 3 or settled[0].lives == settled[-1].lives:
+    if len(settled) < 3 or settled[0].starts == settled[-1].starts:
         raise ValueError(
             f"samples: {len(settled)} after the first third; at least 3 are needed, and queries in between."
         )
     values = np.array([getattr(one, name) for one in settled], dtype=float)
     hours = np.array([one.at_s for one in settled]) / 3600
-    lives = np.array([one.lives for one in settled], dtype=float)
-    return Growth(median=float(np.median(values)), an_hour=_slope(values, hours), a_query=_slope(values, lives))
+    starts = np.array([one.starts for one in settled], dtype=float)
+    return Growth(median=float(np.median(values)), an_hour=_slope(values, hours), a_start=_slope(values, starts))
 
 
 def after(samples: Sequence[Sample], share: float) -> Sample:

@@ -24,7 +24,7 @@ from e2e.soak.samples import Sample
 
 from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
 
-ONE = Sample(at_s=0.0, lives=1, **dict.fromkeys(samples.HELD, 100))
+ONE = Sample(at_s=0.0, starts=1, lives=1, **dict.fromkeys(samples.HELD, 100))
 TOLD: dict[str, Any] = {
     **dict.fromkeys(("exact", "started", "stopped", "failed_on_purpose", "given_up", "refused", "sessions"), 7),
     "wrong": [],
@@ -33,8 +33,10 @@ DID = dict.fromkeys(("moves", "drained", "called_off", "killed", "refused"), 5)
 
 
 def hours(heap: Any) -> list[Sample]:
-    """Two hours of samples, a minute apart, with two queries begun in each."""
-    return [dataclasses.replace(ONE, at_s=60.0 * i, lives=2 * i, heap_bytes=int(heap(i / 60))) for i in range(121)]
+    """Two hours of samples, a minute apart, with two starts in each."""
+    return [
+        dataclasses.replace(ONE, at_s=60.0 * i, starts=2 * i, lives=i, heap_bytes=int(heap(i / 60))) for i in range(121)
+    ]
 
 
 def run_of(found: list[Sample], alone: list[Sample] | None = None, **told: Any) -> page.Run:
@@ -88,7 +90,7 @@ def test_what_spark_alone_leaves_behind_for_each_query_is_not_the_agents() -> No
     assert run_of(ours, ours).good
     assert run_of(ours, slower).verdict("heap_bytes") == page.GROWS
     assert not run_of(ours, slower).good
-    half_as_many = [dataclasses.replace(one, lives=one.lives // 2) for one in slower]
+    half_as_many = [dataclasses.replace(one, starts=one.starts // 2) for one in slower]
     assert run_of(ours, half_as_many).verdict("heap_bytes") == "as Spark alone"
 
 
