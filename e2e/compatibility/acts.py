@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from e2e.compatibility import rows
 from e2e.compatibility.running import NotSeen, Running
+from streamjob_agent import metric_names
 from streamjob_agent.wire import AgentStatus, QueryStatus
 
 ROUNDS = 3
 """Of random moves in a row."""
 BATCHES_AFTER = 2
 """Batches that have to end after an executor was killed, so that its key groups have run elsewhere."""
+STATE_BYTES = re.compile(rf"^{metric_names.GROUP_STATE_BYTES}{{.*}} [1-9]", re.MULTILINE)
 Owners = Mapping[int, tuple[str | None, ...]]
 Act = Callable[[Running, Sequence[str], random.Random], str]
 """Does it to the program's queries of these names, and tells what was seen."""
@@ -88,6 +91,19 @@ def kill(running: Running, names: Sequence[str], chance: random.Random) -> str:
     return "one killed"
 
 
+def sizes(running: Running, names: Sequence[str], chance: random.Random) -> str:
+    """The agent tells what each key group's state takes in the checkpoint, and does its other work meanwhile."""
+    wanted = sum(len(row) for one in _ready(running, names).queries for row in one.owners.values())
+
+    def told(status: AgentStatus) -> bool:
+        if status.reason == "Stuck":
+            raise NotSeen(f"the agent at work: {status.message}")
+        return len(STATE_BYTES.findall(running.page())) == wanted
+
+    running.until(f"state sizes of {wanted} key groups", told)
+    return f"state sizes of {wanted} key groups told"
+
+
 def restart(running: Running, names: Sequence[str], chance: random.Random) -> str:
     """Every query is stopped and started again on its checkpoint."""
     before = {one.name: one.run_id for one in _ready(running, names).queries}
@@ -105,6 +121,7 @@ ACTS: Mapping[str, Act] = {
     rows.SCALE_OUT: scale_out,
     rows.KILL: kill,
     rows.RESTART: restart,
+    rows.SIZES: sizes,
 }
 
 

@@ -11,6 +11,7 @@ import time
 import urllib.request
 from typing import Any
 
+from pyspark.errors.exceptions.connect import SparkConnectException
 from pyspark.sql import SparkSession
 
 from e2e.compatibility.program import Program
@@ -41,7 +42,10 @@ class Client(Program):
         until_s = time.monotonic() + WAIT_S
         while not _listens(port) and driver.poll() is None and time.monotonic() < until_s:
             time.sleep(0.5)
-        return SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+        session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+        while not _answers(session) and time.monotonic() < until_s:
+            time.sleep(0.5)
+        return session
 
     def seen(self) -> tuple[int, str]:
         """What the server's own page tells."""
@@ -65,6 +69,17 @@ def _listens(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), timeout=5).close()
     except OSError:
+        return False
+    return True
+
+
+def _answers(session: Any) -> bool:
+    """Whether the server has a session yet: Spark 4.0's listens for some seconds before that."""
+    try:
+        session.conf.get("spark.app.name")
+    except SparkConnectException as error:
+        if "No active or default Spark session" not in str(error):
+            raise
         return False
     return True
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 STATE = "spark.sql.streaming.stateStore"
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-MOVES, DRAIN, SCALE_OUT, RESTART, KILL = "moves", "drain", "scale-out", "restart", "kill"
+MOVES, DRAIN, SCALE_OUT, RESTART, KILL, SIZES = "moves", "drain", "scale-out", "restart", "kill", "sizes"
 ALL = (MOVES, DRAIN, SCALE_OUT, KILL)
 """Acts, in the order in which they are tried: an executor has to go before there is room for one that comes."""
 
@@ -153,7 +153,16 @@ ROWS = (
         acts=(),
     ),
     Row(name="long-trigger", about="a batch every ten seconds", trigger={"processingTime": "10 seconds"}),
-    Row(name="remote", about="checkpoint on s3a, 50 ms away", remote=True),
+    Row(
+        name="remote",
+        about="checkpoint on s3a, 50 ms away",
+        remote=True,
+        conf={
+            f"{STATE}.minDeltasForSnapshot": "2",
+            f"{STATE}.maintenanceInterval": "5s",
+        },  # so that there are snapshots
+        acts=(MOVES, DRAIN, SCALE_OUT, SIZES, KILL),
+    ),
     Row(
         name="encrypted",
         about="authenticated and encrypted RPC (`spark.authenticate`, `spark.network.crypto`)",

@@ -85,6 +85,15 @@ class Running:
         except OSError:
             return None
 
+    def page(self) -> str:
+        """The agent's page of metrics, empty while there is none."""
+        try:
+            address = (self.folder / "address").read_text().strip()
+            with urllib.request.urlopen(f"{address}/metrics", timeout=60) as answer:
+                return str(answer.read().decode())
+        except OSError:
+            return ""
+
     def until(self, what: str, holds: Callable[[AgentStatus], Any]) -> AgentStatus:
         """The first status that `holds`; NotSeen when there is none in time or the program has ended."""
         until_s, newest = time.monotonic() + WAIT_S, None
