@@ -71,7 +71,7 @@ MODULES = (
     _agent("ledger", "agent", "exporter", "faults", "lives", "warmup", "usual", "wire"),
     _agent("rests"),
     _agent("pacing"),
-    _agent("guard", "agent", "faults", "hostile"),
+    _agent("guard"),
     _step("worth", "worth_time worth_swing collocation_pays", "cycle_reasons cycle_leaving"),
     _step("worth_time", "worth_time worth_swing collocation_pays", "cycle_reasons cycle_sizes"),
     _step("worth_distance", "collocation_pays worth_swing", "cycle_reasons"),
