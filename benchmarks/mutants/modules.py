@@ -66,7 +66,7 @@ MODULES = (
     _step("gate", "worth_time next_start", _CYCLES),
     _step("scale", "scale scale_answers", ""),
     _agent("actuation", "agent", "faults", "hostile", "rests", "lives", "registration"),
-    _agent("admit", "agent", "faults", "hostile", "registration"),
+    _agent("admit", "admit", "agent"),
     _agent("lives"),
     _agent("ledger", "agent", "exporter", "faults", "lives", "warmup", "usual", "wire"),
     _agent("rests"),
