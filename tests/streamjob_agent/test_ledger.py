@@ -21,15 +21,13 @@ def drained(**fields: object) -> Usage:
     return Usage(**{**nothing, "longest_stateful_stage_s": None, **fields})  # type: ignore[arg-type]
 
 
-def tasks(
-    key: GroupKey, executor: str, busy_s: float = 1.5, *, state: int | None = None, batches: int = 1
-) -> GroupUsage:
-    """What a group did in one batch that ended; with no batch, in one that still runs."""
+def tasks(key: GroupKey, executor: str, busy_s: float = 1.5, *, state: int | None = None) -> GroupUsage:
+    """What a group did in one batch."""
     return GroupUsage(
         key=key,
         executor_id=executor,
-        counted_on=executor if batches else "",
-        moments=Moments(batches=batches, squared_s2=busy_s**2),
+        counted_on=executor,
+        moments=Moments(batches=1, squared_s2=busy_s**2),
         tasks=1,
         first_tasks=0,
         busy_s=busy_s,
@@ -75,15 +73,6 @@ def test_a_size_of_state_stays_until_the_stores_tell_another(ledger: Ledger) -> 
         found = totals(ledger)
         told.append((found.state_rows, found.state_memory_bytes, found.state_in_heap))
     assert told == [(None, None, False), (100, 100, True), (100, 100, True), (90, 90, True)]
-
-
-def test_a_task_of_a_batch_that_still_runs_says_where_its_group_is_and_counts_nowhere(ledger: Ledger) -> None:
-    ledger.take(drained(groups={"q": (tasks(A, "1"), tasks(B, "1"))}))
-    ledger.take(drained(groups={"q": (tasks(A, "2", batches=0),)}))
-    assert ledger.owners("q") == {A: "2", B: "1"}
-    assert (totals(ledger).busy_s, page(ledger).moved) == (1.5, 0)
-    ledger.take(drained(groups={"q": (tasks(A, "2"),)}))
-    assert (totals(ledger).busy_s, page(ledger).moved) == (3.0, 1)
 
 
 def test_recent_work_weighs_most_and_what_was_before_something(ledger: Ledger) -> None:
