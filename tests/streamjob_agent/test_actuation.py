@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Collection
 
 import pytest
@@ -21,10 +22,10 @@ OTHER = Query(query_id="other", run_id="run", name=None, operators={0: 1}, trigg
 class Rounds:
     """One query on executors 0, 1 and 2; a test says what happens in each round."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str | None = None) -> None:
         self.bridge = FakeBridge()
         self.ledger = Ledger(1, 1)
-        self.actuation = Actuation(self.bridge, Guard(), AssignmentMemory(None), failed_after=5)
+        self.actuation = Actuation(self.bridge, Guard(), AssignmentMemory(folder), failed_after=5)
 
     def adopt(self, **fields: object) -> None:
         assignment = Assignment(generation=1, application_id=APPLICATION, query_id=QUERY, **fields)  # type: ignore[arg-type]
@@ -129,3 +130,14 @@ def test_what_the_bridge_chose_is_forgotten_with_its_query(rounds: Rounds) -> No
 def test_a_query_that_was_measured_but_never_listed_can_be_forgotten(rounds: Rounds) -> None:
     rounds.actuation.forget(frozenset({"stateless", QUERY}))
     assert rounds.actuation.wishes == {}
+
+
+def test_where_an_earlier_driver_had_its_queries_is_told_once_of_each(tmp_path: pathlib.Path) -> None:
+    for query_id in (QUERY, "other"):
+        last = Assignment(generation=1, application_id="app-0", query_id=query_id, owners={0: ("7",) * 6})
+        AssignmentMemory(str(tmp_path)).save(last)
+    rounds = Rounds(str(tmp_path))
+    rounds.actuation.recall()
+    rounds.act()
+    told = [query_id for query_id, _ in rounds.bridge.called("remember")]  # type: ignore[misc]
+    assert sorted(told) == ["other", QUERY]
