@@ -149,8 +149,7 @@ class Actuation:
         held = self.held(ledger, self._idle)
         ready = [name for name in self._removals if name in self.fleet.marked and not held.get(name, 0)]
         gone = [name for name in ready if name in self.fleet.live and name not in self.fleet.past and self._send(name)]
-        past = set(gone) | self.fleet.past
-        self._removals = tuple(name for name in self._removals if name not in past)
+        self._removals = tuple(name for name in self._removals if name not in self.fleet.past)
         if gone:
             self._asked_target = (
                 None  # Spark lowered its own target with each of them: say again how many there should be

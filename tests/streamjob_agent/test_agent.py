@@ -15,7 +15,6 @@ from streamjob_agent.agent import Agent
 from streamjob_agent.bridge import Query
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
-from streamjob_agent.pacing import LONGEST_GAP_S, Rounds
 from streamjob_agent.wire import Assignment, GroupKey, Pace
 
 
@@ -372,14 +371,6 @@ def test_what_was_lost_is_counted() -> None:
     stage.agent.round()
     assert stage.agent.facts().errors["dropped"] == 7
     assert stage.agent.status().errors_total == 7
-
-
-@pytest.mark.parametrize("cost_s", [0.001, 0.05, 0.18, 1.0])
-def test_the_share_of_the_time_is_kept_however_long_a_round_takes(cost_s: float) -> None:
-    rounds = Rounds(0.02)
-    gap_s = rounds.gap_s(cost_s)
-    assert cost_s / (cost_s + gap_s) <= 0.02
-    assert Rounds(0.02).gap_s(30.0) == LONGEST_GAP_S
 
 
 def test_batches_out_of_their_range_are_told_until_key_groups_move() -> None:

@@ -12,10 +12,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from streamjob_agent import metric_names
 from streamjob_agent.agent import Agent
-from streamjob_agent.bridge import StageUsage, Traffic, Usage
+from streamjob_agent.bridge import Traffic
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
-from streamjob_agent.ledger import Ledger
 from streamjob_agent.textformat import render
 from streamjob_agent.traffic import TrafficTable
 from streamjob_agent.wire import GroupKey
@@ -101,17 +100,6 @@ def test_stages_parts_variation_traffic_and_memory_are_told() -> None:
     assert value(metric_names.EXECUTOR_MEMORY_USED, executor="1") == 1001.0
     assert value(metric_names.EXECUTOR_MEMORY_LIMIT, executor="1") == 2000.0
     assert value(metric_names.EXECUTOR_STATE_LIMIT, executor="1", query=QUERY) == 9000.0
-
-
-def test_a_query_has_a_bounded_number_of_stages() -> None:
-    ledger, nothing = Ledger(1, 1), {"groups": {}, "other_busy_s": {}, "executor_busy_s": {}}
-    for at in range(1000):
-        stage = StageUsage(stage=f"free-{at}.0", level=at, wall_s=1.0, busy_s=1.0, longest_s=1.0)
-        usage = Usage(batches=(), failed_tasks=0, longest_stateful_stage_s=None, stages={QUERY: (stage,)}, **nothing)
-        ledger.take(usage)
-    stages = dict(ledger.pages()[0].stages)
-    assert len(stages) <= 201
-    assert sum(totals.wall_s for totals in stages.values()) == 1000.0
 
 
 def test_errors_inside_the_bridge_are_shown_too() -> None:

@@ -15,7 +15,6 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from streamjob_agent.agent import Agent
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
-from streamjob_agent.guard import Guard
 from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.wire import Assignment
 
@@ -197,17 +196,6 @@ def test_stop_does_not_wait_for_a_call_that_hangs() -> None:
     stopping.join(5)
     assert not stopping.is_alive()
     release.set()
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_the_users_interrupt_passes_on_the_main_thread_only(error: type[BaseException]) -> None:
-    guard = Guard()
-    with pytest.raises(error):
-        guard.call("attach", raising(error), None)
-    thread = threading.Thread(target=guard.call, args=("attach", raising(error), None))
-    thread.start()
-    thread.join(5)
-    assert guard.errors() == {"attach": 1}
 
 
 def test_each_kind_of_error_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -6,7 +6,7 @@ from fake_bridge import APPLICATION, QUERY, FakeBridge
 
 from streamjob_agent.agent import Agent
 from streamjob_agent.config import AgentConfig
-from streamjob_agent.lives import REMEMBERED, Lives
+from streamjob_agent.lives import Lives
 from streamjob_agent.wire import Assignment
 
 
@@ -84,7 +84,7 @@ def test_a_query_that_starts_again_is_where_it_was() -> None:
     assert bridge.ran == before
 
 
-def test_old_queries_are_forgotten_everywhere_but_their_moves_stay_counted() -> None:
+def test_sixteen_ended_queries_are_remembered_older_ones_nowhere_but_their_moves_stay_counted() -> None:
     bridge = FakeBridge()
     agent = started(bridge)
     batch(bridge, agent)
@@ -93,11 +93,11 @@ def test_old_queries_are_forgotten_everywhere_but_their_moves_stay_counted() -> 
         batch(bridge, agent)
     moves = agent.facts().moves
     assert moves["done"] > 0
-    for number in range(REMEMBERED + 2):
+    for number in range(18):
         bridge.next_query(f"query-of-a-notebook-{number}")
         batch(bridge, agent)
-    assert len(agent._actuation.wishes) == REMEMBERED + 1
-    assert len(agent.facts().pages) == REMEMBERED + 1
+    assert len(agent._actuation.wishes) == 16 + 1  # and the one that runs
+    assert len(agent.facts().pages) == 16 + 1
     assert agent._accepted == {}
     assert agent.facts().moves["done"] == moves["done"]
 

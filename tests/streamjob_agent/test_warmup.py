@@ -163,6 +163,16 @@ def test_squares_hold_every_batch_and_no_warm_up(ledger: Ledger) -> None:
     assert squared(ledger) - before == pytest.approx(4.0 + load_s**2)
 
 
+def test_a_start_is_no_load_of_a_cold_batch_either(ledger: Ledger) -> None:
+    for _ in range(2):
+        batch(ledger, 1.2, "0", first_tasks=1)
+        usual = batch(ledger, 1.0, "0")
+    before = squared(ledger)
+    totals = batch(ledger, 9.0, "1", first_tasks=1)
+    load_s = 9.0 - (totals.warmup_s - usual.warmup_s)  # neither the start nor what is beyond the usual
+    assert squared(ledger) - before == pytest.approx(load_s**2)
+
+
 def test_a_start_is_taken_out_of_its_own_batch() -> None:
     # Batches of 1.2 s (first on its slot) and 1.0 s, of which the start took 0.2: no difference is left.
     moments = Moments(batches=2, squared_s2=1.2**2 + 1.0**2, first_s=1.2, firsts_squared=1)

@@ -1,0 +1,151 @@
+"""What the guard does with an error: the caller gets a default, people get a sentence, and the job gets nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from streamjob_agent.guard import Guard, describe
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    def fault() -> None:
+        raise error
+
+    return fault
+
+
+@pytest.fixture
+def now_s() -> list[float]:
+    return [1000.0]
+
+
+@pytest.fixture
+def guard(now_s: list[float]) -> Guard:
+    return Guard(lambda: now_s[0])
+
+
+def fail(guard: Guard, place: str, text: str = "made to fail") -> None:
+    assert not guard.did(place, raising(ValueError(text)))
+
+
+def test_a_result_passes_and_an_error_becomes_the_default(guard: Guard) -> None:
+    assert guard.call("drain", lambda: 7, 0) == 7
+    assert guard.call("drain", lambda: int("seven"), 0) == 0
+    assert guard.did("place", lambda: None)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_the_users_interrupt_passes_on_the_main_thread_only(guard: Guard, error: type[BaseException]) -> None:
+    with pytest.raises(error):
+        guard.call("attach", raising(error()), None)
+    thread = threading.Thread(target=guard.call, args=("attach", raising(error()), None))
+    thread.start()
+    thread.join(5)
+    assert guard.errors() == {"attach": 1}
+
+
+def test_errors_are_counted_by_place_and_the_newest_is_told(guard: Guard) -> None:
+    assert guard.newest_error() is None
+    fail(guard, "drain", "first")
+    fail(guard, "place", "second")
+    fail(guard, "place", "third")
+    guard.report("server", ValueError("caught elsewhere"))
+    assert guard.errors() == {"drain": 1, "place": 2, "server": 1}
+    assert guard.newest_error() == "ValueError: caught elsewhere"
+
+
+def test_a_kind_of_error_warns_once_at_each_place_and_is_for_debugging_from_then_on(
+    guard: Guard, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    for error in (ValueError("a"), ValueError("b"), KeyError("c"), KeyError("d")):
+        guard.report("drain", error)
+    guard.report("place", ValueError("e"))
+    warned = [record.args[1] for record in caplog.records if record.levelname == "WARNING"]  # type: ignore[index]
+    assert warned == ["ValueError: a", "KeyError: 'c'", "ValueError: e"]
+    assert len(caplog.records) == 5
+
+
+def test_nothing_is_counted_nor_said_while_the_session_goes_away(
+    guard: Guard, caplog: pytest.LogCaptureFixture
+) -> None:
+    guard.hush()
+    fail(guard, "drain")
+    assert (guard.errors(), guard.newest_error(), caplog.records) == ({}, None, [])
+
+
+def test_a_place_is_broken_once_its_last_calls_all_failed(guard: Guard) -> None:
+    for _ in range(2):
+        fail(guard, "place")
+    assert guard.broken(("drain", "place"), 3) is None
+    guard.did("place", lambda: None)
+    for text in ("one", "two", "three"):
+        fail(guard, "place", text)
+    assert guard.broken(("drain", "place"), 3) == "place failed 3 times in a row: ValueError: three"
+    assert guard.broken(("drain",), 3) is None
+
+
+def test_a_call_is_stuck_from_its_limit_on_until_it_comes_back(guard: Guard, now_s: list[float]) -> None:
+    def slow() -> list[str | None]:
+        now_s[0] += 60.0
+        return [guard.stuck(limit_s) for limit_s in (60.0, 60.5)]
+
+    assert guard.call("drain", slow, []) == ["drain has not come back for 60 s", None]
+    assert guard.stuck(0.0) is None
+
+
+def test_a_call_that_may_take_its_time_is_not_stuck_but_others_beside_it_are(guard: Guard, now_s: list[float]) -> None:
+    entered, leave, found = threading.Event(), threading.Event(), []
+
+    def read() -> None:
+        entered.set()
+        assert leave.wait(10)
+
+    def look() -> None:
+        now_s[0] += 60.0
+        found.extend([guard.stuck(60.0, ("state_bytes",)), guard.stuck(60.0, ("state_bytes", "drain"))])
+
+    reading = threading.Thread(target=guard.call, args=("state_bytes", read, None))
+    reading.start()
+    assert entered.wait(10)
+    guard.call("drain", look, None)
+    leave.set()
+    reading.join(10)
+    assert found == ["drain has not come back for 60 s", None]
+
+
+@pytest.mark.parametrize("inner", [lambda: None, raising(ValueError("made to fail"))], ids=["works", "fails"])
+def test_a_call_within_another_that_came_back_leaves_the_outer_one_stuck(
+    guard: Guard, now_s: list[float], inner: Callable[[], None]
+) -> None:
+    def round_() -> list[str | None]:
+        now_s[0] += 50.0
+        guard.call("place", inner, None)
+        now_s[0] += 10.0
+        return [guard.stuck(60.0)]
+
+    assert guard.call("round", round_, []) == ["round has not come back for 60 s"]
+    assert guard.stuck(0.0) is None
+
+
+class UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise SystemExit
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ValueError("two\n  lines"), "ValueError: two lines"),
+        (ValueError(), "ValueError"),
+        (ValueError("x" * 301), "ValueError: " + "x" * 300),  # what a status has room for
+        (UnprintableError(), "UnprintableError: no text, its own text raised SystemExit"),
+    ],
+    ids=["lines", "no text", "long", "unprintable"],
+)
+def test_an_error_is_told_in_one_short_line(error: BaseException, sentence: str) -> None:
+    assert describe(error) == sentence

@@ -1,0 +1,151 @@
+"""What drains add up to: counters are sums of what was measured, and the number of series is bounded."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamjob_agent.bridge import BatchEnd, GroupUsage, Moments, Sent, StageUsage, Traffic, TrafficReading, Usage
+from streamjob_agent.ledger import GroupTotals, Ledger, QueryPage
+from streamjob_agent.wire import GroupKey
+
+A, B, C = (GroupKey(operator=0, partition=partition) for partition in range(3))
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger(traffic_min_bytes=1, traffic_max_pairs=10)
+
+
+def drained(**fields: object) -> Usage:
+    nothing = {"groups": {}, "batches": (), "other_busy_s": {}, "executor_busy_s": {}, "failed_tasks": 0}
+    return Usage(**{**nothing, "longest_stateful_stage_s": None, **fields})  # type: ignore[arg-type]
+
+
+def tasks(key: GroupKey, executor: str, busy_s: float = 1.5, *, state: int | None = None) -> GroupUsage:
+    """What a group did in one batch."""
+    return GroupUsage(
+        key=key,
+        executor_id=executor,
+        counted_on=executor,
+        moments=Moments(batches=1, squared_s2=busy_s**2),
+        tasks=1,
+        first_tasks=0,
+        busy_s=busy_s,
+        cpu_s=0.5,
+        records=3,
+        local_bytes=5,
+        remote_bytes=7,
+        gc_s=0.25,
+        fetch_wait_s=0.125,
+        state_rows=state,
+        state_memory_bytes=state,
+        state_in_heap=True,
+    )
+
+
+def batch(**fields: object) -> BatchEnd:
+    plain = {"query_id": "q", "run_id": "r", "batch_id": 1, "ended_at_s": 9.0, "duration_s": 2.5, "input_rows": 11}
+    return BatchEnd(**{**plain, "input_rps": None, "processed_rps": None, "lag_rows": None, **fields})  # type: ignore[arg-type]
+
+
+def page(ledger: Ledger) -> QueryPage:
+    (found,) = ledger.pages()
+    return found
+
+
+def totals(ledger: Ledger, key: GroupKey = A) -> GroupTotals:
+    return dict(page(ledger).groups)[key]
+
+
+def test_a_group_has_the_sums_of_what_was_measured(ledger: Ledger) -> None:
+    for _ in range(2):
+        ledger.take(drained(groups={"q": (tasks(A, "1"),)}))
+    found = totals(ledger)
+    assert (found.busy_s, found.cpu_s, found.records) == (3.0, 1.0, 6)
+    assert (found.local_bytes, found.remote_bytes, found.gc_s, found.fetch_wait_s) == (10, 14, 0.5, 0.25)
+    assert (found.warmup_s, page(ledger).squared_s2) == (0.0, {0: 2 * 1.5**2})
+
+
+def test_a_size_of_state_stays_until_the_stores_tell_another(ledger: Ledger) -> None:
+    told = []
+    for state in (None, 100, None, 90):
+        ledger.take(drained(groups={"q": (tasks(A, "1", state=state),)}))
+        found = totals(ledger)
+        told.append((found.state_rows, found.state_memory_bytes, found.state_in_heap))
+    assert told == [(None, None, False), (100, 100, True), (100, 100, True), (90, 90, True)]
+
+
+def test_recent_work_weighs_most_and_what_was_before_something(ledger: Ledger) -> None:
+    for busy_s in ({A: 3.0, B: 1.0, C: 0.0}, {A: 1.0, B: 3.0, C: 3.0}):
+        ledger.take(drained(groups={"q": tuple(tasks(key, "1", each_s) for key, each_s in busy_s.items())}))
+    recent_s = ledger.recent_busy_s("q")
+    assert recent_s[B] > max(recent_s[A], recent_s[C])
+
+
+def stage(name: str, level: int = 0) -> StageUsage:
+    return StageUsage(stage=name, level=level, wall_s=0.5, busy_s=1.5, longest_s=0.25, wait_s=0.125)
+
+
+def test_a_stage_has_the_sums_and_its_newest_level(ledger: Ledger) -> None:
+    for level in (2, 1):
+        ledger.take(drained(stages={"q": (stage("operator-0", level),)}))
+    found = dict(page(ledger).stages)["operator-0"]
+    assert (found.wall_s, found.busy_s, found.longest_s, found.wait_s, found.level) == (1.0, 3.0, 0.5, 0.25, 1)
+
+
+def test_two_hundred_stages_have_a_series_each_and_those_that_come_later_one_together(ledger: Ledger) -> None:
+    names = [f"free-{number}.0" for number in range(203)]
+    for name in (*names, names[0]):
+        ledger.take(drained(stages={"q": (stage(name),)}))
+    found = [totals.wall_s for _, totals in page(ledger).stages]
+    assert found == [1.0] + [0.5] * 199 + [1.5]
+
+
+def test_the_five_hundred_executors_that_worked_last_keep_their_seconds(ledger: Ledger) -> None:
+    ledger.take(drained(executor_busy_s={str(number): 1.0 for number in range(500)}))
+    ledger.take(drained(executor_busy_s={"0": 1.0, "500": 2.0}))
+    kept_s = ledger.executor_busy_s()
+    assert len(kept_s) == 500
+    assert "1" not in kept_s
+    assert (kept_s["0"], kept_s["2"], kept_s["500"]) == (2.0, 1.0, 2.0)
+
+
+def test_a_query_has_the_sums_of_its_batches_and_the_newest_of_them(ledger: Ledger) -> None:
+    batches = tuple(batch(batch_id=number, parts_s={"addBatch": 0.75}) for number in (1, 2))
+    for each in batches:
+        ledger.take(drained(batches=(each,), other_busy_s={"q": 0.25}))
+    found = page(ledger)
+    assert (found.batches, found.batch_s, found.input_rows, found.other_busy_s) == (2, 5.0, 22, 0.5)
+    assert (found.parts_s, found.newest, found.traffic_batches) == ({"addBatch": 1.5}, batches[1], 0)
+
+
+def test_a_reading_of_traffic_stands_for_the_batches_since_the_last_one_and_for_one_at_least(ledger: Ledger) -> None:
+    reading = TrafficReading(
+        pairs=(Traffic(from_key=A, to_key=B, size_bytes=10),), sent={A: Sent(size_bytes=20, partners=1)}
+    )
+    told = []
+    for ended in (1, 3, 0):
+        ledger.take(drained(batches=(batch(),) * ended))
+        ledger.take_traffic("q", reading)
+        found = page(ledger)
+        told.append((found.traffic_batches, found.traffic[A, B], dict(found.sent)[A].total_bytes))
+    assert told == [(1, 10, 20), (4, 40, 80), (5, 50, 100)]
+
+
+def test_sizes_that_are_not_read_this_time_stay(ledger: Ledger) -> None:
+    ledger.set_state_bytes("q", {A: 10, B: 20})
+    ledger.set_state_bytes("q", {B: 30})
+    assert ledger.state_bytes("q") == {A: 10, B: 30}
+
+
+def test_of_a_query_that_is_forgotten_nothing_is_known_and_of_the_other_all(ledger: Ledger) -> None:
+    for query_id in ("q", "other"):
+        ledger.take(drained(groups={query_id: (tasks(A, "1"),)}, batches=(batch(query_id=query_id),)))
+        ledger.set_state_bytes(query_id, {A: 10})
+    ledger.forget(["q"])
+    known = [
+        (ledger.owners(one), ledger.recent_busy_s(one), ledger.state_bytes(one), ledger.newest_batch(one))
+        for one in ("q", "other")
+    ]
+    assert known == [({}, {}, {}, None), ({A: "1"}, {A: 1.5}, {A: 10}, batch(query_id="other"))]
+    assert page(ledger).query_id == "other"
