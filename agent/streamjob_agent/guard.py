@@ -71,6 +71,7 @@ class Guard:
         with self._lock:
             self._errors[place] += 1
             self._in_a_row[place] += 1
+            self._newest.pop(place, None)  # so that the newest one is the last
             self._newest[place] = sentence
             first = (place, type(error).__name__) not in self._logged
             self._logged.add((place, type(error).__name__))
@@ -87,7 +88,7 @@ class Guard:
             return dict(self._errors)
 
     def newest_error(self) -> str | None:
-        """The sentence of the newest kind of error, None when there was none."""
+        """The sentence of the newest error, None when there was none."""
         with self._lock:
             return next(reversed(self._newest.values()), None)
 

@@ -58,6 +58,12 @@ def test_errors_are_counted_by_place_and_the_newest_is_told(guard: Guard) -> Non
     assert guard.newest_error() == "ValueError: caught elsewhere"
 
 
+def test_an_error_that_comes_again_is_the_newest_again(guard: Guard) -> None:
+    for place, sentence in (("drain", "first"), ("traffic", "second"), ("drain", "third")):
+        guard.report(place, ValueError(sentence))
+    assert guard.newest_error() == "ValueError: third"
+
+
 def test_a_kind_of_error_warns_once_at_each_place_and_is_for_debugging_from_then_on(
     guard: Guard, caplog: pytest.LogCaptureFixture
 ) -> None:
