@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from streamjob_agent import kinds
 from streamjob_agent.kinds import (
@@ -36,9 +36,11 @@ T = TypeVar("T")
 WireError = kinds.WireError
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class GroupKey:
-    """One key group: a state store partition of a stateful operator of one query."""
+class GroupKey(NamedTuple):
+    """One key group: a state store partition of a stateful operator of one query.
+
+    A tuple, since it is the key of every table: hashed and compared many times for each group of each batch.
+    """
 
     operator: int
     partition: int
