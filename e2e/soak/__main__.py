@@ -122,6 +122,7 @@ def write(args: argparse.Namespace) -> int:
         samples=samples.read(args.out / "samples.jsonl"),
         alone=samples.read(alone) if alone.exists() else None,
         killed_alone=_killed(args.alone / "controller.json"),
+        program_alone=json.loads((args.alone / "result.json").read_text()) if alone.exists() else None,
     )
     args.page.write_text(page.page(run), encoding="utf-8")
     page.draw(run, args.page.parent / "pictures" / "soak.png")

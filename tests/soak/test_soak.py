@@ -110,6 +110,18 @@ def test_a_run_is_good_when_all_is_level_and_exact() -> None:
     assert not run_of(hours(lambda hour: 100e6), wrong=["something"]).good
 
 
+def test_a_worker_that_a_busy_machine_started_too_late_is_told_and_no_fault() -> None:
+    late = f"life-3, lives: {page.STARVED}. === Streaming Query === Identifier: life-3"
+    starved = dataclasses.replace(
+        run_of(hours(lambda hour: 100e6), wrong=[late]), program_alone={"wrong": [late, late]}
+    )
+    assert starved.good
+    text = page.page(starved)
+    assert "started again | 1; without the agent 2 |" in text
+    assert "nobody wanted | 0 |" in text
+    assert "Wrong:" not in text
+
+
 def test_the_picture_has_a_panel_for_each_quantity(tmp_path: Path) -> None:
     page.draw(run_of(hours(lambda hour: 100e6), hours(lambda hour: 90e6)), tmp_path / "pictures" / "soak.png")
     assert (tmp_path / "pictures" / "soak.png").stat().st_size > 10_000
