@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import piece
 from benchmarks.region.systems import Run, fair_total, run
 from benchmarks.region.tuples import simulate
 from benchmarks.region.world import MULTIPLY_S, Load, Region
@@ -27,14 +28,7 @@ def main() -> None:
 
 
 def _rerouting(page: Page, n_tuples: int) -> None:
-    rows: list[list[object]] = []
-    for multiplies in (1_000, 10_000):
-        costs = [100 * multiplies * MULTIPLY_S, multiplies * MULTIPLY_S]
-        plain, sent_on = (simulate(costs, (1, 1), n_tuples, reroute=kind) for kind in (False, True))
-        flow = Region(Load(multiplies=multiplies, factor=np.array([100.0, 1.0])), 1e12, np.random.default_rng(SEED))
-        by_flow = np.mean([flow.second(np.array([0.5, 0.5]))[1] for _ in range(20)][5:])
-        gain = 100 * (sent_on.merged_rps / plain.merged_rps - 1)
-        rows.append([multiplies, plain.merged_rps, float(by_flow), 100 * sent_on.rerouted_ratio, gain])
+    rows = [[multiplies, *_rerouted(multiplies, n_tuples)] for multiplies in (1_000, 10_000)]
     print("\nsection 4.4: round robin tuple by tuple and as a flow (tuples/s), re-routed %, gain %")
     table(("multiplies", "tuples", "flow", "re-routed", "gain"), rows)
     told = "; ".join(f"{row[0]}: {row[3]:.1f} % re-routed, gain {row[4]:.0f} %" for row in rows)
@@ -55,6 +49,17 @@ def _rerouting(page: Page, n_tuples: int) -> None:
         ],
         "section 4.4, 2 workers, one 100x",
     )
+
+
+@piece
+def _rerouted(multiplies: int, n_tuples: int) -> tuple[float, float, float, float]:
+    """Tuples/s of round robin tuple by tuple and as a flow, percent re-routed, and what that gains in percent."""
+    costs = [100 * multiplies * MULTIPLY_S, multiplies * MULTIPLY_S]
+    plain, sent_on = (simulate(costs, (1, 1), n_tuples, reroute=kind) for kind in (False, True))
+    flow = Region(Load(multiplies=multiplies, factor=np.array([100.0, 1.0])), 1e12, np.random.default_rng(SEED))
+    by_flow = np.mean([flow.second(np.array([0.5, 0.5]))[1] for _ in range(20)][5:])
+    gain = 100 * (sent_on.merged_rps / plain.merged_rps - 1)
+    return plain.merged_rps, float(by_flow), 100 * sent_on.rerouted_ratio, gain
 
 
 def _figure_5(page: Page) -> Panel:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import piece
 from benchmarks.stateful import streams
 from benchmarks.stateful.latency import MOST_INSTANCES, Waits, joined, scaled_out
 from benchmarks.stateful.policies import Clb, Elb, Pkg, Uhlb
@@ -41,11 +42,13 @@ def main() -> None:
     )
 
 
+@piece
+def _scaled_out(name: str, seed: int) -> dict[int, Waits]:
+    return scaled_out(SYSTEMS[name](1, np.random.default_rng(seed)), streams.words(np.random.default_rng(seed)))
+
+
 def _run(name: str, seeds: range) -> dict[int, Waits]:
-    each = [
-        scaled_out(SYSTEMS[name](1, np.random.default_rng(seed)), streams.words(np.random.default_rng(seed)))
-        for seed in seeds
-    ]
+    each = [_scaled_out(name, seed) for seed in seeds]
     return {n: joined([run[n] for run in each]) for n in each[0]}
 
 

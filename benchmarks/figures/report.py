@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
+from benchmarks.kept import stop_after
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -43,10 +44,13 @@ class Claim:
 
 
 def arguments(description: str) -> argparse.Namespace:
-    """--quick runs a part of the instances."""
+    """--quick runs a part of the instances; --seconds ends the program at the next piece after so long."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="fewer instances, rounds and seeds")
-    return parser.parse_args()
+    parser.add_argument("--seconds", type=float, help="begin no piece after this time")
+    given = parser.parse_args()
+    stop_after(given.seconds)
+    return given
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
