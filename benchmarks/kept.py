@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import inspect
 import json
 import os
 import sys
@@ -54,7 +55,7 @@ def piece(function: Callable[P, R]) -> Callable[P, R]:
         result = TypeAdapter(typing.get_type_hints(function, include_extras=True)["return"])
         told = _told(args, kwargs)
         key = hashlib.sha256(f"{version(function)} {told}".encode()).hexdigest()[:16]
-        path = FOLDER / f"{function.__module__}.{function.__qualname__}.jsonl"
+        path = FOLDER / f"{Path(inspect.getfile(function)).stem}.{function.__name__}.jsonl"
         known = _known(path)
         if key not in known:
             if _Until.at_s is not None and time.monotonic() > _Until.at_s:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 OURS = ("benchmarks", "streamjob_planners", "streamjob_operator", "streamjob_sim")
 PLANNERS = "streamjob_planners"
+KEEPING = ("benchmarks.kept", "benchmarks.sources")
+"""What keeps results computes none of them."""
 REGISTRY = f"{PLANNERS}.registry"
 """It loads planners by their names, which no import shows: whoever asks it depends on all of them."""
 
@@ -72,7 +74,7 @@ def _behind(modules: list[str]) -> set[Path]:
 @functools.cache
 def _files(module: str) -> frozenset[Path]:
     """The file of a module, or of the one that a name is in; none that is not ours."""
-    if module.partition(".")[0] not in OURS:
+    if module.partition(".")[0] not in OURS or module.startswith(KEEPING):
         return frozenset()
     path = _origin(module) or _origin(module.rpartition(".")[0])
     if path is None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from benchmarks.kept import Array
 from benchmarks.stateful.policies import Policy
 
 from streamjob_planners.model import FloatArray
@@ -27,8 +26,8 @@ STEP_S, WINDOW_S = 0.1, 60.0
 class Waits:
     """Latencies of the tuples of some windows: `latency_s` of each step and instance, and how many tuples had it."""
 
-    latency_s: Array
-    tuples: Array
+    latency_s: FloatArray
+    tuples: FloatArray
 
     @property
     def mean_s(self) -> float:
