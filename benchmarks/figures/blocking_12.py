@@ -32,8 +32,8 @@ def main() -> None:
     }
     page.draw(
         [
-            Panel(title="figure 12 left: weights by class", x_label="s", y_label="weight, %", lines=lines),
-            Panel(title="figure 12 right: clusters", x_label="channel", y_label="s", heat=clusters.tolist()),
+            Panel(title="figure 12: weights by class", x_label="s", y_label="weight, %", lines=lines),
+            Panel(title="figure 12: clusters", x_label="channel", y_label="s", heat=clusters.tolist()),
         ],
         columns=2,
     )

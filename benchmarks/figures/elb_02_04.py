@@ -188,13 +188,13 @@ def _panels(runs: dict[str, Run]) -> list[Panel]:
             log_y=True,
         ),
         Panel(
-            title="figure 4, left: state moved",
+            title="figure 4: state moved",
             x_label="window",
             y_label="percent",
             lines={name: (100 * runs[name].moved).tolist() for name in names[:3]},
         ),
         Panel(
-            title="figure 4, right: state moved, CLB's amortised",
+            title="figure 4: state moved, CLB's amortised",
             x_label="system",
             y_label="percent a window, mean",
             lines={name: [100 * float(runs[name].moved[1:].mean())] for name in names},

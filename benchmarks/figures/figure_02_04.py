@@ -18,6 +18,7 @@ from streamjob_planners.model import Budget, LoadModel, Plan, PlanParams
 from streamjob_planners.verify import verify
 
 SIZES = ((20, 400, 10), (40, 800, 20), (60, 1200, 30))
+FIGURES = {20: 2, 40: 3, 60: 4}
 BUDGETS = (10, 20, 30, 40)
 VARIES = (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
 
@@ -80,7 +81,7 @@ def main() -> None:
             flux += lines["flux"]
             panels.append(
                 Panel(
-                    title=f"{nodes} nodes, {groups} groups, {budget} moves",
+                    title=f"Figure {FIGURES[nodes]}: {nodes} nodes, {groups} groups, {budget} moves",
                     x_label="varies",
                     y_label="load distance, points",
                     x=VARIES,

@@ -80,13 +80,13 @@ def _claims(page: Page, runs: dict[str, Rounds], overloaded: int, seed: int) -> 
 def _panels(runs: dict[str, Rounds], overloaded: int) -> list[Panel]:
     return [
         Panel(
-            title=f"{overloaded} overloaded: load distance",
+            title=f"Figure 5a: load distance, {overloaded} overloaded",
             x_label="round",
             y_label="points",
             lines={name: run.series("load_distance") for name, run in runs.items()},
         ),
         Panel(
-            title=f"{overloaded} overloaded: scaling in",
+            title=f"Figure 5b: scaling in, {overloaded} overloaded",
             x_label="round",
             y_label="key groups on marked nodes",
             lines={name: run.series("marked_groups") for name, run in runs.items()},

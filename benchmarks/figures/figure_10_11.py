@@ -55,14 +55,14 @@ def _panels(title: str, x_label: str, x: list[float], rows: list[list[object]]) 
     column = [[float(str(row[i])) for row in rows] for i in range(8)]
     return [
         Panel(
-            title=f"{title}: collocation",
+            title=f"{title}, collocation",
             x_label=x_label,
             y_label="percent of traffic",
             x=x,
             lines={"ALBIC": column[2], "COLA": column[5]},
         ),
         Panel(
-            title=f"{title}: load distance",
+            title=f"{title}, load distance",
             x_label=x_label,
             y_label="points",
             x=x,
@@ -101,12 +101,12 @@ def main() -> None:
         rows = compared([(40, 800, 20, share) for share in shares], chain, rounds)
         table(HEADER, rows)
         page.claims(_claims(rows), f"figure 10, {shape}")
-        panels += _panels(f"Figure 10, {shape}", "one-to-one key groups, percent", shares, rows)
+        panels += _panels(f"Figure 10: {shape}", "one-to-one key groups, percent", shares, rows)
         print(f"\nFigure 11, {shape}: x = 50")
         rows = compared([(*size, 50.0) for size in (SIZES[:2] if quick else SIZES)], chain, rounds)
         table(HEADER, rows)
         page.claims(_claims(rows), f"figure 11, {shape}")
-        panels += _panels(f"Figure 11, {shape}", "nodes", [float(str(row[0])) for row in rows], rows)
+        panels += _panels(f"Figure 11: {shape}", "nodes", [float(str(row[0])) for row in rows], rows)
     page.draw(panels, columns=4)
 
 

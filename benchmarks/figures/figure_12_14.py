@@ -95,23 +95,23 @@ def _claims(page: Page, number: int, runs: dict[str, Rounds], index: dict[str, l
 
 
 def _panels(number: int, runs: dict[str, Rounds], index: dict[str, list[float]]) -> list[Panel]:
-    figure = f"Real job {number}"
+    figure = f"Figure {10 + number}: job {number}"
     return [
         Panel(
-            title=f"{figure}: collocation factor",
+            title=f"{figure}, collocation factor",
             x_label="period",
             y_label="percent",
             lines={name: run.series("collocation_pct") for name, run in runs.items()},
         ),
         Panel(
-            title=f"{figure}: load distance",
+            title=f"{figure}, load distance",
             x_label="period",
             y_label="points",
             lines={name: run.series("load_distance") for name, run in runs.items()},
         ),
-        Panel(title=f"{figure}: load index", x_label="period", y_label="percent of the first load", lines=index),
+        Panel(title=f"{figure}, load index", x_label="period", y_label="percent of the first load", lines=index),
         Panel(
-            title=f"{figure}: moves",
+            title=f"{figure}, moves",
             x_label="period",
             y_label="key groups",
             lines={name: run.series("migrations") for name, run in runs.items()},

@@ -67,16 +67,16 @@ def main() -> None:
     names = ["none" if budget is None else str(budget) for budget in BUDGETS]
     page.draw(
         [
-            Panel(title="Quality, 13 moves", x_label="period", y_label="load distance, points", lines=lines),
+            Panel(title="Figure 6: quality, 13 moves", x_label="period", y_label="load distance, points", lines=lines),
             Panel(
-                title="Quality over the budget",
+                title="Figure 8: quality over the budget",
                 x_label="period",
                 y_label="load distance, points",
                 lines={n: r.series("load_distance") for n, r in zip(names, budgets.values(), strict=True)},
                 log_y=True,
             ),
             Panel(
-                title="Overhead over the budget",
+                title="Figure 9: overhead over the budget",
                 x_label="period",
                 y_label="sum of pauses, s",
                 lines={n: _pauses(r) for n, r in zip(names, budgets.values(), strict=True)},
