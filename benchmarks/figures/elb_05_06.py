@@ -96,7 +96,7 @@ def _table_2(found: dict[str, Latency]) -> list[Claim]:
 
 
 def _swings(ratio: dict[str, list[float]]) -> list[Claim]:
-    """By how much the ratio changes from n to n + 1, over what it is: where latency is ten times as long, it is small."""
+    """By how much the ratio changes from n to n + 1, over what it is: with long latencies it is small."""
     steps = {name: float(np.abs(np.diff(np.log(values[1:]))).mean()) for name, values in ratio.items()}
     return [
         Claim(
