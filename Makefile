@@ -146,13 +146,10 @@ soak: setup
 spark-rows-%: .venv-spark-%/.ready
 	.venv-spark-$*/bin/python -m e2e.compatibility run $(if $(filter $*,$(SPARK_WHOLE)),,--part)
 
-# The papers' figures, ours beside the paper's statement, into out/figures/; QUICK=--quick runs a part.
-FIGURES := figure_02_04 figure_05 section_5_2 figure_10_11 figure_12_14
-FIGURES += elb_02_04 elb_05_06 blocking_05_08 blocking_09_13 blocking_12
-FIGURES += cor_small rod_bounds rod_feasible rod_network rod_latency cor_global cor_rise cor_pairs cor_sensitivity cor_bursts
-FIGURES += components_3_5 components_table_1
+# The papers' figures, ours beside the paper's statement, into out/figures/, in pieces that are made once: a stopped run
+# goes on. PAPER=albic, elb, cbp, rod, blocking, or some by commas; QUICK=--quick runs a part, SECONDS=500 ends in time.
 figures: setup
-	for figure in $(FIGURES); do $(BIN)/python -m benchmarks.figures.$$figure $(QUICK) || exit 1; done
+	$(BIN)/python -m benchmarks.figures $(if $(PAPER),--paper $(PAPER)) $(QUICK) $(if $(SECONDS),--seconds $(SECONDS))
 
 # All planners on the same jobs, in pieces that are measured once; writes docs/figures/tournament.md.
 tournament: setup

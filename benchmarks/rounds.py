@@ -29,15 +29,25 @@ class Round:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """All rounds, and the last world."""
+class Rounds:
+    """All rounds."""
 
     rounds: tuple[Round, ...]
-    world: worlds.World
 
     def series(self, name: str) -> list[float]:
         """One figure of every round."""
         return [float(getattr(one, name)) for one in self.rounds]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Rounds):
+    """All rounds, and the last world."""
+
+    world: worlds.World
+
+    def figures(self) -> Rounds:
+        """Without the world."""
+        return Rounds(rounds=self.rounds)
 
 
 def run_rounds(

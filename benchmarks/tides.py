@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
+from benchmarks.kept import Array
 from benchmarks.queueing import BIN_S, State, advance, moving, new_state, schedule_moves
 
 from streamjob_planners.correlation.mapping import Mapping, mapping_of, node_correlations
@@ -58,11 +59,11 @@ class Outcome:
     """
 
     latency_ratio: float
-    latency_s: np.ndarray
-    moved: np.ndarray
-    node_sd: np.ndarray
-    correlation: np.ndarray
-    minimum_sd: np.ndarray
+    latency_s: Array
+    moved: Array
+    node_sd: Array
+    correlation: Array
+    minimum_sd: Array
     lost: int
 
 

@@ -34,6 +34,10 @@ traffic local (1.00 is out of reach where loads vary), with its 95th percentile,
 are CPU seconds of the planner's process, so that a busy machine changes little. `python -m
 benchmarks.tournament` measures what is missing and writes this page, from `benchmarks/limits/tournament.json`.
 
+Best is the shortest batch, with the fewest moves of those within a percent. `auto` follows it but where the moves would
+not pay within ten batches: with swinging loads `clb` makes three times the moves of `search` for two percent
+([decision 0065](../decisions/0065-swings.md)).
+
 """
 
 

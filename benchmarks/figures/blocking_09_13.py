@@ -9,6 +9,7 @@ import dataclasses
 
 import numpy as np
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import piece
 from benchmarks.region.systems import SYSTEMS, Run, fair_total, run
 from benchmarks.region.world import Load
 
@@ -46,15 +47,22 @@ def _load(multiplies: float, times: float, n: int, *, dynamic: bool) -> Load:
     return Load(multiplies=multiplies, factor=factor, until_ratio=1 / 8 if dynamic else None)
 
 
+@piece
+def _at(system: str, multiplies: float, times: float, n: int, dynamic: bool) -> tuple[float, float]:
+    """Run time and final throughput of one system, seconds and tuples a second."""
+    load = _load(multiplies, times, n, dynamic=dynamic)
+    one = run(system, load, fair_total(load, ORACLE_S), SEED)
+    return one.elapsed_s, one.final_rps
+
+
 def _sweep(multiplies: float, times: float, sizes: tuple[int, ...], *, dynamic: bool) -> Sweep:
     time: dict[str, list[float]] = {system: [] for system in SYSTEMS}
     final: dict[str, list[float]] = {system: [] for system in SYSTEMS}
     for n in sizes:
-        load = _load(multiplies, times, n, dynamic=dynamic)
-        runs = {system: run(system, load, fair_total(load, ORACLE_S), SEED) for system in SYSTEMS}
-        for system, one in runs.items():
-            time[system].append(one.elapsed_s / runs["Oracle*"].elapsed_s)
-            final[system].append(one.final_rps / 1e6)
+        runs = {system: _at(system, multiplies, times, n, dynamic) for system in SYSTEMS}
+        for system, (elapsed_s, final_rps) in runs.items():
+            time[system].append(elapsed_s / runs["Oracle*"][0])
+            final[system].append(final_rps / 1e6)
     return Sweep(time=time, final=final)
 
 
@@ -201,6 +209,7 @@ def host_speeds(fast: int, slow: int) -> list[float]:
     return [fast_total / max(fast, 1)] * fast + [slow_total / max(slow, 1)] * slow
 
 
+@piece
 def _hosts(system: str, fast: int, slow: int) -> Run:
     speed = np.array(host_speeds(fast, slow))
     load = Load(multiplies=20_000, factor=np.ones(speed.size), speed=speed)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks.figures.report import Claim, Page, Panel, arguments
+from benchmarks.kept import piece
 from benchmarks.region.systems import Run, fair_total, run
 from benchmarks.region.world import Load
 
@@ -20,9 +21,7 @@ FACTORS = (100.0, 5.0, 1.0)
 def main() -> None:
     """Prints statements, draws weights and the heat map of clusters."""
     seconds = 150 if arguments(__doc__ or "").quick else 400
-    class_of = np.repeat(np.arange(3), list(CLASSES.values()))
-    load = Load(multiplies=60_000, factor=np.array(FACTORS)[class_of])
-    one = run("LB-adaptive", load, fair_total(load, seconds), SEED, least_s=seconds)
+    class_of, one = _class_of(), _of_classes(seconds)
     page = Page("blocking_12")
     page.claims(_claims(one, class_of, seconds), f"figure 12, 64 workers, seed {SEED}")
     clusters = np.zeros((seconds, 64)) if one.clusters is None else one.clusters[:seconds]
@@ -33,11 +32,21 @@ def main() -> None:
     }
     page.draw(
         [
-            Panel(title="figure 12 left: weights by class", x_label="s", y_label="weight, %", lines=lines),
-            Panel(title="figure 12 right: clusters", x_label="channel", y_label="s", heat=clusters.tolist()),
+            Panel(title="figure 12: weights by class", x_label="s", y_label="weight, %", lines=lines),
+            Panel(title="figure 12: clusters", x_label="channel", y_label="s", heat=clusters.tolist()),
         ],
         columns=2,
     )
+
+
+def _class_of() -> IntArray:
+    return np.repeat(np.arange(3), list(CLASSES.values()))
+
+
+@piece
+def _of_classes(seconds: int) -> Run:
+    load = Load(multiplies=60_000, factor=np.array(FACTORS)[_class_of()])
+    return run("LB-adaptive", load, fair_total(load, seconds), SEED, least_s=seconds)
 
 
 def _claims(one: Run, class_of: IntArray, seconds: int) -> list[Claim]:

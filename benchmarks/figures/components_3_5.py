@@ -14,6 +14,7 @@ from benchmarks.components.outcome import Outcome, of_components, of_sparse_cut
 from benchmarks.components.streams import SourceStream
 from benchmarks.components.topology import Topology, random_topology
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import piece
 
 from streamjob_planners.components.greedy import greedy_plan
 from streamjob_planners.components.labels import least_communication
@@ -42,6 +43,7 @@ def mwsc(topology: Topology, adapter: Adapter, form: Form) -> Outcome:
     return of_components(topology, adapter, found.components)
 
 
+@piece
 def run(case: Case, printed: bool) -> dict[str, Outcome]:
     """Every algorithm on one case; the printed forms of MWSC too, if asked for."""
     topology = random_topology(case.degree, case.seed)
@@ -75,19 +77,22 @@ def main() -> None:
         )
     for degree in degrees:
         for seed in seeds:
-            _bound(degree, seed)
+            saved, most = _bound(degree, seed)
+            told = f"without adaptation {saved:.1%} is saved; more than {most:.1%} cannot be"
+            print(f"d = {degree}, seed {seed}: {told}")
     page = Page("components_3_5")
     mean = _Means(results)
     _claims(page, mean, degrees)
     page.draw([*_by_degree(mean, degrees), *_by_period(mean, other, periods)], columns=2)
 
 
-def _bound(degree: int, seed: int) -> None:
+@piece
+def _bound(degree: int, seed: int) -> tuple[float, float]:
+    """Parts of the communication that a plan without adaptation saves, and that none can save more than."""
     graph = random_topology(degree, seed).graph
     plan, bound = least_communication(graph, EFFORT)
     saved = sum(graph.inside(one) for one in plan) / graph.total
-    most = 1.0 - bound / graph.total
-    print(f"d = {degree}, seed {seed}: without adaptation {saved:.1%} is saved; more than {most:.1%} cannot be")
+    return saved, 1.0 - bound / graph.total
 
 
 class _Means:

@@ -13,6 +13,7 @@ from benchmarks.components.outcome import crossing_parts
 from benchmarks.components.streams import SourceStream
 from benchmarks.components.topology import Topology
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import piece
 
 from streamjob_planners.components.graph import Members
 from streamjob_planners.components.greedy import greedy_plan
@@ -51,23 +52,32 @@ def statistics_ms(latency_s: np.ndarray) -> tuple[float, ...]:
     return tuple(1000.0 * float(one) for one in points)
 
 
+@piece
+def run(period: int) -> dict[str, tuple[str, tuple[float, ...]]]:
+    """Each algorithm's plan in a sentence, and its latencies, at so many minutes between adaptations."""
+    topology = extended_linear_road(SEED)
+    adapter = Adapter(topology, SourceStream(True, SEED), period)
+    plans = deployments(topology, adapter)
+    capacity = work(topology, plans["Baseline"]) / BASELINE_USE
+    found = {}
+    for name, plan in plans.items():
+        crossed = sum(s.load * c for s, c in zip(topology.graph.streams, plan.crossed, strict=True))
+        told = (
+            f"{len(plan.plan)} components, {crossed / topology.graph.total:.1%} crosses, "
+            f"{sum(adapter.cost(one) for one in plan.plan):,.0f} state tuples moved in 2 h"
+        )
+        found[name] = told, statistics_ms(sampled(topology, adapter, plan, capacity, SEED))
+    return found
+
+
 def main() -> None:
     """Prints the table, ours and the paper's, each in milliseconds and over the baseline's mean."""
     periods = PERIODS[:1] if arguments(__doc__ or "").quick else PERIODS
-    topology, stream = extended_linear_road(SEED), SourceStream(True, SEED)
     found: dict[str, list[tuple[float, ...]]] = {name: [] for name in PAPER_MS}
     for period in periods:
-        adapter = Adapter(topology, stream, period)
-        plans = deployments(topology, adapter)
-        capacity = work(topology, plans["Baseline"]) / BASELINE_USE
-        for name, plan in plans.items():
-            found[name].append(statistics_ms(sampled(topology, adapter, plan, capacity, SEED)))
-            crossed = sum(s.load * c for s, c in zip(topology.graph.streams, plan.crossed, strict=True))
-            print(
-                f"1/f = {period} min, {name}: {len(plan.plan)} components, "
-                f"{crossed / topology.graph.total:.1%} crosses, {sum(adapter.cost(one) for one in plan.plan):,.0f} "
-                "state tuples moved in 2 h"
-            )
+        for name, (told, milliseconds) in run(period).items():
+            print(f"1/f = {period} min, {name}: {told}")
+            found[name].append(milliseconds)
     for column, title in enumerate(COLUMNS):
         print(f"\n{title}, ms: ours, then the paper's, at 1/f = {', '.join(map(str, periods))} min")
         rows = [

@@ -103,13 +103,21 @@ def _correlations(together: dict) -> list[Claim]:
 
 def _after_a_rise(later: dict) -> list[Claim]:
     """Figures 6.16 and 6.17."""
-    best = later["COR-GLB"]
+    best, others = later["COR-GLB"], ("RAND-GLB", "LLF-GLB")
     return [
         Claim(
-            paper="After a rise of the load COR-GLB has the lowest latency ratio, and the least load is moved.",
-            ours="; ".join(f"{n}: {v[0]:.1f}, {v[1]:.2f} nodes moved" for n, v in later.items()) + ".",
-            holds=all(best[i] < later[n][i] for n in ("RAND-GLB", "LLF-GLB") for i in (0, 1)),
-        )
+            paper="After a rise of the load COR-GLB has the lowest latency ratio.",
+            ours="; ".join(f"{n} {v[0]:.1f}" for n, v in later.items()) + ".",
+            holds=all(best[0] < later[n][0] for n in others),
+        ),
+        *(
+            Claim(
+                paper=f"Less load is moved after COR-GLB than after {n} (our reading of: naturally balanced).",
+                ours=f"{best[1]:.2f} nodes against {later[n][1]:.2f}.",
+                holds=best[1] < later[n][1],
+            )
+            for n in others
+        ),
     ]
 
 

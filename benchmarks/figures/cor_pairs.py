@@ -139,7 +139,7 @@ def _panels(loads: tuple, ratio: dict, time: dict) -> list[Panel]:
     for at, (letter, label) in enumerate(zip("abcd", labels, strict=True)):
         lines = {n: time[n][at].tolist() for n in shown}
         panels.append(
-            Panel(title=f"6.20{letter}, load {TOP}", x_label="s after the warm-up", y_label=label, lines=lines)
+            Panel(title=f"6.20{letter}: load {TOP}", x_label="s after the warm-up", y_label=label, lines=lines)
         )
     return panels
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from benchmarks.kept import piece
 from benchmarks.tides import Change, Outcome, Setting, run
 
 from streamjob_planners.correlation.improve import THETA, improve_overloaded
@@ -68,16 +69,19 @@ PAIRS: dict[str, Callable[[int], Change]] = {
 }
 
 
-def repeated(seeds: int, first: str | None, then: str | None, **setting: object) -> list[Outcome]:
-    """Runs over seeds 1, 2, ...: `first` once after the warm-up, `then` every second."""
-    return [
-        run(
-            Setting(seed=seed, **setting),  # type: ignore[arg-type]
-            None if first is None else GLOBAL[first](seed),
-            None if then is None else PAIRS[then](seed),
-        )
-        for seed in range(1, seeds + 1)
-    ]
+@piece
+def once(seed: int, first: str | None, then: str | None, **setting: float | bool) -> Outcome:
+    """One run: `first` once after the warm-up, `then` every second."""
+    return run(
+        Setting(seed=seed, **setting),  # type: ignore[arg-type]
+        None if first is None else GLOBAL[first](seed),
+        None if then is None else PAIRS[then](seed),
+    )
+
+
+def repeated(seeds: int, first: str | None, then: str | None, **setting: float | bool) -> list[Outcome]:
+    """Runs over seeds 1, 2, ..."""
+    return [once(seed, first, then, **setting) for seed in range(1, seeds + 1)]
 
 
 def latency(outcomes: list[Outcome]) -> float:

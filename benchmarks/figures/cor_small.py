@@ -10,6 +10,7 @@ import time
 import numpy as np
 from benchmarks.figures.cor_policies import glb
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import piece
 from benchmarks.queueing import advance, new_state
 
 from streamjob_planners.correlation.mapping import mapping_of
@@ -23,6 +24,7 @@ SIZES = {10: 0.5, 20: 3.4, 50: 54.0}
 """Table 5.1: seconds on an Athlon of 2 GHz."""
 
 
+@piece
 def antiphase(plan: tuple[int, ...], load: float, seed: int) -> float:
     """Mean latency in ms of two chains of two operators whose bursts take turns, high twice as much as low."""
     rng, times, chains = np.random.default_rng(seed), [], []
@@ -52,6 +54,7 @@ def split_pairs() -> tuple[np.ndarray, np.ndarray, float]:
     return found[0], found[1], float(whole.var())
 
 
+@piece
 def seconds_of_glb(n_nodes: int) -> float:
     """Processor time of one COR-GLB, ten operators a node, ten windows."""
     rng = np.random.default_rng(1)
@@ -62,6 +65,7 @@ def seconds_of_glb(n_nodes: int) -> float:
     return time.process_time() - start
 
 
+@piece
 def ms_of_pair() -> float:
     """Processor time of one two-way redistribution of twenty operators, milliseconds."""
     series = np.random.default_rng(1).uniform(0.0, 0.16, (20, 10))

@@ -9,6 +9,7 @@ import dataclasses
 
 import numpy as np
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import Array, piece
 from benchmarks.stateful import streams
 from benchmarks.stateful.policies import CLB_WINDOWS, PAPER_THETA, POLICIES, Clb, Policy, imbalance
 
@@ -16,6 +17,7 @@ from streamjob_planners.model import FloatArray
 
 SIZES = (5, 10, 15)
 SEED = 1
+KEYS = {"Gaussian": streams.gaussian_keys, "Zipf": streams.zipf_keys}
 PAPER_MEAN, PAPER_SD = (2.08983e10, 2.08325e10), (6.76016e8, 7.92797e8)
 
 
@@ -23,10 +25,10 @@ PAPER_MEAN, PAPER_SD = (2.08983e10, 2.08325e10), (6.76016e8, 7.92797e8)
 class Run:
     """var(L_t) and the moved part of the state, window by window, (120,) each."""
 
-    variance: FloatArray
-    moved: FloatArray
+    variance: Array
+    moved: Array
 
-    def settled(self) -> FloatArray:
+    def settled(self) -> Array:
         """Without the windows before CLB's first run."""
         return self.variance[CLB_WINDOWS:]
 
@@ -46,9 +48,17 @@ def run(policy: Policy, series: FloatArray) -> Run:
     )
 
 
-def clb(series: FloatArray, n_nodes: int, theta: float, seed: int) -> Run:
-    """CLB on one stream."""
+@piece
+def clb(stream: str, n_nodes: int, theta: float, seed: int) -> Run:
+    """CLB on a stream of keys of that kind."""
+    series = streams.poisson(KEYS[stream](), np.random.default_rng(seed))
     return run(Clb(n_nodes, np.random.default_rng(seed), theta=theta), series)
+
+
+@piece
+def on_words(name: str, n_nodes: int) -> Run:
+    """A policy on the stand-in for Twitter."""
+    return run(POLICIES[name](n_nodes, np.random.default_rng(SEED)), streams.words(np.random.default_rng(SEED)))
 
 
 def main() -> None:
@@ -67,8 +77,8 @@ def _figure_2(page: Page, quick: bool) -> list[Panel]:
             sds: dict[str, list[float]] = {"Gaussian": [], "Zipf": []}
             means: dict[str, list[float]] = {"Gaussian": [], "Zipf": []}
             for seed in seeds:
-                for name, keys in (("Gaussian", streams.gaussian_keys()), ("Zipf", streams.zipf_keys())):
-                    one = clb(streams.poisson(keys, np.random.default_rng(seed)), n_nodes, theta, seed)
+                for name in KEYS:
+                    one = clb(name, n_nodes, theta, seed)
                     means[name].append(float(one.settled().mean()))
                     sds[name].append(float(one.settled().std()))
                     if (n_nodes, theta, seed) == (10, PAPER_THETA, SEED):
@@ -102,9 +112,8 @@ def _swings(rows: list[list[object]], wider: int) -> Claim:
 
 
 def _figures_3_4(page: Page, quick: bool) -> list[Panel]:
-    series = streams.words(np.random.default_rng(SEED))
     for n_nodes in (10,) if quick else SIZES:
-        runs = {name: run(make(n_nodes, np.random.default_rng(SEED)), series) for name, make in POLICIES.items()}
+        runs = {name: on_words(name, n_nodes) for name in POLICIES}
         print(f"\ntable 1, n = {n_nodes}: var(L_t) on the stand-in for Twitter, seed {SEED}; percent of state moved")
         table(
             ("system", "mean", "sd", "% a window", "% a run"),
@@ -179,13 +188,13 @@ def _panels(runs: dict[str, Run]) -> list[Panel]:
             log_y=True,
         ),
         Panel(
-            title="figure 4, left: state moved",
+            title="figure 4: state moved",
             x_label="window",
             y_label="percent",
             lines={name: (100 * runs[name].moved).tolist() for name in names[:3]},
         ),
         Panel(
-            title="figure 4, right: state moved, CLB's amortised",
+            title="figure 4: state moved, CLB's amortised",
             x_label="system",
             y_label="percent a window, mean",
             lines={name: [100 * float(runs[name].moved[1:].mean())] for name in names},

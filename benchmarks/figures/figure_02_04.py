@@ -11,12 +11,14 @@ import time
 import numpy as np
 from benchmarks import worlds
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import piece
 
 from streamjob_planners import registry
 from streamjob_planners.model import Budget, LoadModel, Plan, PlanParams
 from streamjob_planners.verify import verify
 
 SIZES = ((20, 400, 10), (40, 800, 20), (60, 1200, 30))
+FIGURES = {20: 2, 40: 3, 60: 4}
 BUDGETS = (10, 20, 30, 40)
 VARIES = (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
 
@@ -48,6 +50,13 @@ def solved(model: LoadModel, contender: Contender, budget: int) -> Plan:
     return plan
 
 
+@piece
+def reached(size: tuple[int, int, int], varies: float, budget: int, contender: Contender) -> tuple[float, float]:
+    """The load distance of a plan, and its proven bound, points."""
+    plan = solved(worlds.solver_world(*size, varies, 1).model(), contender, budget)
+    return plan.after.load_distance, plan.lower_bound or 0.0
+
+
 def main() -> None:
     """Prints a table for every size and budget, the paper's statement beside ours, and draws twelve panels."""
     quick = arguments(__doc__ or "").quick
@@ -59,13 +68,12 @@ def main() -> None:
             lines: dict[str, list[float]] = {one.label: [] for one in contenders}
             bounds: list[float] = []
             for varies in VARIES:
-                model = worlds.solver_world(nodes, groups, operators, varies, 1).model()
-                plans = {one.label: solved(model, one, budget) for one in contenders}
-                for label, plan in plans.items():
-                    lines[label].append(plan.after.load_distance)
-                first = plans[contenders[0].label]
-                bounds.append(max([plan.lower_bound or 0.0 for plan in plans.values()]))
-                gaps.append(first.after.load_distance - bounds[-1])
+                size = (nodes, groups, operators)
+                plans = {one.label: reached(size, varies, budget, one) for one in contenders}
+                for label, (distance, _) in plans.items():
+                    lines[label].append(distance)
+                bounds.append(max(bound for _, bound in plans.values()))
+                gaps.append(plans[contenders[0].label][0] - bounds[-1])
             print(f"\n{nodes} nodes, {groups} key groups, {budget} moves: load distance, points")
             rows = [[varies, *(lines[key][i] for key in lines), bounds[i]] for i, varies in enumerate(VARIES)]
             table(("varies", *lines, "bound"), rows)
@@ -73,7 +81,7 @@ def main() -> None:
             flux += lines["flux"]
             panels.append(
                 Panel(
-                    title=f"{nodes} nodes, {groups} groups, {budget} moves",
+                    title=f"Figure {FIGURES[nodes]}: {nodes} nodes, {groups} groups, {budget} moves",
                     x_label="varies",
                     y_label="load distance, points",
                     x=VARIES,

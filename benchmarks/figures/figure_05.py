@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from benchmarks import worlds
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
-from benchmarks.rounds import Run, run_rounds
+from benchmarks.kept import piece
+from benchmarks.rounds import Rounds, Run, run_rounds
 
 from streamjob_planners import registry
 from streamjob_planners.model import Budget, PlanParams
@@ -24,7 +25,12 @@ def scaled_in(planner: str, overloaded: int, seed: int) -> Run:
     return run_rounds(worlds.scale_in_world(overloaded, seed), registry.get(planner), params, ROUNDS)
 
 
-def rounds_to_empty(run: Run) -> int:
+@piece
+def _figures(planner: str, overloaded: int, seed: int) -> Rounds:
+    return scaled_in(planner, overloaded, seed).figures()
+
+
+def rounds_to_empty(run: Rounds) -> int:
     """The round after which no key group is on a marked node; one more than there were rounds if never."""
     left = run.series("marked_groups")
     return next((number for number, groups in enumerate(left, 1) if groups == 0), ROUNDS + 1)
@@ -37,7 +43,7 @@ def main() -> None:
     panels: list[Panel] = []
     for overloaded in (1, 5):
         for seed in (1,) if quick else (1, 2, 3):
-            runs = {planner: scaled_in(planner, overloaded, seed) for planner in PLANNERS}
+            runs = {planner: _figures(planner, overloaded, seed) for planner in PLANNERS}
             print(f"\n{overloaded} overloaded, world {seed}: load distance after each round, then rounds until empty")
             table(
                 ("planner", *(str(i) for i in range(1, ROUNDS + 1)), "empty"),
@@ -49,7 +55,7 @@ def main() -> None:
     page.draw(panels, columns=2)
 
 
-def _claims(page: Page, runs: dict[str, Run], overloaded: int, seed: int) -> None:
+def _claims(page: Page, runs: dict[str, Rounds], overloaded: int, seed: int) -> None:
     ours, apart = runs["albic"], runs["non-integrated"]
     distance = np.array(ours.series("load_distance"))
     never_above = bool((distance <= np.array(apart.series("load_distance")) + 1e-9).all())
@@ -71,16 +77,16 @@ def _claims(page: Page, runs: dict[str, Run], overloaded: int, seed: int) -> Non
     )
 
 
-def _panels(runs: dict[str, Run], overloaded: int) -> list[Panel]:
+def _panels(runs: dict[str, Rounds], overloaded: int) -> list[Panel]:
     return [
         Panel(
-            title=f"{overloaded} overloaded: load distance",
+            title=f"Figure 5a: load distance, {overloaded} overloaded",
             x_label="round",
             y_label="points",
             lines={name: run.series("load_distance") for name, run in runs.items()},
         ),
         Panel(
-            title=f"{overloaded} overloaded: scaling in",
+            title=f"Figure 5b: scaling in, {overloaded} overloaded",
             x_label="round",
             y_label="key groups on marked nodes",
             lines={name: run.series("marked_groups") for name, run in runs.items()},

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from benchmarks import worlds
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
-from benchmarks.rounds import Run, run_rounds
+from benchmarks.kept import piece
+from benchmarks.rounds import Rounds, run_rounds
 
 from streamjob_planners import registry
 from streamjob_planners.model import Budget, PlanParams
@@ -16,28 +17,28 @@ from streamjob_planners.model import Budget, PlanParams
 SIZES = ((20, 400, 10), (40, 800, 20), (60, 1200, 30))
 
 
-def settled(planner: str, world: worlds.World, rounds: int) -> Run:
+@piece
+def settled(planner: str, size: tuple[int, int, int, float], chain: bool, rounds: int) -> Rounds:
     """Rounds of section 5.3: a fifth of the nodes drifts before each. COLA has no budget and plans three times."""
     cola = planner == "cola"
     budget = Budget() if cola else Budget(max_migrations=20)
     params = PlanParams(budget=budget, deadline_s=30.0 if cola else 0.3)
     return run_rounds(
-        world,
+        worlds.collocation_world(*size, 1, chain=chain),
         registry.get(planner),
         params,
         3 if cola else rounds,
         lambda now, number: worlds.drift(now, np.random.default_rng(number)),
-    )
+    ).figures()
 
 
 def compared(sizes: list[tuple[int, int, int, float]], chain: bool, rounds: int) -> list[list[object]]:
     """One row per world: nodes, x, then collocation, load distance and moves a round of each planner."""
     rows: list[list[object]] = []
     for nodes, groups, operators, one_to_one in sizes:
-        world = worlds.collocation_world(nodes, groups, operators, one_to_one, 1, chain=chain)
         row: list[object] = [nodes, one_to_one]
         for planner in ("albic", "cola"):
-            run = settled(planner, world, rounds)
+            run = settled(planner, (nodes, groups, operators, one_to_one), chain, rounds)
             row += [
                 run.rounds[-1].collocation_pct,
                 run.rounds[-1].load_distance,
@@ -54,14 +55,14 @@ def _panels(title: str, x_label: str, x: list[float], rows: list[list[object]]) 
     column = [[float(str(row[i])) for row in rows] for i in range(8)]
     return [
         Panel(
-            title=f"{title}: collocation",
+            title=f"{title}, collocation",
             x_label=x_label,
             y_label="percent of traffic",
             x=x,
             lines={"ALBIC": column[2], "COLA": column[5]},
         ),
         Panel(
-            title=f"{title}: load distance",
+            title=f"{title}, load distance",
             x_label=x_label,
             y_label="points",
             x=x,
@@ -100,12 +101,12 @@ def main() -> None:
         rows = compared([(40, 800, 20, share) for share in shares], chain, rounds)
         table(HEADER, rows)
         page.claims(_claims(rows), f"figure 10, {shape}")
-        panels += _panels(f"Figure 10, {shape}", "one-to-one key groups, percent", shares, rows)
+        panels += _panels(f"Figure 10: {shape}", "one-to-one key groups, percent", shares, rows)
         print(f"\nFigure 11, {shape}: x = 50")
         rows = compared([(*size, 50.0) for size in (SIZES[:2] if quick else SIZES)], chain, rounds)
         table(HEADER, rows)
         page.claims(_claims(rows), f"figure 11, {shape}")
-        panels += _panels(f"Figure 11, {shape}", "nodes", [float(str(row[0])) for row in rows], rows)
+        panels += _panels(f"Figure 11: {shape}", "nodes", [float(str(row[0])) for row in rows], rows)
     page.draw(panels, columns=4)
 
 

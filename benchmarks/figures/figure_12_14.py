@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from benchmarks import jobs, worlds
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
-from benchmarks.rounds import Run, run_rounds
+from benchmarks.kept import piece
+from benchmarks.rounds import Rounds, run_rounds
 
 from streamjob_planners import registry
 from streamjob_planners.model import Budget, PlanParams
@@ -25,7 +26,8 @@ PAPER = {
 }
 
 
-def run_job(number: int, planner: str, periods: int) -> Run:
+@piece
+def run_job(number: int, planner: str, periods: int) -> Rounds:
     """Ten moves a period for ALBIC in both forms; COLA plans from scratch, without a budget, for ten periods."""
     cola = planner == "cola"
     params = PlanParams(budget=Budget(max_migrations=None if cola else 10), deadline_s=30.0 if cola else 0.5)
@@ -35,10 +37,10 @@ def run_job(number: int, planner: str, periods: int) -> Run:
         params,
         min(periods, 10) if cola else periods,
         lambda now, period: jobs.fluctuated(now, np.random.default_rng(period), FLUCTUATION),
-    )
+    ).figures()
 
 
-def with_migrations(run: Run, start_load: float) -> list[float]:
+def with_migrations(run: Rounds, start_load: float) -> list[float]:
     """Load index with the work of moving state: each pause keeps one core busy at both ends."""
     points = 2.0 * worlds.PAUSE_S / PERIOD_S * 100.0
     return [one.load_index + 100.0 * one.migrations * points / start_load for one in run.rounds]
@@ -63,13 +65,13 @@ def main() -> None:
     page.draw(panels, columns=4)
 
 
-def _row(run: Run, index: list[float]) -> list[float]:
+def _row(run: Rounds, index: list[float]) -> list[float]:
     distance = run.series("load_distance")
     moves = float(np.mean(run.series("migrations")))
     return [run.rounds[-1].collocation_pct, index[-1], float(np.mean(distance)), max(distance), moves]
 
 
-def _claims(page: Page, number: int, runs: dict[str, Run], index: dict[str, list[float]]) -> None:
+def _claims(page: Page, number: int, runs: dict[str, Rounds], index: dict[str, list[float]]) -> None:
     albic, cola = runs["albic"], runs["cola"]
     most, many = max(albic.series("migrations")), float(np.mean(cola.series("migrations")))
     reached, theirs = albic.rounds[-1].collocation_pct, cola.rounds[-1].collocation_pct
@@ -92,24 +94,24 @@ def _claims(page: Page, number: int, runs: dict[str, Run], index: dict[str, list
     )
 
 
-def _panels(number: int, runs: dict[str, Run], index: dict[str, list[float]]) -> list[Panel]:
-    figure = f"Real job {number}"
+def _panels(number: int, runs: dict[str, Rounds], index: dict[str, list[float]]) -> list[Panel]:
+    figure = f"Figure {10 + number}: job {number}"
     return [
         Panel(
-            title=f"{figure}: collocation factor",
+            title=f"{figure}, collocation factor",
             x_label="period",
             y_label="percent",
             lines={name: run.series("collocation_pct") for name, run in runs.items()},
         ),
         Panel(
-            title=f"{figure}: load distance",
+            title=f"{figure}, load distance",
             x_label="period",
             y_label="points",
             lines={name: run.series("load_distance") for name, run in runs.items()},
         ),
-        Panel(title=f"{figure}: load index", x_label="period", y_label="percent of the first load", lines=index),
+        Panel(title=f"{figure}, load index", x_label="period", y_label="percent of the first load", lines=index),
         Panel(
-            title=f"{figure}: moves",
+            title=f"{figure}, moves",
             x_label="period",
             y_label="key groups",
             lines={name: run.series("migrations") for name, run in runs.items()},

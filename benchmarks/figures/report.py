@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
+from benchmarks.kept import stop_after
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -20,6 +22,7 @@ FOLDER = Path("out/figures")
 class Panel:
     """One set of axes: several lines over the same x values (or over 1, 2, 3 ... where x is None), or a heat map.
 
+    A title begins with the paper's figure, up to a colon: panels of one figure share a picture.
     Those named in `dots` are drawn as points without a line; lines of one value each are drawn as bars.
     """
 
@@ -32,6 +35,11 @@ class Panel:
     dots: frozenset[str] = frozenset()
     heat: Sequence[Sequence[float]] | None = None
 
+    @property
+    def figure(self) -> str:
+        """The paper's name for it."""
+        return self.title.partition(":")[0]
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
@@ -43,10 +51,13 @@ class Claim:
 
 
 def arguments(description: str) -> argparse.Namespace:
-    """--quick runs a part of the instances."""
+    """--quick runs a part of the instances; --seconds ends the program at the next piece after so long."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="fewer instances, rounds and seeds")
-    return parser.parse_args()
+    parser.add_argument("--seconds", type=float, help="begin no piece after this time")
+    given = parser.parse_args()
+    stop_after(given.seconds)
+    return given
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -75,20 +86,28 @@ class Page:
             self._said.append({"where": where, **dataclasses.asdict(claim)})
 
     def draw(self, panels: Sequence[Panel], columns: int) -> None:
-        """Writes out/figures/<name>.png, and the statements beside it for `publish`."""
-        rows = -(-len(panels) // columns)
-        figure, axes = plt.subplots(rows, columns, figsize=(5.0 * columns, 3.6 * rows), squeeze=False)
-        for axis in axes.flat[len(panels) :]:
-            axis.set_visible(False)
-        for axis, panel in zip(axes.flat, panels, strict=False):
-            _draw_panel(axis, panel)
-        figure.tight_layout()
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        path = FOLDER / f"{self._name}.png"
-        figure.savefig(path, dpi=110)
-        plt.close(figure)
+        """Writes out/figures/<name>.png, the statements beside it for `publish`, and a picture of each figure in
+        out/figures/<name>/."""
+        path, folder = FOLDER / f"{self._name}.png", FOLDER / self._name
+        folder.mkdir(parents=True, exist_ok=True)
+        _draw_panels(path, panels, columns)
+        for figure in dict.fromkeys(panel.figure for panel in panels):
+            own = [panel for panel in panels if panel.figure == figure]
+            _draw_panels(folder / f"{re.sub('[^a-z0-9.]+', '-', figure.lower())}.png", own, min(columns, len(own)))
         path.with_suffix(".json").write_text(json.dumps(self._said, indent=1) + "\n", encoding="utf-8")
-        print(f"\nwrote {path}")
+        print(f"\nwrote {path}, and its figures in {folder}")
+
+
+def _draw_panels(path: Path, panels: Sequence[Panel], columns: int) -> None:
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(5.0 * columns, 3.6 * rows), squeeze=False)
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    for axis, panel in zip(axes.flat, panels, strict=False):
+        _draw_panel(axis, panel)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
 
 
 def _draw_panel(axis: plt.Axes, panel: Panel) -> None:

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import Array, piece
 from benchmarks.query_trees import random_trees
 
 from streamjob_planners.rod.distance import axis_distances, ideal_plane_distance, plane_distances
@@ -21,7 +22,8 @@ OPERATORS, BOUND_INPUTS, BOUNDS = (25, 50, 100, 200), 5, 400
 PAPER = {"origin": (0.90, 0.79, 0.56, 0.35), "wrong Z": (0.89, 0.83, 0.55, 0.32)}
 
 
-def matrices(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@piece
+def matrices(count: int) -> tuple[Array, Array, Array]:
     """g, r / r* and the feasible set ratio of random weight matrices, ascending in each own use.
 
     Each input's load is shared out over the nodes by a Dirichlet law; its parameter is drawn too (0.3 to 300, evenly in
@@ -51,7 +53,8 @@ def envelope(x: np.ndarray, y: np.ndarray, top: bool) -> list[float]:
     return [float(part.max() if top else part.min()) for part in np.array_split(y[order], 10)]
 
 
-def penalties(n_operators: int, count: int, volume: bool) -> dict[str, np.ndarray]:
+@piece
+def penalties(n_operators: int, count: int, volume: bool) -> dict[str, Array]:
     """Rows of x and penalty: for assuming the origin, and for assuming a wrong bound Z.
 
     Bounds are uniform in the volume of the ideal set, nearly all of which is next to the ideal plane in five

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import Array, piece
 from benchmarks.query_trees import Trees, random_rates, random_trees
 
 from streamjob_planners.rod.baselines import at_random, by_correlation, connected, largest_load_first
@@ -36,6 +37,8 @@ def kept(trees: Trees, node_of: np.ndarray) -> float:
 def placed(name: str, trees: Trees, rng: np.random.Generator) -> np.ndarray:
     """One run of an algorithm: random rates, a random series of rates, or a random placement."""
     model = trees.model
+    if name == "ROD":
+        return rod(model)
     if name == "Random":
         return at_random(model, rng)
     if name == "LLF":
@@ -48,9 +51,11 @@ def placed(name: str, trees: Trees, rng: np.random.Generator) -> np.ndarray:
     return by_correlation(model, np.where(high, 1.6, 0.4) * random_rates(model, rng))
 
 
-def runs(name: str, trees: Trees, count: int) -> np.ndarray:
-    """Feasible set ratios of so many runs."""
-    rng = np.random.default_rng(SEED)
+@piece
+def runs(name: str, graph: tuple[int, int, int], count: int) -> Array:
+    """Feasible set ratios of so many runs; `graph`: operators, inputs and seed."""
+    (operators, inputs, seed), rng = graph, np.random.default_rng(SEED)
+    trees = random_trees(operators, inputs, N_NODES, seed)
     return np.array([kept(trees, placed(name, trees, rng)) for _ in range(count)])
 
 
@@ -59,12 +64,12 @@ def by_operators(quick: bool) -> tuple[dict[str, list[float]], dict[int, dict[st
     lines: dict[str, list[float]] = {name: [] for name in ("ROD", *OTHERS, FREE)}
     every: dict[int, dict[str, np.ndarray]] = {}
     for m in OPERATORS:
-        trees = random_trees(m, N_INPUTS, N_NODES, SEED)
-        best = kept(trees, rod(trees.model))
+        graph = (m, N_INPUTS, SEED)
+        best = float(runs("ROD", graph, 1)[0])
         counts = {n: CORRELATION_RUNS if n.startswith("Corr") else RUNS for n in (*OTHERS, FREE)}
         if quick:
             counts = {n: count // 10 for n, count in counts.items()}
-        every[m] = {name: runs(name, trees, count) for name, count in counts.items()}
+        every[m] = {name: runs(name, graph, count) for name, count in counts.items()}
         lines["ROD"].append(best)
         for name in (*OTHERS, FREE):
             lines[name].append(float(every[m][name].mean()))
@@ -79,10 +84,10 @@ def by_inputs(quick: bool) -> dict[str, list[float]]:
     for d in INPUTS:
         found: dict[str, list[float]] = {name: [] for name in OTHERS}
         for seed in range(graphs):
-            trees = random_trees(INPUTS_OPERATORS // d * d, d, N_NODES, 100 + seed)
-            best = kept(trees, rod(trees.model))
+            graph = (INPUTS_OPERATORS // d * d, d, 100 + seed)
+            best = float(runs("ROD", graph, 1)[0])
             for name in OTHERS:
-                found[name].append(float(runs(name, trees, INPUTS_RUNS).mean()) / best)
+                found[name].append(float(runs(name, graph, INPUTS_RUNS).mean()) / best)
         for name in OTHERS:
             lines[name].append(float(np.mean(found[name])))
     return lines

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import piece
 from benchmarks.queueing import advance, new_state
 from scipy import sparse
 
@@ -56,6 +57,7 @@ def place(name: str, model: LinearModel, seen: np.ndarray, seed: int) -> np.ndar
     return made[name]()
 
 
+@piece
 def latencies(name: str, multiplier: float, seed: int) -> tuple[float, float]:
     """Mean and greatest latency in ms after the observed part."""
     rate, cost = rates(seed), costs(seed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
+from benchmarks.kept import piece
 from benchmarks.query_trees import MS_PER_S, Trees, random_rates, random_trees
 
 from streamjob_planners.rod.baselines import connected
@@ -39,6 +40,7 @@ def network_of(trees: Trees, cost: float, bandwidth: float) -> Network:
     )
 
 
+@piece
 def sets(n_operators: int, cost: float, bandwidth: float, graphs: int) -> list[float]:
     """Mean feasible set over graphs: clustered ROD by the nearest plane, by the size of the set, ROD, Connected."""
     found = []

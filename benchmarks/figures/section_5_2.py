@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from benchmarks import jobs, worlds
 from benchmarks.figures.report import Claim, Page, Panel, arguments, table
-from benchmarks.rounds import Run, run_rounds
+from benchmarks.kept import piece
+from benchmarks.rounds import Rounds, run_rounds
 
 from streamjob_planners import registry
 from streamjob_planners.baselines.potc import draw_choices, routed_load
@@ -23,7 +24,8 @@ WARM_UP = 3
 BUDGETS: tuple[int | None, ...] = (10, 13, 20, 40, None)
 
 
-def balanced(planner: str, budget: int | None, periods: int) -> Run:
+@piece
+def balanced(planner: str, budget: int | None, periods: int) -> Rounds:
     """Periods of real job 1, loads drifting before each; the same drift for everyone."""
     params = PlanParams(budget=Budget(max_migrations=budget), tolerance=0.0, deadline_s=0.3)
     return run_rounds(
@@ -32,7 +34,7 @@ def balanced(planner: str, budget: int | None, periods: int) -> Run:
         params,
         periods,
         lambda now, number: jobs.fluctuated(now, np.random.default_rng(number), FLUCTUATION),
-    )
+    ).figures()
 
 
 def two_choices(periods: int) -> list[float]:
@@ -65,16 +67,16 @@ def main() -> None:
     names = ["none" if budget is None else str(budget) for budget in BUDGETS]
     page.draw(
         [
-            Panel(title="Quality, 13 moves", x_label="period", y_label="load distance, points", lines=lines),
+            Panel(title="Figure 6: quality, 13 moves", x_label="period", y_label="load distance, points", lines=lines),
             Panel(
-                title="Quality over the budget",
+                title="Figure 8: quality over the budget",
                 x_label="period",
                 y_label="load distance, points",
                 lines={n: r.series("load_distance") for n, r in zip(names, budgets.values(), strict=True)},
                 log_y=True,
             ),
             Panel(
-                title="Overhead over the budget",
+                title="Figure 9: overhead over the budget",
                 x_label="period",
                 y_label="sum of pauses, s",
                 lines={n: _pauses(r) for n, r in zip(names, budgets.values(), strict=True)},
@@ -84,11 +86,11 @@ def main() -> None:
     )
 
 
-def _pauses(run: Run) -> list[float]:
+def _pauses(run: Rounds) -> list[float]:
     return [moves * worlds.PAUSE_S for moves in run.series("migrations")]
 
 
-def _budget_row(budget: int | None, run: Run) -> list[object]:
+def _budget_row(budget: int | None, run: Rounds) -> list[object]:
     counted = np.array(run.series("load_distance")[WARM_UP:])
     moves = float(np.mean(run.series("migrations")[WARM_UP:]))
     return ["none" if budget is None else budget, float(counted.mean()), float(counted.max()), moves, moves * 2.5]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+from benchmarks.kept import Array
 from benchmarks.region.world import Load, Region
 
 from streamjob_planners.capacity.balancer import Balancer, balancer
@@ -20,10 +21,10 @@ FINAL_S = 30
 class Run:
     """Second by second: shares and blocking rates (seconds, n), tuples merged, clusters where there are any."""
 
-    shares: FloatArray
-    blocking: FloatArray
-    merged: FloatArray
-    clusters: IntArray | None
+    shares: Array
+    blocking: Array
+    merged: Array
+    clusters: Array | None
     elapsed_s: float
 
     @property

@@ -1,7 +1,7 @@
 """The same region tuple by tuple: the slow and exact version, which re-routing needs (section 4.4).
 
-Workers take tuples from a buffer each and put results into a queue each at the merger, of the same size; the merger
-lets results out in the order in which they were sent.
+Workers take tuples from a buffer each and put results into a queue each at the merger, of the same size unless told;
+the merger lets results out in the order in which they were sent.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Outcome:
 class _Worker:
     """Times of the tuples that one worker got, in order."""
 
-    def __init__(self, cost_s: float) -> None:
-        self.cost_s = cost_s
+    def __init__(self, cost_s: float, results: int) -> None:
+        self.cost_s, self._results = cost_s, results
         self.starts: list[float] = []
         self.merges: list[float] = []
         self._free_s = 0.0
@@ -37,7 +37,7 @@ class _Worker:
     def take(self, sent_s: float) -> float:
         """When the result of a tuple sent then is with the merger."""
         start = max(sent_s, self._free_s)
-        held = len(self.merges) - int(BUFFER_TUPLES)
+        held = len(self.merges) - self._results
         self._free_s = max(start + self.cost_s, self.merges[held] if held >= 0 else 0.0)
         self.starts.append(start)
         return self._free_s
@@ -53,9 +53,14 @@ def in_turn(weights: Sequence[int]) -> Iterator[int]:
         yield worker
 
 
-def simulate(costs_s: Sequence[float], weights: Sequence[int], n_tuples: int, *, reroute: bool) -> Outcome:
-    """So many tuples over workers of these costs; the first half is left out of the figures."""
-    workers = [_Worker(cost) for cost in costs_s]
+def simulate(
+    costs_s: Sequence[float], weights: Sequence[int], n_tuples: int, *, reroute: bool, results_ratio: float = 1.0
+) -> Outcome:
+    """So many tuples over workers of these costs; the first half is left out of the figures.
+
+    `results_ratio`: what a worker's queue of results holds over what its buffer of tuples holds.
+    """
+    workers = [_Worker(cost, max(1, int(results_ratio * BUFFER_TUPLES))) for cost in costs_s]
     now_s = merged_s = half_s = 0.0
     rerouted = 0
     turn = in_turn(weights)

@@ -52,7 +52,8 @@ def in_seconds(schedule: balance.Schedule, grain: float) -> balance.Schedule:
 
 
 class BatchPhases:
-    """The phases of one solve. `bound_s` and `notes` are there once it is done."""
+    """The phases of one solve. `bound_s` and `notes` are there once it is done; `toll` is what a second of pause must
+    gain, seconds of a batch."""
 
     def __init__(self, engine: Engine, limits: Limits, schedule: balance.Schedule, shape: BatchShape) -> None:
         problem = engine.problem
@@ -60,7 +61,7 @@ class BatchPhases:
         self._floors = floors_s(problem, shape)
         toll = 1.0 / max(problem.params.payback_batches, SOONEST)
         self._time = BatchTime(problem, engine.fixed, self._floors, toll)
-        self._toll = toll
+        self.toll = toll
         self._schedule = in_seconds(schedule, engine.grain)
         self.bound_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum())) + float(self._floors.sum())
         if problem.model.n_groups <= MOST_PROVEN:
@@ -74,15 +75,15 @@ class BatchPhases:
         first = levelled(self._engine, self._limits.share(LEVEL_SHARE), self._time, self._floors)
         self._engine.sort_groups(self._limits)
         part = self._limits.share(TIGHTEN_SHARE)
-        node_of = self._shorten(tightened(self._engine, part, self._time, first, self._toll))
-        node_of = send_unpaid_home(self._engine, node_of, self._toll)
+        node_of = self._shorten(tightened(self._engine, part, self._time, first, self.toll))
+        node_of = send_unpaid_home(self._engine, node_of, self.toll)
         if self._time.reached(node_of) > self._time.reached(today):
             node_of = today
         if to_drain and not self._limits.over():
             node_of = drained(self._engine, self._limits.share(0.5), self._time, self._schedule, node_of)
         if not self._limits.over():
             node_of = self._even_out(node_of)
-        node_of = send_unpaid_home(self._engine, node_of, self._toll)
+        node_of = send_unpaid_home(self._engine, node_of, self.toll)
         if self._limits.over():
             self.notes = ("The deadline came before the search was done.",)
         return self._with_progress(self._not_worse(node_of))
@@ -91,7 +92,7 @@ class BatchPhases:
         goal = balance.Goal(
             aim=self._time,
             floor=float(self._floors.sum()),
-            toll=self._toll,
+            toll=self.toll,
             patience=PATIENCE,
             crossings=Crossings(self._problem),
         )
@@ -104,7 +105,7 @@ class BatchPhases:
         goal = balance.Goal(
             aim=aim,
             floor=0.0,
-            toll=self._toll,
+            toll=self.toll,
             heat=aim.heat,
             whole=True,
             patience=LITTLE_PATIENCE,

@@ -94,6 +94,25 @@ def batch_facts(model: LoadModel, node_of: IntArray) -> dict[str, float | None]:
     }
 
 
+def series_s(model: LoadModel, node_of: IntArray) -> float | None:
+    """What batches of the series take on average: the slowest node's work per slot, level after level, seconds.
+
+    A task takes its mean times its load in a window over its mean load. None without a series or a batch.
+    """
+    shape, series = model.batch, model.load_series
+    if shape is None or series is None:
+        return None
+    loads = series[series.sum(axis=1) > 0]
+    means, taken = np.mean(loads, axis=0), []
+    for row in loads:
+        ends = np.zeros((shape.n_levels, len(model.node_ids)))
+        for group, node in enumerate(node_of.tolist()):
+            turn = row[group] / means[group] if means[group] > 0 else 1.0
+            ends[shape.level[group], node] += turn * shape.task_s[group]
+        taken.append(float(np.sum(np.max(ends / (shape.slots * shape.speed), axis=1))))
+    return math.fsum(taken) / len(taken) if taken else None
+
+
 def level_work(model: LoadModel, node_of: IntArray, level: int) -> list[float]:
     """Seconds of a level's work on each slot of a node, if it could be shared out evenly among its slots."""
     shape, work = model.batch, [0.0] * len(model.node_ids)

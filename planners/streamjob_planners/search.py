@@ -2,7 +2,8 @@
 
 Anytime: the first plan levels nodes in pairs and is there within milliseconds (a quarter of a second for a million key
 groups); the lower bound comes next; then threshold annealing improves the plan until the deadline or until it meets the
-bound, the tolerance or the step limit. A step costs about 0.2 microseconds when compiled.
+bound, the tolerance or the step limit. A step costs about 0.2 microseconds when compiled. Where loads swing, the
+batches of the series are then made short one by one (docs/decisions/0065-swings.md).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from streamjob_planners.kernel.compiled import AVAILABLE
 from streamjob_planners.model import Clock, IntArray, LoadModel, Objective, Plan, PlanParams
 from streamjob_planners.phases import Phases
 from streamjob_planners.problem import Problem, compile_problem
+from streamjob_planners.swings.evening import Evening
+from streamjob_planners.swings.rows import batches_of
 from streamjob_planners.warm import warm_up
 
 FINISH_S = 9e-3 if AVAILABLE else 5e-2
@@ -38,6 +41,8 @@ PROOF_SLACK_RATIO = 1e-6
 
 MOST_FILLED = 300
 """Key groups up to which a greedy pass is tried beside the search: it takes some milliseconds."""
+MEAN_SHARE = 0.4
+"""Part of the time for the mean batch, where loads swing: the rest is for the batches one by one."""
 MOST_WAITING = 0.5
 """Part of the time that is kept back at most because threads have had to wait for a core."""
 
@@ -62,9 +67,14 @@ class SearchPlanner:
         reserve = Reserve(lambda: _finish_s(engine, per_move), MOST_WAITING * params.deadline_s)
         limits = Limits(clock, start + params.deadline_s, params.max_iterations, reserve)
         if shape is not None:
-            shorter = BatchPhases(engine, limits, self._schedule, shape)
+            batches = batches_of(model)
+            part = limits if batches is None else limits.share(MEAN_SHARE)
+            shorter = BatchPhases(engine, part, self._schedule, shape)
             node_of = _filled(problem, shape, shorter.solve(), clock)
-            return self._shorter(shorter, node_of, model, clock() - start)
+            if batches is not None:
+                node_of = Evening(engine, limits, batches, shorter.toll).better(node_of)
+            plan = self._shorter(shorter, node_of, model, clock() - start)
+            return plan if batches is None else dataclasses.replace(plan, proven_optimal=False)
         phases = Phases(engine, limits, self._schedule)
         node_of = phases.solve()
         return plans.make_plan(

@@ -18,11 +18,13 @@ from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
 from streamjob_planners.kernel.cells import loads_of
 from streamjob_planners.kernel.exchange import off_by, relieve
+from streamjob_planners.kernel.swing import anneal_rows
 from streamjob_planners.kernel.transfer import may_enter, send
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import Budget, LoadModel, PlanParams
 from streamjob_planners.ordering import ordered_moves
 from streamjob_planners.problem import compile_problem
+from streamjob_planners.swings.rows import rows_of
 from streamjob_planners.thin import thin_out
 
 
@@ -56,6 +58,7 @@ def warm_up() -> None:
     send_unpaid_home(engine, found, 0.0)
     loads_of(engine.fixed, found)
     ordered_moves(model, np.array([0, 1]))
+    anneal_rows(engine.fixed, engine.state, rows_of(engine.fixed, np.ones((1, 2)), found), (0.0, 0.0), (0, 1, 1))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What `auto` makes of a job: chance is no swing, a choice is told, and does not flip."""
+"""What `auto` makes of a job: a choice is told, and does not flip."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from benchmarks.tournament_jobs import JOBS
 
 from streamjob_planners import registry
 from streamjob_planners.auto.choice import RULES, USUAL, Why, choose
-from streamjob_planners.auto.features import FEWEST_WINDOWS, Features, features
+from streamjob_planners.auto.features import Features, features
 from streamjob_planners.model import PlanParams
 
-QUIET = Features(swing_ratio=0.0, traffic_ratio=0.0, levels=1)
+QUIET = Features(traffic_ratio=0.0, by_time=False)
 PARAMS = PlanParams()
-EXPECTED = {"swinging": Why.SWINGS, "talkative, by load distance": Why.TALKS}
+EXPECTED = {"talkative, by load distance": Why.TALKS}
 
 
 @pytest.mark.parametrize("kind", JOBS)
@@ -23,30 +23,12 @@ def test_each_kind_of_job_is_known_for_what_it_is(kind: str, seed: int) -> None:
     assert choose(features(JOBS[kind](seed).model, PARAMS)).why is EXPECTED.get(kind, Why.USUAL)
 
 
-@pytest.mark.parametrize("seed", range(30))
-@pytest.mark.parametrize("noise", [0.1, 0.5, 1.0])
-def test_chance_alone_is_no_swing(seed: int, noise: float) -> None:
-    model = JOBS["steady"](seed).model
-    rng = np.random.default_rng(seed)
-    series = model.load * rng.lognormal(0.0, noise, (FEWEST_WINDOWS + seed, model.n_groups))
-    object.__setattr__(model, "load_series", series)
-    assert choose(features(model, PARAMS)).why is Why.USUAL
-
-
-def test_more_work_for_all_is_no_swing() -> None:
-    model = JOBS["steady"](1).model
-    assert model.load_series is not None
-    tide = 1.0 + 0.9 * np.sin(np.arange(len(model.load_series)))[:, None]
-    object.__setattr__(model, "load_series", model.load_series * tide)
-    assert choose(features(model, PARAMS)).why is Why.USUAL
-
-
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.why.value)
 def test_a_figure_that_varies_around_a_threshold_does_not_flip_the_planner(rule) -> None:
     rng, before, changes = np.random.default_rng(1), None, 0
     for _ in range(200):
         value = rule.begins + rng.uniform(-0.9, 0.9) * (rule.begins - rule.ends)
-        named = Features(**{"swing_ratio": 0.0, "traffic_ratio": 0.0, "levels": rule.levels, rule.figure: value})
+        named = Features(**{"traffic_ratio": 0.0, "by_time": rule.by_time, rule.figure: value})
         planner = choose(named, before).planner
         changes += before is not None and planner != before
         before = planner
@@ -56,13 +38,13 @@ def test_a_figure_that_varies_around_a_threshold_does_not_flip_the_planner(rule)
 
 
 def test_the_plan_says_who_made_it_and_why_and_remembers() -> None:
-    model = JOBS["swinging"](1).model
+    model = JOBS["talkative, by load distance"](1).model
     params = PlanParams(deadline_s=60.0, max_iterations=200)
     plan = registry.get("auto").solve(model, params, np.random.default_rng(1), lambda: 0.0)
-    rule = next(one for one in RULES if one.why is Why.SWINGS)
+    rule = next(one for one in RULES if one.why is Why.TALKS)
     assert plan.planner == rule.planner
     assert plan.choice is not None
-    assert plan.choice.startswith(f"Planner {rule.planner} by auto (LoadsSwing)")
+    assert plan.choice.startswith(f"Planner {rule.planner} by auto (KeyGroupsTalk)")
 
 
 def test_everything_asked_is_in_the_registry() -> None:

@@ -55,14 +55,14 @@ def settled(world: World, of: StreamJob, turns: int) -> list[str]:
     return [world.turn(of).verdict.message for _ in range(turns)]
 
 
-def test_loads_that_swing_are_given_to_clb_which_is_carried_out_and_told() -> None:
+def test_loads_that_swing_are_evened_out_and_that_is_told() -> None:
     world = swinging()
     before = world.taken()
     messages = settled(warm(world, AUTO), AUTO, 6)
     acted = [one for one in world.assignments if one.reason is Reason.BATCH_TIME]
     assert acted, messages
     assert "Loads swing from batch to batch" in acted[0].message
-    assert "Planner clb by auto (LoadsSwing)" in acted[0].message
+    assert "Planner search by auto (NothingUnusual)" in acted[0].message
     assert world.taken() < 0.6 * before
     assert len(acted) <= 2, "what is level over all batches stays"
 
@@ -70,8 +70,8 @@ def test_loads_that_swing_are_given_to_clb_which_is_carried_out_and_told() -> No
 def test_whom_it_asked_is_remembered_and_survives_a_restart() -> None:
     world = swinging()
     settled(warm(world, AUTO), AUTO, 2)
-    assert world.stored.chosen == "clb"
-    assert from_json(to_json(world.stored)).chosen == "clb"
+    assert world.stored.chosen == "search"
+    assert from_json(to_json(world.stored)).chosen == "search"
 
 
 def test_an_even_job_is_for_search_and_says_so() -> None:

@@ -7,9 +7,8 @@ import numpy as np
 from streamjob_operator.spec import Balancing
 from streamjob_operator.steps.boundary import moves_cost_s
 from streamjob_operator.values import Reason
-from streamjob_planners.auto.choice import SWINGS
-from streamjob_planners.auto.features import swing_ratio
 from streamjob_planners.model import LoadModel, Plan
+from streamjob_planners.swings.common import LEAST_SWING, swing_ratio
 from streamjob_planners.window_time import WindowTime
 
 LEAST_GAIN = 0.03
@@ -22,7 +21,7 @@ def gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, 
     series, batch_s = model.load_series, plan.before.expected_s
     if series is None or batch_s is None or model.batch is None or not plan.moves:
         return None
-    if swing_ratio(series) < SWINGS.ends:
+    if swing_ratio(series) < LEAST_SWING:
         return None
     before, after = (WindowTime(model, node_of).taken(series) for node_of in (model.node_of, plan.node_of))
     halves = zip(np.array_split(before, 2), np.array_split(after, 2), strict=True)

@@ -16,7 +16,6 @@ class Why(enum.StrEnum):
     """Why it is this planner: a stable code."""
 
     TALKS = "KeyGroupsTalk"
-    SWINGS = "LoadsSwing"
     USUAL = "NothingUnusual"
 
 
@@ -24,7 +23,8 @@ class Why(enum.StrEnum):
 class Rule:
     """A reason to leave the default: `figure` of the features, from `begins` on, until it is below `ends`.
 
-    It holds for jobs of so many `levels` only, see `Features`: for others the planner gained nothing in the tournament.
+    It holds for jobs that go by batch time or for those that do not (`by_time`): for the others the planner gained
+    nothing in the tournament.
     """
 
     why: Why
@@ -33,12 +33,12 @@ class Rule:
     begins: float
     ends: float
     sentence: str
-    levels: int
+    by_time: bool
 
     def holds(self, found: Features, before: str | None) -> bool:
         """`before`: the planner of the cycle before."""
         value: float = getattr(found, self.figure)
-        return found.levels == self.levels and value >= (self.ends if before == self.planner else self.begins)
+        return found.by_time == self.by_time and value >= (self.ends if before == self.planner else self.begins)
 
 
 TALKS = Rule(
@@ -48,18 +48,9 @@ TALKS = Rule(
     begins=0.1,
     ends=0.05,
     sentence="traffic between key groups costs enough of the load to bring them together",
-    levels=0,
+    by_time=False,
 )
-SWINGS = Rule(
-    why=Why.SWINGS,
-    planner="clb",
-    figure="swing_ratio",
-    begins=0.2,
-    ends=0.12,
-    sentence="key groups swing together, and those that swing against each other should share executors",
-    levels=1,
-)
-RULES = (TALKS, SWINGS)
+RULES = (TALKS,)
 """In the order in which they decide; what each planner gained by is in docs/figures/tournament.md."""
 USUAL = "search"
 
@@ -77,7 +68,7 @@ def choose(found: Features, before: str | None = None) -> Choice:
     """The planner for a job; `before` is that of the cycle before, None for none."""
     rule = next((one for one in RULES if one.holds(found, before)), None)
     if rule is None:
-        sentence = f"Planner {USUAL} by auto ({Why.USUAL}): neither traffic nor swinging loads speak for another."
+        sentence = f"Planner {USUAL} by auto ({Why.USUAL}): traffic does not speak for another."
         return Choice(planner=USUAL, why=Why.USUAL, sentence=sentence)
     sentence = f"Planner {rule.planner} by auto ({rule.why}): {rule.sentence}."
     return Choice(planner=rule.planner, why=rule.why, sentence=sentence)

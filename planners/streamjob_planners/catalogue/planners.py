@@ -6,7 +6,7 @@ from streamjob_planners.catalogue.description import Description
 
 PLANNERS = {
     "auto": Description(
-        what="Looks at the job's own series and traffic, and asks albic, clb or search.",
+        what="Looks at the job's own traffic, and asks albic or search.",
         choose_when="You do not know what kind of job it is, or it changes; it says whom it asked, and why.",
         cost="That of the planner asked, and some milliseconds.",
         source="Ours, from the tournament: docs/figures/tournament.md.",
@@ -36,7 +36,7 @@ PLANNERS = {
         source="ALBIC paper, section 4.3.1, table 2.",
     ),
     "search": Description(
-        what="Levels nodes, proves a bound, then searches on towards it.",
+        what="Levels nodes, proves a bound, searches on towards it; evens out batches one by one where loads swing.",
         choose_when="Nothing speaks for another one: this is the default.",
         cost="A first plan in milliseconds, better ones until its deadline.",
         source="Ours; objective and constraints of the ALBIC paper, section 4.3.1.",

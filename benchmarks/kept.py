@@ -1,0 +1,100 @@
+"""Runs that are made once and kept: a program that was stopped, or that has only so much time, goes on where it was.
+
+A piece is a function of its arguments: `@piece` keeps what it gives, a JSON line in out/figures/pieces/, under the
+arguments and the code that it was computed from (`sources.version`). Other code or other arguments, another piece.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import inspect
+import json
+import os
+import sys
+import time
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+import numpy as np
+from benchmarks.sources import version
+from pydantic import PlainSerializer, PlainValidator, TypeAdapter
+
+FOLDER = Path("out/figures/pieces")
+UNFINISHED = 75
+"""Exit code of a program whose time was up before it was done."""
+
+Array = Annotated[np.ndarray, PlainValidator(np.asarray), PlainSerializer(np.ndarray.tolist)]
+"""An array that a piece gives: kept as lists."""
+P, R = ParamSpec("P"), TypeVar("R")
+
+
+class _Until:
+    """When the program's time is up, on the clock of `time.monotonic`; None for never."""
+
+    at_s: float | None = None
+
+
+def stop_after(seconds: float | None) -> None:
+    """Begin no piece of this program that late; None for no limit."""
+    _Until.at_s = None if seconds is None else time.monotonic() + seconds
+
+
+def piece(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which looks for its result among those that are kept, and keeps a new one at once.
+
+    Its annotated result is plain data, dataclasses of it, or `Array`. Where the program's time is up (`stop_after`), it
+    ends with UNFINISHED instead.
+    """
+
+    @functools.wraps(function)
+    def made_once(*args: P.args, **kwargs: P.kwargs) -> R:
+        result = TypeAdapter(typing.get_type_hints(function, include_extras=True)["return"])
+        told = _told(args, kwargs)
+        key = hashlib.sha256(f"{version(function)} {told}".encode()).hexdigest()[:16]
+        path = FOLDER / f"{Path(inspect.getfile(function)).stem}.{function.__name__}.jsonl"
+        known = _known(path)
+        if key not in known:
+            if _Until.at_s is not None and time.monotonic() > _Until.at_s:
+                print("\nThe time is up: run it again, it goes on from here.")
+                sys.exit(UNFINISHED)
+            known[key] = result.dump_python(function(*args, **kwargs), mode="json")
+            _append(path, {"key": key, "arguments": told, "result": known[key]})
+        found: R = result.validate_python(known[key])
+        return found
+
+    return made_once
+
+
+def _told(args: tuple[object, ...], kwargs: dict[str, object]) -> str:
+    """Arguments as text that tells all of them. Raises TypeError for what says less than it holds, as arrays do."""
+    for one in (*args, *kwargs.values()):
+        plain = isinstance(one, str | int | float | tuple | None) or dataclasses.is_dataclass(one)
+        if not plain:
+            raise TypeError(f"{type(one).__name__} given to a piece: numbers, text, tuples or dataclasses are needed")
+    return f"{args} {sorted(kwargs.items())}"
+
+
+def _known(path: Path) -> dict[str, Any]:
+    """What is kept, by key; a line that was cut short when its program was killed does not count."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            one = json.loads(line)
+        except ValueError:
+            continue
+        found[one["key"]] = one["result"]
+    return found
+
+
+def _append(path: Path, line: dict[str, Any]) -> None:
+    """One write at the end of the file: programs that run side by side do not mix their lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(line) + "\n"
+    if path.exists() and not path.read_bytes().endswith(b"\n"):
+        text = "\n" + text
+    with path.open("ab", buffering=0) as file:
+        os.write(file.fileno(), text.encode())
