@@ -60,6 +60,7 @@ def one_run(name: str, system: str, turn: int, args: argparse.Namespace) -> dict
         "makespan_ms": [case.workload().bound_ms(case.executors, case.cores, at) for at in range(case.batches)],
         "warm_at_s": began_at_s(ran.progress[SKIP]),
         "windows": ran.windows,
+        "singles": ran.singles,
         "placed_over_bound": ran.placed,
     }
 
