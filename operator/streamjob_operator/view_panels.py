@@ -137,7 +137,9 @@ def _by_rows(lines: Mapping[str, Line]) -> tuple[str, str]:
     if not lines:
         return DASH, "rows vary too little to tell: load counts as going with them"
     operator, line = max(lines.items(), key=lambda one: one[1].fixed_ratio)
-    return number(100 * line.fixed_ratio, " %", 0), f"± {100 * line.error_ratio:.0f} of operator {operator}'s seconds"
+    alike = f", {1000 * line.task_s:.0f} ms in each task" if line.task_s > 0 else ""
+    told = f"± {100 * line.error_ratio:.0f} of operator {operator}'s seconds{alike}"
+    return number(100 * line.fixed_ratio, " %", 0), told
 
 
 def _rate(now: CycleDigest, name: Literal["last_batch_s", "input_rps"]) -> float | None:
