@@ -1,4 +1,4 @@
-"""What each task has alike, told from what goes with its size: the heaviest key group where rows are three times as many.
+"""What each task has alike, told from what goes with its size: the heaviest key group at three times the rows.
 
     python -m benchmarks.alike                 # made-up batches, 300 series for each line
 

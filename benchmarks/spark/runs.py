@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import yaml
 from cases import Case
-from placements import placed_over_bound
+from placements import Placed, placed_over_bound
 from predictions import singles_of, windows_of
 
 HERE = pathlib.Path(__file__).parent
@@ -92,7 +92,7 @@ class Ran:
     progress: list[dict[str, Any]]
     windows: list[dict[str, Any]]
     singles: list[tuple[float, float, float]]
-    placed: list[tuple[float, float]]
+    placed: list[Placed]
 
 
 def run(case: Case, system: str, *, keep: pathlib.Path | None = None) -> Ran:

@@ -63,7 +63,7 @@ def test_single_batches_count_from_the_first_warm_one_on() -> None:
 
 def test_a_case_is_held_against_its_bound_and_the_fixed_part_of_its_empty_one() -> None:
     placed = [(50.0, 1.9), (110.0, 1.2), (120.0, 1.1), (130.0, 1.05)]
-    ours = run("streamjob", [4000.0] * 16, placed_over_bound=placed)
+    ours = run("streamjob", [4000.0] * 16, placed_over_bound=placed, placed_with_own=placed[2:])
     sides = {"vanilla": {0: run("vanilla", [6000.0] * 16)}, "streamjob": {0: ours}}
     empty = {**run("vanilla", [1000.0] * 16), "case": "none-two-wait"}
     found = table.row("two-wait", sides, table.fixed_cost_ms([empty], "two-wait"))
@@ -71,6 +71,7 @@ def test_a_case_is_held_against_its_bound_and_the_fixed_part_of_its_empty_one() 
     assert found["p50_over_bound_and_fixed"] == {"mean": 1.0, "spread": 0.0, "trials": 1}
     assert found["placed_over_bound"] == {"mean": 1.1, "spread": 0.0, "trials": 1}
     assert found["placed_over_bound_at_end"] == {"mean": 1.05, "spread": 0.0, "trials": 1}
+    assert found["placed_with_own"] == {"mean": 1.075, "spread": 0.0, "trials": 1}
 
 
 def test_the_fixed_part_is_unknown_while_the_empty_case_was_not_run() -> None:
