@@ -8,10 +8,10 @@ python -m benchmarks.families_table --cpu                # CPU time, for a machi
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.clocks import clock_of
 from benchmarks.families import Family, drawn, families
 from benchmarks.families_reference import reference, stretch
 from benchmarks.planners_pieces import family_reached, known_families, label_of
@@ -20,8 +20,6 @@ from streamjob_planners import bound
 from streamjob_planners.model import PlanParams
 
 DEADLINES_S = (0.1, 1.0)
-THREADS = 2
-"""That search side by side: what a clock of CPU time runs faster."""
 PAGE = Path("docs/benchmarks-planners.md")
 BEGIN, END = "<!-- families -->", "<!-- end of families -->"
 
@@ -31,7 +29,7 @@ def row(family: Family, seed: int, deadlines_s: Sequence[float], *, beside: bool
 
     `cpu`: each thread of ours has the deadline as CPU time; the reference goes by the clock.
     """
-    clock, faster = (time.process_time, THREADS) if cpu else (time.perf_counter, 1)
+    clock, faster = clock_of(cpu=cpu)
     model, budget = drawn(family, seed)
     best = known_families().get(label_of(family, seed), float("inf"))
     found = [bound.lower_bound(model, PlanParams(budget=budget)), best]
