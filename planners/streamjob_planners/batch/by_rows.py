@@ -136,11 +136,12 @@ def _alike_s(seconds: FloatArray, rows: FloatArray, weight: FloatArray, line: Li
     size, begin = mean_s[known], (mean_s - slope * mean_rows)[known]
     columns = np.stack([1.0 / np.sqrt(size), np.sqrt(size)], axis=1)  # of 1 and of the size, over the deviation
     inverse = np.linalg.pinv(columns.T @ columns)
-    first_s, by_size = (float(one) for one in inverse @ columns.T @ (begin / np.sqrt(size)))
+    fit: FloatArray = inverse @ columns.T @ (begin / np.sqrt(size))
+    first_s, by_size = float(fit[0]), float(fit[1])
     left = (begin - first_s - by_size * size) / np.sqrt(size)
     leverage = np.minimum((columns @ inverse * columns).sum(axis=1), MOST_LEVERAGE)
     error_s = DEVIATIONS * float(np.sqrt(((inverse[0] @ columns.T * left / (1.0 - leverage)) ** 2).sum()))
-    most_s = line.fixed_ratio * float(mean_s.sum()) / size.size
+    most_s = line.fixed_ratio * float(size.mean())
     if first_s <= error_s:
         return 0.0
     # A group begins at alike + by_size (mean - alike): what all have alike does not go with the size once more.
@@ -151,6 +152,8 @@ def _parts(mean_s: FloatArray, line: Line) -> FloatArray:
     """The part of each of an operator's tasks that rows do not change, (n_groups,): together they are the line's."""
     alike_s = np.minimum(mean_s, line.task_s)
     rest_s = mean_s - alike_s
-    fixed_s = max(0.0, line.fixed_ratio * float(mean_s.sum()) - float(alike_s.sum()))
-    by_size = fixed_s / float(rest_s.sum()) if rest_s.any() else 0.0
-    return np.divide(alike_s + by_size * rest_s, mean_s, out=np.full(mean_s.size, line.fixed_ratio), where=mean_s > 0)
+    left_s = max(0.0, line.fixed_ratio * float(mean_s.sum()) - float(alike_s.sum()))
+    by_size = left_s / float(rest_s.sum()) if rest_s.any() else 0.0
+    fixed_s: FloatArray = alike_s + by_size * rest_s
+    ratio: FloatArray = np.divide(fixed_s, mean_s, out=np.full(mean_s.size, line.fixed_ratio), where=mean_s > 0)
+    return ratio
