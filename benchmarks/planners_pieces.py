@@ -22,7 +22,7 @@ from benchmarks.planners_instances import instances, solve
 from benchmarks.rounds import Run, run_rounds
 
 from streamjob_planners import bound, registry
-from streamjob_planners.model import Budget, LoadModel, PlanParams
+from streamjob_planners.model import Budget, Clock, LoadModel, PlanParams
 
 Trial = dict[str, float]
 BEST = Path("benchmarks/limits/planners-best.json")
@@ -218,12 +218,14 @@ def _learn(known: dict[str, float], family: Family, seed: int, reached: float) -
     FAMILIES_BEST.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 
-def family_reached(model: LoadModel, budget: Budget, deadline_s: float, seed: int) -> tuple[float, float]:
+def family_reached(
+    model: LoadModel, budget: Budget, deadline_s: float, seed: int, clock: Clock = time.perf_counter
+) -> tuple[float, float]:
     """The distance that `search` reaches, with marked nodes counted above the mean, and the seconds it takes."""
     params = PlanParams(budget=budget, tolerance=0.0, deadline_s=deadline_s)
-    planner, began = registry.get("search"), time.perf_counter()
-    plan = planner.solve(model, params, np.random.default_rng(seed), time.perf_counter)
-    return stretch(model, plan.node_of), time.perf_counter() - began
+    planner, began = registry.get("search"), clock()
+    plan = planner.solve(model, params, np.random.default_rng(seed), clock)
+    return stretch(model, plan.node_of), clock() - began
 
 
 PIECES: dict[str, Callable[[], Iterator[Trial]]] = {

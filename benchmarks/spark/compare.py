@@ -60,7 +60,9 @@ def one_run(name: str, system: str, turn: int, args: argparse.Namespace) -> dict
         "makespan_ms": [case.workload().bound_ms(case.executors, case.cores, at) for at in range(case.batches)],
         "warm_at_s": began_at_s(ran.progress[SKIP]),
         "windows": ran.windows,
-        "placed_over_bound": ran.placed,
+        "singles": ran.singles,
+        "placed_over_bound": [(one.at_s, one.over_bound) for one in ran.placed],
+        "placed_with_own": [(one.at_s, one.over_bound_with_own) for one in ran.placed],
     }
 
 

@@ -19,6 +19,7 @@ from table import RUNS, Run, figure, read_runs
 
 from streamjob_operator.digest import digest
 from streamjob_operator.history import read_history
+from streamjob_operator.series import joined
 from streamjob_operator.values import CycleRecord
 
 JOBS = ("skewed-wait", "two-wait", "three-wait", "join-wait", "pairs-wait", "straggler-wait", "many-wait")
@@ -47,6 +48,15 @@ def _window(record: CycleRecord) -> dict[str, Any] | None:
     }
 
 
+def singles_of(history: pathlib.Path) -> list[tuple[float, float, float]]:
+    """End, measured and predicted seconds of every batch that the controller predicted by itself, oldest first."""
+    told = joined(one.batch_times for one in read_history(history).cycles if one.batch_times is not None)
+    if told is None:
+        return []
+    columns = (told.ended_at_s.tolist(), told.measured_s.tolist(), told.predicted_s.tolist())
+    return list(zip(*columns, strict=True))
+
+
 def began_at_s(progress: Mapping[str, Any]) -> float:
     """When a batch began, seconds since the epoch."""
     return datetime.datetime.fromisoformat(str(progress["timestamp"])).timestamp()
@@ -56,6 +66,13 @@ def warm(run: Run) -> list[dict[str, Any]]:
     """The windows of a run after its first batches."""
     windows: list[dict[str, Any]] = run.get("windows") or []  # type: ignore[assignment]
     return [one for one in windows if one["begins_at_s"] >= float(str(run["warm_at_s"]))]
+
+
+def single_errors_pct(run: Run) -> list[float]:
+    """|predicted / measured - 1| of the single batches of a run that began after its first ones; none in older runs."""
+    singles: list[tuple[float, float, float]] = run.get("singles") or []  # type: ignore[assignment]
+    warm_at_s = float(str(run["warm_at_s"]))
+    return [100.0 * abs(told_s / took_s - 1.0) for at_s, took_s, told_s in singles if at_s - took_s >= warm_at_s]
 
 
 def rows_of(out: pathlib.Path) -> list[dict[str, object]]:
@@ -72,6 +89,7 @@ def row(name: str, runs: Sequence[Run]) -> dict[str, object]:
     windows = [one for found in by_run for one in found]
     errors = [_errors_pct(found) for found in by_run]
     pooled = np.concatenate(errors)
+    singles = [one for run in runs for one in single_errors_pct(run)]
     return {
         "case": name,
         "stages": len(case.levels),
@@ -82,6 +100,9 @@ def row(name: str, runs: Sequence[Run]) -> dict[str, object]:
         "measured_ms": round(1000 * float(np.median([one["measured_s"] for one in windows]))),
         "error_p50_pct": round(float(np.median(pooled)), 1),
         "error_p90_pct": round(float(np.percentile(pooled, 90)), 1),
+        "singles": len(singles),
+        "single_p50_pct": round(float(np.median(singles)), 1) if singles else None,
+        "single_p90_pct": round(float(np.percentile(singles, 90)), 1) if singles else None,
         "error_p50_pct_by_run": figure([float(np.median(one)) for one in errors]),
         "signed_p50_pct": round(float(np.median(np.concatenate([_signed_pct(one) for one in by_run]))), 1),
         "fixed_ms": round(1000 * by_run[-1][-1]["fixed_s"]),
@@ -111,17 +132,20 @@ def _quartiles_ms(windows: Iterable[Mapping[str, Any]]) -> list[int]:
 def lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """The table in Markdown."""
     heads = ("job", "stateful stages", "executors x slots", "windows (batches)", "batch s", "error p50 %", "p90 %")
-    heads += ("fixed s", "spread ms")
+    heads += ("single batches", "error p50 %", "p90 %", "fixed s", "spread ms")
     yield f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|"
     for one in rows:
         error_ms, spread = one["fixed_error_ms"], one["spread_ms"]
         within = "" if error_ms is None else f" ± {error_ms / 1000:.2f}"
         spreads = f"{spread[1]} ({spread[0]} to {spread[2]})" if spread else ""
         where = f"{one['executors']} x {one['slots']}"
+        single = " | | "
+        if one["singles"]:
+            single = f"{one['singles']} | {one['single_p50_pct']:.1f} | {one['single_p90_pct']:.1f}"
         yield (
             f"| {one['case']} | {one['stages']} | {where} | {one['windows']} ({one['batches']})"
             f" | {one['measured_ms'] / 1000:.2f} | {one['error_p50_pct']:.1f} | {one['error_p90_pct']:.1f}"
-            f" | {one['fixed_ms'] / 1000:.2f}{within} | {spreads} |"
+            f" | {single} | {one['fixed_ms'] / 1000:.2f}{within} | {spreads} |"
         )
 
 

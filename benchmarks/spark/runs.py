@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import yaml
 from cases import Case
-from placements import placed_over_bound
-from predictions import windows_of
+from placements import Placed, placed_over_bound
+from predictions import singles_of, windows_of
 
 HERE = pathlib.Path(__file__).parent
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -86,12 +86,13 @@ def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """One run: the progress of every batch, what StreamJob's controller said of its windows, and how far its
-    placements were from the bound."""
+    """One run: the progress of every batch, what StreamJob's controller said of its windows and of single batches, and
+    how far its placements were from the bound."""
 
     progress: list[dict[str, Any]]
     windows: list[dict[str, Any]]
-    placed: list[tuple[float, float]]
+    singles: list[tuple[float, float, float]]
+    placed: list[Placed]
 
 
 def run(case: Case, system: str, *, keep: pathlib.Path | None = None) -> Ran:
@@ -105,8 +106,13 @@ def run(case: Case, system: str, *, keep: pathlib.Path | None = None) -> Ran:
         progress = _run(case, system, folder, timeout_s)
         history = folder / "out" / "history.jsonl"
         if not history.exists():
-            return Ran(progress=progress, windows=[], placed=[])
-        return Ran(progress=progress, windows=windows_of(history), placed=placed_over_bound(history, case))
+            return Ran(progress=progress, windows=[], singles=[], placed=[])
+        return Ran(
+            progress=progress,
+            windows=windows_of(history),
+            singles=singles_of(history),
+            placed=placed_over_bound(history, case),
+        )
     finally:
         if keep is not None:
             _keep(folder, keep)

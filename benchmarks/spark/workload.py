@@ -29,11 +29,15 @@ class Workload:
 
     def bound_ms(self, executors: int, cores: int, batch: int) -> float:
         """What no placement takes less than for the stateful stages of one batch: the planners' proven bound."""
-        task_s = self.level_ms(batch) / 1000.0
-        return 1000.0 * batch_bound(_model(task_s, executors, cores), PlanParams())
+        return bound_ms(self.level_ms(batch), executors, cores)
 
 
-def _model(task_s: np.ndarray, executors: int, cores: int) -> LoadModel:
+def bound_ms(level_ms: np.ndarray, executors: int, cores: int) -> float:
+    """The planners' proven bound of stages whose tasks take so long, (n_levels, n_partitions), one after another."""
+    return 1000.0 * batch_bound(model_of(level_ms / 1000.0, executors, cores), PlanParams())
+
+
+def model_of(task_s: np.ndarray, executors: int, cores: int) -> LoadModel:
     """The true work as a load model; its placement is any, for nothing limits the moves."""
     n_levels, partitions = task_s.shape
     zeros = np.zeros(task_s.size)

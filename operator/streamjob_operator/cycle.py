@@ -13,6 +13,7 @@ from streamjob_operator.scaling.rule import ScalingRule, Situation
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.batching import batch_times
+from streamjob_operator.steps.behind import falls_behind, in_a_hurry, told
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.fail_safe import Blind, fail_safe
@@ -156,6 +157,8 @@ def think(
         collocate=job.spec.balancing.collocation.enabled,
         pinned=job.spec.balancing.pinned_operators,
     )
+    behind = falls_behind(seen)
+    job, solver = in_a_hurry(job, solver) if behind else (job, solver)
     plan = timed("solve", solver.solve, seen.model)
     settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
     situation = Situation(
@@ -186,6 +189,7 @@ def think(
         changed_at_s=seen.changed_at_s,
     )
     verdict = timed("gate", gate, case)
+    verdict = told(verdict) if behind else verdict
     if plan.choice is not None:
         verdict = dataclasses.replace(verdict, message=f"{verdict.message} {plan.choice}")
     return Thought(

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from streamjob_operator.events import told
 from streamjob_operator.series import BatchTimes
+from streamjob_operator.singles import SingleBatches, single_batches
 from streamjob_operator.values import LIVE_STATES, CycleRecord, ExecutorView, QueryRates, Room, Snapshot
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
@@ -32,8 +33,9 @@ class BatchDigest:
     """Mean batches in seconds; a figure that nobody knows is None.
 
     `measured_s` over the window; `predicted_s` of the same window, with what was known before it; `error_pct` is the
-    mean difference of both over the windows so far, in percent of the measured one; `planned_s` is what the plan
-    promises; `bound_s` what no placement within the budget goes below; `binds` says what most of a batch is spent on.
+    mean difference of both over the windows so far, in percent of the measured one; `singles` says how far predictions
+    of the window's batches were off one by one; `planned_s` is what the plan promises; `bound_s` what no placement
+    within the budget goes below; `binds` says what most of a batch is spent on.
     """
 
     measured_s: float
@@ -42,6 +44,7 @@ class BatchDigest:
     planned_s: float | None
     bound_s: float | None
     binds: str | None
+    singles: SingleBatches | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +141,7 @@ def _batch(record: CycleRecord) -> BatchDigest | None:
         planned_s=None if plan is None else plan.after.expected_s,
         bound_s=None if plan is None else plan.batch_bound_s,
         binds=record.binds,
+        singles=single_batches([record.batch_times]),
     )
 
 

@@ -16,6 +16,7 @@ from streamjob_operator import report_plots as plots
 from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.history import History, read_history
 from streamjob_operator.report_slowest import account
+from streamjob_operator.singles import single_batches
 from streamjob_operator.slowest import slowest
 from streamjob_operator.values import CycleRecord, Room
 from streamjob_operator.view_panels import clock_time, message
@@ -175,15 +176,10 @@ def _predicted(timeline: plots.Timeline) -> Iterator[Card]:
     errors = [one.batch.error_pct for one in timeline.cycles if one.batch and one.batch.error_pct is not None]
     if errors:
         yield Card(name="predicted batches are off by", value=f"{errors[-1]:.0f} %", note="mean of the last periods")
-    single = {
-        round(at_s, 1): abs(predicted_s - measured_s) / measured_s
-        for times in (one.batch_times for one in reversed(timeline.cycles) if one.batch_times is not None)
-        for at_s, measured_s, predicted_s in zip(times.ended_at_s, times.measured_s, times.predicted_s, strict=True)
-        if measured_s > 0
-    }
-    if single:
-        value = f"{100.0 * float(np.median(list(single.values()))):.0f} %"
-        yield Card(name="a single batch is off by", value=value, note=f"median of {len(single)} predicted ones")
+    single = single_batches(one.batch_times for one in timeline.cycles)
+    if single is not None:
+        note = f"median of {single.batches} predicted ones, nine of ten by {single.most_pct:.0f} % at most"
+        yield Card(name="a single batch is off by", value=f"{single.median_pct:.0f} %", note=note)
 
 
 def _noted_figures(history: History) -> list[Card]:

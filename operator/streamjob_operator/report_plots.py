@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from streamjob_operator.digest import CycleDigest
+from streamjob_operator.series import joined
 
 WIDTH_IN, HEIGHT_IN = 10.0, 2.7
 MARGINS = {"left": 0.075, "right": 0.82, "top": 0.91, "bottom": 0.17}
@@ -147,10 +148,10 @@ def batch_times(axes: Axes, timeline: Timeline) -> None:
         axes.axvline(step, color=SHIFT, linewidth=1, linestyle=":", alpha=0.7, label="more or less load")
     predicted = _series(timeline, lambda one: None if one.batch is None else one.batch.predicted_s)
     axes.plot(*predicted, color="#f08c00", linewidth=1.4, marker="x", markersize=4, label="mean batch, predicted")
-    single = _predicted_batches(timeline)
-    axes.plot(
-        list(single), list(single.values()), color="#f08c00", linestyle="", marker=".", markersize=4, label="predicted"
-    )
+    single = joined(one.batch_times for one in timeline.cycles if one.batch_times is not None)
+    if single is not None:
+        ends = [timeline.since_start(at_s) for at_s in single.ended_at_s.tolist()]
+        axes.plot(ends, single.predicted_s, ".", color="#f08c00", markersize=4, label="predicted")
     bound = _series(timeline, lambda one: None if one.batch is None else one.batch.bound_s)
     _steps(axes, bound, color="#2f9e44", linewidth=1, linestyle=":", label="bound")
     # The cold first batch would hide all others: the axis follows the rest, and the note keeps it honest.
@@ -161,15 +162,6 @@ def batch_times(axes: Axes, timeline: Timeline) -> None:
             axes.annotate(f"{duration:.1f} s ↑", (x, top), xytext=(4, -10), textcoords="offset points", color="#52606d")
     axes.set_ylabel("batch duration, s")
     _legend(axes)
-
-
-def _predicted_batches(timeline: Timeline) -> dict[float, float]:
-    """Single batches, as predicted by the first cycle that saw them: where on the time axis -> seconds."""
-    found: dict[float, float] = {}
-    for times in (one.batch_times for one in timeline.cycles if one.batch_times is not None):
-        for at_s, predicted_s in zip(times.ended_at_s.round(1).tolist(), times.predicted_s.tolist(), strict=True):
-            found.setdefault(timeline.since_start(at_s), predicted_s)
-    return found
 
 
 def loads(axes: Axes, timeline: Timeline) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -109,6 +109,42 @@ class BatchTimes:
     ended_at_s: FloatArray
     measured_s: FloatArray
     predicted_s: FloatArray
+
+    @property
+    def error_ratio(self) -> FloatArray:
+        """Difference between predicted and measured seconds, without its sign, as a part of the measured ones, of the
+        batches that took any time."""
+        took = self.measured_s > 0
+        return np.abs(self.predicted_s[took] / self.measured_s[took] - 1.0)
+
+    def ended_after(self, at_s: float) -> BatchTimes:
+        """Those batches that ended later than a moment; scrapes are stamped in milliseconds."""
+        return self._rows(self.ended_at_s > at_s + CLOCKS_S)
+
+    def _rows(self, which: BoolArray) -> BatchTimes:
+        return BatchTimes(
+            ended_at_s=self.ended_at_s[which],
+            measured_s=self.measured_s[which],
+            predicted_s=self.predicted_s[which],
+        )
+
+
+def joined(times: Iterable[BatchTimes]) -> BatchTimes | None:
+    """Every batch once, as it was predicted first, oldest first; None of none. `times`: of the cycles, in their order.
+
+    Windows overlap, so several cycles tell the same batch; what was known before it is what a prediction is judged by.
+    """
+    found: list[BatchTimes] = []
+    seen_s = -np.inf
+    for one in times:
+        new = one.ended_after(seen_s)
+        if new.ended_at_s.size:
+            found.append(new)
+            seen_s = float(new.ended_at_s[-1])
+    if not found:
+        return None
+    columns = [field.name for field in dataclasses.fields(BatchTimes)]
+    return BatchTimes(**{name: np.concatenate([getattr(one, name) for one in found]) for name in columns})
 
 
 CLOCKS_S = 1e-3

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamjob_operator.digest import BatchDigest, CycleDigest, ExecutorDigest
+from streamjob_operator.singles import SingleBatches
 from streamjob_operator.values import Room
 from streamjob_planners.batch.by_rows import Line
 
@@ -92,6 +93,8 @@ def figures_panel(past: Sequence[CycleDigest], bound_pct: float | None, moves_do
     table.add_row("last batch", number(_rate(now, "last_batch_s"), " s"), _trend(batches, top_s))
     if now.batch is not None:
         table.add_row("mean batch", number(now.batch.measured_s, " s"), _predictions(now.batch))
+        if now.batch.singles is not None:
+            table.add_row("single batches", *_singles(now.batch.singles))
     if now.changed_at_s is not None:
         table.add_row("load shared anew", number(now.at_s - now.changed_at_s, " s", 0), "ago: measured since then")
     if now.level_changed_at_s is not None:
@@ -117,6 +120,11 @@ def _predictions(batch: BatchDigest) -> str:
     return " · ".join(f"{name} {seconds:.1f} s" for name, seconds in figures if seconds is not None)
 
 
+def _singles(singles: SingleBatches) -> tuple[str, str]:
+    most = f"nine of ten by {singles.most_pct:.0f} % at most, of {singles.batches} predicted ones"
+    return f"± {singles.median_pct:.0f} %", most
+
+
 def _room(room: Room) -> tuple[str, str]:
     alike = f"{room.alike_ratio:.1f} x today's if all grows alike"
     if room.any_ratio is None:
@@ -129,7 +137,9 @@ def _by_rows(lines: Mapping[str, Line]) -> tuple[str, str]:
     if not lines:
         return DASH, "rows vary too little to tell: load counts as going with them"
     operator, line = max(lines.items(), key=lambda one: one[1].fixed_ratio)
-    return number(100 * line.fixed_ratio, " %", 0), f"± {100 * line.error_ratio:.0f} of operator {operator}'s seconds"
+    alike = f", {1000 * line.task_s:.0f} ms in each task" if line.task_s > 0 else ""
+    told = f"± {100 * line.error_ratio:.0f} of operator {operator}'s seconds{alike}"
+    return number(100 * line.fixed_ratio, " %", 0), told
 
 
 def _rate(now: CycleDigest, name: Literal["last_batch_s", "input_rps"]) -> float | None:

@@ -23,7 +23,7 @@ FINE = 1e-3
 """Part of the way from today to the floors that is not worth a trial."""
 
 
-def levelled(engine: Engine, limits: Limits, aim: BatchTime, floors: FloatArray) -> IntArray:
+def levelled_batch(engine: Engine, limits: Limits, aim: BatchTime, floors: FloatArray) -> IntArray:
     """The placement with the shortest batch that levelling found, (n_groups,); today's if it found none."""
     best = today = engine.problem.model.node_of
     reached, levels_s = aim.reached(best), aim.levels_s(best)

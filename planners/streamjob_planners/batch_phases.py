@@ -12,7 +12,7 @@ from streamjob_planners.batch.predict import free_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch_drain import drained, forced, on_marked
 from streamjob_planners.batch_goals import BatchTime, LevelSquares
-from streamjob_planners.batch_levelling import levelled
+from streamjob_planners.batch_levelling import levelled_batch
 from streamjob_planners.batch_thin import send_unpaid_home
 from streamjob_planners.cells import floors_s
 from streamjob_planners.crossings import Crossings
@@ -72,7 +72,7 @@ class BatchPhases:
         """The placement of the plan: short, drained, even, without what does not pay, never worse than today's."""
         today = self._problem.model.node_of
         to_drain = on_marked(self._problem, today).size > 0
-        first = levelled(self._engine, self._limits.share(LEVEL_SHARE), self._time, self._floors)
+        first = levelled_batch(self._engine, self._limits.share(LEVEL_SHARE), self._time, self._floors)
         self._engine.sort_groups(self._limits)
         part = self._limits.share(TIGHTEN_SHARE)
         node_of = self._shorten(tightened(self._engine, part, self._time, first, self.toll))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import table
-from predictions import row
+from predictions import lines, row
 from shifts import Shift, after_shifts
 
 
@@ -49,11 +49,21 @@ def test_errors_are_those_of_warm_windows_without_their_sign() -> None:
     assert found["signed_p50_pct"] == pytest.approx(0.0)
     assert found["fixed_ms"] == 800
     assert found["spread_ms"] == [20, 30, 40]
+    assert (found["singles"], found["single_p50_pct"]) == (0, None), "a run from before batches were told one by one"
+
+
+def test_single_batches_count_from_the_first_warm_one_on() -> None:
+    singles = [(95.0, 4.0, 9.0), (102.0, 4.0, 4.4), (112.0, 5.0, 5.0), (122.0, 5.0, 4.0), (132.0, 5.0, 5.25)]
+    windows = [window(100.0, 5.0, 5.5)]
+    found = row("two-wait", [run("streamjob", [4000.0], windows=windows, singles=singles)])
+    assert found["singles"] == 3, "the first two began before the run was warm"
+    assert found["single_p50_pct"] == pytest.approx(5.0)
+    assert "| 3 | 5.0 | 17.0 |" in list(lines([found]))[1]
 
 
 def test_a_case_is_held_against_its_bound_and_the_fixed_part_of_its_empty_one() -> None:
     placed = [(50.0, 1.9), (110.0, 1.2), (120.0, 1.1), (130.0, 1.05)]
-    ours = run("streamjob", [4000.0] * 16, placed_over_bound=placed)
+    ours = run("streamjob", [4000.0] * 16, placed_over_bound=placed, placed_with_own=placed[2:])
     sides = {"vanilla": {0: run("vanilla", [6000.0] * 16)}, "streamjob": {0: ours}}
     empty = {**run("vanilla", [1000.0] * 16), "case": "none-two-wait"}
     found = table.row("two-wait", sides, table.fixed_cost_ms([empty], "two-wait"))
@@ -61,6 +71,7 @@ def test_a_case_is_held_against_its_bound_and_the_fixed_part_of_its_empty_one() 
     assert found["p50_over_bound_and_fixed"] == {"mean": 1.0, "spread": 0.0, "trials": 1}
     assert found["placed_over_bound"] == {"mean": 1.1, "spread": 0.0, "trials": 1}
     assert found["placed_over_bound_at_end"] == {"mean": 1.05, "spread": 0.0, "trials": 1}
+    assert found["placed_with_own"] == {"mean": 1.075, "spread": 0.0, "trials": 1}
 
 
 def test_the_fixed_part_is_unknown_while_the_empty_case_was_not_run() -> None:

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamjob_operator.steps.batching import learn_batches
+from streamjob_operator.steps.behind import BATCHES_IN_LAG
 from streamjob_operator.steps.estimate import Estimate, estimate
 from streamjob_operator.values import CycleRecord, Memory, Snapshot
 from streamjob_planners.batch.work import Work, work_of
@@ -92,4 +93,4 @@ def _beyond_batches(snapshot: Snapshot) -> float | None:
     rates = snapshot.rates
     if rates.lag_rows is None:
         return None
-    return max(0.0, rates.lag_rows - 1.5 * rates.mean_batch_s * rates.input_rps)
+    return max(0.0, rates.lag_rows - BATCHES_IN_LAG * rates.mean_batch_s * rates.input_rps)

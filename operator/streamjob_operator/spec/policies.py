@@ -174,7 +174,7 @@ class Balancing(Part):
 
     payback_batches: float = Field(default=10.0, alias="payback", gt=0, le=1_000_000)
     """Batches within which moves must gain the seconds that they cost. Default 10, above 0, up to 1000000; for the
-    objective batchTime."""
+    objective batchTime. Not asked of a job that falls behind."""
 
     statistics_period_s: Duration = Field(default=300.0, alias="statisticsPeriod", ge=1, le=86400)
     """Window of measurement, and longest time between two cycles (SPL): events wake one sooner. Duration, default 5m,

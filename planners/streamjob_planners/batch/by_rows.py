@@ -4,6 +4,10 @@ The seconds of an operator's tasks are laid along a straight line over the rows 
 (Gauss, "Theoria combinationis observationum", 1823), batches weighing alike. The line says something only where rows
 have varied: its slope must be known well enough to tell tasks that go with their rows from tasks that do not care.
 Elsewhere nobody knows, and it is said so.
+
+What rows do not change is of two kinds: Spark's own seconds of a task, which are the same for all tasks of an operator,
+and what goes with a key group's size, such as work on its whole state. Lines of single groups tell them apart: where
+they begin, without a row, lies on a line itself over what the groups take.
 """
 
 from __future__ import annotations
@@ -18,6 +22,12 @@ LEAST_ROWS = 6
 """Rows of a series from which a line is laid."""
 DEVIATIONS = 2.0
 """Standard errors on each side of the interval of a slope: nineteen of twenty."""
+LEAST_TASKS = 8
+"""Key groups of an operator from which their lines tell what all of its tasks have alike."""
+MOST_BY_SIZE = 0.9
+"""Part of a task that goes with its size and no row, from which what all have alike cannot be told from it."""
+MOST_LEVERAGE = 0.99
+"""Of one group on that line: one that decides it alone has no error that could be told."""
 KNOWN = 0.5
 """Largest half width of that interval, as a part of the slope of tasks that go with their rows: a slope that may as
 well be 0 as that one explains nothing."""
@@ -26,10 +36,11 @@ well be 0 as that one explains nothing."""
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """One operator's tasks together: the part of a mean batch's seconds that rows do not change, 0 to 1, and half the
-    width of its interval."""
+    width of its interval. `task_s` of it are those that every task has alike, seconds; 0 where nobody knows."""
 
     fixed_ratio: float
     error_ratio: float
+    task_s: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +51,8 @@ class GroupSeconds:
         mean_s, spread_s: mean and standard deviation from batch to batch, (n_groups,).
         batches: how many there were.
         rows: rows of the whole batch, in the mean.
-        fixed_ratio: part of `mean_s` that rows do not change, 0 to 1, (n_groups,): its operator's, and 0 where nobody
-            knows, as seconds that go with rows are never too few for more rows.
+        fixed_ratio: part of `mean_s` that rows do not change, 0 to 1, (n_groups,): what all tasks have alike, and the
+            same part of the rest; 0 where nobody knows, as seconds that go with rows are never too few for more rows.
         lines: by operator; an operator of which rows explain nothing has none.
     """
 
@@ -80,9 +91,11 @@ def seconds_by_rows(busy_s: FloatArray, rows: FloatArray, batches: IntArray, ope
     squares = (weight[:, None] * (per_batch - mean_s) ** 2).sum(axis=0)
     lines, fixed_ratio = {}, np.zeros(operator.size)
     for one in np.unique(operator).tolist():
-        line = _line(per_batch[:, operator == one].sum(axis=1), rows / weight, weight)
+        mine = operator == one
+        line = _line(per_batch[:, mine].sum(axis=1), rows / weight, weight)
         if line is not None:
-            lines[one], fixed_ratio[operator == one] = line, line.fixed_ratio
+            line = dataclasses.replace(line, task_s=_alike_s(per_batch[:, mine], rows / weight, weight, line))
+            lines[one], fixed_ratio[mine] = line, _parts(mean_s[mine], line)
     return GroupSeconds(
         mean_s=mean_s,
         spread_s=np.sqrt(squares / max(1, weight.size - 1)),
@@ -106,3 +119,41 @@ def _line(seconds: FloatArray, rows: FloatArray, weight: FloatArray) -> Line | N
     if error > KNOWN * whole:
         return None
     return Line(fixed_ratio=float(np.clip(1.0 - slope / whole, 0.0, 1.0)), error_ratio=error / whole)
+
+
+def _alike_s(seconds: FloatArray, rows: FloatArray, weight: FloatArray, line: Line) -> float:
+    """Seconds without a row that each of an operator's tasks has alike; 0 where chance may be all that shows them.
+
+    `seconds` (n_rows, n_groups). Where groups' lines begin is laid along a line over their means, lighter ones with
+    more weight. Whether noise goes with the seconds or with their root, the error is told by what single groups show
+    when they are left out (MacKinnon and White, Journal of Econometrics 29, 1985).
+    """
+    mean_s, mean_rows = weight @ seconds / weight.sum(), float(weight @ rows / weight.sum())
+    known = mean_s > 0
+    if int(known.sum()) < LEAST_TASKS:
+        return 0.0
+    slope = (weight * (rows - mean_rows)) @ (seconds - mean_s) / float(weight @ (rows - mean_rows) ** 2)
+    size, begin = mean_s[known], (mean_s - slope * mean_rows)[known]
+    columns = np.stack([1.0 / np.sqrt(size), np.sqrt(size)], axis=1)  # of 1 and of the size, over the deviation
+    inverse = np.linalg.pinv(columns.T @ columns)
+    fit: FloatArray = inverse @ columns.T @ (begin / np.sqrt(size))
+    first_s, by_size = float(fit[0]), float(fit[1])
+    left = (begin - first_s - by_size * size) / np.sqrt(size)
+    leverage = np.minimum((columns @ inverse * columns).sum(axis=1), MOST_LEVERAGE)
+    error_s = DEVIATIONS * float(np.sqrt(((inverse[0] @ columns.T * left / (1.0 - leverage)) ** 2).sum()))
+    most_s = line.fixed_ratio * float(size.mean())
+    if first_s <= error_s:
+        return 0.0
+    # A group begins at alike + by_size (mean - alike): what all have alike does not go with the size once more.
+    return min(most_s, first_s / (1.0 - min(max(by_size, 0.0), MOST_BY_SIZE)))
+
+
+def _parts(mean_s: FloatArray, line: Line) -> FloatArray:
+    """The part of each of an operator's tasks that rows do not change, (n_groups,): together they are the line's."""
+    alike_s = np.minimum(mean_s, line.task_s)
+    rest_s = mean_s - alike_s
+    left_s = max(0.0, line.fixed_ratio * float(mean_s.sum()) - float(alike_s.sum()))
+    by_size = left_s / float(rest_s.sum()) if rest_s.any() else 0.0
+    fixed_s: FloatArray = alike_s + by_size * rest_s
+    ratio: FloatArray = np.divide(fixed_s, mean_s, out=np.full(mean_s.size, line.fixed_ratio), where=mean_s > 0)
+    return ratio

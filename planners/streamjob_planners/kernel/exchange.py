@@ -15,6 +15,8 @@ from streamjob_planners.kernel.transfer import ANY_COST
 
 MOST_TRIED = 40
 """Nodes with which a node tries to exchange."""
+ANYWHERE = 0.5
+"""Part of the pairs looked at for something to save whose other node is any; else it is where a group came from."""
 NEXT_TO_NOTHING = 1e-9
 """Part of the budget that is not worth saving."""
 STUCK = -2
@@ -105,7 +107,7 @@ def save(fixed: Fixed, state: State, table: Table, tries: int) -> None:
             return
         group = state.away[below(state, state.counters[N_AWAY])]
         node, other = state.at[group], fixed.home[group]
-        if chance(state) < 0.5:
+        if chance(state) < ANYWHERE:
             other = fixed.receivers[below(state, fixed.receivers.size)]
         if node == other or state.off[node] or state.off[other] or fixed.marked[other]:
             continue

@@ -6,12 +6,23 @@ from streamjob_planners.kernel.compiled import compiled
 from streamjob_planners.kernel.near import SAMPLES, below, group_near
 from streamjob_planners.kernel.state import N_AWAY, N_FOCUS, Fixed, State, chance
 
+FOCUSED = 0.95
+"""Part of the steps that begin at a node off its band or to be drained."""
+BY_LOAD = 0.5
+"""Part of the groups sent that are chosen for their load; the others are any of the node's."""
+ELSEWHERE = 0.8
+"""Part of the redirected groups that go elsewhere and not home."""
+SHIFTS, SWAPS, RETURNS = 0.22, 0.4, 0.52
+"""Up to where a number from 0 to 1 stands for each kind of step that sends a group from home."""
+REPLACES, REDIRECTS, TRADES, SPLITS = 0.7, 0.78, 0.86, 0.93
+"""The same of those that change what has been sent; what is left stands for merging."""
+
 
 @compiled
 def focus_node(fixed: Fixed, state: State) -> int:
     """A node off its band or to be drained, now and then any node."""
     size = state.counters[N_FOCUS]
-    if size > 0 and chance(state) < 0.95:
+    if size > 0 and chance(state) < FOCUSED:
         return int(state.focus[below(state, size)])
     return below(state, fixed.capacity.size)
 
@@ -102,7 +113,7 @@ def shift(fixed: Fixed, state: State, node: int) -> int:
     if source < 0 or target < 0 or source == target:
         return 0
     wanted = min(abs(excess), abs(misfit(fixed, state, target if source == node else source)))
-    group = group_near(fixed, state, source, wanted) if chance(state) < 0.5 else any_group(state, source)
+    group = group_near(fixed, state, source, wanted) if chance(state) < BY_LOAD else any_group(state, source)
     if group < 0:
         return 0
     state.groups[0], state.targets[0] = group, target
@@ -202,7 +213,7 @@ def redirect(fixed: Fixed, state: State, node: int) -> int:
     if group < 0:
         return 0
     target = fixed.home[group]
-    if chance(state) < 0.8:
+    if chance(state) < ELSEWHERE:
         here = state.at[group]
         elsewhere = here == node or fixed.base[here] != fixed.base[node]
         target = emptier_node(fixed, state, here) if elsewhere else node
@@ -226,24 +237,24 @@ def trade(fixed: Fixed, state: State, node: int) -> int:
 
 @compiled
 def send_more(fixed: Fixed, state: State, node: int, kind: float) -> int:
-    """A step that sends a group from home, `kind` from 0 to 0.52."""
-    if kind < 0.22:
+    """A step that sends a group from home, `kind` from 0 to RETURNS."""
+    if kind < SHIFTS:
         return shift(fixed, state, node)
-    if kind < 0.4:
+    if kind < SWAPS:
         return swap(fixed, state, node)
     return shift_and_return(fixed, state, node)
 
 
 @compiled
 def rearrange(fixed: Fixed, state: State, node: int, kind: float) -> int:
-    """A step that changes what has been sent, `kind` from 0.52 to 1."""
-    if kind < 0.7:
+    """A step that changes what has been sent, `kind` from RETURNS to 1."""
+    if kind < REPLACES:
         return replace(fixed, state, node)
-    if kind < 0.78:
+    if kind < REDIRECTS:
         return redirect(fixed, state, node)
-    if kind < 0.86:
+    if kind < TRADES:
         return trade(fixed, state, node)
-    return split(fixed, state, node) if kind < 0.93 else merge(fixed, state, node)
+    return split(fixed, state, node) if kind < SPLITS else merge(fixed, state, node)
 
 
 @compiled
@@ -251,4 +262,4 @@ def propose(fixed: Fixed, state: State) -> int:
     """Fill in a random step; its number of pieces, 0 if none came about."""
     node = focus_node(fixed, state)
     kind = chance(state)
-    return send_more(fixed, state, node, kind) if kind < 0.52 else rearrange(fixed, state, node, kind)
+    return send_more(fixed, state, node, kind) if kind < RETURNS else rearrange(fixed, state, node, kind)

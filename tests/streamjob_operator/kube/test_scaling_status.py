@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from worlds import even, job, warm
 
 from streamjob_operator.asking.decision import decided
 from streamjob_operator.asking.predictions import predicted
 from streamjob_operator.kube.models.scaling import MOST_SHARES, ScalingStatus
-from streamjob_operator.kube.report.scaling import measured_of, scaling_of
+from streamjob_operator.kube.report.scaling import measured_of, scaling_of, stages_of
 from streamjob_operator.values import CycleRecord
 
 
@@ -43,6 +45,19 @@ def test_of_many_key_groups_the_heaviest_is_kept() -> None:
     for executors in (1, 2, 6):
         one, other = (predicted(measured, executors, 20.0) for measured in (before, after))
         assert other.batch_s == pytest.approx(one.batch_s, rel=0.02)
+
+
+def test_what_each_task_has_alike_is_kept_beside_what_goes_with_its_size() -> None:
+    of = record()
+    before = decided(of, "j", None, None).measured
+    each_s = before.work.task_fixed_s + before.work.task_row_s * before.rows
+    fixed_s = 0.02 + 0.3 * (each_s - 0.02)
+    work = dataclasses.replace(before.work, task_fixed_s=fixed_s, task_row_s=(each_s - fixed_s) / before.rows)
+    stages = tuple(stages_of(dataclasses.replace(before, work=work)))
+    assert stages[-1].task_seconds == pytest.approx(0.7 * 0.02, rel=1e-3)
+    after = measured_of(kept(of).model_copy(update={"stages": stages})).work
+    assert after.task_fixed_s == pytest.approx(fixed_s, rel=1e-3)
+    assert after.task_row_s == pytest.approx(work.task_row_s, rel=1e-3)
 
 
 def test_the_decision_is_told() -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import io
 from typing import Any
 
+import numpy as np
 import pytest
 from agent_reports import agent
 from fake_api import FakeApi
@@ -15,7 +16,7 @@ from worlds import World, even, job, warm
 from streamjob_operator.kube.api.kinds import STREAM_JOBS
 from streamjob_operator.kube.api.times import rfc3339, rfc3339_micro, seconds
 from streamjob_operator.kube.kubectl.views import explain_view
-from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Handled, Status
+from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Handled, SinglesStatus, Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import MapView
 from streamjob_operator.kube.report.compose import compose, read_status, to_document
@@ -26,6 +27,7 @@ from streamjob_operator.kube.report.facts import Cycle, DriverFacts, Facts, Metr
 from streamjob_operator.kube.report.sections import batch_summary
 from streamjob_operator.kube.report.tellings import tellings
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.series import BatchTimes
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord, Memory, Reason
 
@@ -123,6 +125,20 @@ def test_what_load_is_survived_is_told_and_explained() -> None:
     console = Console(width=200, file=io.StringIO())
     console.print(explain_view("small", status))
     assert told in console.file.getvalue()
+
+
+def test_how_far_single_batches_were_off_is_told() -> None:
+    record = skewed().turn(AUTO)
+    assert status_of(facts(record)).batch.singles is None  # type: ignore[union-attr]
+    times = BatchTimes(
+        ended_at_s=np.array([10.0, 20.0]), measured_s=np.array([4.0, 5.0]), predicted_s=np.array([4.4, 5.0])
+    )
+    status = status_of(facts(dataclasses.replace(record, batch_times=times)))
+    assert status.batch is not None
+    assert status.batch.singles == SinglesStatus(batches=2, median_percent=5.0, most_percent=9.0)
+    console = Console(width=200, file=io.StringIO())
+    console.print(explain_view("small", status))
+    assert "half were off by 5 percent at most, nine of ten by 9" in console.file.getvalue()
 
 
 def test_moves_that_were_just_asked_for() -> None:

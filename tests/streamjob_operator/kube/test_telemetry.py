@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from worlds import World, job
@@ -9,6 +12,7 @@ from worlds import World, job
 from streamjob_operator.kube.process import telemetry_names as names
 from streamjob_operator.kube.process.telemetry import Telemetry
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.series import BatchTimes
 from streamjob_operator.spec import StreamJob
 
 FIXED = job(("min: 1, max: 6", "min: 2, max: 2"))
@@ -104,3 +108,22 @@ def test_requests_to_the_api_server_are_counted() -> None:
     page = samples(telemetry)
     assert page[(names.API_REQUESTS.name, ("200", "partitionmaps", "apply"))] == 2
     assert page[(names.API_REQUESTS.name, ("409", "partitionmaps", "apply"))] == 1
+
+
+def test_every_batch_that_was_predicted_is_counted_once_though_windows_overlap() -> None:
+    telemetry, record = Telemetry(), skewed().turn(FIXED)
+    reporter = telemetry.reporter("prod", FIXED)
+    assert ("streamjob_job_batch_prediction_error_ratio_count", ()) not in samples(telemetry)
+    early = BatchTimes(
+        ended_at_s=np.array([10.0, 20.0]), measured_s=np.array([4.0, 5.0]), predicted_s=np.array([4.4, 5.0])
+    )
+    late = BatchTimes(
+        ended_at_s=np.array([20.0, 30.0]), measured_s=np.array([5.0, 2.0]), predicted_s=np.array([9.0, 6.0])
+    )
+    for one in (early, late, None):
+        reporter.report(dataclasses.replace(record, batch_times=one))
+    page, name = samples(telemetry), names.SINGLE_ERRORS.name
+    assert page[(f"{name}_count", ())] == 3
+    assert page[(f"{name}_sum", ())] == pytest.approx(0.1 + 0.0 + 2.0)
+    below = {end: page[(f"{name}_bucket", (end,))] for end in ("0.02", "0.05", "0.1", "0.15", "1.0", "+Inf")}
+    assert below == {"0.02": 1, "0.05": 1, "0.1": 1, "0.15": 2, "1.0": 2, "+Inf": 3}

@@ -68,6 +68,19 @@ def test_a_uniform_shuffle_of_which_the_heaviest_pairs_are_known_has_no_pair_wor
     assert len(beneficial_pairs(_shuffle(small_model, 80, traffic_out=sent), 1.5)) == 0
 
 
+def test_the_two_thousand_heaviest_pairs_of_a_hundred_by_a_hundred_are_no_heavier_than_the_others(small_model):
+    width, rng = 100, np.random.default_rng(6)
+    sent = rng.normal(100.0, 10.0, (width, width))
+    heaviest = np.argsort(-sent, axis=None)[:2000]
+    links = {(at // width, width + at % width): float(sent.flat[at]) for at in heaviest.tolist()}
+    size = {"n_nodes": 10, "operators": [0] * width + [1] * width}
+    place = (np.arange(2 * width) % 10).tolist()
+    told = np.append(sent.sum(axis=1), np.zeros(width))
+    whole = small_model(place, [1.0] * 2 * width, links, traffic_out=told, **size)
+    assert len(beneficial_pairs(whole, 1.5)) == 0
+    assert len(beneficial_pairs(small_model(place, [1.0] * 2 * width, links, **size), 1.5)) == 2000, "without totals"
+
+
 def test_the_partners_that_a_key_group_may_have_can_be_told(small_model):
     model = _shuffle(small_model, 400, traffic_partners=np.full(40, 80))
     assert len(beneficial_pairs(model, 1.5)) == 400  # a fourth of what each could send to, so four times the mean

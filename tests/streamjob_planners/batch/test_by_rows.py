@@ -42,6 +42,55 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     assert held >= 88
 
 
+ZIPF = 1.0 / np.arange(1, 17) ** 0.8 / (1.0 / np.arange(1, 17) ** 0.8).sum()
+"""Parts that sixteen key groups have of all rows."""
+
+
+def skewed(own_s: float, by_size: float, seed: int, n_rows: int = 24) -> tuple[GroupSeconds, np.ndarray]:
+    """Key groups of 4 ms a row together; each task takes `own_s` more, and `by_size` of its mean work for no row.
+
+    What was measured of them, and what they take at 3000 rows. Batches as a whole, and tasks, vary by a tenth.
+    """
+    rng = np.random.default_rng(seed)
+    rows = rng.uniform(500.0, 1500.0, n_rows)
+    mean_s = 0.004 * ZIPF * 1000.0
+
+    def true_s(at: np.ndarray) -> np.ndarray:
+        return own_s + mean_s * (by_size + (1.0 - by_size) * at[:, None] / 1000.0)
+
+    noise = (1.0 + 0.1 * rng.standard_normal((n_rows, 1))) * (1.0 + 0.1 * rng.standard_normal((n_rows, 16)))
+    known = seconds_by_rows(true_s(rows) * noise, rows, np.ones(n_rows, dtype=np.int64), np.zeros(16, dtype=np.int64))
+    return known, true_s(np.array([3000.0]))[0]
+
+
+def test_what_each_task_takes_without_a_row_is_no_larger_where_more_rows_go() -> None:
+    found = [skewed(own_s=0.15, by_size=0.0, seed=seed) for seed in range(40)]
+    told = [known.lines[0].task_s for known, _ in found if 0 in known.lines]
+    assert len(told) >= 36
+    assert np.median(told) == pytest.approx(0.15, rel=0.25)
+    off = [known.at(3000.0) / true_s - 1.0 for known, true_s in found if 0 in known.lines]
+    heaviest, lightest = (float(np.median([one[at] for one in off])) for at in (0, -1))
+    assert heaviest == pytest.approx(0.0, abs=0.06), "with 2.4 s of 6.4 as a part of every task: 0.2 below"
+    assert lightest == pytest.approx(0.0, abs=0.15)
+
+
+def test_what_goes_with_the_size_of_a_task_is_not_taken_for_the_same_of_each() -> None:
+    found = [skewed(own_s=0.0, by_size=0.4, seed=seed)[0] for seed in range(200)]
+    lines = [known.lines[0] for known in found if 0 in known.lines]
+    assert len(lines) >= 150
+    assert sum(line.task_s > 0.0 for line in lines) <= 0.06 * len(lines)
+    assert all(np.ptp(known.fixed_ratio) < 1e-12 for known in found if 0 in known.lines and not known.lines[0].task_s)
+
+
+def test_no_task_has_more_without_rows_than_it_takes() -> None:
+    for seed in range(40):
+        known, _ = skewed(own_s=0.3, by_size=0.3, seed=seed)
+        assert (known.fixed_ratio <= 1.0).all()
+        if 0 in known.lines:
+            fixed_s = float((known.mean_s * known.fixed_ratio).sum())
+            assert fixed_s == pytest.approx(known.lines[0].fixed_ratio * float(known.mean_s.sum()))
+
+
 @pytest.mark.parametrize("rows", [np.full(40, 1000.0), 1000.0 + np.arange(40) % 3, np.array([500.0, 1500.0])])
 def test_rows_that_do_not_vary_or_are_few_explain_nothing(rows: np.ndarray) -> None:
     known = measured(rows, noise=0.2)

@@ -14,6 +14,7 @@ from streamjob_operator.kube.api.times import seconds
 from streamjob_operator.kube.kubectl.meanings import meaning_of
 from streamjob_operator.kube.models.status import Condition, Decision, Figures, PlanStatus, Status
 from streamjob_operator.kube.names import Condition as Kind
+from streamjob_operator.singles import SingleBatches
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.values import PendingPlan
 
@@ -76,7 +77,15 @@ def explain_view(name: str, status: Status) -> RenderableType:
     for one in status.conditions:
         table.add_row(one.type, Text(one.status, style=_style(one)), one.reason, one.message)
     told = () if status.load is None else (status.load.survived, status.load.memory, *status.load.speeds)
-    return Group(*parts, *(Text(one) for one in told if one), table)
+    return Group(*parts, *(Text(one) for one in (_singles(status), *told) if one), table)
+
+
+def _singles(status: Status) -> str | None:
+    """How far single batches were from what was predicted of them."""
+    told = None if status.batch is None else status.batch.singles
+    if told is None:
+        return None
+    return SingleBatches(batches=told.batches, median_pct=told.median_percent, most_pct=told.most_percent).sentence
 
 
 def _why(name: str, status: Status) -> Panel:

@@ -21,6 +21,9 @@ class StageWork(Part):
     fixed_seconds: float
     """Seconds of all its tasks in a batch that rows do not change."""
 
+    task_seconds: float | None = None
+    """Those of them that each task has alike; the others go with the shares. Absent where all of them do."""
+
     row_seconds: float
     """Seconds of all its tasks together for each row of the batch."""
 

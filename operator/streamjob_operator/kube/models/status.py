@@ -109,6 +109,19 @@ class LoadStatus(Part):
     """Executors that are planned for as slower or faster than most, a sentence each."""
 
 
+class SinglesStatus(Part):
+    """Batches of the statistics period that were predicted one by one."""
+
+    batches: int
+    """How many."""
+
+    median_percent: float
+    """Half of the predictions were off by this at most, percent of the measured seconds."""
+
+    most_percent: float
+    """Nine of ten were off by this at most, percent of the measured seconds."""
+
+
 class BatchStatus(Part):
     """Micro-batches, measured and predicted."""
 
@@ -121,6 +134,9 @@ class BatchStatus(Part):
     error_percent: float | None = None
     """Mean difference between predicted and measured batches, percent of the measured ones. Above 25 the load distance
     decides in place of predicted batches."""
+
+    singles: SinglesStatus | None = None
+    """The same of single batches; absent where none was predicted."""
 
     bound_seconds: float | None = None
     """Mean batch that no placement within the migration budget goes below, seconds."""

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from streamjob_operator.kube.process import telemetry_names as names
+from streamjob_operator.kube.process.telemetry_errors import Errors
 from streamjob_operator.kube.process.telemetry_figures import Figures, Key, Labels, added, replaced
 from streamjob_operator.kube.process.telemetry_names import Family
 from streamjob_operator.spec import StreamJob
@@ -29,6 +30,7 @@ class JobSeries:
 
     totals: dict[Key, float] = dataclasses.field(default_factory=dict)
     now: dict[Key, float] = dataclasses.field(default_factory=dict)
+    errors: Errors = dataclasses.field(default_factory=Errors)
 
     def take(self, grown: Figures, newest: Figures) -> None:
         """Take one cycle in."""
@@ -77,13 +79,18 @@ class Telemetry(Collector):
         """Take one cycle in."""
         grown, newest = added(record), replaced(record)
         with self._lock:
-            self._jobs.setdefault((namespace, job.metadata.name), JobSeries()).take(grown, newest)
+            series = self._jobs.setdefault((namespace, job.metadata.name), JobSeries())
+            series.take(grown, newest)
+            series.errors.take(record.batch_times)
         self._cycle_s.observe(sum(record.step_seconds.values()))
 
     def collect(self) -> Iterator[Metric]:
-        """Every family but histograms, with no sample where nothing is known."""
+        """Every family but that of cycles' lengths, with no sample where nothing is known."""
+        off = HistogramMetricFamily(names.SINGLE_ERRORS.name, names.SINGLE_ERRORS.help, labels=names.JOB_LABELS)
         with self._lock:
             jobs = {job: {**series.totals, **series.now} for job, series in self._jobs.items()}
+            for job, series in sorted(self._jobs.items()):
+                series.errors.add_to(off, job)
             api_requests = dict(self._api_requests)
         rows: dict[Family, dict[Labels, float]] = {one: {} for one in names.FAMILIES if one.kind != "histogram"}
         rows[names.JOBS][()] = len(jobs)
@@ -94,6 +101,7 @@ class Telemetry(Collector):
                 rows[family][(*job, *labels)] = value
         for family, values in rows.items():
             yield _metric(family, values)
+        yield off
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

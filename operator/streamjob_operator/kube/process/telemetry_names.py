@@ -100,6 +100,12 @@ BATCH_ERROR = Family(
     help="Mean difference between predicted and measured batches, percent of the measured ones; above 25 nothing is "
     "planned on predictions.",
 )
+SINGLE_ERRORS = Family(
+    name="streamjob_job_batch_prediction_error_ratio",
+    kind="histogram",
+    help="Difference between the predicted and the measured seconds of each batch, counted once, as a part of the "
+    "measured ones. Left out: batches in which key groups moved, or executors came or went.",
+)
 PLANNED_BATCH = Family(
     name="streamjob_job_planned_batch_seconds",
     kind="gauge",
@@ -180,6 +186,7 @@ FAMILIES: tuple[Family, ...] = (
     PREDICTED_BATCH,
     SCALING_ERROR,
     BATCH_ERROR,
+    SINGLE_ERRORS,
     PLANNED_BATCH,
     BATCH_BOUND,
     COLLOCATION,

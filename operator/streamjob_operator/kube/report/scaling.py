@@ -13,6 +13,8 @@ from streamjob_operator.values import CycleRecord
 from streamjob_planners.batch.work import FreeWork, Work
 from streamjob_planners.model import FloatArray, GroupId
 
+NOTHING = 1e-6
+"""Part of a mean task that rounding makes."""
 DIGITS = 5
 """That are kept of each figure: nobody knows more, and a status is small."""
 
@@ -23,7 +25,7 @@ def scaling_of(record: CycleRecord) -> ScalingStatus | None:
         found = decided(record, "", None, None)
     except (Unanswerable, ValueError):
         return None
-    measured, stages = found.measured, tuple(_stages(found.measured))
+    measured, stages = found.measured, tuple(stages_of(found.measured))
     return ScalingStatus(
         at=round(measured.at_s, 3),
         rate=_short(measured.rate_rps),
@@ -48,11 +50,11 @@ def measured_of(status: ScalingStatus) -> Measured:
     if not own:
         raise Unanswerable("its batches have more stages than the status keeps")
     counts = [one.tasks or 0 for one in own]
-    shares = [_shares(one) for one in own]
+    fixed_s, row_s = zip(*(_seconds(one, status.rows) for one in own), strict=True)
     work = Work(
         level=np.repeat([one.level for one in own], counts).astype(np.int64),
-        task_fixed_s=np.concatenate([share * one.fixed_seconds for share, one in zip(shares, own, strict=True)]),
-        task_row_s=np.concatenate([share * one.row_seconds for share, one in zip(shares, own, strict=True)]),
+        task_fixed_s=np.concatenate(fixed_s),
+        task_row_s=np.concatenate(row_s),
         spread_ratio=np.zeros(sum(counts)),
         fixed_s=status.fixed_seconds,
         free=tuple(
@@ -76,7 +78,8 @@ def measured_of(status: ScalingStatus) -> Measured:
     )
 
 
-def _stages(measured: Measured) -> Iterator[StageWork]:
+def stages_of(measured: Measured) -> Iterator[StageWork]:
+    """The work of a batch, stages without key groups first, then level by level."""
     work = measured.work
     for free in work.free:
         yield StageWork(level=free.level, fixed_seconds=_short(free.fixed_s), row_seconds=_short(free.row_s))
@@ -88,10 +91,28 @@ def _stages(measured: Measured) -> Iterator[StageWork]:
             level=level,
             tasks=share.size,
             fixed_seconds=_short(float(work.task_fixed_s[here].sum())),
+            task_seconds=_alike_s(each_s, work.task_fixed_s[here]),
             row_seconds=_short(float(work.task_row_s[here].sum())),
             largest=_short(float(share.max())),
             shares=tuple(_short(one) for one in share.tolist()) if share.size <= MOST_SHARES else None,
         )
+
+
+def _alike_s(each_s: FloatArray, fixed_s: FloatArray) -> float | None:
+    """Where the line of fixed seconds over all seconds of tasks begins; None where it begins at nothing."""
+    size, fixed = each_s - each_s.mean(), fixed_s - fixed_s.mean()
+    squares = float(size @ size)
+    slope = float(size @ fixed) / squares if squares > 0 else np.inf
+    alike_s = min(float(fixed_s.mean() - slope * each_s.mean()), float(fixed_s.mean()))
+    return _short(alike_s) if alike_s > NOTHING * float(each_s.mean()) else None
+
+
+def _seconds(stage: StageWork, rows: float) -> tuple[FloatArray, FloatArray]:
+    """Of each task without a row, and for each row of the batch, (n_tasks,)."""
+    share, alike_s = _shares(stage), stage.task_seconds or 0.0
+    each_s = share * (stage.fixed_seconds + stage.row_seconds * rows)
+    fixed_s = np.minimum(each_s, alike_s + share * max(0.0, stage.fixed_seconds - share.size * alike_s))
+    return fixed_s, (each_s - fixed_s) / rows
 
 
 def _shares(stage: StageWork) -> FloatArray:

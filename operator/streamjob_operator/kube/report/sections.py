@@ -10,10 +10,12 @@ from streamjob_operator.kube.models.status import (
     LoadStatus,
     MarkedExecutor,
     MigrationsStatus,
+    SinglesStatus,
 )
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.report.facts import DriverFacts, Facts
 from streamjob_operator.kube.report.motion import Motion
+from streamjob_operator.singles import SingleBatches
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.steps import speeds
 from streamjob_operator.steps.headroom import sentence
@@ -87,8 +89,17 @@ def batch_of(record: CycleRecord, objective_s: float | None) -> BatchStatus | No
         predicted_seconds=_rounded(batch.predicted_s),
         error_percent=_rounded(batch.error_pct),
         bound_seconds=_rounded(batch.bound_s),
+        singles=None if batch.singles is None else _singles(batch.singles),
         binds=batch.binds,
         summary=batch_summary(batch.measured_s, objective_s),
+    )
+
+
+def _singles(singles: SingleBatches) -> SinglesStatus:
+    return SinglesStatus(
+        batches=singles.batches,
+        median_percent=round(singles.median_pct, 2),
+        most_percent=round(singles.most_pct, 2),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from streamjob_operator.scaling.late import late_ratio
 from streamjob_operator.scaling.rule import Situation
+from streamjob_operator.steps.behind import BATCHES_IN_LAG, CATCHES_UP
 from streamjob_operator.values import QueryRates
 from streamjob_planners import measures
 from streamjob_planners.advice.sentences import amount
@@ -20,8 +21,6 @@ HEADROOM = 0.9
 """Part of the trigger interval that a batch should take at most."""
 TOLERANCE = 0.9
 """A smaller fleet must stay below this part of its limits, else a load at the border would scale in and out again."""
-CATCHES_UP = 0.95
-"""Rows that arrive over rows that are taken, up to which batches that overrun get shorter by themselves."""
 MAX_JUMP = 2.0
 """A rule that reads batch times asks for at most this times the executors that there are."""
 
@@ -63,7 +62,7 @@ def catch_up_ratio(rates: QueryRates, catch_up_s: float) -> float:
     """
     if rates.lag_rows is None or rates.input_rps <= 0:
         return 0.0
-    backlog = max(0.0, rates.lag_rows - 1.5 * rates.mean_batch_s * rates.input_rps)
+    backlog = max(0.0, rates.lag_rows - BATCHES_IN_LAG * rates.mean_batch_s * rates.input_rps)
     return min(1.0, backlog / catch_up_s / rates.input_rps)
 
 
