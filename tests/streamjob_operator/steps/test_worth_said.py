@@ -170,10 +170,23 @@ def test_executors_that_are_filled_are_named_five_at_most(fresh: int, names: str
     )
 
 
+def test_an_executor_that_gets_nothing_is_not_named() -> None:
+    model = timed([10.0, 4.0, 4.0], [0, 1, 1], nodes=4)
+    found = gained(model, [0, 2, 1])
+    assert found is not None
+    assert "executors that had none: 2. Batches" in found[1]
+
+
+def test_a_batch_of_no_work_fills_nobody_and_is_at_its_bound() -> None:
+    idle = timed([0.0, 0.0], [0, 0])
+    assert gained(idle, [0, 1]) is None
+    assert why_not(idle, [0, 1], bound_s=0.0)[0] is Reason.BALANCED
+
+
 def test_an_executor_is_not_filled_for_next_to_nothing_nor_where_batches_get_longer() -> None:
     next_to_nothing, plan = filling(2, light_s=0.01)
     assert worth_time.gained(next_to_nothing, plan, HOUR) is None
-    longer = timed([5.0, 5.0, 5.0, 1.0], [0, 1, 0, 1], nodes=3)
-    assert gained(longer, [0, 0, 0, 2]) is None
+    longer = timed([4.0, 0.5, 1.75, 1.75], [0, 1, 1, 1], nodes=3)
+    assert gained(longer, [0, 0, 1, 2]) is None, "half a second longer"
     used = timed([10.0, 4.0, 4.0, 0.0], [0, 1, 1, 2], nodes=3)
     assert gained(used, [0, 2, 1, 2]) is None, "the third executor has a key group already"
