@@ -11,9 +11,6 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 _ROOMS = ("agent", "planners", "operator")
 
-_ABOUT_CYCLES = ("reasons", "scaling", "arrivals", "idle", "leaving", "replicas", "memory", "gate")
-_CYCLES = " ".join((*(f"cycle_{one}" for one in _ABOUT_CYCLES), "approval"))
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
@@ -64,7 +61,7 @@ MODULES = (
     _agent("wish", "wish", "registration"),
     Module(path="planners/streamjob_planners/verify.py", judged_by=("tests/streamjob_planners/test_verify*.py",)),
     Module(path="planners/streamjob_planners/facts.py", judged_by=("tests/streamjob_planners/test_facts.py",)),
-    _step("gate", "worth_time next_start", _CYCLES),
+    _step("gate"),
     _step("scale", "scale scale_answers"),
     _agent("actuation", "actuation", "agent", "rests", "lives"),
     _agent("admit", "admit", "agent"),

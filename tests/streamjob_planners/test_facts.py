@@ -100,6 +100,12 @@ def test_without_traffic_and_without_load_figures_say_so(small_model):
     assert (found["load_index"], found["collocation_factor"], found["max_load"]) == (100.0, None, 0.0)
 
 
+def test_little_load_and_little_traffic_are_not_none(small_model):
+    little = small_model([0, 1], [0.25, 0.25], {(0, 1): 0.5}, n_nodes=2, traffic_load_ratio=0.25)
+    found = facts.recomputed(little, np.zeros(2, dtype=np.int64))
+    assert (found["load_index"], found["collocation_factor"]) == (50.0, 100.0)
+
+
 def test_local_traffic_saves_at_both_ends_and_remote_traffic_costs_as_much(talking):
     saving = dataclasses.replace(talking, traffic_load_ratio=0.05)
     apart = facts.recomputed(saving, np.array([0, 1, 0, 1]))  # 20 B/s become local and 10 remote
