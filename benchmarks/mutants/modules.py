@@ -49,11 +49,12 @@ def _agent(name: str, *tests: str) -> Module:
     )
 
 
-def _step(name: str, steps: str = "", cycles: str = "") -> Module:
-    """A step of the cycle, by its own tests in `steps/` and by those of whole cycles that speak of it."""
-    own = tuple(f"tests/streamjob_operator/steps/test_{test}.py" for test in (steps or name).split())
-    whole = tuple(f"tests/streamjob_operator/test_{test}.py" for test in cycles.split())
-    return Module(path=f"operator/streamjob_operator/steps/{name}.py", judged_by=(*own, *whole))
+def _step(name: str, *tests: str) -> Module:
+    """A step of the cycle, by the tests of steps: of whole cycles each takes its seconds."""
+    return Module(
+        path=f"operator/streamjob_operator/steps/{name}.py",
+        judged_by=tuple(f"tests/streamjob_operator/steps/test_{test}.py" for test in (tests or (name,))),
+    )
 
 
 MODULES = (
@@ -62,7 +63,7 @@ MODULES = (
     Module(path="planners/streamjob_planners/verify.py", judged_by=("tests/streamjob_planners/test_verify*.py",)),
     Module(path="planners/streamjob_planners/facts.py", judged_by=("tests/streamjob_planners/test_facts.py",)),
     _step("gate"),
-    _step("scale", "scale scale_answers"),
+    _step("scale", "scale", "scale_answers"),
     _agent("actuation", "actuation", "agent", "rests", "lives"),
     _agent("admit", "admit", "agent"),
     _agent("lives"),
@@ -70,19 +71,19 @@ MODULES = (
     _agent("rests"),
     _agent("pacing"),
     _agent("guard"),
-    _step("worth", "worth worth_time"),
-    _step("worth_time", "worth_said worth_time worth"),
-    _step("worth_distance", "worth_distance worth worth_said"),
-    _step("worth_swing", "worth_swing worth"),
+    _step("worth", "worth", "worth_time"),
+    _step("worth_time", "worth_said", "worth_time", "worth"),
+    _step("worth_distance", "worth_distance", "worth", "worth_said"),
+    _step("worth_swing", "worth_swing", "worth"),
     _step("leave"),
     _step("resize"),
     _step("fail_safe"),
     _step("idle"),
     _step("headroom"),
-    _step("recall", "recall fleet"),
-    _step("windows", "scale scale_answers"),
+    _step("recall", "recall", "fleet"),
+    _step("windows", "scale", "scale_answers"),
     _step("approve"),
-    _step("boundary", "boundary worth_time"),
+    _step("boundary", "boundary", "worth_time"),
 )
 
 
