@@ -57,6 +57,23 @@ def test_a_generous_budget_makes_all_moves_at_once_and_a_tight_one_a_few_at_a_ti
     assert spread_out(model, plan, FREE) == tight, "a tenth of a batch of 2 s is less than a move"
 
 
+@pytest.mark.parametrize(
+    ("budget", "move_s", "waves"),
+    [
+        ({}, 0.02, [2]),
+        ({}, 0.04, [1, 1]),
+        ({"latencyObjective": "1s"}, 0.4, [2]),
+        ({"latencyObjective": "1s"}, 0.7, [1, 1]),
+    ],
+)
+def test_batches_of_no_time_leave_moves_all_that_there_is(
+    budget: dict[str, str], move_s: float, waves: list[int]
+) -> None:
+    model = dataclasses.replace(timed([0.0, 0.0], [0, 0]), migration_cost_s=np.full(2, move_s))
+    spread = spread_out(model, moved(model, [1, 1]), MigrationBudget.model_validate(budget))
+    assert [len(wave.moves) for wave in spread] == waves
+
+
 def test_the_first_move_of_a_wave_stands_for_all_that_load_beside_it() -> None:
     model = pairs()
     plan = moved(model, ONE_EACH)

@@ -111,6 +111,12 @@ def test_the_number_that_was_wanted_when_measurements_ended_is_what_they_are_cou
     assert grown(never, world=longer(1.4))[0] == 3
 
 
+@pytest.mark.parametrize("ratio", [1.0, 0.9])
+def test_batches_that_take_no_longer_than_usual_ask_for_nothing_however_many_there_were(ratio: float) -> None:
+    fewer = dataclasses.replace(MEMORY, outage=outage(base=4))
+    assert stays(fewer, world=longer(ratio)) == f"2 executors stay, {NOTHING}."
+
+
 def test_the_floor_is_asked_for_on_its_own_rung_alone() -> None:
     on_it = dataclasses.replace(MEMORY, outage=outage(Rung.FLOOR))
     found = blind(on_it).verdict

@@ -70,7 +70,7 @@ def test_a_driver_that_is_known_keeps_all() -> None:
 
 
 def test_of_another_driver_only_what_moves_cost_is_known() -> None:
-    found = recall_unmeasured(FULL, seen(READY, application_id="app-2"), NOW_S)
+    found = recall_unmeasured(FULL, seen(READY, application_id="app-2", moves_pending=3), NOW_S)
     assert (found.application_id, found.executors, found.first_seen_s) == ("app-2", ("0", "1", "2"), NOW_S)
     assert (found.marked, found.pending, found.lag, found.fleet_since_s) == ((), None, None, None)
     assert (found.arrivals, found.filling, found.stirred_at_s) == (0, False, None)
@@ -107,6 +107,11 @@ def test_the_newest_generation_counts_whoever_made_it() -> None:
     assert now(KNOWN, generation_applied=None).generation == 4
     assert now(KNOWN, generation_applied=3).generation == 4
     assert now(KNOWN, generation_applied=6).generation == 6
+
+
+def test_before_any_generation_was_applied_nobody_is_behind() -> None:
+    found = now(dataclasses.replace(KNOWN, generation=0, executors_target=5), generation_applied=None)
+    assert (found.generation, found.executors_target) == (0, 5)
 
 
 def test_what_is_wanted_is_what_was_decided_and_what_is_there_before_anything_was() -> None:
@@ -172,7 +177,7 @@ def test_one_that_was_marked_goes_as_it_was_meant_to() -> None:
 
 def test_one_that_was_expected_takes_its_share_by_itself() -> None:
     expecting = dataclasses.replace(KNOWN, arrivals=2)
-    found = changed(expecting, "0", "1", "2", "3", pending=4)
+    found = changed(expecting, "0", "1", "2", "3", pending=1)
     assert (times(found), found.arrivals, found.filling) == ((NOW_S, 990.0, 700.0), 1, True)
     assert not changed(expecting, "0", "1", "2", "3").filling
 
@@ -189,7 +194,7 @@ def test_one_that_came_and_one_that_was_lost_are_both() -> None:
     assert (times(found), found.arrivals) == ((NOW_S, 800.0, 990.0), 0)
 
 
-@pytest.mark.parametrize(("pending", "filling"), [(3, True), (0, False)])
+@pytest.mark.parametrize(("pending", "filling"), [(1, True), (0, False)])
 def test_filling_goes_on_while_moves_are_pending(pending: int, filling: bool) -> None:
     before = dataclasses.replace(KNOWN, filling=True)
     assert changed(before, "0", "1", "2", pending=pending).filling is filling

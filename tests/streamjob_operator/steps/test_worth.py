@@ -130,6 +130,12 @@ def test_by_seconds_it_must_save_that_within_the_batches_in_which_moves_have_to_
     assert worth(model, moved(model, JOINED), Balancing()).reason is Reason.GAIN_TOO_SMALL
 
 
+def test_those_are_batches_as_they_are_today() -> None:
+    shorter = talking(timed([1.0, 1.0, 0.985, 0.985], [0, 0, 1, 1]))  # too little shorter by the plan to be made for it
+    model = costing(shorter, 1.0, 10 * 2.0)
+    assert worth(model, moved(model, JOINED), Balancing()).reason is Reason.COLLOCATION
+
+
 def test_what_collocation_would_save_and_cost_is_said() -> None:
     model = dataclasses.replace(even(), migration_cost_s=np.full(4, 3.0))
     found = worth(model, moved(model, JOINED), BY_DISTANCE)
