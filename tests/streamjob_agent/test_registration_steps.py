@@ -66,6 +66,12 @@ def test_a_disobeyed_move_of_unknown_cost_leaves_the_whole_pace_to_the_next(
     assert released(Pace(max_cost_s=1.0), {}, {B: cost_s, C: 9.0}, **waiting) == begun
 
 
+@pytest.mark.parametrize(("size", "begun"), [(60, {A, B}), (61, {A})])
+def test_a_disobeyed_move_of_unknown_size_does_so_too(size: int, begun: set[GroupKey]) -> None:
+    waiting = {"registered": {**RUNNING, A: "2"}, "asked": {A: 2}}
+    assert released(Pace(max_state_bytes=60), {B: size, C: 99}, {}, **waiting) == begun
+
+
 def test_a_move_that_is_seen_obeyed_counts_in_the_plan_and_in_the_total() -> None:
     state = dataclasses.replace(
         PLACED, registered={**RUNNING, A: "2"}, goals={A: "2", B: "2"}, done=1, done_total=4, pace=Pace(max_moves=0)
