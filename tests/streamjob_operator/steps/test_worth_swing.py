@@ -123,6 +123,12 @@ def test_moves_must_be_paid_for_by_what_is_saved_of_the_batches(
     assert (worth_swing.gained(given, mixed(given), at_once) is not None) is pays
 
 
+def test_moves_may_cost_all_that_is_saved_in_time() -> None:
+    at_once = Balancing.model_validate({"migrationBudget": {"maxCost": "1h"}})
+    half = sized(1.0, move_s=5.0, swing=1.0)  # 2 s of each batch, and 20 s for moves
+    assert worth_swing.gained(half, mixed(half), at_once) is not None
+
+
 def test_moves_that_are_not_paid_for_in_time_are_not_made() -> None:
     dear = dataclasses.replace(model(0.8), migration_cost_s=np.full(GROUPS, 500.0))
     assert worth_swing.gained(dear, mixed(dear), Balancing()) is None
