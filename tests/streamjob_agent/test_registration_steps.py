@@ -90,6 +90,19 @@ def test_a_group_is_wanted_where_it_runs_once_its_executor_is_to_go_before_it_go
     state = dataclasses.replace(PLACED, registered={**RUNNING, A: "2"})
     after, told = registration.step(state, dataclasses.replace(WORLD, shut=frozenset("2")))
     assert (after.registered[A], told) == ("1", {})
+    assert after.guard_total == 0, "nobody was lost"
+
+
+def test_a_group_that_is_back_where_it_is_wanted_was_never_away_as_to_what_comes_later() -> None:
+    after, _ = registration.step(dataclasses.replace(PLACED, asked={A: 3}), WORLD)
+    assert after.asked == {}
+
+
+def test_without_a_plan_what_is_smallest_leaves_first_and_what_nobody_measured_counts_as_nothing() -> None:
+    unplanned = Wish(registered=RUNNING)
+    for sizes, first in (({A: 0}, A), ({A: 1}, B), ({A: 2, B: 1, C: 3}, B)):
+        world = dataclasses.replace(WORLD, shut=frozenset("1"), state_bytes=sizes)
+        assert list(registration.step(unplanned, world)[1]) == [first]
 
 
 def test_a_group_that_nobody_has_seen_is_the_bridges_until_its_executor_dies() -> None:
