@@ -250,8 +250,8 @@ def test_executors_of_another_speed_are_told() -> None:
     assert verdict.message == f"{BETTER} Executor 1 works at 0.5 of the others' speed (0.5 to 0.5)."
 
 
-OFF = Knowledge(error_ratio=Learned(mean=0.4, weight=5.0))
-DOUBT = " Predicted batches are off by 40 percent, so the load distance decides."
+OFF = Knowledge(error_ratio=Learned(mean=0.65, weight=5.0))
+DOUBT = " Predicted batches are off by 65 percent, so the load distance decides."
 
 
 def test_predictions_that_are_off_are_told_where_they_would_decide() -> None:
