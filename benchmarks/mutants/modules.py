@@ -11,9 +11,6 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 _ROOMS = ("agent", "planners", "operator")
 
-_ABOUT_CYCLES = ("reasons", "scaling", "arrivals", "idle", "leaving", "replicas", "memory", "gate")
-_CYCLES = " ".join((*(f"cycle_{one}" for one in _ABOUT_CYCLES), "approval"))
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
@@ -52,19 +49,21 @@ def _agent(name: str, *tests: str) -> Module:
     )
 
 
-def _step(name: str, steps: str, cycles: str) -> Module:
-    """A step of the cycle, by its own tests in `steps/` and by those of whole cycles that speak of it."""
-    own = tuple(f"tests/streamjob_operator/steps/test_{test}.py" for test in steps.split())
-    whole = tuple(f"tests/streamjob_operator/test_{test}.py" for test in cycles.split())
-    return Module(path=f"operator/streamjob_operator/steps/{name}.py", judged_by=(*own, *whole))
+def _step(name: str, *tests: str) -> Module:
+    """A step of the cycle, by the tests of steps: of whole cycles each takes its seconds."""
+    return Module(
+        path=f"operator/streamjob_operator/steps/{name}.py",
+        judged_by=tuple(f"tests/streamjob_operator/steps/test_{test}.py" for test in (tests or (name,))),
+    )
 
 
 MODULES = (
     _agent("registration", "registration", "registration_steps"),
     _agent("wish", "wish", "registration"),
     Module(path="planners/streamjob_planners/verify.py", judged_by=("tests/streamjob_planners/test_verify*.py",)),
-    _step("gate", "worth_time next_start", _CYCLES),
-    _step("scale", "scale scale_answers", ""),
+    Module(path="planners/streamjob_planners/facts.py", judged_by=("tests/streamjob_planners/test_facts.py",)),
+    _step("gate"),
+    _step("scale", "scale", "scale_answers"),
     _agent("actuation", "actuation", "agent", "rests", "lives"),
     _agent("admit", "admit", "agent"),
     _agent("lives"),
@@ -72,18 +71,19 @@ MODULES = (
     _agent("rests"),
     _agent("pacing"),
     _agent("guard"),
-    _step("worth", "worth_time worth_swing collocation_pays", "cycle_reasons cycle_leaving"),
-    _step("worth_time", "worth_time worth_swing collocation_pays", "cycle_reasons cycle_sizes"),
-    _step("worth_distance", "collocation_pays worth_swing", "cycle_reasons"),
-    _step("leave", "fleet", "cycle_leaving cycle_scaling"),
-    _step("resize", "fleet scale", "cycle_scaling cycle_leaving cycle_arrivals cycle_replicas"),
-    _step("fail_safe", "fleet", "cycle_fail_safe"),
-    _step("idle", "scale", "cycle_idle"),
-    _step("headroom", "scale", "cycle_scaling cycle_idle cycle_reasons"),
-    _step("recall", "fleet", "cycle_leaving cycle_scaling cycle_arrivals"),
-    _step("windows", "scale", "cycle_reasons"),
-    _step("approve", "fleet", "approval"),
-    _step("boundary", "batching", "cycle_together cycle_reasons"),
+    _step("worth", "worth", "worth_time"),
+    _step("worth_time", "worth_said", "worth_time", "worth"),
+    _step("worth_distance", "worth_distance", "worth", "worth_said"),
+    _step("worth_swing", "worth_swing", "worth"),
+    _step("leave"),
+    _step("resize"),
+    _step("fail_safe"),
+    _step("idle"),
+    _step("headroom"),
+    _step("recall", "recall", "fleet"),
+    _step("windows", "scale", "scale_answers"),
+    _step("approve"),
+    _step("boundary", "boundary", "worth_time"),
 )
 
 

@@ -66,6 +66,12 @@ def test_a_disobeyed_move_of_unknown_cost_leaves_the_whole_pace_to_the_next(
     assert released(Pace(max_cost_s=1.0), {}, {B: cost_s, C: 9.0}, **waiting) == begun
 
 
+@pytest.mark.parametrize(("size", "begun"), [(60, {A, B}), (61, {A})])
+def test_a_disobeyed_move_of_unknown_size_does_so_too(size: int, begun: set[GroupKey]) -> None:
+    waiting = {"registered": {**RUNNING, A: "2"}, "asked": {A: 2}}
+    assert released(Pace(max_state_bytes=60), {B: size, C: 99}, {}, **waiting) == begun
+
+
 def test_a_move_that_is_seen_obeyed_counts_in_the_plan_and_in_the_total() -> None:
     state = dataclasses.replace(
         PLACED, registered={**RUNNING, A: "2"}, goals={A: "2", B: "2"}, done=1, done_total=4, pace=Pace(max_moves=0)
@@ -84,6 +90,19 @@ def test_a_group_is_wanted_where_it_runs_once_its_executor_is_to_go_before_it_go
     state = dataclasses.replace(PLACED, registered={**RUNNING, A: "2"})
     after, told = registration.step(state, dataclasses.replace(WORLD, shut=frozenset("2")))
     assert (after.registered[A], told) == ("1", {})
+    assert after.guard_total == 0, "nobody was lost"
+
+
+def test_a_group_that_is_back_where_it_is_wanted_was_never_away_as_to_what_comes_later() -> None:
+    after, _ = registration.step(dataclasses.replace(PLACED, asked={A: 3}), WORLD)
+    assert after.asked == {}
+
+
+def test_without_a_plan_what_is_smallest_leaves_first_and_what_nobody_measured_counts_as_nothing() -> None:
+    unplanned = Wish(registered=RUNNING)
+    for sizes, first in (({A: 0}, A), ({A: 1}, B), ({A: 2, B: 1, C: 3}, B)):
+        world = dataclasses.replace(WORLD, shut=frozenset("1"), state_bytes=sizes)
+        assert list(registration.step(unplanned, world)[1]) == [first]
 
 
 def test_a_group_that_nobody_has_seen_is_the_bridges_until_its_executor_dies() -> None:

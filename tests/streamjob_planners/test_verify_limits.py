@@ -137,6 +137,11 @@ def test_a_resource_may_be_used_up_and_no_more(model):
     assert _found(limited(9.99), plan) == [(ViolationCode.RESOURCE, told)]
 
 
+def test_an_executor_without_any_room_may_hold_nothing(model):
+    memory = Resource(name="memory", use=np.full(4, 10.0), limit=np.array([50.0, 50.0, 0.0]))
+    assert _found(dataclasses.replace(model, resources=(memory,)), _plan(model, [0, 0, 1, 1])) == []
+
+
 def test_an_executor_above_its_limit_may_not_take_more(model):
     memory = Resource(name="memory", use=np.full(4, 10.0), limit=np.array([15.0, 50.0, 5.0]))
     tight = dataclasses.replace(model, resources=(memory,), load=np.array([10.0, 20.0, 10.0, 60.0]))
@@ -239,8 +244,15 @@ def test_a_lower_bound_of_the_batch_may_be_reached(model, bound_s, told):
 def test_a_lower_bound_of_nothing_may_be_a_rounding_above_it(small_model):
     model = small_model([0, 0], [10.0, 10.0], n_nodes=2)
     even = _plan(model, [0, 1])
-    assert _found(model, dataclasses.replace(even, lower_bound=1e-9)) == []
+    for rounding in (1e-9, 1e-6):
+        assert _found(model, dataclasses.replace(even, lower_bound=rounding)) == []
     assert [code for code, _ in _found(model, dataclasses.replace(even, lower_bound=1e-3))] == [ViolationCode.BOUND]
+
+
+@pytest.mark.parametrize(("task_s", "bound_s"), [(0.0, 1e-6), (0.1, 0.1)])
+def test_a_lower_bound_of_a_short_batch_may_be_reached_and_be_a_rounding_above_it(model, task_s, bound_s):
+    timed = _batches(model, [task_s, 0.0, task_s, 0.0])
+    assert _found(timed, dataclasses.replace(_plan(timed, [0, 0, 1, 1]), batch_bound_s=bound_s)) == []
 
 
 def test_a_bound_of_the_batch_without_batches_says_nothing(model):

@@ -164,7 +164,7 @@ def _only_finishing(model: LoadModel, plan: Plan, case: Case) -> tuple[Plan, Wor
     """Balancing is off or only recommends: key groups leave marked executors, nothing else moves."""
     drains = drains_only(model, plan)
     judged = _worth(case, drains)
-    if judged.act and judged.reason is Reason.DRAINING:
+    if judged.reason is Reason.DRAINING:
         return drains, judged
     judged = _worth(case, plan)
     if not judged.act:

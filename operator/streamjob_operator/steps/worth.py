@@ -64,7 +64,7 @@ def _payback_s(model: LoadModel, plan: Plan, balancing: Balancing) -> float:
     """Seconds within which collocation must save what its moves cost."""
     if not by_time(model, balancing):
         return traffic.PAYBACK_S
-    return balancing.payback_batches * (plan.before.expected_s or 0.0)
+    return balancing.payback_batches * worth_time.expected(plan)[0]
 
 
 def _collocation(model: LoadModel, plan: Plan, within_s: float) -> Worth:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 
 from streamjob_operator.spec import Balancing
 from streamjob_operator.steps import worth_swing
@@ -61,9 +62,71 @@ def test_chance_too_few_windows_and_no_series_do_not() -> None:
         assert worth_swing.gained(given, mixed(given), Balancing()) is None
 
 
-def test_what_only_one_half_shows_does_not() -> None:
+def test_what_only_one_half_shows_does_not_even_if_moves_are_free() -> None:
     late = model(0.8, begins=13)
-    assert worth_swing.gained(late, mixed(late), Balancing()) is None
+    for given in (late, dataclasses.replace(late, migration_cost_s=np.zeros(GROUPS))):
+        assert worth_swing.gained(given, mixed(given), Balancing()) is None
+
+
+def test_a_half_without_work_speaks_against_nothing() -> None:
+    rows = model(0.8, noise=0.0).load_series
+    assert rows is not None
+    slept = dataclasses.replace(model(0.8), load_series=np.where(np.arange(WINDOWS)[:, None] < 12, 0.0, rows))
+    assert worth_swing.gained(slept, mixed(slept), Balancing()) is not None
+
+
+def sized(share: float, fixed_s: float = 0.0, move_s: float = 0.01, swing: float = 0.8) -> LoadModel:
+    """Batches of 4 s, or that share of it, beside what is fixed; four moves to either executor, one after another."""
+    whole = model(swing, noise=0.0)
+    assert whole.load_series is not None
+    assert whole.batch is not None
+    batch = dataclasses.replace(whole.batch, task_s=share * whole.batch.task_s, fixed_s=fixed_s)
+    return dataclasses.replace(
+        whole,
+        batch=batch,
+        load=share * whole.load,
+        load_series=share * whole.load_series,
+        migration_cost_s=np.full(GROUPS, move_s),
+    )
+
+
+@pytest.mark.parametrize("share", [1.0, 0.01])
+@pytest.mark.parametrize(("swing", "percent"), [(0.8, 44), (0.84, 46)])
+def test_what_would_have_been_saved_is_said_however_little_there_was_to_do(
+    share: float, swing: float, percent: int
+) -> None:
+    little = sized(share, move_s=0.0, swing=swing)
+    found = worth_swing.gained(little, mixed(little), Balancing())
+    assert found is not None
+    assert found[1] == (
+        f"Loads swing from batch to batch: the last 24 would have taken {percent} percent less in both halves of them; "
+        "8 moves cost 0 s once."
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "fixed_s", "move_s", "pays"),
+    [
+        (1.0, 0.0, 4.2, True),  # 17.8 s are saved in ten batches, moves cost 16.8 s
+        (1.0, 0.0, 4.7, False),
+        (1.0, 10.0, 4.2, True),
+        (1.0, 10.0, 4.7, False),  # nothing is saved of what is fixed
+        (0.1, 0.0, 0.42, True),
+        (0.1, 0.0, 0.47, False),
+    ],
+)
+def test_moves_must_be_paid_for_by_what_is_saved_of_the_batches(
+    share: float, fixed_s: float, move_s: float, *, pays: bool
+) -> None:
+    at_once = Balancing.model_validate({"migrationBudget": {"maxCost": "1h"}})
+    given = sized(share, fixed_s, move_s)
+    assert (worth_swing.gained(given, mixed(given), at_once) is not None) is pays
+
+
+def test_moves_may_cost_all_that_is_saved_in_time() -> None:
+    at_once = Balancing.model_validate({"migrationBudget": {"maxCost": "1h"}})
+    half = sized(1.0, move_s=5.0, swing=1.0)  # 2 s of each batch, and 20 s for moves
+    assert worth_swing.gained(half, mixed(half), at_once) is not None
 
 
 def test_moves_that_are_not_paid_for_in_time_are_not_made() -> None:
