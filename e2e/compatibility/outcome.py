@@ -7,11 +7,13 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a row. `told` are the acts as they were seen, or the agent's sentence; `wrong` says what failed."""
+    """What came of a row on a day (ISO 8601): `told` are the acts as they were seen, or the agent's sentence; `wrong` says
+    what failed."""
 
     row: str
     spark: str
     java: str
+    day: str
     took_s: float
     told: tuple[str, ...]
     wrong: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import pathlib
 import random
@@ -42,6 +43,7 @@ def run(row: Row, folder: pathlib.Path, seed: int = 1) -> Outcome:
         row=row.name,
         spark=version,
         java=trial.java,
+        day=datetime.date.today().isoformat(),
         took_s=round(time.monotonic() - began_s, 1),
         told=tuple(trial.told),
         wrong=tuple(trial.wrong),
