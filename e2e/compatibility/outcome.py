@@ -7,8 +7,10 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a row on a day (ISO 8601): `told` are the acts as they were seen, or the agent's sentence; `wrong` says
-    what failed."""
+    """What came of a row. `told` are the acts as they were seen, or the agent's sentence; `wrong` says what failed.
+
+    `day` is that of the run, as ISO 8601 has it.
+    """
 
     row: str
     spark: str

@@ -19,7 +19,7 @@ machine. "exact" means that every row of the answer is right and no task failed 
 asked for and got key groups, *killed* one that got SIGKILL while it held some. Where actuation stays off, the agent's
 own sentence says why, and the job's answer is exact all the same.
 
-`make spark-compatibility` runs all of it and writes this page, from the newest run of each cell, whose day is at its end.
+`make spark-compatibility` runs all of it and writes this page, from the newest run of each cell: its day is at its end.
 Cells that were not run again stay.
 """
 NOT_RUN = "not run"

@@ -14,7 +14,9 @@ from e2e.compatibility import page, rows
 from e2e.compatibility.__main__ import main
 from e2e.compatibility.outcome import Outcome
 
-GOOD = Outcome(row="timers", spark="4.3.0", java="17.0.1", day="2026-01-01", took_s=50.0, told=("12 moves", "one drained"))
+GOOD = Outcome(
+    row="timers", spark="4.3.0", java="17.0.1", day="2026-01-01", took_s=50.0, told=("12 moves", "one drained")
+)
 
 
 def test_outcomes_are_read_as_they_were_kept(tmp_path: Path) -> None:
