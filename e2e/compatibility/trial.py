@@ -64,12 +64,13 @@ class Trial:
         """Start the program, do to it what the row says, look at its answer. Raises NotSeen."""
         row = self._row
         self._order(place)
-        agent = row.program == "program" and not row.late
-        running = Running(self._folder, place.env, f"e2e.compatibility.{row.program}", agent=agent, feeds=row.endless)
+        running = Running(
+            self._folder, place.env, f"e2e.compatibility.{row.program}", agent=row.door == rows.RUN, feeds=row.endless
+        )
         try:
             running.write(row.files_first)
             running.begin()
-            if row.late:
+            if row.door == rows.INSTALL:
                 running.write(FILES_UNTOUCHED)
                 running.ask("install")
             for name in row.acts:
@@ -95,6 +96,7 @@ class Trial:
             "loses_shuffle": row.loses_shuffle,
             "own_files": row.own_files,
             "ended": row.ended,
+            "plugin": row.door == rows.PLUGIN,
         }
         (self._folder / "order.json").write_text(json.dumps(order))
 
