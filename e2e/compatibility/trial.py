@@ -77,6 +77,8 @@ class Trial:
                 self._act(running, name)
             if not row.acts and row.endless:
                 self._leave_alone(running)
+            if rows.KILL not in row.acts:
+                self._errors(running)
             result = running.finish()
         finally:
             running.end()
@@ -104,6 +106,7 @@ class Trial:
         if name == rows.KILL:  # no task may have failed before
             running.ask("count")
             self._failed(running.read("before.json")["failed_tasks"])
+            self._errors(running)
         self.told.append(ACTS[name](running, list(self._row.queries), self._chance))
 
     def _leave_alone(self, running: Running) -> None:
@@ -135,6 +138,12 @@ class Trial:
                 self.wrong.append("no task failed: the files that were lost were not needed")
         elif tasks:
             self.wrong.append(f"{tasks} tasks failed that nobody had killed")
+
+    def _errors(self, running: Running) -> None:
+        """What the agent caught of its own: no harm to the job, but before a kill there is no reason for any."""
+        status = running.status()
+        if status is not None and status.errors_total:
+            self.told.append(f"{status.errors_total} errors of the agent's own ({status.message})")
 
 
 def _numbers(version: str) -> tuple[int, ...]:
