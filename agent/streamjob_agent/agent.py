@@ -64,7 +64,6 @@ class Agent:
         self._tuner = LocalityTuner()
         self._locality_wait_s: float | None = None
         self._memory: Mapping[str, ExecutorMemory] = {}
-        self._bridge_errors: Mapping[str, int] = {}
         self._bridge_work_s = 0.0
         self._dropped = 0  # measurements that did not fit into the probe, because nobody drained it for long
         self._lock = threading.Lock()  # guards the four below, which requests touch too
@@ -207,7 +206,8 @@ class Agent:
 
     def _read_diagnostics(self) -> None:
         faults, counters = self._bridge.diagnostics()
-        self._bridge_errors = {f"bridge_{place}": count for place, (count, _) in faults.items()}
+        for place, (count, newest) in faults.items():
+            self.guard.heard(f"bridge_{place}", count, newest)
         self._bridge_work_s = sum(value for name, value in counters.items() if name.endswith("_ns")) / 1e9
 
     def _check_health(self) -> None:
@@ -299,4 +299,4 @@ class Agent:
 
     def _errors(self) -> dict[str, int]:
         lost = {"dropped": self._dropped} if self._dropped else {}
-        return {**self.guard.errors(), **self._bridge_errors, **lost}
+        return {**self.guard.errors(), **lost}

@@ -64,17 +64,28 @@ class Guard:
         """Count and log an error that was caught elsewhere."""
         self._caught(place, error)
 
+    def heard(self, place: str, total: int, sentence: str) -> None:
+        """Take over what the JVM caught by itself: how many so far, and the newest one, `type: text`."""
+        with self._lock:
+            news = total > self._errors[place]
+            self._errors[place] = max(total, self._errors[place])
+        if news:
+            self._tell(place, sentence, sentence.partition(":")[0])
+
     def _caught(self, place: str, error: BaseException) -> None:
         if self._quiet:
             return
-        sentence = describe(error)
         with self._lock:
             self._errors[place] += 1
             self._in_a_row[place] += 1
+        self._tell(place, describe(error), type(error).__name__)
+
+    def _tell(self, place: str, sentence: str, kind: str) -> None:
+        with self._lock:
             self._newest.pop(place, None)  # so that the newest one is the last
             self._newest[place] = sentence
-            first = (place, type(error).__name__) not in self._logged
-            self._logged.add((place, type(error).__name__))
+            first = (place, kind) not in self._logged
+            self._logged.add((place, kind))
         level = logging.WARNING if first else logging.DEBUG
         log.log(level, "StreamJob agent, %s: %s (the job is not affected)", place, sentence)
 

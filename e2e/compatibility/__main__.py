@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import pathlib
 import shutil
 import sys
@@ -46,8 +45,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def write(args: argparse.Namespace) -> int:
-    """The page."""
-    args.page.write_text(page.page(page.read(args.out), datetime.date.today().isoformat()), encoding="utf-8")
+    """The page: cells that were run, beside what it has of others."""
+    before = args.page.read_text(encoding="utf-8") if args.page.exists() else ""
+    found = {**page.kept(before), **page.cells(page.read(args.out))}
+    args.page.write_text(page.page(found), encoding="utf-8")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`connect_client.py FOLDER`: a client of a Spark Connect server, a JVM driver with the agent as its plugin."""
+"""`connect_client.py FOLDER`: a client of Spark Connect, and its server, which may have the agent as its plugin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyspark.errors.exceptions.connect import SparkConnectException
 from pyspark.sql import SparkSession
 
 from e2e.compatibility.program import Program
-from e2e.compatibility.submitted import PLUGIN, submitted
+from e2e.compatibility.submitted import PLUGIN, have_jars_made, plugged, submitted
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 WAIT_S = 300.0
@@ -37,8 +37,11 @@ class Client(Program):
             "spark.ui.enabled": "true",
             "spark.ui.port": str(self.page),
         }
-        options = ["--jars", str(self.folder / PLUGIN), "--class", SERVER]
-        driver = self.server.enter_context(submitted(self.folder, conf, options, ["spark-internal"]))
+        options = ["--class", SERVER]
+        if self.order["plugin"]:
+            have_jars_made(self.folder)
+            conf, options = plugged(conf), ["--jars", str(self.folder / PLUGIN), *options]
+        driver = self.server.enter_context(submitted(conf, options, ["spark-internal"]))
         until_s = time.monotonic() + WAIT_S
         while not _listens(port) and driver.poll() is None and time.monotonic() < until_s:
             time.sleep(0.5)

@@ -8,7 +8,7 @@ import sys
 
 from e2e.compatibility.answers import in_order
 from e2e.compatibility.lines import CLOSING_KEY
-from e2e.compatibility.submitted import JOB, PLUGIN, submitted
+from e2e.compatibility.submitted import JOB, PLUGIN, have_jars_made, plugged, submitted
 
 COLUMNS = ("k", "n", "s")
 
@@ -19,7 +19,8 @@ def main(folder: pathlib.Path) -> int:
     # On the driver's class path alone: executors have no class of the agent.
     options = ["--driver-class-path", str(folder / PLUGIN), "--class", "e2e.compatibility.CountsJob"]
     program = [str(folder / JOB), str(folder), f"{order['checkpoint']}/counts"]
-    with submitted(folder, order["conf"], options, program) as driver:
+    have_jars_made(folder)
+    with submitted(plugged(order["conf"]), options, program) as driver:
         code = driver.wait()
     if code == 0:
         told = json.loads((folder / "told.json").read_text())

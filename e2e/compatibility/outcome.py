@@ -7,11 +7,15 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a row. `told` are the acts as they were seen, or the agent's sentence; `wrong` says what failed."""
+    """What came of a row. `told` are the acts as they were seen, or the agent's sentence; `wrong` says what failed.
+
+    `day` is that of the run, as ISO 8601 has it.
+    """
 
     row: str
     spark: str
     java: str
+    day: str
     took_s: float
     told: tuple[str, ...]
     wrong: tuple[str, ...] = ()

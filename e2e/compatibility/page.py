@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from e2e.compatibility.outcome import Outcome
@@ -18,11 +19,14 @@ machine. "exact" means that every row of the answer is right and no task failed 
 asked for and got key groups, *killed* one that got SIGKILL while it held some. Where actuation stays off, the agent's
 own sentence says why, and the job's answer is exact all the same.
 
-`make spark-compatibility` runs all of it and writes this page; it was last written on {day}, from the newest run of
-each cell.
+`make spark-compatibility` runs all of it and writes this page, from the newest run of each cell: its day is at its end.
+Cells that were not run again stay.
 """
+NOT_RUN = "not run"
 Outcomes = Mapping[tuple[str, str], Outcome]
 """By row and version of Spark."""
+Cells = Mapping[tuple[str, str], str]
+"""By what the page says of a row, and version of Spark."""
 
 
 def keep(outcome: Outcome, out: pathlib.Path) -> None:
@@ -49,31 +53,49 @@ def line(outcome: Outcome) -> str:
 def cell(outcome: Outcome) -> str:
     """The outcome in the table."""
     if outcome.not_run is not None:
-        return f"not run: {outcome.not_run}"
+        return f"{NOT_RUN}: {outcome.not_run}"
     if outcome.wrong:
         return f"**wrong**: {'; '.join(outcome.wrong)}"
     return ", ".join(["exact", *outcome.told])
 
 
-def page(outcomes: Outcomes, day: str) -> str:
+def cells(outcomes: Outcomes) -> Cells:
+    """What the page says of each outcome."""
+    abouts = {row.name: row.about for row in ROWS}
+    return {(abouts[row], version): _told(one) for (row, version), one in outcomes.items() if row in abouts}
+
+
+def kept(text: str) -> Cells:
+    """What a page says already. A row that is described otherwise since is another row."""
+    table = [re.split(r"(?<!\\)\|", line.strip("| ")) for line in text.splitlines() if line.startswith("| ")]
+    if not table:
+        return {}
+    (_, *versions), _, *rows = [[one.strip() for one in row] for row in table]
+    return {
+        (about, version.removeprefix("Spark ")): told
+        for about, *row in rows
+        for version, told in zip(versions, row, strict=True)
+        if told != NOT_RUN
+    }
+
+
+def page(found: Cells) -> str:
     """The whole page."""
-    return "\n".join([HEAD.format(day=day), *_table(outcomes)]) + "\n"
+    return "\n".join([HEAD, *_table(found)]) + "\n"
 
 
-def _table(outcomes: Outcomes) -> Iterator[str]:
-    versions = sorted({version for _, version in outcomes}, key=_numbers, reverse=True)
+def _table(found: Cells) -> Iterator[str]:
+    versions = sorted({version for _, version in found}, key=_numbers, reverse=True)
     yield _cells(["job", *(f"Spark {version}" for version in versions)])
     yield _cells(["---"] * (1 + len(versions)))
     for row in ROWS:
-        found = [outcomes.get((row.name, version)) for version in versions]
-        yield _cells([row.about, *(_told(one) for one in found)])
+        yield _cells([row.about, *(found.get((row.about, version), NOT_RUN) for version in versions)])
 
 
-def _told(outcome: Outcome | None) -> str:
-    if outcome is None:
-        return "not run"
+def _told(outcome: Outcome) -> str:
     text = cell(outcome).replace("|", "\\|").replace("\n", " ")
-    return f"{text}; Java {outcome.java}" if outcome.java and "java" in outcome.row else text
+    java = f"; Java {outcome.java}" if outcome.java and "java" in outcome.row else ""
+    return f"{text}{java} ({outcome.day})"
 
 
 def _cells(texts: Iterable[str]) -> str:

@@ -11,6 +11,8 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 MOVES, DRAIN, SCALE_OUT, RESTART, KILL, SIZES = "moves", "drain", "scale-out", "restart", "kill", "sizes"
 ALL = (MOVES, DRAIN, SCALE_OUT, KILL)
 """Acts, in the order in which they are tried: an executor has to go before there is room for one that comes."""
+RUN, INSTALL, PLUGIN = "run", "install", "plugin"
+"""Doors of the agent: it runs the program, is installed while the query runs, is a plugin of a JVM driver."""
 
 CONNECT_PACKAGES = (
     "grpcio==1.85.1",
@@ -55,9 +57,8 @@ class Row:
         loses_shuffle: whether an executor's shuffle files are lost while the sink uses them, in every third batch.
         own_files: whether the sink is Spark's own, files of Parquet, in place of `foreachBatch`.
         ended: whether another query was started and stopped before.
-        late: whether the agent is installed while the query runs, as in a notebook.
-        program: the module of this folder that is run; those that are not `program` start a JVM driver with the agent
-            as its plugin.
+        door: how the agent comes in.
+        program: the module of this folder that is run; those that are not `program` start a JVM driver.
         java: a package of Debian's that holds the Java runtime to use.
         packages: packages of PyPI that the program needs besides.
         remote: whether the checkpoint is in an object store.
@@ -79,7 +80,7 @@ class Row:
     loses_shuffle: bool = False
     own_files: bool = False
     ended: bool = False
-    late: bool = False
+    door: str = RUN
     program: str = "program"
     java: str | None = None
     packages: tuple[str, ...] = ()
@@ -98,7 +99,7 @@ def _off(name: str, about: str, off: str, conf: Mapping[str, str]) -> Row:
 
 
 ROWS = (
-    Row(name="aggregation", about="aggregation; RocksDB with changelog, as the agent sets it"),
+    Row(name="aggregation", about="aggregation, no trigger; RocksDB with changelog, as the agent sets it"),
     Row(name="stateless", about="a query without state", queries={"stateless": "stateless"}, acts=()),
     Row(
         name="together",
@@ -209,18 +210,35 @@ ROWS = (
         packages=CONNECT_PACKAGES,
         since=(4, 0),
     ),
-    Row(name="java-job", about="a Java job under spark-submit, the agent as its plugin", program="java_job"),
+    Row(
+        name="java-job",
+        about="a Java job under spark-submit, the agent as its plugin",
+        program="java_job",
+        door=PLUGIN,
+    ),
     Row(
         name="connect-server",
         about="a Spark Connect server with the agent as its plugin, a client in another process, a sink of files",
         queries={"sessions": "sessions"},
         own_files=True,
         program="connect_client",
+        door=PLUGIN,
         conf={"spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin"},
         packages=CONNECT_PACKAGES,
         since=(4, 0),
     ),
-    Row(name="notebook", about="a notebook that installs the agent while its query runs", late=True),
+    Row(
+        name="connect-client",
+        about="a client of Spark Connect (`sc://`) that is run with the agent; its server has none",
+        queries={"sessions": "sessions"},
+        own_files=True,
+        program="connect_client",
+        acts=(),
+        off="client of Spark Connect",
+        packages=CONNECT_PACKAGES,
+        since=(4, 0),
+    ),
+    Row(name="notebook", about="a notebook that installs the agent while its query runs", door=INSTALL),
 )
 """Every row; the first half is what every supported version of Spark is tried with."""
 

@@ -21,6 +21,7 @@ from streamjob_agent.wire import AgentStatus, Assignment, assignment_to_json, st
 
 ROOT = pathlib.Path(__file__).parents[2]
 WAIT_S, POLL_S = 600.0, 0.2  # a few seconds on a machine that does nothing else: only what fails waits for so long
+NS_PER_MS = 1_000_000
 AHEAD = 2
 """Files that wait to be taken in, at most: batches follow each other, and the end does not take long."""
 
@@ -36,6 +37,7 @@ class Running:
         self.folder, self.feeds, self.agent = folder, feeds, agent
         self.written: list[Line] = []
         self.files = 0
+        self._newest_ms = 0
         (folder / "input").mkdir(parents=True, exist_ok=True)
         self._output = (folder / "output").open("w")
         module = ["-m", "streamjob_agent", "run", "-m", program]
@@ -68,6 +70,9 @@ class Running:
     def _add(self, given: tuple[Line, ...]) -> None:
         draft = self.folder / "draft"
         draft.write_text(lines.text(given))
+        # Spark reads files in the order of their times, in milliseconds, in which several can be written.
+        self._newest_ms = max(time.time_ns() // NS_PER_MS, self._newest_ms + 1)
+        os.utime(draft, ns=(self._newest_ms * NS_PER_MS, self._newest_ms * NS_PER_MS))
         draft.rename(self.folder / "input" / f"{self.files:05d}.csv")
         self.files += 1
         self.written += [one for one in given if one not in CLOSING]

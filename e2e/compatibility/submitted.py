@@ -1,4 +1,4 @@
-"""A JVM driver started by spark-submit, with the agent as its plugin; `python -m ... FOLDER` makes the jars of one."""
+"""A JVM driver started by spark-submit, and the agent as its plugin; `python -m ... FOLDER` makes the jars of one."""
 
 from __future__ import annotations
 
@@ -26,12 +26,19 @@ def make_jars(folder: pathlib.Path) -> None:
     jar.write(folder / JOB, jar.compiled(merged("e2e.compatibility", java_files(JAVA)), SparkContext._jvm))
 
 
-@contextlib.contextmanager
-def submitted(
-    folder: pathlib.Path, conf: Mapping[str, str], options: list[str], program: list[str]
-) -> Iterator[subprocess.Popen[bytes]]:
-    """A driver that prints where this process does, and goes when this process goes or is told to."""
+def have_jars_made(folder: pathlib.Path) -> None:
+    """In a process whose Spark ends with it."""
     subprocess.run([sys.executable, "-m", "e2e.compatibility.submitted", str(folder)], check=True)
+
+
+def plugged(conf: Mapping[str, str]) -> dict[str, str]:
+    """Settings with the plugin among others that are asked for."""
+    return {**conf, "spark.plugins": ",".join(one for one in (conf.get("spark.plugins"), CLASS) if one)}
+
+
+@contextlib.contextmanager
+def submitted(conf: Mapping[str, str], options: list[str], program: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A driver that prints where this process does, and goes when this process goes or is told to."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     driver = subprocess.Popen(command(conf, [*options, *program]), env=environment())
     try:
@@ -42,10 +49,8 @@ def submitted(
 
 
 def command(conf: Mapping[str, str], words: list[str]) -> list[str]:
-    """Of spark-submit, the plugin among others that are asked for."""
-    plugins = [one for one in (conf.get("spark.plugins"), CLASS) if one]
-    settings = {**conf, "spark.plugins": ",".join(plugins)}
-    pairs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+    """Of spark-submit."""
+    pairs = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
     return [str(_spark_home() / "bin/spark-submit"), *pairs, *words]
 
 

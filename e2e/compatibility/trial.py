@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import pathlib
 import random
@@ -42,6 +43,7 @@ def run(row: Row, folder: pathlib.Path, seed: int = 1) -> Outcome:
         row=row.name,
         spark=version,
         java=trial.java,
+        day=datetime.date.today().isoformat(),
         took_s=round(time.monotonic() - began_s, 1),
         told=tuple(trial.told),
         wrong=tuple(trial.wrong),
@@ -62,18 +64,21 @@ class Trial:
         """Start the program, do to it what the row says, look at its answer. Raises NotSeen."""
         row = self._row
         self._order(place)
-        agent = row.program == "program" and not row.late
-        running = Running(self._folder, place.env, f"e2e.compatibility.{row.program}", agent=agent, feeds=row.endless)
+        running = Running(
+            self._folder, place.env, f"e2e.compatibility.{row.program}", agent=row.door == rows.RUN, feeds=row.endless
+        )
         try:
             running.write(row.files_first)
             running.begin()
-            if row.late:
+            if row.door == rows.INSTALL:
                 running.write(FILES_UNTOUCHED)
                 running.ask("install")
             for name in row.acts:
                 self._act(running, name)
             if not row.acts and row.endless:
                 self._leave_alone(running)
+            if rows.KILL not in row.acts:
+                self._errors(running)
             result = running.finish()
         finally:
             running.end()
@@ -93,6 +98,7 @@ class Trial:
             "loses_shuffle": row.loses_shuffle,
             "own_files": row.own_files,
             "ended": row.ended,
+            "plugin": row.door == rows.PLUGIN,
         }
         (self._folder / "order.json").write_text(json.dumps(order))
 
@@ -100,6 +106,7 @@ class Trial:
         if name == rows.KILL:  # no task may have failed before
             running.ask("count")
             self._failed(running.read("before.json")["failed_tasks"])
+            self._errors(running)
         self.told.append(ACTS[name](running, list(self._row.queries), self._chance))
 
     def _leave_alone(self, running: Running) -> None:
@@ -131,6 +138,12 @@ class Trial:
                 self.wrong.append("no task failed: the files that were lost were not needed")
         elif tasks:
             self.wrong.append(f"{tasks} tasks failed that nobody had killed")
+
+    def _errors(self, running: Running) -> None:
+        """What the agent caught of its own: no harm to the job, but before a kill there is no reason for any."""
+        status = running.status()
+        if status is not None and status.errors_total:
+            self.told.append(f"{status.errors_total} errors of the agent's own ({status.message})")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -105,6 +105,7 @@ def test_stages_parts_variation_traffic_and_memory_are_told() -> None:
 def test_errors_inside_the_bridge_are_shown_too() -> None:
     agent = measured()
     assert agent.facts().errors["bridge_progress"] == 2
+    assert agent.status().message == "newest error: java.lang.Exception"
     assert agent.status().errors_total == 2
 
 

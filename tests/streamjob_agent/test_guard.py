@@ -48,6 +48,21 @@ def test_the_users_interrupt_passes_on_the_main_thread_only(guard: Guard, error:
     assert guard.errors() == {"attach": 1}
 
 
+def test_errors_of_the_jvm_are_counted_told_and_logged_once_for_each_kind(
+    guard: Guard, caplog: pytest.LogCaptureFixture
+) -> None:
+    fail(guard, "drain")
+    caplog.clear()
+    for total, sentence in ((2, "java.io.IOException: a"), (2, "java.io.IOException: a"), (3, "java.io.IOException: b")):
+        guard.heard("bridge_hook", total, sentence)
+    assert guard.errors() == {"drain": 1, "bridge_hook": 3}
+    assert guard.newest_error() == "java.io.IOException: b"
+    assert [one.message for one in caplog.records if one.levelno == logging.WARNING] == [
+        "StreamJob agent, bridge_hook: java.io.IOException: a (the job is not affected)"
+    ]
+    assert guard.broken(["bridge_hook"], 1) is None
+
+
 def test_errors_are_counted_by_place_and_the_newest_is_told(guard: Guard) -> None:
     assert guard.newest_error() is None
     fail(guard, "drain", "first")

@@ -20,7 +20,7 @@ sys.path.append(str(Path(__file__).parents[3]))
 
 from e2e.compatibility import answers, java_job, lines
 from e2e.compatibility.lines import Line
-from e2e.compatibility.submitted import JOB, PLUGIN, command, environment
+from e2e.compatibility.submitted import JOB, PLUGIN, command, environment, plugged
 
 from streamjob_agent.wire import AgentStatus, status_from_json
 
@@ -46,7 +46,7 @@ class Driver:
         self.lines: list[Line] = []
         (folder / "input").mkdir()
         words = ["--driver-class-path", str(jars / PLUGIN), "--class", "e2e.compatibility.CountsJob", str(jars / JOB)]
-        started = command({**SETTINGS, **conf}, [*words, str(folder), str(folder / "checkpoint")])
+        started = command(plugged({**SETTINGS, **conf}), [*words, str(folder), str(folder / "checkpoint")])
         env = {**environment(), "STREAMJOB_AGENT_ADDRESS_FILE": str(folder / "address"), "SPARK_LOCAL_IP": "127.0.0.1"}
         self.log = folder / "log"
         self.process = subprocess.Popen(
