@@ -7,6 +7,7 @@ import os
 import pathlib
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
@@ -18,6 +19,7 @@ from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_
 MOST_BODY_BYTES = 8 * 2**20
 _MOST_CALLERS = 16  # at once
 _REQUEST_TIMEOUT_S = 30.0
+_BREATH_S = 0.5  # before the next caller where one could not be let in
 _UNAUTHORISED = (
     b"Authorization: the agent's token is needed as Bearer TOKEN, and this is not it. It is the driver's "
     b"STREAMJOB_AGENT_TOKEN where that is set, else in ~/.streamjob/agents of the driver's user.\n"
@@ -92,12 +94,24 @@ class _QuietServer(ThreadingHTTPServer):
         super().__init__(address, handler)
         self._free = threading.BoundedSemaphore(_MOST_CALLERS)
 
+    def get_request(self) -> tuple[Any, Any]:
+        """The next caller; a driver that has no files left is not to spin as well, since the caller still knocks."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(_BREATH_S)
+            raise
+
     def process_request(self, request: Any, client_address: Any) -> None:
         """Each caller is a thread in the user's driver: those above the limit are hung up on."""
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
+        if not self._free.acquire(blocking=False):
             self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread could be started: the caller is gone, its place is free
+            self._free.release()
+            raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """One caller, to its end."""
