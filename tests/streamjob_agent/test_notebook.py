@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+
 import pytest
 from fake_bridge import FakeBridge
 
-from streamjob_agent import notebook
+from streamjob_agent import notebook, tokens
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.plugin import MARK
@@ -37,6 +40,31 @@ def test_what_was_installed_is_detached_once(installed: tuple[Host, FakeBridge])
     assert len(bridge.called("close")) == 1
     notebook.uninstall()
     assert len(bridge.called("close")) == 1
+
+
+def ours() -> list[str]:
+    return sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("streamjob"))
+
+
+def test_what_is_taken_back_leaves_no_thread_port_or_file(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = ours()
+    config = AgentConfig(poll_s=0.05, partition_map="jobs/one")
+    host = Host(config, connect=lambda _: FakeBridge(), in_use=lambda _: True)
+    host.session_appeared(Session())
+    monkeypatch.setattr(notebook, "_installed", [host])
+    agent, server, map_client = host._agent, host._server, host._map
+    assert agent is not None
+    assert server is not None
+    assert map_client is not None
+    notebook.uninstall()
+    for thread in (agent._thread, *map_client._threads):
+        thread.join(30)
+    assert ours() == before
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    assert tokens.find(f"http://127.0.0.1:{server.port}") is None
 
 
 def test_a_driver_with_the_plugin_gets_no_second_agent(
