@@ -7,6 +7,8 @@ import errno
 import http.client
 import pathlib
 import socket
+import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -309,3 +311,23 @@ def test_a_driver_without_files_has_no_server_that_spins(monkeypatch: pytest.Mon
     with pytest.raises(OSError, match="too many open files"):
         server.get_request()
     assert paused == [0.5]
+
+
+def test_however_many_ask_one_page_is_made_at_a_time(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of many key groups are a second's work each, and the job's own Python shares the interpreter."""
+    under_way, most = [0], [0]
+
+    def page() -> bytes:
+        under_way[0] += 1
+        most[0] = max(most[0], under_way[0])
+        time.sleep(0.05)
+        under_way[0] -= 1
+        return b""
+
+    monkeypatch.setattr(host, "page", page)
+    callers = [threading.Thread(target=call, args=(host, "GET", "/metrics")) for _ in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(30)
+    assert most == [1]
