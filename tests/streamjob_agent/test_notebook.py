@@ -42,26 +42,22 @@ def test_what_was_installed_is_detached_once(installed: tuple[Host, FakeBridge])
     assert len(bridge.called("close")) == 1
 
 
-def ours() -> list[str]:
-    return sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("streamjob"))
-
-
 def test_what_is_taken_back_leaves_no_thread_port_or_file(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before = ours()
+    before = set(threading.enumerate())
     config = AgentConfig(poll_s=0.05, partition_map="jobs/one")
     host = Host(config, connect=lambda _: FakeBridge(), in_use=lambda _: True)
     host.session_appeared(Session())
     monkeypatch.setattr(notebook, "_installed", [host])
-    agent, server, map_client = host._agent, host._server, host._map
-    assert agent is not None
+    server = host._server
     assert server is not None
-    assert map_client is not None
+    ours = set(threading.enumerate()) - before
+    assert {"streamjob-agent", "streamjob-agent-http", "streamjob-map_watch"} <= {thread.name for thread in ours}
     notebook.uninstall()
-    for thread in (agent._thread, *map_client._threads):
+    for thread in ours:
         thread.join(30)
-    assert ours() == before
+    assert not [thread.name for thread in ours if thread.is_alive()]
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", server.port), timeout=10)
     assert tokens.find(f"http://127.0.0.1:{server.port}") is None
