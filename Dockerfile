@@ -92,10 +92,11 @@ RUN python3 -m venv /tmp/pip && /tmp/pip/bin/pip install --quiet --constraint co
 COPY agent /opt/streamjob-agent
 
 # The agent on your Spark image. Your own Dockerfile needs one line for the same:
-#   COPY --from=streamjob-agent /opt/streamjob-agent /opt/streamjob-agent   (and PYTHONPATH=/opt/streamjob-agent)
+#   COPY --from=streamjob-agent /opt/streamjob-agent /opt/streamjob-agent   (and the last line of this file)
 FROM ${BASE_IMAGE} AS agent
 LABEL org.opencontainers.image.title="streamjob-agent" \
       org.opencontainers.image.description="StreamJob's agent for a PySpark driver" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=agent-build /opt/streamjob-agent /opt/streamjob-agent
-ENV PYTHONPATH=/opt/streamjob-agent
+# What your image has there stays; an empty entry would be the working directory.
+ENV PYTHONPATH=/opt/streamjob-agent${PYTHONPATH:+:$PYTHONPATH}

@@ -62,6 +62,7 @@ class Host:
         self._agent: Agent | None = None
         self._context: Any = None
         self._session: Any = None
+        self._patience_s = _ATTACH_LIMIT_S  # that the job has left for the agent of the context
         self._needed = threading.Event()  # a query is about to start: do not wait until the session is in use
         self._attaching: threading.Thread | None = None
         self._why_not = ("NotAttached", "no Spark session has been seen yet")
@@ -71,7 +72,8 @@ class Host:
         self._lock = threading.Lock()
         for complaint in complaints:
             log.warning("StreamJob agent: %s", complaint)
-        self.guard.call("map", lambda: kube.follow(self, self._config, self.guard), None)
+        self._map = self.guard.call("map", lambda: kube.follow(self, self._config, self.guard), None)
+        atexit.register(self.close)
 
     @property
     def address(self) -> str | None:
@@ -111,6 +113,7 @@ class Host:
             if context is self._context:
                 return
             self._context, self._session, self._needed = context, session, threading.Event()
+            self._patience_s = _ATTACH_LIMIT_S
         self._listen()
         self._drop_agent()
         self._why_not = ("NotAttached", "the Spark session has not been used yet, and is left alone until then")
@@ -123,8 +126,11 @@ class Host:
             self._await_agent()
 
     def _await_agent(self) -> None:
+        """Once in all, however many queries start while attaching hangs."""
         if self._attaching is not None:
-            self._attaching.join(_ATTACH_LIMIT_S)
+            began_s = time.monotonic()
+            self._attaching.join(self._patience_s)
+            self._patience_s = max(0.0, self._patience_s - (time.monotonic() - began_s))
 
     def _attach_when_used(self, context: Any, needed: threading.Event) -> None:
         """Queries that are not started from Python are no reason to attach, but the use of the session before is."""
@@ -137,16 +143,22 @@ class Host:
     def _attach(self, session: Any, context: Any) -> None:
         self._why_not = ("Attaching", "the agent is being attached to the Spark session")
         try:
-            agent = Agent(self._connect(session), self._config, self._notes)
+            self._put(Agent(self._connect(session), self._config, self._notes), context)
         except BaseException as error:  # noqa: BLE001 - an unknown Spark must not reach the job; the status tells
             self._why_not = ("AttachFailed", f"this Spark cannot be watched: {describe(error)}")
             self.guard.report("attach", error)
-            return
+
+    def _put(self, agent: Agent, context: Any) -> None:
         with self._lock:
-            if context is self._context:  # the session has not gone in the meantime
+            if context is self._context:
+                try:
+                    agent.start()
+                except BaseException:
+                    agent.stop()
+                    raise
                 self._agent = agent
-                agent.start()
-        atexit.register(self.close)
+                return
+        agent.stop()  # the session has gone in the meantime
 
     def session_leaves(self, context: Any) -> None:
         """Detach before the job stops its Spark context."""
@@ -193,6 +205,17 @@ class Host:
         if self._token_file is not None:
             self.guard.call("token", functools.partial(self._token_file.unlink, missing_ok=True), None)
         self.guard.call("close", self._drop_agent, None)
+
+    def end(self) -> None:
+        """Detach in a process that goes on: no thread, port or file of ours stays behind, but the address file."""
+        self._context = None
+        self._needed.set()
+        if self._map is not None:
+            self._map.stop()
+        if self._server is not None:
+            self.guard.call("close", self._server.close, None)
+        self.close()
+        atexit.unregister(self.close)
 
     def page(self) -> bytes:
         """The Prometheus page."""

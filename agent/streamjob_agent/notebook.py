@@ -44,7 +44,7 @@ def uninstall() -> None:
     The job goes on as it is, and `install` may be called again. Never raises.
     """
     while _installed:
-        _installed.pop().close()
+        _installed.pop().end()
 
 
 def settings_note(given: Mapping[str, str]) -> str:

@@ -7,7 +7,9 @@ import os
 import pathlib
 import tempfile
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
@@ -18,10 +20,12 @@ from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_
 MOST_BODY_BYTES = 8 * 2**20
 _MOST_CALLERS = 16  # at once
 _REQUEST_TIMEOUT_S = 30.0
+_BREATH_S = 0.5  # before the next caller where one could not be let in
 _UNAUTHORISED = (
     b"Authorization: the agent's token is needed as Bearer TOKEN, and this is not it. It is the driver's "
     b"STREAMJOB_AGENT_TOKEN where that is set, else in ~/.streamjob/agents of the driver's user.\n"
 )
+_MADE = ("/metrics", "/v1/status", "/v1/plans")  # pages that take a while when there are many key groups
 _JSON = "application/json"
 _TEXT = "text/plain; charset=utf-8"
 Answer = tuple[int, str, bytes]
@@ -53,7 +57,9 @@ class AgentServer:
     """
 
     def __init__(self, desk: Desk, host: str, port: int, token: Callable[[int], str | None]) -> None:
-        handler = type("BoundHandler", (_Handler,), {"desk": desk, "token": None, "body": threading.Lock()})
+        turns = {path: threading.Lock() for path in _MADE}
+        known = {"desk": desk, "token": None, "body": threading.Lock(), "turns": turns}
+        handler = type("BoundHandler", (_Handler,), known)
         self._http = _QuietServer((host, port), handler)
         handler.token = token(self.port)  # type: ignore[attr-defined]
         self._thread = threading.Thread(
@@ -92,12 +98,24 @@ class _QuietServer(ThreadingHTTPServer):
         super().__init__(address, handler)
         self._free = threading.BoundedSemaphore(_MOST_CALLERS)
 
+    def get_request(self) -> tuple[Any, Any]:
+        """The next caller; a driver that has no files left is not to spin as well, since the caller still knocks."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(_BREATH_S)
+            raise
+
     def process_request(self, request: Any, client_address: Any) -> None:
         """Each caller is a thread in the user's driver: those above the limit are hung up on."""
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
+        if not self._free.acquire(blocking=False):
             self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread could be started: the caller is gone, its place is free
+            self._free.release()
+            raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """One caller, to its end."""
@@ -114,6 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
     desk: Desk
     token: str | None
     body: threading.Lock  # of all callers, one has its body read and taken in
+    turns: Mapping[str, threading.Lock]  # and of those that ask for a page, one has it made
     timeout = _REQUEST_TIMEOUT_S
     server_version = "streamjob-agent"
     sys_version = ""
@@ -126,16 +145,17 @@ class _Handler(BaseHTTPRequestHandler):
             "/v1/plans": self._plans,
             "/healthz": self._health,
         }
-        route = routes.get(self.path.partition("?")[0])
-        self._answer(route if route else self._not_found)
+        path = self.path.partition("?")[0]
+        self._answer(routes.get(path, self._not_found), self.turns.get(path, nullcontext()))
 
     def do_PUT(self) -> None:
         """An assignment."""
-        self._answer(self._assign if self.path == "/v1/assignment" else self._not_found)
+        self._answer(self._assign if self.path == "/v1/assignment" else self._not_found, nullcontext())
 
-    def _answer(self, route: Any) -> None:
+    def _answer(self, route: Any, turn: AbstractContextManager[Any]) -> None:
         try:
-            code, kind, body = route()
+            with turn:
+                code, kind, body = route()
         except Exception as error:  # noqa: BLE001 - an error of ours must not fill the job's output
             self.desk.failed(error)
             code, kind, body = 500, _TEXT, b"The agent could not answer; its status counts the error.\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -57,3 +58,17 @@ def test_compiled_python_is_no_source(keys: Path) -> None:
 def test_an_image_is_found_again_by_its_tag() -> None:
     image = Image(name="streamjob-agent", key="12ab")
     assert tagged(image.tag) == image
+
+
+@pytest.mark.parametrize(
+    ("theirs", "found"),
+    [({}, "/opt/streamjob-agent"), ({"PYTHONPATH": "/theirs:/more"}, "/opt/streamjob-agent:/theirs:/more")],
+)
+def test_the_agents_image_keeps_the_python_path_of_the_image_below(theirs: dict[str, str], found: str) -> None:
+    """Builders of images know this much of what a shell knows."""
+    last = (Path(__file__).parents[2] / "Dockerfile").read_text(encoding="utf-8").splitlines()[-1]
+    name, _, value = last.removeprefix("ENV ").partition("=")
+    said = subprocess.run(
+        ["/bin/sh", "-c", f"echo {value}"], env=theirs, capture_output=True, text=True, check=True
+    ).stdout
+    assert (name, said.strip()) == ("PYTHONPATH", found)

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import pytest
 from fake_bridge import FakeBridge
 
+from streamjob_agent import attach
+from streamjob_agent.agent import Agent
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
 
@@ -117,4 +119,53 @@ def test_a_taken_port_is_no_obstacle_where_a_file_tells_the_address(taken: int, 
     assert file.read_text() == f"http://{host.address}\n"
     assert host.status().errors_total == 0
     assert host.facts().errors["listen"] == 1
+    host.close()
+
+
+def test_a_job_waits_once_for_an_agent_that_cannot_be_attached(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+
+    class Attaching:
+        def join(self, timeout: float) -> None:
+            waited.append(timeout)
+            now_s[0] += timeout
+
+    now_s = [0.0]
+    monkeypatch.setattr(attach.time, "monotonic", lambda: now_s[0])
+    session = Session(object())
+    host = Host(AgentConfig(poll_s=0.05), connect=lambda _: FakeBridge(), in_use=lambda _: False)
+    host.session_appeared(session)
+    thread, host._attaching = host._attaching, Attaching()  # type: ignore[assignment]  # one that never comes to an end
+    for _ in range(3):
+        host.query_starts(session)
+    assert waited == [60.0, 0.0, 0.0]
+    host.close()
+    assert thread is not None
+    thread.join(30)
+
+
+def test_an_agent_that_cannot_have_a_thread_leaves_nothing_attached(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(agent: Agent) -> None:
+        raise RuntimeError("can't start new thread")
+
+    bridge = FakeBridge()
+    monkeypatch.setattr(Agent, "start", refuse)
+    host = Host(AgentConfig(poll_s=0.05), connect=lambda _: bridge, in_use=lambda _: True)
+    host.session_appeared(Session(object()))
+    assert (host._agent, host.status().reason) == (None, "AttachFailed")
+    assert len(bridge.called("close")) == 1
+    host.close()
+
+
+def test_an_agent_whose_session_went_while_it_was_attached_leaves_nothing_attached() -> None:
+    bridge, session = FakeBridge(), Session(object())
+
+    def connect(_: object) -> FakeBridge:
+        host.session_leaves(session.sparkContext)
+        return bridge
+
+    host = Host(AgentConfig(poll_s=0.05), connect=connect, in_use=lambda _: True)
+    host.session_appeared(session)
+    assert host._agent is None
+    assert len(bridge.called("close")) == 1
     host.close()

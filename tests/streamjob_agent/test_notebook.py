@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+
 import pytest
 from fake_bridge import FakeBridge
 
-from streamjob_agent import notebook
+from streamjob_agent import notebook, tokens
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.plugin import MARK
@@ -37,6 +40,27 @@ def test_what_was_installed_is_detached_once(installed: tuple[Host, FakeBridge])
     assert len(bridge.called("close")) == 1
     notebook.uninstall()
     assert len(bridge.called("close")) == 1
+
+
+def test_what_is_taken_back_leaves_no_thread_port_or_file(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = set(threading.enumerate())
+    config = AgentConfig(poll_s=0.05, partition_map="jobs/one")
+    host = Host(config, connect=lambda _: FakeBridge(), in_use=lambda _: True)
+    host.session_appeared(Session())
+    monkeypatch.setattr(notebook, "_installed", [host])
+    server = host._server
+    assert server is not None
+    ours = set(threading.enumerate()) - before
+    assert {"streamjob-agent", "streamjob-agent-http", "streamjob-map_watch"} <= {thread.name for thread in ours}
+    notebook.uninstall()
+    for thread in ours:
+        thread.join(30)
+    assert not [thread.name for thread in ours if thread.is_alive()]
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    assert tokens.find(f"http://127.0.0.1:{server.port}") is None
 
 
 def test_a_driver_with_the_plugin_gets_no_second_agent(

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import http.client
 import pathlib
 import socket
+import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from fake_bridge import APPLICATION, QUERY, FakeBridge
 from prometheus_client.parser import text_string_to_metric_families
 
 from streamjob_agent import metric_names, tokens
+from streamjob_agent import server as server_module
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.plan_form import plans_from_json
@@ -275,3 +281,53 @@ def test_a_plan_that_cannot_be_read_is_left_out_and_counted(host: Host, bridge: 
     assert plans_from_json(call(host, "GET", "/v1/plans")[2]) == ()
     assert host._agent is not None
     assert host._agent.guard.errors()["plan"] == 1
+
+
+def test_a_caller_for_whom_no_thread_could_be_started_takes_nobodys_place(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ThreadingHTTPServer, "process_request", refuse)
+        for _ in range(20):
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                call(host, "GET", "/healthz")
+    assert call(host, "GET", "/healthz")[0] == 200
+
+
+def test_a_driver_without_files_has_no_server_that_spins(monkeypatch: pytest.MonkeyPatch) -> None:
+    paused: list[float] = []
+
+    class Knocking:
+        def accept(self) -> None:
+            raise OSError(errno.EMFILE, "too many open files")
+
+    server = server_module._QuietServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    server.server_close()
+    server.socket = Knocking()  # type: ignore[assignment]
+    monkeypatch.setattr(server_module.time, "sleep", paused.append)
+    with pytest.raises(OSError, match="too many open files"):
+        server.get_request()
+    assert paused == [0.5]
+
+
+def test_however_many_ask_one_page_is_made_at_a_time(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of many key groups are a second's work each, and the job's own Python shares the interpreter."""
+    under_way, most = [0], [0]
+
+    def page() -> bytes:
+        under_way[0] += 1
+        most[0] = max(most[0], under_way[0])
+        time.sleep(0.05)
+        under_way[0] -= 1
+        return b""
+
+    monkeypatch.setattr(host, "page", page)
+    callers = [threading.Thread(target=call, args=(host, "GET", "/metrics")) for _ in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(30)
+    assert most == [1]

@@ -9,7 +9,7 @@ from streamjob_agent.plan_form import KeyColumn, PlanLink, PlanOperator, PlanShu
 
 def read_plan(text: str, query_id: str, name: str | None) -> QueryPlan | None:
     """None before the first batch has ended. Lines: O operator, X shuffle, L link, M state bytes, B sums."""
-    rows = [line.split("\t") for line in text.splitlines()]
+    rows = [line.split("\t") for line in text.split("\n")]  # other ends of lines may stand in names of the job's
     counts = next((row for row in rows if row[0] == "B"), ["B", "0"])
     batches = int(counts[1])
     if batches == 0:
