@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.asking.measured import Measured, Unanswerable, of_record
+from streamjob_operator.steps import headroom, speeds
 from streamjob_operator.steps.memory_advice import told_advice
 from streamjob_operator.values import CycleRecord
 
@@ -14,7 +15,8 @@ class Decided:
     """What it rested on and what came of it.
 
     `needed` and `target` are None where the cycle was held before it asked the rule; `least` and `most` are the job's
-    bounds, None where nobody told them; `advice` is about executors' memory, None where there is none.
+    bounds, None where nobody told them; `advice` is about executors' memory, None where there is none. `world` is what
+    else bears on it: load survived, executors that are slower or faster than most.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Decided:
     least: int | None = None
     most: int | None = None
     advice: str | None = None
+    world: tuple[str, ...] = ()
 
 
 def decided(record: CycleRecord, name: str, least: int | None, most: int | None) -> Decided:
@@ -41,7 +44,13 @@ def decided(record: CycleRecord, name: str, least: int | None, most: int | None)
         least=least,
         most=most,
         advice=None if record.memory_advice is None else told_advice(record.memory_advice),
+        world=_world(record),
     )
+
+
+def _world(record: CycleRecord) -> tuple[str, ...]:
+    survived = () if record.room is None else (headroom.sentence(record.room),)
+    return (*survived, *(() if record.memory is None else speeds.sentences(record.memory)))
 
 
 def newest(cycles: tuple[CycleRecord, ...], name: str, least: int | None, most: int | None) -> Decided:

@@ -49,13 +49,14 @@ def arithmetic(measured: Measured) -> Iterator[tuple[str, str]]:
 
 
 def decision_sentences(decided: Decided) -> Iterator[str]:
-    """What the rule asked for, what bounds it, what was decided."""
+    """What the rule asked for, what bounds it, what was decided, and what else bears on it."""
     if decided.needed is not None:
         bounds = "" if decided.least is None else f", {decided.least} to {decided.most} are allowed"
         yield f"The rule asks for {decided.needed}{bounds}; {decided.target} are wanted."
     yield f"{decided.reason}: {decided.message}"
     if decided.advice is not None:
         yield decided.advice
+    yield from decided.world
 
 
 def answer_view(name: str, found: Answer) -> RenderableType:
