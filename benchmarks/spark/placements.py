@@ -15,8 +15,10 @@ from streamjob_planners.batch.schedule import finish_s
 
 def placed_over_bound(history: pathlib.Path, case: Case) -> list[tuple[float, float]]:
     """(end of the window, stateful stages under its placement over their bound) of each window with an owner for every
-    key group; empty for a case without work and for one whose work shifts."""
+    key group; empty for a case without work, for one whose work shifts, and for one with a slow executor."""
     work = case.workload()
+    if work.slow is not None:
+        return []
     bound_ms = work.bound_ms(case.executors, case.cores, 0)
     if bound_ms <= 0 or any(len(level) > 1 for level in work.levels):
         return []

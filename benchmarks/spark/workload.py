@@ -11,8 +11,25 @@ from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import GroupId, LoadModel, PlanParams
 
 SKEWS = ("uniform", "hot", "skewed", "shifting", "none")
+SWINGING_SETS, SWINGING_TIMES = 4, 4.0
+"""Sets of key groups that are hot in turn, and how many times as much work a hot one has."""
 STRAGGLER = 0.4
 """Where among the partitions the straggler is: in the middle, so that it starts late on an executor that owns much."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Slow:
+    """One executor that takes `times` as long in the batches from `first` to the one before `end`.
+
+    Either its tasks sleep so much longer, or, where it is `throttled`, its process is stopped for the rest of the time
+    again and again.
+    """
+
+    executor: str
+    times: float
+    first: int
+    end: int
+    throttled: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +39,7 @@ class Workload:
 
     levels: tuple[np.ndarray, ...]
     batches_per_phase: int
+    slow: Slow | None = None
 
     def level_ms(self, batch: int) -> np.ndarray:
         """Work of each key group in that batch, (n_levels, n_partitions)."""
@@ -30,11 +48,15 @@ class Workload:
     def bound_ms(self, executors: int, cores: int, batch: int) -> float:
         """What no placement takes less than for the stateful stages of one batch: the planners' proven bound."""
         task_s = self.level_ms(batch) / 1000.0
-        return 1000.0 * batch_bound(_model(task_s, executors, cores), PlanParams())
+        speed = np.ones(executors)
+        if self.slow is not None and self.slow.first <= batch < self.slow.end:
+            speed[0] /= self.slow.times  # any of them: all have as many slots
+        return 1000.0 * batch_bound(_model(task_s, speed, cores), PlanParams())
 
 
-def _model(task_s: np.ndarray, executors: int, cores: int) -> LoadModel:
+def _model(task_s: np.ndarray, speed: np.ndarray, cores: int) -> LoadModel:
     """The true work as a load model; its placement is any, for nothing limits the moves."""
+    executors = speed.size
     n_levels, partitions = task_s.shape
     zeros = np.zeros(task_s.size)
     shape = BatchShape(
@@ -42,7 +64,7 @@ def _model(task_s: np.ndarray, executors: int, cores: int) -> LoadModel:
         task_s=task_s.ravel(),
         spread_s=zeros,
         slots=np.full(executors, cores, dtype=np.int64),
-        speed=np.ones(executors),
+        speed=speed,
     )
     return LoadModel(
         node_ids=tuple(str(one) for one in range(executors)),
@@ -64,10 +86,15 @@ def key_group_ms(skew: str, partitions: int, total_ms: float, rng: np.random.Gen
     uniform: the same everywhere. hot: three key groups take half of the work (hot keys). skewed: Zipf with exponent
     0.8 in random order. opposed: the same, the other way round. rolled: the same, half of the partitions on.
     straggler: one key group has an eighth of the work. shifting: the skewed profile, rotated by a third twice.
+    swinging: sets of key groups are hot in turn, and the same all together over a round.
     none: no work, which measures the fixed cost.
     """
     if skew == "none":
         return np.zeros((1, partitions))
+    if skew == "swinging":
+        member = rng.permutation(np.arange(partitions) % SWINGING_SETS)
+        hot = np.where(member == np.arange(SWINGING_SETS)[:, None], SWINGING_TIMES, 1.0)
+        return np.asarray(hot / hot.sum(axis=1, keepdims=True) * total_ms)
     shape = np.ones(partitions)
     if skew == "hot":
         shape = np.full(partitions, 0.5 / (partitions - 3))
