@@ -101,7 +101,7 @@ UNEVEN = {
         slow=dataclasses.replace(SLOW, throttled=True),
     ),
     "swinging-wait": Case(
-        name="swinging-wait", work="wait", levels=("swinging",), batches=48, batches_per_phase=2, skip=20
+        name="swinging-wait", work="wait", levels=("swinging",), batches=44, batches_per_phase=2, skip=20
     ),
 }
 """Cases that are another one in mid-run: an executor is slow in some batches, or the hot set goes round."""
