@@ -9,6 +9,7 @@ A piece is one planner on one kind of job; what it measured is kept at once, so 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import time
 from pathlib import Path
@@ -29,10 +30,11 @@ HEAD = """# The tournament: which planner for which job
 
 All planners of the registry, the same jobs (`benchmarks/tournament_jobs.py`), the same judge, which knows no planner:
 ten executors, 200 key groups at random places, 40 batches seen, up to 20 moves a round, six rounds of {deadline} s,
-{seeds} seeds. A figure is the mean batch of the 40 batches that follow over one with all executors level and all
-traffic local (1.00 is out of reach where loads vary), with its 95th percentile, and the moves of all rounds. Deadlines
-are CPU seconds of the planner's process, so that a busy machine changes little. `python -m
-benchmarks.tournament` measures what is missing and writes this page, from `benchmarks/limits/tournament.json`.
+{seeds} seeds; recorded jobs have the size that is said. A figure is the mean batch of the batches that follow over one
+with all executors level and all traffic local (1.00 is out of reach where loads vary), with its 95th percentile, and
+the moves of all rounds. Deadlines are CPU seconds of the planner's process, so that a busy machine changes little.
+`python -m benchmarks.tournament` measures what is missing and writes this page from
+`benchmarks/limits/tournament.json`.
 
 Best is the shortest batch, with the fewest moves of those within a percent. `auto` follows it but where the moves would
 not pay within ten batches: with swinging loads `clb` makes three times the moves of `search` for two percent
@@ -50,7 +52,7 @@ def measured(kind: str, name: str) -> dict[str, float]:
 def _run(job: Job, name: str, seed: int) -> dict[str, float]:
     planner = registry.get(name)
     before, moves, violations, spent_s = float(job.stretch().mean()), 0, 0, []
-    # 20 moves a round: a tenth of the key groups of all jobs but the recorded one, which has 16.
+    # 20 moves a round: a tenth of the key groups of made-up jobs; recorded ones have fewer.
     params = PlanParams(budget=Budget(max_migrations=20), deadline_s=DEADLINE_S, objective=Objective.BATCH_TIME)
     for number in range(ROUNDS):
         began_s = time.process_time()
@@ -89,7 +91,7 @@ def page(found: dict[str, dict[str, dict[str, float]]]) -> str:
     for kind in kinds:
         rows = found[kind]
         name = best(rows)
-        what = (JOBS[kind].__doc__ or "").split("\n")[0].strip()
+        what = _about(kind)
         before = rows["search"]["before"]
         text += f"| {kind} | {what} | {before:.2f} | **{name}** {_cell(rows[name])} | {_cell(rows['search'])} |\n"
     text += f"\nMean batch, 95th percentile, moves:\n\n| planner | {' | '.join(kinds)} | CPU s a plan | violations |\n"
@@ -100,6 +102,15 @@ def page(found: dict[str, dict[str, dict[str, float]]]) -> str:
         cells = " | ".join(_cell(found[kind][name]) if name in found[kind] else "-" for kind in kinds)
         text += f"| {name} | {cells} | {cpu:.2f} | {broken:.0f} |\n"
     return text
+
+
+def _about(kind: str) -> str:
+    job = JOBS[kind]
+    if not isinstance(job, functools.partial):
+        return (job.__doc__ or "").split("\n")[0].strip()
+    first, (name,) = job(SEEDS[0]), job.args
+    size = f"{first.model.n_groups} key groups on {first.model.n_nodes} executors"
+    return f"`{name}` on real Spark, {size}: {len(first.after)} batches after as many that were seen."
 
 
 def _cell(row: dict[str, float]) -> str:

@@ -1,12 +1,15 @@
 """Kinds of jobs for the tournament: each a load model of what was seen, and a judge of what comes after it.
 
-Every job has 200 key groups on 10 executors, placed at random; 40 windows are seen and 40 follow. What a window takes
-is the slowest executor of each level, added up, with what remote traffic costs at both ends.
+Every made-up job has 200 key groups on 10 executors, placed at random; 40 windows are seen and 40 follow. Of recorded
+ones the first half is seen, and the second half follows (`benchmarks/record_jobs.py`).
+What a window takes is the slowest executor of each level, added up, with what remote traffic costs at both ends.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +27,7 @@ from streamjob_planners.model import FloatArray, IntArray, LoadModel
 NODES, GROUPS, WINDOWS, MEAN = 10, 200, 40, 50.0
 PERIOD_S = 10.0
 RECORDED = Path("samples/snapshots/demo.json")
+SERIES = Path("benchmarks/recorded")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,15 +95,15 @@ def _job(rng: np.random.Generator, series: FloatArray, level: IntArray | None = 
     return Job(model=model, after=series[WINDOWS:])
 
 
-def _shape(seen: FloatArray, level: IntArray) -> BatchShape:
+def _shape(seen: FloatArray, level: IntArray, nodes: int = NODES) -> BatchShape:
     task_s = seen.mean(axis=0) / 100.0 * PERIOD_S
     return BatchShape(
         level=level,
         task_s=task_s,
         spread_s=seen.std(axis=0) / 100.0 * PERIOD_S,
-        error_s=seen.std(axis=0) / 100.0 * PERIOD_S / np.sqrt(WINDOWS),
-        slots=np.ones(NODES, dtype=np.int64),
-        speed=np.ones(NODES),
+        error_s=seen.std(axis=0) / 100.0 * PERIOD_S / np.sqrt(len(seen)),
+        slots=np.ones(nodes, dtype=np.int64),
+        speed=np.ones(nodes),
     )
 
 
@@ -177,6 +181,34 @@ def recorded(seed: int) -> Job:
     return Job(model=model, after=_series(rng, model.load, 0.1)[WINDOWS:])
 
 
+def of_series(name: str, seed: int) -> Job:
+    """A job's own batches, placed at random; loads are such that a task's seconds are what was measured."""
+    kept = json.loads((SERIES / f"{name}.json").read_text(encoding="utf-8"))
+    load = np.array(kept["busy_ms"], dtype=np.float64) / 1000.0 / PERIOD_S * 100.0
+    nodes, operator, level = int(kept["executors"]), np.array(kept["operator"]), np.array(kept["level"])
+    partition = np.concatenate([np.arange(count) for count in np.bincount(operator)])
+    seen, after = np.split(load, [len(load) // 2])
+    model = LoadModel(
+        node_ids=tuple(str(number) for number in range(nodes)),
+        capacity=np.ones(nodes),
+        marked=np.zeros(nodes, dtype=np.bool_),
+        group_ids=GroupIds(operator=operator, partition=partition),
+        node_of=np.random.default_rng(seed).permutation(np.arange(operator.size) % nodes),
+        load=seen.mean(axis=0),
+        migration_cost_s=np.full(operator.size, 0.1),
+        state_bytes=np.array(kept["state_bytes"], dtype=np.float64),
+        pinned=np.zeros(operator.size, dtype=np.bool_),
+        load_series=seen,
+        batch=_shape(seen, level, nodes),
+    )
+    return Job(model=model, after=after)
+
+
+def recorded_jobs() -> dict[str, Callable[[int], Job]]:
+    """By name, those of which a series was recorded."""
+    return {f"recorded {file.stem}": functools.partial(of_series, file.stem) for file in sorted(SERIES.glob("*.json"))}
+
+
 JOBS: dict[str, Callable[[int], Job]] = {
     "steady": steady,
     "heavy tails": tails,
@@ -188,4 +220,5 @@ JOBS: dict[str, Callable[[int], Job]] = {
     "talkative, by load distance": talkative_distance,
     "draining": draining,
     "recorded demo": recorded,
+    **recorded_jobs(),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from workload import SKEWS, Workload, key_group_ms
+from workload import SKEWS, Slow, Workload, key_group_ms
 
 KEYS_PER_PARTITION = 4
 SKIP = 8  # batches before measuring: warm-up of both sides, and the time that balancing takes to settle
@@ -22,7 +22,7 @@ class Case:
     `levels` is the skew of each stateful stage, one after another; with `join` the first of them joins two streams.
     The first `light_batches` bring `light_ratio` of the work, as those of a job that has just been started at the
     newest offsets; the others all of it. `period_s` is StreamJob's statistics period: about two batches, so that it
-    can tell how much they vary.
+    can tell how much they vary. The first `skip` batches are not measured.
     """
 
     name: str
@@ -39,6 +39,8 @@ class Case:
     light_ratio: float = 0.02
     loops_per_ms: float = 2000.0
     period_s: int = 4
+    skip: int = SKIP
+    slow: Slow | None = None
 
     @property
     def slots(self) -> int:
@@ -49,7 +51,7 @@ class Case:
         """The same profile for every run of a case; waiting is done in whole milliseconds for each key."""
         levels = [key_group_ms(one, self.partitions, self.total_ms, np.random.default_rng(7)) for one in self.levels]
         whole = tuple(np.floor(one / KEYS_PER_PARTITION) * KEYS_PER_PARTITION for one in levels)
-        return Workload(levels=whole, batches_per_phase=self.batches_per_phase)
+        return Workload(levels=whole, batches_per_phase=self.batches_per_phase, slow=self.slow)
 
     def config(self) -> dict[str, object]:
         """What the job reads, but for its paths."""
@@ -65,6 +67,7 @@ class Case:
             "light_ratio": self.light_ratio,
             "loops_per_ms": self.loops_per_ms,
             "work": self.work,
+            "slow": None if self.slow is None or self.slow.throttled else dataclasses.asdict(self.slow),
             "batches": self.batches,
         }
 
@@ -83,9 +86,29 @@ SHAPES = {
     ),
 }
 """Cases of another shape than one stateful stage on executors of one slot; each has an empty one, none-NAME."""
+SLOW = Slow(executor="2", times=3.0, first=16, end=32)  # of 20 equal key groups 5 each are best, and 6, 6, 6 and 2
+UNEVEN = {
+    "slowed-wait": Case(
+        name="slowed-wait", work="wait", levels=("uniform",), partitions=20, batches=48, skip=SLOW.first, slow=SLOW
+    ),
+    "throttled-nap": Case(
+        name="throttled-nap",
+        work="nap",
+        levels=("uniform",),
+        partitions=20,
+        batches=48,
+        skip=SLOW.first,
+        slow=dataclasses.replace(SLOW, throttled=True),
+    ),
+    "swinging-wait": Case(
+        name="swinging-wait", work="wait", levels=("swinging",), batches=44, batches_per_phase=2, skip=20
+    ),
+}
+"""Cases that are another one in mid-run: an executor is slow in some batches, or the hot set goes round."""
 NAMES = (
     *(f"{skew}-{work}" for work in ("cpu", "wait") for skew in SKEWS),
     "seldom-wait",
+    *UNEVEN,
     *(f"{empty}{shape}-wait" for shape in SHAPES for empty in ("none-", "")),
 )
 
@@ -94,6 +117,8 @@ def make_case(name: str, loops_per_ms: float = 2000.0) -> Case:
     """The case of a name such as hot-wait, two-wait or none-two-wait; raises KeyError for another one."""
     if name not in NAMES:
         raise KeyError(f"{name}: no case, there are {', '.join(NAMES)}")
+    if name in UNEVEN:
+        return UNEVEN[name]
     *empty, what, work = name.split("-")
     if what in SHAPES:
         case = SHAPES[what]

@@ -18,19 +18,21 @@ import sys
 import time
 from collections.abc import Iterator
 
-from cases import NAMES, SKIP, Case, make_case
+from cases import NAMES, Case, make_case
 from picture import draw
 from predictions import began_at_s
-from runs import SYSTEMS, batch_ms, run, stamp
+from runs import PLANNERS, SYSTEMS, batch_ms, run, stamp
 from table import RUNS, print_report, read_runs, rows_of
 
 START_S = 20.0  # what a run takes beside its batches
-FIXED_S, STAGE_S = 1.0, {"vanilla": 2.6, "streamjob": 1.9}  # of a batch, and of each stateful stage with work
+FIXED_S = 1.0  # of a batch
+VANILLA_S, OURS_S = 2.6, 1.9  # of each stateful stage with work
 
 
 def usual_batch_s(case: Case, system: str) -> float:
     """What a batch takes, about."""
-    return FIXED_S + STAGE_S[system] * sum(level != "none" for level in case.levels)
+    stage_s = VANILLA_S if system == "vanilla" else OURS_S
+    return FIXED_S + stage_s * sum(level != "none" for level in case.levels)
 
 
 def missing(
@@ -54,15 +56,17 @@ def one_run(name: str, system: str, turn: int, args: argparse.Namespace) -> dict
         "system": system,
         "round": turn,
         "at": stamp(),
-        "skip": SKIP,
+        "skip": case.skip,
         "phase": case.batches_per_phase,
         "durations_ms": batch_ms(ran.progress, 0).tolist(),
         "makespan_ms": [case.workload().bound_ms(case.executors, case.cores, at) for at in range(case.batches)],
-        "warm_at_s": began_at_s(ran.progress[SKIP]),
+        "warm_at_s": began_at_s(ran.progress[case.skip]),
+        "began_at_s": [began_at_s(one) for one in ran.progress],
         "windows": ran.windows,
         "singles": ran.singles,
         "placed_over_bound": [(one.at_s, one.over_bound) for one in ran.placed],
         "placed_with_own": [(one.at_s, one.over_bound_with_own) for one in ran.placed],
+        "cycles": ran.cycles,
     }
 
 
@@ -82,7 +86,7 @@ def main() -> None:
     """Run what is missing, or report what there is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", default=",".join(NAMES))
-    parser.add_argument("--systems", default=",".join(SYSTEMS), help="one may do: vanilla for cases without work")
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help=f"vanilla, and of {', '.join(PLANNERS)}")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=86400.0, help="start no run that would end after them")
     parser.add_argument("--loops-per-ms", type=float, default=2000.0, help="of the machine, see calibrate.py")

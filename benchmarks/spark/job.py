@@ -20,7 +20,10 @@ STRIDE = 7  # keys of the next stage: no divisor in common with the number of ke
 
 
 def work(kind: str, cost_ms: str, loops_per_ms: float) -> str:
-    """SQL that spends `cost_ms` in the stateful stage: a sleep, or a loop of hashes."""
+    """SQL that spends `cost_ms` in the stateful stage: a sleep, many sleeps of a millisecond, or a loop of hashes."""
+    if kind == "nap":  # one sleep would end in time though its process was stopped meanwhile
+        nap = "(a, x) -> reflect('java.lang.Thread', 'sleep', 1L)"
+        return f"if({cost_ms} >= 1, aggregate(sequence(1, cast({cost_ms} as int)), '', {nap}), '')"
     if kind == "wait":
         return f"if({cost_ms} >= 1, reflect('java.lang.Thread', 'sleep', cast({cost_ms} as bigint)), '')"
     loops = f"cast({cost_ms} * {loops_per_ms} as int)"
@@ -83,7 +86,16 @@ def cost_ms(config: dict[str, Any], group_ms: list[list[float]]) -> Column:
     partition = F.expr(f"cast(pmod(hash(key), {config['partitions']}) + 1 as int)")
     cost = F.element_at(F.element_at(table, phase), partition)
     light = F.when(F.col("last") < config["light_batches"], F.lit(config["light_ratio"])).otherwise(1.0)
-    return F.when(F.col("key") >= 0, cost * light).otherwise(0.0)
+    return F.when(F.col("key") >= 0, cost * light * slowness(config["slow"])).otherwise(0.0)
+
+
+def slowness(slow: dict[str, Any] | None) -> Column:
+    """How many times longer work takes: on one executor, in some batches. Its working directory is named by its id."""
+    if slow is None:
+        return F.lit(1.0)
+    executor = F.substring_index(F.expr("reflect('java.lang.System', 'getProperty', 'user.dir')"), "/", -1)
+    there = (executor == slow["executor"]) & F.col("last").between(slow["first"], slow["end"] - 1)
+    return F.when(there, F.lit(slow["times"])).otherwise(1.0)
 
 
 def worked(rows: DataFrame, config: dict[str, Any], group_ms: list[list[float]]) -> DataFrame:

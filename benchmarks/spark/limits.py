@@ -14,12 +14,14 @@ from typing import Any
 import move_pause
 import overhead
 import predictions
+import slow
 import table
 from picture import draw
 
 PARTS = (
     ("compare", table, ("case",)),
     ("predictions", predictions, ("case",)),
+    ("slow", slow, ("case", "system")),
     ("overhead", overhead, ("groups",)),
     ("move_pause", move_pause, ("provider", "checkpoint", "state_mb")),
 )

@@ -28,14 +28,14 @@ FREE = 1e9
 
 def shortest(level_ms: np.ndarray, executors: int, cores: int) -> np.ndarray:
     """Owners with which tasks of so many milliseconds take least, (n_groups,)."""
-    model = model_of(level_ms / 1000.0, executors, cores)
+    model = model_of(level_ms / 1000.0, np.ones(executors), cores)
     params = PlanParams(deadline_s=CPU_S, payback_batches=FREE)
     return registry.get("search").solve(model, params, np.random.default_rng(1), time.process_time).node_of
 
 
 def over_bound(level_ms: np.ndarray, node_of: np.ndarray, executors: int, cores: int) -> float:
     """Stages of such tasks under a placement, over their bound."""
-    model = model_of(level_ms / 1000.0, executors, cores)
+    model = model_of(level_ms / 1000.0, np.ones(executors), cores)
     if model.batch is None:
         raise RuntimeError("a model of stages without a batch")
     took_ms = 1000.0 * float(levels_s(model.batch, node_of, model.batch.task_s).max(axis=1).sum())

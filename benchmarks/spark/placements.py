@@ -28,8 +28,13 @@ class Placed:
 
 
 def placed_over_bound(history: pathlib.Path, case: Case) -> list[Placed]:
-    """Each window with an owner for every key group; empty for a case without work and for one whose work shifts."""
+    """Each window with an owner for every key group.
+
+    Empty for a case without work, for one whose work shifts, and for one with a slow executor.
+    """
     work = case.workload()
+    if work.slow is not None:
+        return []
     true_ms = work.level_ms(0)
     least_ms = bound_ms(true_ms, case.executors, case.cores)
     if least_ms <= 0 or any(len(level) > 1 for level in work.levels):

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 import yaml
 from cases import Case
+from cycles import cycles_of
 from placements import Placed, placed_over_bound
 from predictions import singles_of, windows_of
+from throttle import throttled
 
 HERE = pathlib.Path(__file__).parent
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -37,6 +39,8 @@ FILES = {
 # Five JVMs that compile themselves on two cores need minutes to calm down; the quick compiler is done in seconds.
 CALM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SYSTEMS = ("vanilla", "streamjob")
+PLANNERS = {"streamjob": "search", "auto": "auto"}
+"""Sides of StreamJob, and the planner of each."""
 START_S, BATCH_S = 200.0, 10.0
 """How long a run and each of its batches may take."""
 
@@ -60,7 +64,7 @@ def spark_conf(case: Case) -> dict[str, str]:
     }
 
 
-def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
+def streamjob_spec(case: Case, planner: str, config: pathlib.Path) -> dict[str, object]:
     """The StreamJob of a case: balancing on, the number of executors fixed."""
     return {
         "apiVersion": "streamjob.dev/v1alpha1",
@@ -75,6 +79,7 @@ def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
             "executors": {"min": case.executors, "max": case.executors},
             "balancing": {
                 "mode": "Auto",
+                "planner": planner,
                 "statisticsPeriod": f"{case.period_s}s",
                 "maxLoadDistance": 5,
                 "migrationBudget": {"maxMigrations": case.partitions * len(case.levels)},
@@ -86,13 +91,14 @@ def streamjob_spec(case: Case, config: pathlib.Path) -> dict[str, object]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """One run: the progress of every batch, what StreamJob's controller said of its windows and of single batches, and
-    how far its placements were from the bound."""
+    """One run: the progress of every batch, what StreamJob's controller said of its windows and of single batches, how
+    far its placements were from the bound, and what each of its cycles did."""
 
     progress: list[dict[str, Any]]
     windows: list[dict[str, Any]]
     singles: list[tuple[float, float, float]]
     placed: list[Placed]
+    cycles: list[dict[str, Any]]
 
 
 def run(case: Case, system: str, *, keep: pathlib.Path | None = None) -> Ran:
@@ -106,12 +112,13 @@ def run(case: Case, system: str, *, keep: pathlib.Path | None = None) -> Ran:
         progress = _run(case, system, folder, timeout_s)
         history = folder / "out" / "history.jsonl"
         if not history.exists():
-            return Ran(progress=progress, windows=[], singles=[], placed=[])
+            return Ran(progress=progress, windows=[], singles=[], placed=[], cycles=[])
         return Ran(
             progress=progress,
             windows=windows_of(history),
             singles=singles_of(history),
             placed=placed_over_bound(history, case),
+            cycles=cycles_of(history),
         )
     finally:
         if keep is not None:
@@ -136,7 +143,8 @@ def _run(case: Case, system: str, folder: pathlib.Path, timeout_s: float) -> lis
     paths = {"checkpoint": str(folder / "checkpoint"), "progress": str(progress)}
     config.write_text(json.dumps({**case.config(), **paths}))
     command, env = _command(case, system, folder, config)
-    code = _finish(command, env, folder / "log", timeout_s)
+    with throttled(case.slow, folder / "worker", progress):
+        code = _finish(command, env, folder / "log", timeout_s)
     if not progress.exists() or len(lines := progress.read_text().splitlines()) < case.batches:
         raise RuntimeError(f"{system} {case}: exit {code}\n{(folder / 'log').read_text()[-3000:]}")
     return [json.loads(line) for line in lines]
@@ -166,7 +174,7 @@ def _command(case: Case, system: str, folder: pathlib.Path, config: pathlib.Path
         env["PYSPARK_SUBMIT_ARGS"] = shlex.join([*settings, "pyspark-shell"])
         return [sys.executable, str(HERE / "job.py"), str(config)], env
     spec = folder / "job.yaml"
-    spec.write_text(yaml.safe_dump(streamjob_spec(case, config)))
+    spec.write_text(yaml.safe_dump(streamjob_spec(case, PLANNERS[system], config)))
     program = pathlib.Path(sys.executable).with_name("streamjob")
     return [str(program), "run", str(spec), "--out", str(folder / "out")], env
 

@@ -27,10 +27,11 @@ def after_shifts(durations_ms: Sequence[float], phase: int, reach_ms: Sequence[f
     """
     slow = [took > SLOW * reach for took, reach in zip(durations_ms, reach_ms, strict=True)]
     parts = [slow[at : at + phase] for at in range(phase, len(slow), phase)]
-    return [Shift(slow=sum(one), until_balanced=_first_rest(one)) for one in parts if len(one) >= REST]
+    return [Shift(slow=sum(one), until_balanced=first_rest(one)) for one in parts if len(one) >= REST]
 
 
-def _first_rest(slow: Sequence[bool]) -> int | None:
+def first_rest(slow: Sequence[bool]) -> int | None:
+    """Batches before the first REST in a row that are not slow; None where there are none."""
     for at in range(len(slow) - REST + 1):
         if not any(slow[at : at + REST]):
             return at

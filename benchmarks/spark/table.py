@@ -13,6 +13,8 @@ from cases import empty_of
 from shifts import Shift, after_shifts
 
 RUNS = "spark_compare.jsonl"
+OURS, OTHERS = "streamjob", ("auto",)
+"""Sides of StreamJob: that with the planner that is the default, and those with another one."""
 SETTLED = 8  # newest batches of a run that are looked at apart
 ADAPTED = 6  # batches after a shift of the skew that count as adapting, not as adapted
 
@@ -20,13 +22,15 @@ Run = Mapping[str, object]
 Sides = dict[str, dict[int, Run]]  # system -> round -> run
 
 
-def by_case(runs: Iterable[Run]) -> dict[str, Sides]:
-    """Runs by case and system, only rounds that both systems have finished."""
+def by_case(runs: Iterable[Run], ours: str = OURS) -> dict[str, Sides]:
+    """Runs by case, those of vanilla Spark and ours, as OURS; only rounds that both have finished."""
     found: dict[str, Sides] = defaultdict(lambda: defaultdict(dict))
     for one in runs:
-        found[str(one["case"])][str(one["system"])][int(str(one["round"]))] = one
+        if one["system"] in ("vanilla", ours):
+            side = OURS if one["system"] == ours else "vanilla"
+            found[str(one["case"])][side][int(str(one["round"]))] = one
     for sides in found.values():
-        both = sides["vanilla"].keys() & sides["streamjob"].keys()
+        both = sides["vanilla"].keys() & sides[OURS].keys()
         for system in list(sides):
             sides[system] = {turn: sides[system][turn] for turn in sorted(both)}
     return {name: sides for name, sides in found.items() if sides["vanilla"]}
@@ -162,7 +166,11 @@ def read_runs(path: pathlib.Path) -> list[dict[str, object]]:
 def rows_of(out: pathlib.Path) -> list[dict[str, object]]:
     """The figures of every case that was run."""
     runs = read_runs(out / RUNS)
-    return [row(name, sides, fixed_cost_ms(runs, name)) for name, sides in by_case(runs).items()]
+    rows = [row(name, sides, fixed_cost_ms(runs, name)) for name, sides in by_case(runs).items()]
+    for other in OTHERS:
+        found = by_case(runs, other).items()
+        rows += [{**row(name, sides, fixed_cost_ms(runs, name)), "case": f"{name}, {other}"} for name, sides in found]
+    return rows
 
 
 def print_report(rows: list[dict[str, object]]) -> None:

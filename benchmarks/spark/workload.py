@@ -11,8 +11,25 @@ from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import GroupId, LoadModel, PlanParams
 
 SKEWS = ("uniform", "hot", "skewed", "shifting", "none")
+SWINGING_SETS, SWINGING_TIMES = 4, 4.0
+"""Sets of key groups that are hot in turn, and how many times as much work a hot one has."""
 STRAGGLER = 0.4
 """Where among the partitions the straggler is: in the middle, so that it starts late on an executor that owns much."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Slow:
+    """One executor that takes `times` as long in the batches from `first` to the one before `end`.
+
+    Either its tasks sleep so much longer, or, where it is `throttled`, its process is stopped for the rest of the time
+    again and again.
+    """
+
+    executor: str
+    times: float
+    first: int
+    end: int
+    throttled: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +39,7 @@ class Workload:
 
     levels: tuple[np.ndarray, ...]
     batches_per_phase: int
+    slow: Slow | None = None
 
     def level_ms(self, batch: int) -> np.ndarray:
         """Work of each key group in that batch, (n_levels, n_partitions)."""
@@ -29,16 +47,23 @@ class Workload:
 
     def bound_ms(self, executors: int, cores: int, batch: int) -> float:
         """What no placement takes less than for the stateful stages of one batch: the planners' proven bound."""
-        return bound_ms(self.level_ms(batch), executors, cores)
+        slow = self.slow is not None and self.slow.first <= batch < self.slow.end
+        return bound_ms(self.level_ms(batch), executors, cores, self.slow.times if self.slow and slow else 1.0)
 
 
-def bound_ms(level_ms: np.ndarray, executors: int, cores: int) -> float:
-    """The planners' proven bound of stages whose tasks take so long, (n_levels, n_partitions), one after another."""
-    return 1000.0 * batch_bound(model_of(level_ms / 1000.0, executors, cores), PlanParams())
+def bound_ms(level_ms: np.ndarray, executors: int, cores: int, slower: float = 1.0) -> float:
+    """The planners' proven bound of stages whose tasks take so long, (n_levels, n_partitions), one after another.
+
+    One executor takes `slower` times as long.
+    """
+    speed = np.ones(executors)
+    speed[0] /= slower  # any of them: all have as many slots
+    return 1000.0 * batch_bound(model_of(level_ms / 1000.0, speed, cores), PlanParams())
 
 
-def model_of(task_s: np.ndarray, executors: int, cores: int) -> LoadModel:
+def model_of(task_s: np.ndarray, speed: np.ndarray, cores: int) -> LoadModel:
     """The true work as a load model; its placement is any, for nothing limits the moves."""
+    executors = speed.size
     n_levels, partitions = task_s.shape
     zeros = np.zeros(task_s.size)
     shape = BatchShape(
@@ -46,7 +71,7 @@ def model_of(task_s: np.ndarray, executors: int, cores: int) -> LoadModel:
         task_s=task_s.ravel(),
         spread_s=zeros,
         slots=np.full(executors, cores, dtype=np.int64),
-        speed=np.ones(executors),
+        speed=speed,
     )
     return LoadModel(
         node_ids=tuple(str(one) for one in range(executors)),
@@ -68,10 +93,15 @@ def key_group_ms(skew: str, partitions: int, total_ms: float, rng: np.random.Gen
     uniform: the same everywhere. hot: three key groups take half of the work (hot keys). skewed: Zipf with exponent
     0.8 in random order. opposed: the same, the other way round. rolled: the same, half of the partitions on.
     straggler: one key group has an eighth of the work. shifting: the skewed profile, rotated by a third twice.
+    swinging: sets of key groups are hot in turn, and the same all together over a round.
     none: no work, which measures the fixed cost.
     """
     if skew == "none":
         return np.zeros((1, partitions))
+    if skew == "swinging":
+        member = rng.permutation(np.arange(partitions) % SWINGING_SETS)
+        hot = np.where(member == np.arange(SWINGING_SETS)[:, None], SWINGING_TIMES, 1.0)
+        return np.asarray(hot / hot.sum(axis=1, keepdims=True) * total_ms)
     shape = np.ones(partitions)
     if skew == "hot":
         shape = np.full(partitions, 0.5 / (partitions - 3))

@@ -17,6 +17,7 @@ class EventKind(enum.StrEnum):
     EXECUTOR_GONE = "ExecutorGone"
     EXECUTOR_EMPTY = "ExecutorEmpty"
     EXECUTOR_SLOW = "ExecutorSlow"
+    EXECUTOR_WELL = "ExecutorWell"
     BATCH_OUT_OF_RANGE = "BatchOutOfRange"
     LOAD_CHANGED = "LoadChanged"
 

@@ -73,3 +73,23 @@ def test_rows_that_were_not_run_again_stay() -> None:
     before = [{"case": "a", "p50": 1}, {"case": "b", "p50": 2}]
     found = [{"case": "b", "p50": 3}, {"case": "c", "p50": 4}]
     assert limits.merged(before, found, ("case",)) == [before[0], *found]
+
+
+def test_an_executor_that_is_slow_in_some_batches_is_in_the_bound_of_these_alone() -> None:
+    """20 equal key groups: 5 on each of four executors, and 6, 6, 6 and 2 where one takes three times as long."""
+    case = cases.UNEVEN["slowed-wait"]
+    work = case.workload()
+    assert case.slow is not None
+    batches = (0, case.slow.first, case.slow.end - 1, case.slow.end)
+    bounds_ms = [work.bound_ms(case.executors, case.cores, batch) for batch in batches]
+    assert bounds_ms == pytest.approx([1800.0, 2160.0, 2160.0, 1800.0], rel=1e-4)
+
+
+def test_key_groups_that_swing_have_the_same_work_over_a_round() -> None:
+    case = cases.UNEVEN["swinging-wait"]
+    (level,) = case.workload().levels
+    assert len(level) == workload.SWINGING_SETS
+    assert np.ptp(level.sum(axis=0)) == 0.0
+    hot = level == level.max()
+    assert (hot.sum(axis=0) == 1).all()
+    assert (hot.sum(axis=1) == case.partitions / workload.SWINGING_SETS).all()

@@ -10,18 +10,19 @@ from rich.table import Table
 from rich.text import Text
 
 from streamjob_agent.plan_form import QueryPlan
-from streamjob_planners.advice import sentences
+from streamjob_planners.advice import sentences, too_heavy
+from streamjob_planners.advice.too_heavy import HeavyGroup
 from streamjob_planners.advice.values import Advice, JobPlan, Rewrite, ShuffleNote
 
 
-def render(query: QueryPlan, plan: JobPlan, advice: Advice) -> RenderableType:
+def render(query: QueryPlan, plan: JobPlan, advice: Advice, heavy: tuple[HeavyGroup, ...]) -> RenderableType:
     """What one query's plan costs, and what to change."""
     title = Text(f"{query.name or query.query_id}: means of {query.batches} batches on this plan")
-    lines = [Text(sentence) for sentence in _advice(plan, advice)]
+    lines = [Text(one) for one in (*_advice(plan, advice), *map(too_heavy.sentence, heavy))]
     return Group(title, _operators(plan, advice), _shuffles(advice), *lines)
 
 
-def document(query: QueryPlan, plan: JobPlan, advice: Advice) -> dict[str, Any]:
+def document(query: QueryPlan, plan: JobPlan, advice: Advice, heavy: tuple[HeavyGroup, ...]) -> dict[str, Any]:
     """All of it, with the sentences, for another program."""
     return {
         "query_id": query.query_id,
@@ -43,6 +44,7 @@ def document(query: QueryPlan, plan: JobPlan, advice: Advice) -> dict[str, Any]:
             }
             for one in advice.rewrites
         ],
+        "too_heavy": [{**dataclasses.asdict(one), "sentence": too_heavy.sentence(one)} for one in heavy],
     }
 
 

@@ -6,6 +6,7 @@ import dataclasses
 
 from streamjob_operator.asking.measured import Measured, Unanswerable, of_record
 from streamjob_operator.singles import SingleBatches, single_batches
+from streamjob_operator.steps import headroom, speeds
 from streamjob_operator.steps.memory_advice import told_advice
 from streamjob_operator.values import CycleRecord
 
@@ -16,7 +17,8 @@ class Decided:
 
     `needed` and `target` are None where the cycle was held before it asked the rule; `least` and `most` are the job's
     bounds, None where nobody told them; `advice` is about executors' memory, None where there is none; `singles` says
-    how far the window's batches were from what was predicted of each, None where none was.
+    how far the window's batches were from what was predicted of each, None where none was; `world` is what else bears
+    on it: load survived, executors that are slower or faster than most.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Decided:
     most: int | None = None
     advice: str | None = None
     singles: SingleBatches | None = None
+    world: tuple[str, ...] = ()
 
 
 def decided(record: CycleRecord, name: str, least: int | None, most: int | None) -> Decided:
@@ -45,7 +48,13 @@ def decided(record: CycleRecord, name: str, least: int | None, most: int | None)
         most=most,
         advice=None if record.memory_advice is None else told_advice(record.memory_advice),
         singles=single_batches([record.batch_times]),
+        world=_world(record),
     )
+
+
+def _world(record: CycleRecord) -> tuple[str, ...]:
+    survived = () if record.room is None else (headroom.sentence(record.room),)
+    return (*survived, *(() if record.memory is None else speeds.sentences(record.memory)))
 
 
 def newest(cycles: tuple[CycleRecord, ...], name: str, least: int | None, most: int | None) -> Decided:

@@ -49,7 +49,7 @@ def arithmetic(measured: Measured) -> Iterator[tuple[str, str]]:
 
 
 def decision_sentences(decided: Decided) -> Iterator[str]:
-    """What the rule asked for, what bounds it, what was decided, and how far predictions may be trusted."""
+    """What the rule asked for and what bounds it, what was decided, how sure predictions are, what else bears."""
     if decided.needed is not None:
         bounds = "" if decided.least is None else f", {decided.least} to {decided.most} are allowed"
         yield f"The rule asks for {decided.needed}{bounds}; {decided.target} are wanted."
@@ -58,6 +58,7 @@ def decision_sentences(decided: Decided) -> Iterator[str]:
         yield decided.advice
     if decided.singles is not None:
         yield decided.singles.sentence
+    yield from decided.world
 
 
 def answer_view(name: str, found: Answer) -> RenderableType:

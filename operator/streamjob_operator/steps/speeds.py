@@ -24,3 +24,13 @@ def sentences(memory: Memory) -> list[str]:
     ]
     more = len(found) - MOST_TOLD
     return [*told, f"{more} more executors are unequal."] if more > 0 else told
+
+
+def summary(memory: Memory) -> str | None:
+    """The slowest executor in a few characters, as a column shows it: `2 at 0.33`; None where none is slow."""
+    slow = [(name, pace) for name, pace in unequal(memory).items() if pace.speed < 1.0]
+    if not slow:
+        return None
+    name, pace = slow[0]
+    more = f" and {len(slow) - 1} more" if len(slow) > 1 else ""
+    return f"{name} at {pace.speed:.2g}{more}"

@@ -47,11 +47,10 @@ def with_tasks(knowledge: Knowledge, newest: Recent, stirred: BoolArray | None) 
     if changed and newest.shown_alone:  # nothing is left to tell speeds by
         return _taken_in(knowledge, snapshot, anew=True)
     paces = _paces(knowledge, snapshot, stirred)
-    slowed = _slowed(knowledge, snapshot, stirred)
-    if any(
-        paces.by_executor.get(name, Pace()).speed == 1.0 for name in slowed
-    ):  # most of the window was before, and says nothing of how it is now
-        return dataclasses.replace(knowledge, paces={**paces.by_executor, **slowed}, tasks_at_s=snapshot.taken_at_s)
+    hidden = _hidden(knowledge.paces, paces.by_executor, _by_newest(knowledge, snapshot, stirred))
+    if hidden:  # most of the window was before, and says nothing of how it is now
+        known = {name: one for name, one in {**paces.by_executor, **hidden}.items() if one != Pace()}
+        return dataclasses.replace(knowledge, paces=known, tasks_at_s=snapshot.taken_at_s)
     explained = paces.by_executor != knowledge.paces
     after = dataclasses.replace(knowledge, paces=paces.by_executor)
     if paces.suspected:
@@ -82,19 +81,39 @@ def _paces(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) 
     )
 
 
-def _slowed(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) -> dict[str, Pace]:
-    """Executors that the newest batches alone show to have become slow, which the whole window hides."""
+def _by_newest(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) -> Mapping[str, Pace] | None:
+    """The executors' paces by the newest batches alone; None where there are too few that are new."""
     series, at_s = snapshot.series, knowledge.tasks_at_s
     if series is None or at_s is None or series.ended_at_s.size <= pace.WINDOWS:
-        return {}
+        return None
     if series.ended_at_s[-pace.WINDOWS] <= at_s:  # taken in already
-        return {}
+        return None
     for row in range(series.ended_at_s.size - pace.WINDOWS, series.ended_at_s.size):
         batches = int(series.batches[row])
         rates = dataclasses.replace(snapshot.rates, batches=batches)
         paces = _paces(knowledge, dataclasses.replace(snapshot, busy_s=series.busy_s[row], rates=rates), stirred)
         knowledge = dataclasses.replace(knowledge, paces=paces.by_executor)
-    return {name: one for name, one in knowledge.paces.items() if one.speed * pace.LEAST_FACTOR <= 1.0}
+    return knowledge.paces
+
+
+def _hidden(
+    before: Mapping[str, Pace], window: Mapping[str, Pace], newest: Mapping[str, Pace] | None
+) -> dict[str, Pace]:
+    """Executors that the newest batches show to have become slow, or faster again, and the whole window hides."""
+    if newest is None:
+        return {}
+
+    def speed(paces: Mapping[str, Pace], name: str) -> float:
+        return paces.get(name, Pace()).speed
+
+    slow = [name for name in newest if speed(newest, name) * pace.LEAST_FACTOR <= 1.0 == speed(window, name)]
+    well = [
+        name
+        for name in before
+        if speed(before, name) * pace.LEAST_FACTOR <= min(1.0, speed(newest, name))
+        and speed(window, name) * pace.LEAST_FACTOR <= speed(newest, name)
+    ]
+    return {name: newest.get(name, Pace()) for name in (*slow, *well)}
 
 
 def _window(snapshot: Snapshot, new_ratio: float, paces: Mapping[str, Pace]) -> TaskWindow:

@@ -11,7 +11,8 @@ from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import CycleRecord, Reason
 from streamjob_operator.waking.reports import reported
 from streamjob_operator.waking.rows import Rows, change_times_s, changed
-from streamjob_operator.waking.slow import slow_events, slow_executors
+from streamjob_operator.waking.slow import slow_events, slow_executors, well_events, well_executors
+from streamjob_planners.capacity.pace import Pace
 
 EARLY_GAP_S = 5.0
 """Events that come in quick succession are looked at together: two cycles are at least this far apart, or a fifth of
@@ -43,6 +44,8 @@ class Cadence:
         self._left: tuple[Event, ...] = ()  # what woke a cycle that came too early for it
         self._left_until_s: float | None = None
         self._slow: Mapping[str, float] = {}
+        self._well: Mapping[str, float] = {}
+        self._paces: Mapping[str, Pace] = {}
         self._judged: tuple[Rows, tuple[Event, ...]] | None = None  # a look at many batches takes milliseconds
 
     def happened(self, seen: Seen) -> tuple[Event, ...]:
@@ -58,9 +61,10 @@ class Cadence:
 
     def _measured(self, rows: Rows) -> tuple[Event, ...]:
         if self._judged is None or self._judged[0] is not rows:
-            slow = tuple(slow_events(self._slow, slow_executors(rows)))
-            change = None if slow else changed(self._changes_s, rows)  # what slow executors do changes parts, too
-            self._judged = (rows, slow if change is None else (change,))
+            well = well_events(self._well, well_executors(rows, self._paces))
+            speeds = (*slow_events(self._slow, slow_executors(rows)), *well)
+            change = None if speeds else changed(self._changes_s, rows)  # what executors' speeds do changes parts, too
+            self._judged = (rows, speeds if change is None else (change,))
         return self._judged[1]
 
     def due_s(self, period_s: float, events: tuple[Event, ...]) -> float:
@@ -76,10 +80,12 @@ class Cadence:
         self._last_s, self._seen = now_s, dataclasses.replace(seen, status=status)
         self._knows(None if seen.rows is None else seen.rows.series)
         self._slow = {} if seen.rows is None else slow_executors(seen.rows)
+        self._well = {} if seen.rows is None else well_executors(seen.rows, self._paces)
 
     def ended(self, record: CycleRecord, period_s: float) -> None:
         """The cycle has come to this. What woke it and could not be acted on yet stays, for one period at most."""
         self._knows(None if record.snapshot is None else record.snapshot.series)
+        self._paces = {} if record.memory is None else record.memory.batches.paces
         left, last_s = tuple(one for one in record.woken if _too_early(one, record)), self._last_s or 0.0
         until_s = last_s + period_s if self._left_until_s is None else self._left_until_s
         self._left = left if last_s < until_s else ()

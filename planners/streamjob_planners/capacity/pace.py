@@ -23,8 +23,11 @@ NEAR_FACTOR = 1.1
 """A speed nearer to 1 than this counts as 1 again."""
 SURE = 5.0
 """Standard errors that a factor must be away from 1; a fleet is looked at every period for years."""
-NOTICED = 2.5
+NOTICED = 2.0
 """Standard errors from which a window counts among those on end."""
+HELD = 6
+"""Windows on end that are noticed and teach nothing of key groups, or they would teach the slow executor's seconds as
+their load: about as many make sure what is just noticed, (SURE / NOTICED) squared."""
 FEWEST_GROUPS = 3
 """Key groups that must agree before an executor counts as slow; back to normal one is enough."""
 WINDOWS = 2
@@ -88,8 +91,8 @@ class Seen:
 class Paces:
     """The executors' paces by id, those at 1.0 without a suspicion left out.
 
-    `suspected`: some executor was far off in the newest window for the first time, so that what the window says of key
-    groups may be the executor's doing.
+    `suspected`: some executor was off in the newest windows, HELD at most, and it is not sure yet, so that what the
+    window says of key groups may be the executor's doing.
     """
 
     by_executor: Mapping[str, Pace]
@@ -113,14 +116,17 @@ def with_window(before: Mapping[str, Pace], names: tuple[str, ...], seen: Seen) 
     """The paces after one more window; `names` are the executors by index. Executors that are gone are forgotten."""
     found = _offs(seen, len(names))
     after = {name: _next(before.get(name, Pace()), found[at]) for at, name in enumerate(names)}
-    suspected = any(
-        off is not None
-        and after[name].windows == 1
-        and abs(off.value) > max(math.log(LEAST_FACTOR), SURE * off.error(1))
-        for name, off in zip(names, found, strict=True)
-    )
+    suspected = any(off is not None and _suspicious(after[name], off) for name, off in zip(names, found, strict=True))
     kept = {name: pace for name, pace in _centred(after).items() if pace != Pace()}
     return Paces(by_executor=kept, suspected=suspected)
+
+
+def _suspicious(pace: Pace, off: _Off) -> bool:
+    """Whether this window may speak of the executor and not of its key groups, and nothing is known of it yet."""
+    if pace.windows == 1 and abs(off.value) > max(math.log(LEAST_FACTOR), SURE * off.error(1)):
+        return True
+    may_count = off.groups >= FEWEST_GROUPS or pace.speed != 1.0
+    return may_count and 0 < pace.windows <= HELD and abs(off.value) > math.log(LEAST_FACTOR)
 
 
 def _offs(seen: Seen, n: int) -> list[_Off | None]:

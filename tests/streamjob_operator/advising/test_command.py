@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import http.server
 import json
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from click.testing import CliRunner, Result
+from fake_agent import FakeAgent
 
 from streamjob_agent.plan_form import KeyColumn, PlanLink, PlanOperator, PlanShuffle, QueryPlan, plans_to_json
 from streamjob_cli.main import main
@@ -42,14 +44,15 @@ def advise() -> Iterator[Advise]:
     """Runs the command against an agent that tells these plans, or that text."""
     servers = []
 
-    def act(plans: list[QueryPlan] | str, *arguments: str) -> Result:
-        body = (plans if isinstance(plans, str) else plans_to_json(plans)).encode()
+    def act(plans: list[QueryPlan] | str, *arguments: str, page: str | None = None) -> Result:
+        body = plans if isinstance(plans, str) else plans_to_json(plans)
+        told = {"/v1/plans": body} if page is None else {"/v1/plans": body, "/metrics": page}
 
         class Agent(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                self.send_response(200 if self.path == "/v1/plans" else 404)
+                self.send_response(200 if self.path in told else 404)
                 self.end_headers()
-                self.wfile.write(body)
+                self.wfile.write(told.get(self.path, "").encode())
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -84,6 +87,23 @@ def test_json_tells_the_same(advise: Advise) -> None:
     (rewrite,) = told["rewrites"]
     assert (rewrite["columns"], rewrite["saved_bytes"], rewrite["worth_it"]) == (["user"], 2048.0, True)
     assert rewrite["sentences"][0].startswith("Key operators 0 and 1 alike")
+
+
+def test_a_key_group_that_is_heavier_than_a_share_is_named_with_its_keys(advise: Advise) -> None:
+    page = FakeAgent(batches=3, busy_s=[10.0, 10.0, 70.0, 10.0]).page()  # of operator 0, on four slots
+    plans = [dataclasses.replace(chained(), query_id="q")]
+    result = advise(plans, page=page)
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.output.split())
+    assert "Key group 2 of operator 0 takes 70 percent of its seconds, and a slot's share is 25" in text
+    assert "pmod(hash(user), 4) = 2" in text
+    (told,) = json.loads(advise(plans, "--json", page=page).output)
+    assert [(one["operator"], one["partition"]) for one in told["too_heavy"]] == [(0, 2)]
+
+
+def test_without_measurements_no_key_group_is_called_too_heavy(advise: Advise) -> None:
+    (told,) = json.loads(advise([chained()], "--json").output)
+    assert told["too_heavy"] == []
 
 
 def test_columns_of_one_name_are_told_apart(advise: Advise) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -10,8 +11,11 @@ from click.testing import CliRunner, Result
 from worlds import even, job, warm
 
 from streamjob_cli.main import main
+from streamjob_operator.asking.decision import decided
+from streamjob_operator.asking.show import decision_sentences
 from streamjob_operator.history import HistoryFile
 from streamjob_operator.offline.snapshot_file import Moment, write_moment
+from streamjob_planners.capacity.pace import Pace
 
 
 def streamjob(*arguments: object) -> Result:
@@ -70,6 +74,18 @@ def test_explain_shows_figures_bounds_and_the_sentence(history: Path) -> None:
     assert "2 executors x 1" in result.output
     assert "1 to 6 are allowed" in result.output
     assert "a load of 240 points at 70 percent each" in result.output
+
+
+def test_explain_tells_load_survived_and_executors_that_are_slow() -> None:
+    of, world = job(), even(2, 4, 10.0)
+    warm(world, of)
+    record = world.turn(of)
+    assert record.memory is not None
+    batches = dataclasses.replace(record.memory.batches, paces={"1": Pace(speed=0.5, error=0.1)})
+    record = dataclasses.replace(record, memory=dataclasses.replace(record.memory, batches=batches))
+    told = list(decision_sentences(decided(record, "small", 1, 6)))
+    assert told[-2].startswith("Survives 2.")
+    assert told[-1] == "Executor 1 works at 0.5 of the others' speed (0.41 to 0.61)."
 
 
 @pytest.mark.parametrize(

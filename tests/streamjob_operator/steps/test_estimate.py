@@ -8,7 +8,7 @@ from worlds import World, even, job, series_with
 from streamjob_operator.scaling.rule import Fleet, Situation
 from streamjob_operator.scaling.utilization.needs import by_load
 from streamjob_operator.steps.estimate import LOST, MAX_PRESSURE, estimate, growth_ratio, node_names
-from streamjob_operator.steps.speeds import sentences
+from streamjob_operator.steps.speeds import sentences, summary
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners import plans
 from streamjob_planners.batch.knowledge import Knowledge
@@ -162,6 +162,14 @@ def test_an_executor_of_another_speed_is_told() -> None:
     assert sentences(slow(1 / 3)) == ["Executor 1 works at 0.33 of the others' speed (0.27 to 0.41)."]
     many = Memory(batches=Knowledge(paces={str(n): Pace(speed=0.5) for n in range(5)}))
     assert sentences(many)[-1] == "2 more executors are unequal."
+
+
+def test_a_column_has_the_slowest_executor_and_how_many_more_are_slow() -> None:
+    assert summary(Memory()) is None
+    assert summary(slow(1 / 3)) == "1 at 0.33"
+    some = {"0": Pace(speed=0.5), "1": Pace(speed=0.4), "2": Pace(speed=1.5)}
+    assert summary(Memory(batches=Knowledge(paces=some))) == "1 at 0.4 and 1 more"
+    assert summary(Memory(batches=Knowledge(paces={"2": Pace(speed=1.5)}))) is None
 
 
 def limited(*limits: float | None) -> Snapshot:

@@ -14,15 +14,22 @@ PERIOD = 60
 """Batches of a look: three statistics periods of twenty each."""
 
 
-def world(seed: int, noise: float, batches: int, shift_at: int | None = None, slow_at: int | None = None) -> FloatArray:
-    """Seconds of each key group in each batch: work goes elsewhere, or executor 2 takes three times as long."""
+def world(
+    seed: int,
+    noise: float,
+    batches: int,
+    shift_at: int | None = None,
+    slow_at: int | None = None,
+    well_at: int | None = None,
+) -> FloatArray:
+    """Seconds of each key group in each batch: work goes elsewhere, or executor 2 is slow for a while, 3 times."""
     rng = np.random.default_rng(seed)
     mean_s = rng.lognormal(0.0, 0.5, len(OWNERS))
     busy_s = np.tile(mean_s, (batches, 1))
     if shift_at is not None:
         busy_s[shift_at:, : len(OWNERS) // 4] += mean_s.sum() / (2 * len(OWNERS) // 4)
     if slow_at is not None:
-        busy_s[slow_at:, [at for at, owner in enumerate(OWNERS) if owner == "2"]] *= 3.0
+        busy_s[slow_at:well_at, [at for at, owner in enumerate(OWNERS) if owner == "2"]] *= 3.0
     whole = rng.lognormal(0.0, noise / 2, (batches, 1))
     return np.asarray(busy_s * whole * rng.lognormal(0.0, noise, busy_s.shape), dtype=np.float64)
 

@@ -8,7 +8,10 @@ import pytest
 from batch_rows import OWNERS, PERIOD, rows, world
 
 from streamjob_operator.events import EventKind
-from streamjob_operator.waking.slow import slow_events, slow_executors
+from streamjob_operator.waking.slow import slow_events, slow_executors, well_events, well_executors
+from streamjob_planners.capacity.pace import Pace
+
+KNOWN = {"2": Pace(speed=1 / 3, error=0.05)}
 
 
 @pytest.mark.parametrize(("noise", "sure"), [(0.1, 10), (0.2, 8), (0.3, 6)])
@@ -52,3 +55,29 @@ def test_a_load_that_shifts_is_no_slow_executor() -> None:
 def test_where_nobody_knows_who_ran_what_nobody_is_slow() -> None:
     found = dataclasses.replace(rows(world(1, 0.2, 60, slow_at=40), 42), owners=(None,) * len(OWNERS))
     assert slow_executors(found) == {}
+
+
+@pytest.mark.parametrize(("noise", "sure"), [(0.1, 10), (0.2, 8), (0.3, 6)])
+def test_one_that_is_well_again_is_seen_at_the_second_batch(noise: float, sure: int) -> None:
+    seen = 0
+    for seed in range(10):
+        busy_s = world(seed, noise, 60, slow_at=20, well_at=40)
+        found = well_executors(rows(busy_s, 42), KNOWN)
+        assert found.keys() <= {"2"}
+        seen += len(found)
+        assert well_executors(rows(busy_s, 42), {}) == {}  # only one that is planned for as slow can recover
+    assert seen >= sure
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.2])
+def test_one_that_stays_slow_is_not_taken_for_well(noise: float) -> None:
+    busy_s = world(3, noise, 560, slow_at=0)
+    assert [n for n in range(PERIOD, 560) if well_executors(rows(busy_s, n), KNOWN)] == []
+
+
+def test_that_it_is_well_is_told_once() -> None:
+    found = well_executors(rows(world(1, 0.1, 60, slow_at=20, well_at=40), 42), KNOWN)
+    (event,) = well_events({}, found)
+    assert event.kind is EventKind.EXECUTOR_WELL
+    assert event.sentence.startswith("Executor 2 is faster again: its key groups take 0.3")
+    assert list(well_events(found, found)) == []

@@ -41,6 +41,7 @@ def stream_job() -> dict[str, Any]:
             ("Planner", "string", ".spec.balancing.planner", "Name of the planner."),
             ("Load-Dist", "number", ".status.load.distance", "Load distance, percent points."),
             ("Colloc", "number", ".status.collocation.factor", "Collocation, percent."),
+            ("Slow", "string", ".status.load.slow", "The slowest executor, and its part of the others' speed."),
             ("Last-Action", "string", ".status.lastAction.reason", "The newest decision that changed something."),
             ("Acted", "date", ".status.lastAction.at", "Time since the newest decision that changed something."),
         ),

@@ -108,6 +108,9 @@ class LoadStatus(Part):
     speeds: tuple[str, ...] = ()
     """Executors that are planned for as slower or faster than most, a sentence each."""
 
+    slow: str | None = None
+    """The slowest of them and its part of the others' speed, for the column Slow; absent where none is slow."""
+
 
 class SinglesStatus(Part):
     """Batches of the statistics period that were predicted one by one."""

@@ -76,6 +76,7 @@ def load_of(record: CycleRecord) -> LoadStatus | None:
         survived=None if room is None else sentence(room),
         memory=None if record.memory_advice is None else told_advice(record.memory_advice),
         speeds=() if record.memory is None else tuple(speeds.sentences(record.memory)),
+        slow=None if record.memory is None else speeds.summary(record.memory),
     )
 
 
