@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
-from streamjob_planners.batch.predict import predict
+from streamjob_planners import measures
+from streamjob_planners.acceptance import CLEAR
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.swing import anneal_rows
-from streamjob_planners.model import IntArray
+from streamjob_planners.model import Effect, IntArray
 from streamjob_planners.swings.rows import Batches, rows_of
 
 PASS_STEPS = 4_000
@@ -25,12 +27,12 @@ PATIENCE = 60
 
 
 class Evening:
-    """One search. `price_s`: what the moves to a placement must gain, seconds of a batch."""
+    """One search, from an engine whose cells are those of batches."""
 
     def __init__(self, engine: Engine, limits: Limits, batches: Batches, toll: float) -> None:
         """`toll`: seconds of a batch that one second of pause must gain."""
         self._engine, self._limits, self._batches, self._toll = engine, limits, batches, toll
-        self._today = engine.problem.model.node_of
+        self._model, self._today = engine.problem.model, engine.problem.model.node_of
 
     def better(self, node_of: IntArray) -> IntArray:
         """`node_of`, or a placement whose batches take less, the price of its moves included."""
@@ -58,21 +60,35 @@ class Evening:
         return engine.placement()
 
     def _cost(self, node_of: IntArray) -> float:
+        """The mean batch of the series, with the price of the moves, seconds."""
         return self._batches.mean_s(node_of) + self._price_s(node_of)
 
     def _price_s(self, node_of: IntArray) -> float:
+        """Seconds of a batch that the moves must gain; those to nodes that have nothing today need not."""
         fixed = self._engine.fixed
         cells = fixed.base[fixed.home] + node_of
         paid = (node_of != self._today) & ~fixed.vacant[cells]
         return self._toll * float(fixed.prices[paid, 0].sum())
 
     def _allowed(self, node_of: IntArray, found: IntArray) -> bool:
-        """Whether no drain of `node_of` is undone, and batches get shorter by as much as their mean gets longer."""
-        marked = self._engine.problem.model.marked
+        """Whether no drain of `node_of` is undone, and batches get shorter by as much as their mean gets longer.
+
+        Where the mean batch is not clearly shorter, the judge looks at its second measure, too.
+        """
+        marked = self._model.marked
         if bool((marked[found] & ~marked[node_of]).any()):
             return False
-        before, after = (predict(self._batches.shape, one).batch_s for one in (self._today, found))
-        return after - before <= self._rows_s(self._today) - self._rows_s(found)
+        before, was_s = self._before
+        after, gained_s = measures.effect(self._model, found), was_s - self._rows_s(found)
+        longer_s = (after.batch_s or 0.0) - (before.batch_s or 0.0)
+        if longer_s < -CLEAR * max(1.0, before.batch_s or 0.0):
+            return True
+        return max(longer_s, (after.level_rms_s or 0.0) - (before.level_rms_s or 0.0)) <= gained_s
+
+    @functools.cached_property
+    def _before(self) -> tuple[Effect, float]:
+        """What today's placement is worth, and what batches of the series take there."""
+        return measures.effect(self._model, self._today), self._rows_s(self._today)
 
     def _rows_s(self, node_of: IntArray) -> float:
         """As the judge counts: work per slot, whatever the order of tasks."""

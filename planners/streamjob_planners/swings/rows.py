@@ -16,6 +16,9 @@ from streamjob_planners.swings.common import LEAST_SWING, swing_ratio
 MOST_CELLS = 3_000
 """Nodes times levels up to which they are: the slowest of a level is searched for among its nodes."""
 
+MOST_TASKS = 500_000
+"""Batches times key groups up to which they are: all are added up after each pass, some milliseconds."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Batches:
@@ -32,11 +35,11 @@ class Batches:
 def batches_of(model: LoadModel) -> Batches | None:
     """Batches whose tasks take their mean times their load over its mean; None where loads do not swing, nobody
     knows, or the model is too large."""
-    shape = model.batch
-    if shape is None or shape.n_levels * model.n_nodes > MOST_CELLS:
+    shape, series = model.batch, model.load_series
+    if shape is None or series is None:
         return None
-    series = model.load_series
-    if series is None or swing_ratio(series) < LEAST_SWING:
+    large = shape.n_levels * model.n_nodes > MOST_CELLS or series.size > MOST_TASKS
+    if large or swing_ratio(series) < LEAST_SWING:
         return None
     loads = series[series.sum(axis=1) > 0]
     mean = loads.mean(axis=0)
