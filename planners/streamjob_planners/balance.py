@@ -99,9 +99,10 @@ class Schedule:
 
     def _moves(self, problem: Problem) -> float:
         """How many moves the budget affords, of key groups of mean price."""
-        prices = problem.prices[problem.movable].mean(axis=0) if problem.movable.any() else np.ones(3)
+        movable = float(np.count_nonzero(problem.movable))
+        prices = problem.movable.astype(np.float64) @ problem.prices / movable if movable else np.ones(3)
         affordable = float((problem.allowances / np.maximum(prices, NEXT_TO_NOTHING)).min())
-        return min(affordable, float(problem.movable.sum()))
+        return min(affordable, movable)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,8 +45,9 @@ class Problem:
 
     def parts(self) -> FloatArray:
         """What each group takes of the allowance that is hurt most by it, as a part of that, (n_groups,)."""
-        bound = np.isfinite(self.allowances) & (self.allowances > 0)
-        parts: FloatArray = (self.prices[:, bound] / self.allowances[bound]).max(axis=1, initial=0.0)
+        parts = np.zeros(self.model.n_groups)
+        for column in np.flatnonzero(np.isfinite(self.allowances) & (self.allowances > 0)):
+            np.maximum(parts, self.prices[:, column] / self.allowances[column], out=parts)
         return parts
 
     def affordable(self, node_of: IntArray) -> bool:
