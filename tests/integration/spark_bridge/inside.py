@@ -25,17 +25,13 @@ def swap(target: Any, name: str, value: Any) -> Any:
     return before
 
 
-def compiled(session: Any, name: str, arguments: str = "") -> Any:
-    """A new object of the Java class that lies beside this file, `name.java`, without a package.
-
-    `arguments` is what ARGUMENTS stands for in it, where versions of Spark differ.
-    """
+def compiled(session: Any, name: str) -> Any:
+    """A new object of the Java class that lies beside this file, `name.java`, without a package."""
     jvm, gateway = session.sparkContext._jvm, session.sparkContext._gateway
     package = f"streamjob.tests.v{uuid.uuid4().hex}"  # py4j remembers classes by name
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    text = (_JAVA / f"{name}.java").read_text().replace("ARGUMENTS", arguments)
-    compiler.cook(f"package {package};\n{text}")
+    compiler.cook(f"package {package};\n" + (_JAVA / f"{name}.java").read_text())
     found = compiler.getClassLoader().loadClass(f"{package}.{name}")
     constructor = found.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
     return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))

@@ -292,37 +292,6 @@ def _reads(threads: Any) -> bool:
     return any("newestOffsets" in str(frame.getMethodName()) for stack in stacks for frame in stack)
 
 
-def test_a_batch_begins_while_the_traffic_of_the_one_before_is_read(
-    watch: Any, file_stream: Any, collected: Any
-) -> None:
-    """A shuffle may have millions of cells."""
-    file_stream.write()
-    query = start_counts(file_stream, collected)
-    watch.run(query)
-    context = watch.cluster.session.sparkContext
-    known = field(field(watch.bridge._probe, "registry"), "queries").get(query.id)
-    where = context._gateway.new_array(context._jvm.int, 2)
-    where[0], where[1] = 999_999, 0
-    field(known, "links").put("0 0", where)
-    kind = context._jvm.java.lang.Class.forName("org.apache.spark.ShuffleStatus")
-    wanted = kind.getConstructors()[0].getParameterCount()
-    slow = compiled(watch.cluster.session, "SlowShuffle", ", ".join(["0", "0", "false"][:wanted]))
-    shuffles = context._jsc.sc().env().mapOutputTracker().shuffleStatuses()
-    shuffles.put(999_999, slow)
-    reading = threading.Thread(target=watch.bridge.traffic, args=(query.id, 1, 10), daemon=True)
-    try:
-        reading.start()
-        slow.awaitReader()
-        file_stream.write()
-        query.processAllAvailable()
-        assert reading.is_alive()
-    finally:
-        slow.release()
-        shuffles.remove(999_999)
-        reading.join(60)
-    assert collected.rows == file_stream.expected()
-
-
 def test_any_character_may_stand_in_the_names_of_the_job(watch: Any, file_stream: Any, collected: Any) -> None:
     odd = "a\x1eb\u2028c\td\ne"
     counts = file_stream.read().observe(odd, F.count("*").alias(odd)).groupBy(F.col("k").alias(odd)).count()
