@@ -150,7 +150,8 @@ class Agent:
         self._check_health()
 
     def _live(self, queries: tuple[Query, ...], usage: Usage) -> None:
-        measured = (*usage.groups, *usage.other_busy_s, *(batch.query_id for batch in usage.batches))
+        ended = (batch.query_id for batch in usage.batches)
+        measured = (*usage.groups, *usage.other_busy_s, *usage.given, *ended)
         forgotten = self._lives.look((query.query_id for query in queries), measured)
         self._actuation.meet(self._lives.active)
         self._actuation.forget(forgotten)
@@ -174,7 +175,9 @@ class Agent:
             self._usual.take(batch, Ground(executors=executors, moved=moved, moving=moving))
 
     def _tune(self, usage: Usage) -> None:
-        wait_s = self._tuner.observe(usage.longest_stateful_stage_s) if self._off is None else None
+        if self._off is not None:
+            return
+        wait_s = self._tuner.observe(usage.longest_stateful_stage_s, usage.longest_task_s, self._ledger.load_s())
         if wait_s is None:
             return
         taken = self.guard.call("set_locality_wait", lambda: self._bridge.set_locality_wait(wait_s), None)

@@ -135,6 +135,7 @@ class Usage:
     executor_busy_s: Mapping[str, float]  # by executor id: every task
     failed_tasks: int
     longest_stateful_stage_s: float | None
+    longest_task_s: float | None = None  # of a key group
     stages: Mapping[str, tuple[StageUsage, ...]] = dataclasses.field(default_factory=dict)  # by query id
     dropped: int = 0
     """Tasks and batches that are missing here, because too much had happened since the last drain."""

@@ -27,6 +27,7 @@ class Fleet:
         self._dead.update({name: executor for name, executor in self._live.items() if name not in now})
         for name in list(self._dead)[:-_DEAD_KNOWN]:
             del self._dead[name]
+            self._leaving.discard(name)
         self._live = now
 
     def left(self, executor_id: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping
 
 from streamjob_agent import metric_names as names
@@ -16,7 +16,21 @@ from streamjob_agent.wire import GroupKey
 _EXECUTORS = 500  # executors whose busy seconds stay, the newest ones
 _STAGES = 200  # names of stages that a query may have; what comes later is one more
 _MORE = names.stage_name(None, "more")
+_LOADS = 100  # tasks that loaded their state, of which the longest load is told
 _RECENT = 0.8  # share of the recent busy time that stays at each drain
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Beyond:
+    """What one drain says of a group beside its counters.
+
+    Seconds of starts; seconds by which it took longer than usual where it had moved, hence loaded its state, None where
+    it had not, or nothing is usual yet; and the sum over its batches of squared seconds without any warm-up.
+    """
+
+    start_s: float
+    load_s: float | None
+    squared_s2: float
 
 
 @dataclasses.dataclass(slots=True)
@@ -42,16 +56,14 @@ class GroupTotals:
     warmup_s: float = 0.0
     warmup: Warmup = dataclasses.field(default_factory=Warmup)
 
-    def add(self, usage: GroupUsage, start: StartCost, *, young: bool, batch: int) -> tuple[float, float]:
-        """Count one drain's usage of this group; `young` when its executor is new.
-
-        Seconds of starts within it, and the sum over its batches of squared seconds without any warm-up.
-        """
+    def add(self, usage: GroupUsage, start: StartCost, *, young: bool, batch: int) -> Beyond:
+        """Count one drain's usage of this group; `young` when its executor is new."""
+        known, moved = self.warmup.usual_s is not None, self.counted_on != usage.counted_on
         reading = Reading(
             busy_s=usage.busy_s,
             tasks=usage.tasks,
             first_tasks=usage.first_tasks,
-            cold=young or usage.counted_on != self.counted_on,
+            cold=young or moved,
             batch=batch,
         )
         start_s, cold_s = self.warmup.beyond_s(reading, start)
@@ -68,7 +80,11 @@ class GroupTotals:
         if usage.state_memory_bytes is not None:
             self.state_memory_bytes, self.state_in_heap = usage.state_memory_bytes, usage.state_in_heap
         self.recent_busy_s = _RECENT * self.recent_busy_s + usage.busy_s
-        return start_s, squared_s2(usage.moments, reading, start_s, usage.busy_s - start_s - cold_s)
+        return Beyond(
+            start_s=start_s,
+            load_s=cold_s if moved and known and not young else None,
+            squared_s2=squared_s2(usage.moments, reading, start_s, usage.busy_s - start_s - cold_s),
+        )
 
 
 @dataclasses.dataclass(slots=True)
@@ -144,6 +160,7 @@ class Ledger:
         self._lock = threading.Lock()
         self._queries: dict[str, QueryTotals] = {}
         self._executor_busy_s: dict[str, float] = {}
+        self._loads_s: deque[float] = deque(maxlen=_LOADS)
 
     def take(self, usage: Usage) -> None:
         """Add one drain.
@@ -172,8 +189,7 @@ class Ledger:
             self._queries[query_id] = QueryTotals(groups={}, traffic=table)
         return self._queries[query_id]
 
-    @staticmethod
-    def _add_groups(query: QueryTotals, groups: Iterable[GroupUsage]) -> None:
+    def _add_groups(self, query: QueryTotals, groups: Iterable[GroupUsage]) -> None:
         for usage in groups:
             totals = query.groups.setdefault(usage.key, GroupTotals())
             totals.executor_id = usage.executor_id
@@ -182,9 +198,11 @@ class Ledger:
             young = query.ages.young(usage.counted_on, query.batches)
             query.moved += totals.counted_on not in ("", usage.counted_on)
             start = query.starts[usage.key.operator]
-            start_s, squared = totals.add(usage, start, young=young, batch=query.batches)
-            query.other_busy_s += start_s  # work all the same, of the slot: whoever comes first there has it
-            query.squared_s2[usage.key.operator] += squared
+            beyond = totals.add(usage, start, young=young, batch=query.batches)
+            query.other_busy_s += beyond.start_s  # work all the same, of the slot: whoever comes first there has it
+            query.squared_s2[usage.key.operator] += beyond.squared_s2
+            if beyond.load_s is not None:
+                self._loads_s.append(beyond.load_s)
         query.ages.forget(_EXECUTORS)
 
     @staticmethod
@@ -203,15 +221,18 @@ class Ledger:
             query.parts_s[part] = query.parts_s.get(part, 0.0) + seconds
 
     def set_state_bytes(self, query_id: str, state_bytes: Mapping[GroupKey, int]) -> None:
-        """Take in a query's sizes of state; those that are not given stay."""
+        """Take in sizes of a query's state; those that are not given stay. It may be forgotten by then."""
         with self._lock:
-            query = self._query(query_id)
-            query.state_bytes = {**query.state_bytes, **state_bytes}
+            query = self._queries.get(query_id)
+            if query is not None:
+                query.state_bytes = {**query.state_bytes, **state_bytes}
 
     def take_traffic(self, query_id: str, reading: TrafficReading) -> None:
-        """Add one batch's traffic, standing for every batch since the last reading."""
+        """Add one batch's traffic, standing for every batch since the last reading, of a query that is still known."""
         with self._lock:
-            query = self._query(query_id)
+            query = self._queries.get(query_id)
+            if query is None:
+                return
             batches = max(1, query.batches - query.traffic_read_at)
             query.traffic.take(reading.pairs, batches)
             add_sent(query.sent, reading.sent, batches)
@@ -246,6 +267,11 @@ class Ledger:
         with self._lock:
             query = self._queries.get(query_id)
             return query.newest if query else None
+
+    def load_s(self) -> float | None:
+        """The longest load of a key group's state among the newest ones, of any query; None before the first."""
+        with self._lock:
+            return max(self._loads_s, default=None)
 
     def executor_busy_s(self) -> dict[str, float]:
         """Busy seconds of every task, by executor."""

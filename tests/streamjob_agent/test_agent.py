@@ -15,6 +15,7 @@ from streamjob_agent.agent import Agent
 from streamjob_agent.bridge import Query
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
+from streamjob_agent.fleet import Fleet
 from streamjob_agent.wire import Assignment, GroupKey, Pace
 
 
@@ -384,3 +385,22 @@ def test_batches_out_of_their_range_are_told_until_key_groups_move() -> None:
     assert stage.submit(owners=everything_to("1")) is None
     stage.batches(2)
     assert stage.agent.status().queries[0].unusual is None
+
+
+def test_executors_that_have_left_are_not_remembered_for_ever() -> None:
+    fleet = Fleet()
+    for number in range(1000):
+        fleet.update([executor(str(number))])
+        fleet.left(str(number))
+    assert "999" in fleet.shut
+    assert len(fleet.past) <= 201
+
+
+def test_what_was_given_to_a_query_that_never_ended_a_task_is_forgotten_with_it() -> None:
+    stage = Stage()
+    for number in range(40):
+        stage.bridge.run_batch()
+        given = {f"brief-{number}": {GroupKey(operator=0, partition=0): "0"}}
+        stage.bridge._usage[-1] = dataclasses.replace(stage.bridge._usage[-1], given=given)
+        stage.agent.round()
+    assert len(stage.agent._actuation._given) <= 16

@@ -133,6 +133,7 @@ def test_a_reading_of_traffic_stands_for_the_batches_since_the_last_one_and_for_
 
 
 def test_sizes_that_are_not_read_this_time_stay(ledger: Ledger) -> None:
+    ledger.take(drained(groups={"q": (tasks(A, "1"),)}))
     ledger.set_state_bytes("q", {A: 10, B: 20})
     ledger.set_state_bytes("q", {B: 30})
     assert ledger.state_bytes("q") == {A: 10, B: 30}
@@ -149,3 +150,25 @@ def test_of_a_query_that_is_forgotten_nothing_is_known_and_of_the_other_all(ledg
     ]
     assert known == [({}, {}, {}, None), ({A: "1"}, {A: 1.5}, {A: 10}, batch(query_id="other"))]
     assert page(ledger).query_id == "other"
+
+
+def test_what_is_read_of_a_query_after_it_is_forgotten_brings_it_back_nowhere(ledger: Ledger) -> None:
+    """Slow readings have a thread of their own and may come when the query is long over."""
+    ledger.take(drained(groups={"q": (tasks(A, "1"),)}))
+    ledger.forget(["q"])
+    ledger.set_state_bytes("q", {A: 10})
+    ledger.take_traffic("q", TrafficReading(pairs=(Traffic(from_key=A, to_key=B, size_bytes=9),)))
+    assert ledger.pages() == ()
+
+
+def test_a_load_is_what_a_group_takes_longer_than_usual_where_it_has_moved(ledger: Ledger) -> None:
+    def run(executor: str, busy_s: float) -> float | None:
+        ledger.take(drained(groups={"q": (tasks(A, executor, busy_s),)}, batches=(batch(),)))
+        return ledger.load_s()
+
+    for _ in range(4):  # both executors are no longer young then
+        ledger.take(drained(groups={"q": (tasks(B, "2"),)}))
+        assert run("1", 1.0) is None
+    assert run("2", 1.75) == 0.75
+    assert run("2", 1.0) == 0.75
+    assert run("1", 1.25) == 0.75, "the longest of those of late"

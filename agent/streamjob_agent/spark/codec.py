@@ -52,6 +52,7 @@ def read_usage(text: str) -> Usage:
         failed_tasks=int(counts[1]),
         longest_stateful_stage_s=None if int(counts[2]) < 0 else int(counts[2]) / _MS,
         stages={query: tuple(found) for query, found in stages.items()},
+        longest_task_s=None if int(counts[4]) < 0 else int(counts[4]) / _MS,
         dropped=int(counts[3]),
         given=given,
     )

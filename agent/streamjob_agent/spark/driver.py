@@ -32,8 +32,12 @@ def connect(session: Any, made: Callable[[Any], object] = lambda probe: None) ->
     probe.open(context._jsc.sc(), session._jsparkSession)
     bridge = DriverBridge(session, probe)
     checks = bridge.self_test()
-    probe.attach(session._jsparkSession)
-    bridge.set_actuation(all(passes(answer) for answer in checks.values()))
+    try:
+        probe.attach(session._jsparkSession)
+        bridge.set_actuation(all(passes(answer) for answer in checks.values()))
+    except BaseException:
+        probe.close()  # what was attached by then would measure for nobody
+        raise
     return bridge
 
 

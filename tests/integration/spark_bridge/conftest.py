@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import pathlib
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 from streamjob_agent.bridge import Executor
 from streamjob_agent.spark import DriverBridge, connect
 from streamjob_agent.wire import GroupKey
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))  # for `inside`
 
 
 class Watch:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from inside import field, swap
 from pyspark.sql import functions as F
 
 pytestmark = pytest.mark.spark
@@ -142,14 +143,14 @@ def test_waiting_for_a_boundary(watch: Any, file_stream: Any, collected: Any) ->
 def test_no_fault_of_the_probe_reaches_the_job(watch: Any, file_stream: Any, collected: Any) -> None:
     probe = watch.bridge._probe
     parts = {"hook": ("registry",), "core": ("fleet", "registrar", "plans", "meter"), "listener": ("binder", "wait")}
-    broken = [(_read(probe, part), name) for part, names in parts.items() for name in names]
-    whole = [_swap(target, name, None) for target, name in broken]
+    broken = [(field(probe, part), name) for part, names in parts.items() for name in names]
+    whole = [swap(target, name, None) for target, name in broken]
     try:
         file_stream.write(files=2)
         start_counts(file_stream, collected).processAllAvailable()
     finally:
         for (target, name), value in zip(broken, whole, strict=True):
-            _swap(target, name, value)
+            swap(target, name, value)
     assert collected.rows == file_stream.expected()
     faults, _ = watch.bridge.diagnostics()
     assert {"hook", "start", "plan", "stage", "task"} <= set(faults)
@@ -169,21 +170,3 @@ def test_off_means_no_registration_and_closed_means_no_trace(watch: Any, file_st
     file_stream.write()
     query.processAllAvailable()
     assert collected.rows == file_stream.expected()
-
-
-def _field(target: Any, name: str) -> Any:
-    field = target.getClass().getDeclaredField(name)
-    field.setAccessible(True)
-    return field
-
-
-def _read(target: Any, name: str) -> Any:
-    return _field(target, name).get(target)
-
-
-def _swap(target: Any, name: str, value: Any) -> Any:
-    """Put another value into a field of a Java object; the value it had. Final fields can be set through reflection."""
-    field = _field(target, name)
-    before = field.get(target)
-    field.set(target, value)
-    return before

@@ -18,7 +18,7 @@ def progress(**fields: Any) -> str:
 
 
 def usage_of(*lines: str) -> Any:
-    return codec.read_usage("\n".join([*lines, "F\t0\t-1\t0"]))
+    return codec.read_usage("\n".join([*lines, "F\t0\t-1\t0\t-1"]))
 
 
 def test_usage_of_a_key_group() -> None:
@@ -61,14 +61,15 @@ def test_unknown_state_and_stage_time_are_none() -> None:
     assert usage.groups["q"][0].state_rows is None
     assert usage.groups["q"][0].state_memory_bytes is None
     assert usage.longest_stateful_stage_s is None
+    assert usage.longest_task_s is None
 
 
 def test_sums_and_counts() -> None:
-    usage = codec.read_usage("O\tq\t250\nE\t0\t1000\nE\t1\t20\nF\t3\t4200\t0")
+    usage = codec.read_usage("O\tq\t250\nE\t0\t1000\nE\t1\t20\nF\t3\t4200\t0\t900")
     assert usage.other_busy_s == {"q": 0.25}
     assert usage.executor_busy_s == {"0": 1.0, "1": 0.02}
     assert usage.failed_tasks == 3
-    assert usage.longest_stateful_stage_s == 4.2
+    assert (usage.longest_stateful_stage_s, usage.longest_task_s) == (4.2, 0.9)
 
 
 def test_batch_from_progress() -> None:

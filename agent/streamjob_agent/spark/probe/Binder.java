@@ -2,6 +2,7 @@ package io.streamjob.probe;
 
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
@@ -37,32 +38,49 @@ final class Binder {
 
   /** Called on the query's own thread before batch 0 of a run: its groups get owners before any task exists. */
   void started(UUID id, UUID run, String name) throws Exception {
-    bind(id, run, name, false);
+    bind(id, run, name, true, false);
   }
 
   /** A run that began unseen: once it has finished a batch, its groups have owners already. */
   void found(UUID id, UUID run, String name) throws Exception {
     Object execution = running.get(id);
-    bind(id, run, name, execution != null && Reflect.call(execution, "lastProgress") != null);
+    bind(id, run, name, false, execution != null && Reflect.call(execution, "lastProgress") != null);
   }
 
-  private void bind(UUID id, UUID run, String name, boolean adopted) throws Exception {
+  private void bind(UUID id, UUID run, String name, boolean first, boolean adopted) throws Exception {
     Object execution = running.get(id);
     if (execution == null) {
       return;
     }
     Tracked query = registry.obtain(id.toString());
-    query.restart(run);
+    if (query.takes(run, first)) {
+      boolean done = false;
+      try {
+        bind(query, execution, name, adopted);
+        done = true;
+      } finally {
+        if (!done) {
+          query.gives();
+        }
+      }
+    }
+  }
+
+  private void bind(Tracked query, Object execution, String name, boolean adopted) throws Exception {
+    String root = String.valueOf(Reflect.call(execution, "resolvedCheckpointRoot"));
+    Object state = Reflect.call(Reflect.call(execution, "sparkSession"), "sessionState");
+    Configuration hadoop = (Configuration) Reflect.call(state, "newHadoopConf");
+    // The checkpoint is read outside the query's monitor, for which its own thread and Spark's listeners wait.
+    TreeMap guessed = query.knowsOperators() ? new TreeMap() : guess(execution, hadoop, root);
     synchronized (query) {
       query.name = name;
-      query.root = Reflect.call(execution, "resolvedCheckpointRoot") + "/state";
-      Object state = Reflect.call(Reflect.call(execution, "sparkSession"), "sessionState");
-      query.hadoop = (Configuration) Reflect.call(state, "newHadoopConf");
+      query.root = root + "/state";
+      query.hadoop = hadoop;
       query.triggerMs = triggerMs(Reflect.call(execution, "trigger"));
       query.active = true;
       query.adopted = adopted;
       if (query.operators.isEmpty()) {
-        guess(query, execution);
+        query.operators.putAll(guessed);
       }
     }
     if (adopted) {
@@ -85,8 +103,7 @@ final class Binder {
     if (query != null) {
       synchronized (query) {
         if (run.equals(query.runId)) {
-          query.active = false;
-          query.plans.clear();
+          query.ended();
         }
       }
     }
@@ -97,18 +114,20 @@ final class Binder {
   }
 
   /** An upper bound of the operators: a store registered for an operator that does not exist is never asked for. */
-  private void guess(Tracked query, Object execution) throws Exception {
+  private static TreeMap guess(Object execution, Configuration hadoop, String root) throws Exception {
     int[] found = new int[2];
     count((LogicalPlan) Reflect.call(execution, "analyzedPlan"), found);
-    int partitions = partitions(query, execution);
+    int partitions = partitions(execution, hadoop, root);
+    TreeMap operators = new TreeMap(); // Integer -> Operator
     for (int id = 0; id < found[0]; id++) {
       Operator operator = new Operator(id, partitions);
       operator.addStore(id, "default");
       for (int i = 0; found[1] > 0 && i < JOIN_STORES.length; i++) {
         operator.addStore(id, JOIN_STORES[i]);
       }
-      query.operators.put(Integer.valueOf(id), operator);
+      operators.put(Integer.valueOf(id), operator);
     }
+    return operators;
   }
 
   private static void count(LogicalPlan plan, int[] found) {
@@ -126,8 +145,8 @@ final class Binder {
   }
 
   /** Partitions of the state: fixed by the checkpoint's offset log once there is one, else by the session. */
-  private int partitions(Tracked query, Object execution) throws Exception {
-    String offsets = newestOffsets(query.hadoop, String.valueOf(Reflect.call(execution, "resolvedCheckpointRoot")));
+  private static int partitions(Object execution, Configuration hadoop, String root) throws Exception {
+    String offsets = newestOffsets(hadoop, root);
     for (int i = 0; offsets != null && i < PARTITIONS.length; i++) {
       Matcher found = Pattern.compile("\"" + Pattern.quote(PARTITIONS[i]) + "\"\\s*:\\s*\"(\\d+)\"").matcher(offsets);
       if (found.find()) {

@@ -1,6 +1,7 @@
 package io.streamjob.probe;
 
 import java.util.Properties;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorAdded;
@@ -22,17 +23,21 @@ public final class CoreListener extends SparkListener {
   private final Plans plans;
   private final Meter meter;
   private final Boundaries boundaries;
+  private final LocalityWait wait;
+  private final Sessions sessions;
   private final Faults faults;
   final AtomicLong nanos = new AtomicLong();
 
   CoreListener(Fleet fleet, Registry registry, Registrar registrar, Plans plans, Meter meter, Boundaries boundaries,
-      Faults faults) {
+      LocalityWait wait, Sessions sessions, Faults faults) {
     this.fleet = fleet;
     this.registry = registry;
     this.registrar = registrar;
     this.plans = plans;
     this.meter = meter;
     this.boundaries = boundaries;
+    this.wait = wait;
+    this.sessions = sessions;
     this.faults = faults;
   }
 
@@ -61,8 +66,16 @@ public final class CoreListener extends SparkListener {
     }
   }
 
-  /** A batch's end comes on this queue too, and so after all that was told of its tasks. */
+  /**
+   * A batch's end comes on this queue too, and so after all that was told of its tasks; and the start of each query of the
+   * application, whoever started it in whichever session.
+   */
   public void onOtherEvent(SparkListenerEvent event) {
+    if (event instanceof StreamingQueryListener.QueryStartedEvent) {
+      StreamingQueryListener.QueryStartedEvent begun = (StreamingQueryListener.QueryStartedEvent) event;
+      started(begun.id(), begun.runId());
+      return;
+    }
     if (!(event instanceof StreamingQueryListener.QueryProgressEvent)) {
       return;
     }
@@ -77,9 +90,17 @@ public final class CoreListener extends SparkListener {
     nanos.addAndGet(System.nanoTime() - from);
   }
 
+  private void started(UUID id, UUID run) {
+    try {
+      sessions.started(id, run);
+    } catch (Throwable fault) {
+      faults.caught("start", fault);
+    }
+  }
+
   public void onStageSubmitted(SparkListenerStageSubmitted event) {
     try {
-      meter.submitted(event.stageInfo(), event.properties());
+      wait.submitted(meter.submitted(event.stageInfo(), event.properties()));
     } catch (Throwable fault) {
       faults.caught("stage", fault);
     }
@@ -87,6 +108,7 @@ public final class CoreListener extends SparkListener {
 
   public void onStageCompleted(SparkListenerStageCompleted event) {
     try {
+      wait.completed(event.stageInfo().stageId(), event.stageInfo().attemptNumber());
       meter.completed(event.stageInfo(), registry);
     } catch (Throwable fault) {
       faults.caught("stage", fault);
@@ -106,6 +128,7 @@ public final class CoreListener extends SparkListener {
   public void onExecutorAdded(SparkListenerExecutorAdded event) {
     try {
       fleet.added(event.executorId(), event.executorInfo().executorHost(), event.executorInfo().totalCores());
+      wait.fleetChanged();
     } catch (Throwable fault) {
       faults.caught("executor", fault);
     }
@@ -114,6 +137,7 @@ public final class CoreListener extends SparkListener {
   public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
     try {
       fleet.removed(event.executorId());
+      wait.fleetChanged();
       registrar.guard(event.executorId());
     } catch (Throwable fault) {
       faults.caught("executor", fault);

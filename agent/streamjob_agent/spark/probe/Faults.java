@@ -1,5 +1,6 @@
 package io.streamjob.probe;
 
+import java.lang.reflect.InvocationTargetException;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.TreeMap;
@@ -9,7 +10,17 @@ final class Faults {
   private final TreeMap counts = new TreeMap();
   private final TreeMap newest = new TreeMap();
 
-  synchronized void caught(String place, Throwable fault) {
+  /** An interrupt is not ours to end: it is Spark's way to stop the query whose thread this is. */
+  void caught(String place, Throwable fault) {
+    Throwable real = fault instanceof InvocationTargetException ? fault.getCause() : fault;
+    if (real instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+    } else {
+      count(place, fault);
+    }
+  }
+
+  private synchronized void count(String place, Throwable fault) {
     Long before = (Long) counts.get(place);
     counts.put(place, Long.valueOf(before == null ? 1L : before.longValue() + 1L));
     String text = String.valueOf(fault).replace('\t', ' ').replace('\n', ' ').replace('\r', ' ');

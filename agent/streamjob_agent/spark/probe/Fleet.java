@@ -45,9 +45,11 @@ final class Fleet {
     }
   }
 
+  /** It never comes back under this id. */
   synchronized void removed(String id) {
     hosts.remove(id);
     slots.remove(id);
+    leaving.remove(id);
   }
 
   synchronized void leave(String id) {

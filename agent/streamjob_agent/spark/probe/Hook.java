@@ -23,7 +23,6 @@ public final class Hook extends Rule {
   private final Faults faults;
   private final Gate gate;
   private final ConcurrentHashMap running;
-  private final ConcurrentHashMap done = new ConcurrentHashMap(); // query id -> batch seen last
   final AtomicLong nanos = new AtomicLong();
   final AtomicLong batches = new AtomicLong();
   volatile boolean open = true;
@@ -64,7 +63,7 @@ public final class Hook extends Rule {
       return false;
     }
     String batch = query.runId + " " + context.getLocalProperty(BATCH);
-    if (batch.equals(done.put(id, batch))) {
+    if (!query.begins(batch)) {
       return false;
     }
     plans.note(query, execution);

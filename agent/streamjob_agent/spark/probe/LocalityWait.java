@@ -5,19 +5,22 @@ import org.apache.spark.SparkContext;
 
 /**
  * How long the scheduler waits for a task's own executor. Spark reads it for each set of tasks, from one setting for the whole
- * driver: it is set while a batch of a query with state runs, and taken back after it. The job's own value is never touched.
+ * driver: it is set while a batch of a query with state runs, and taken back after it; sets of tasks without state get the
+ * wait back that they have without us. The job's own value is never touched.
  */
 final class LocalityWait {
   private static final String KEY = "spark.locality.wait.process";
   private static final long FIRST_MS = 30000L; // until a stage was measured
   private final SparkContext context;
   private final boolean own;
+  private final OtherWaits others;
   private final HashMap batches = new HashMap(); // query id -> run and batch under way
   private long ms = FIRST_MS;
 
-  LocalityWait(SparkContext context) {
+  LocalityWait(SparkContext context, OtherWaits others) {
     this.context = context;
     this.own = context.conf().contains(KEY);
+    this.others = others;
   }
 
   /** False when the job has a value of its own. */
@@ -28,8 +31,12 @@ final class LocalityWait {
   }
 
   synchronized void begin(String queryId, String runAndBatch) {
+    boolean before = isSet();
     batches.put(queryId, runAndBatch);
     apply();
+    if (!before && isSet()) {
+      others.again(); // stages that were submitted just now may have their tasks made with the long wait
+    }
   }
 
   /** `prefix` is the run, or run and batch: news of an older batch comes late at times. */
@@ -41,9 +48,38 @@ final class LocalityWait {
     }
   }
 
+  /** The query does not run, whatever was heard of its end: Spark drops news when there are too many. */
+  synchronized void over(String queryId) {
+    if (batches.remove(queryId) != null) {
+      apply();
+    }
+  }
+
+  /** A stage was submitted. */
+  synchronized void submitted(Stage stage) {
+    if (!stage.stateful) {
+      others.begin(stage, isSet());
+    }
+  }
+
+  void completed(int stage, int attempt) {
+    others.end(stage, attempt);
+  }
+
+  /** Executors came or went: Spark reads the setting once more for every set of tasks that runs. */
+  synchronized void fleetChanged() {
+    if (isSet()) {
+      others.again();
+    }
+  }
+
   synchronized void close() {
     batches.clear();
     apply();
+  }
+
+  private boolean isSet() {
+    return !own && !batches.isEmpty();
   }
 
   private void apply() {

@@ -21,6 +21,7 @@ final class Meter {
   private static final int MOST_RUNS = 1000;
   private static final int MOST_GROUPS = 100000;
   private static final int MOST_STAGES = 512;
+  private static final int MOST_SUMS = 1000; // queries, and executors
   private final Plans plans;
   private final Stages batchStages = new Stages();
   private final LinkedHashMap stages = new LinkedHashMap(); // Long -> Stage, the newest ones
@@ -32,6 +33,7 @@ final class Meter {
   private final ArrayDeque batches = new ArrayDeque();
   private long failed;
   private long longestMs = -1L;
+  private long longestTaskMs = -1L; // of a key group
   private long dropped;
 
   Meter(Plans plans) {
@@ -63,7 +65,7 @@ final class Meter {
     batchStages.jobEnded(job);
   }
 
-  synchronized void submitted(StageInfo info, Properties properties) {
+  synchronized Stage submitted(StageInfo info, Properties properties) {
     Stage stage = new Stage(info, properties);
     if (stage.queryId != null) {
       batchStages.submitted(stage);
@@ -74,6 +76,7 @@ final class Meter {
       oldest.next();
       oldest.remove();
     }
+    return stage;
   }
 
   private static Long key(int stage, int attempt) {
@@ -136,14 +139,20 @@ final class Meter {
     int operator = charge(stage, task, metrics);
     if (operator < 0) {
       add(others, stage.queryId, busyMs);
+    } else {
+      longestTaskMs = Math.max(longestTaskMs, busyMs);
     }
     if (stage.node != null) {
       stage.node.ran(operator, busyMs, stage.waited(task));
     }
   }
 
-  private static void add(HashMap sums, String key, long value) {
+  void add(HashMap sums, String key, long value) {
     Long before = (Long) sums.get(key);
+    if (before == null && sums.size() >= MOST_SUMS) {
+      dropped++; // nobody has fetched them for long
+      return;
+    }
     sums.put(key, Long.valueOf(value + (before == null ? 0L : before.longValue())));
   }
 
@@ -221,7 +230,7 @@ final class Meter {
 
   /** A batch has ended, and all its tasks before it. */
   synchronized void batch(String queryId, long number, long nowMs, String json) {
-    batchStages.closed(queryId, number);
+    dropped += batchStages.closed(queryId, number);
     HashMap ofQuery = (HashMap) groups.get(queryId);
     Iterator each = (ofQuery == null ? new HashMap() : ofQuery).values().iterator();
     while (each.hasNext()) {
@@ -250,11 +259,13 @@ final class Meter {
     while (!batches.isEmpty()) {
       out.append(batches.poll()).append('\n');
     }
-    out.append("F\t").append(failed).append("\t").append(longestMs).append('\t').append(dropped).append('\n');
+    out.append("F\t").append(failed).append("\t").append(longestMs).append('\t').append(dropped);
+    out.append('\t').append(longestTaskMs).append('\n');
     others = new HashMap();
     executors = new HashMap();
     failed = 0L;
     longestMs = -1L;
+    longestTaskMs = -1L;
     dropped = 0L;
   }
 

@@ -47,7 +47,7 @@ public final class Probe implements AutoCloseable {
     faults = new Faults();
     fleet = new Fleet(spark);
     registrar = new Registrar(fleet, registry, coordinator);
-    wait = new LocalityWait(spark);
+    wait = new LocalityWait(spark, new OtherWaits(spark, faults));
     removal = new Removal(spark, fleet, registrar, faults);
     plans = new Plans(registry, registrar, running);
     meter = new Meter(plans);
@@ -57,9 +57,9 @@ public final class Probe implements AutoCloseable {
     Gate gate = new Gate();
     hook = new Hook(spark, registry, registrar, removal, plans, wait, faults, gate, running);
     stopper = new Stopper(gate, running);
-    core = new CoreListener(fleet, registry, registrar, plans, meter, boundaries, faults);
     listener = new QueryListener(binder, wait, faults);
-    sessions = new Sessions(registry, binder, hook, listener, running);
+    sessions = new Sessions(registry, binder, hook, listener, wait, faults, running);
+    core = new CoreListener(fleet, registry, registrar, plans, meter, boundaries, wait, sessions, faults);
   }
 
   /** Starts listening, on an event queue of the probe's own. */
@@ -75,7 +75,10 @@ public final class Probe implements AutoCloseable {
     sessions.join(session);
   }
 
-  public void close() throws Exception {
+  public void close() {
+    if (core == null) {
+      return; // it was never opened
+    }
     registrar.on = false;
     hook.open = false;
     listener.open = false;

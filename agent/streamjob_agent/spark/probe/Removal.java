@@ -3,6 +3,7 @@ package io.streamjob.probe;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.ExecutorDecommissionInfo;
@@ -20,6 +21,7 @@ final class Removal {
   private final Registrar registrar;
   private final Faults faults;
   private final HashSet busy = new HashSet(); // to be killed once they run no task
+  private final AtomicBoolean killing = new AtomicBoolean(); // a thread is at it
 
   Removal(SparkContext context, Fleet fleet, Registrar registrar, Faults faults) {
     this.context = context;
@@ -51,10 +53,12 @@ final class Removal {
         return;
       }
     }
-    Thread killing = new Thread(new Killing(), "streamjob-removal"); // the cluster manager may take its time
-    killing.setDaemon(true);
-    killing.start();
-    killing.join(PATIENCE_MS);
+    if (killing.compareAndSet(false, true)) {
+      Thread thread = new Thread(new Killing(), "streamjob-removal"); // the cluster manager may take its time
+      thread.setDaemon(true);
+      thread.start();
+      thread.join(PATIENCE_MS);
+    }
   }
 
   /** Spark itself refuses to kill an executor that runs a task unless it is forced. */
@@ -86,6 +90,8 @@ final class Removal {
         kill();
       } catch (Throwable fault) {
         faults.caught("removal", fault);
+      } finally {
+        killing.set(false);
       }
     }
   }

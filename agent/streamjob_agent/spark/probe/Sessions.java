@@ -19,6 +19,8 @@ final class Sessions {
   private final Binder binder;
   private final Hook hook;
   private final QueryListener listener;
+  private final LocalityWait wait;
+  private final Faults faults;
   private final ConcurrentHashMap running;
   private final ArrayList joined = new ArrayList(); // of Joined
   private Object home; // the session that the probe was attached with is listened to for ever
@@ -28,11 +30,14 @@ final class Sessions {
     long neededNs; // System.nanoTime() at which it was last known to have a query, or to get one
   }
 
-  Sessions(Registry registry, Binder binder, Hook hook, QueryListener listener, ConcurrentHashMap running) {
+  Sessions(Registry registry, Binder binder, Hook hook, QueryListener listener, LocalityWait wait, Faults faults,
+      ConcurrentHashMap running) {
     this.registry = registry;
     this.binder = binder;
     this.hook = hook;
     this.listener = listener;
+    this.wait = wait;
+    this.faults = faults;
     this.running = running;
   }
 
@@ -41,7 +46,12 @@ final class Sessions {
     List queries = registry.all();
     for (int i = 0; i < queries.size(); i++) {
       Tracked query = (Tracked) queries.get(i);
-      query.active = query.active && running.containsKey(UUID.fromString(query.id));
+      synchronized (query) {
+        if (!running.containsKey(UUID.fromString(query.id))) {
+          query.ended();
+          wait.over(query.id);
+        }
+      }
     }
     Iterator all = running.values().iterator();
     while (all.hasNext()) {
@@ -51,6 +61,10 @@ final class Sessions {
       Tracked known = registry.get(id.toString());
       if (known == null || !known.active || !run.equals(known.runId)) {
         join(Reflect.call(execution, "sparkSession"));
+        Object own = own(execution);
+        if (own != null) {
+          addHook(own);
+        }
         binder.found(id, run, (String) Reflect.call(execution, "name"));
       }
       Tracked query = registry.get(id.toString());
@@ -63,19 +77,48 @@ final class Sessions {
     dropUnused();
   }
 
+  /** A query seen for the first time, in whichever session: taken up at once, on a thread that may wait for its checkpoint. */
+  void started(UUID id, UUID run) {
+    Tracked known = registry.get(id.toString());
+    if (known == null || !known.active || !run.equals(known.runId)) {
+      Thread looking = new Thread(new Looking(), "streamjob-look");
+      looking.setDaemon(true);
+      looking.start();
+    }
+  }
+
+  private final class Looking implements Runnable {
+    public void run() {
+      try {
+        look();
+      } catch (Throwable fault) {
+        faults.caught("look", fault);
+      }
+    }
+  }
+
   /**
    * A query plans its batches in a session of its own, a copy that was made when it began: one that began unseen has no
-   * hook there. That session is known from its first plan on, which may come long after the query was found.
+   * hook there. Where Spark does not show that session it is known from the first plan on, which may come long after the
+   * query was found.
    */
   private void hook(Tracked query, UUID run, Object execution) throws Exception {
     if (run.equals(query.hookedRun)) {
       return;
     }
-    Object last = Reflect.call(execution, "lastExecution");
-    if (last != null) {
-      addHook(Reflect.call(last, "sparkSession"));
+    Object own = own(execution);
+    if (own != null) {
+      addHook(own);
       query.hookedRun = run;
     }
+  }
+
+  private static Object own(Object execution) throws Exception {
+    if (Reflect.has(execution, "sparkSessionForStream")) {
+      return Reflect.call(execution, "sparkSessionForStream");
+    }
+    Object last = Reflect.call(execution, "lastExecution");
+    return last == null ? null : Reflect.call(last, "sparkSession");
   }
 
   /** Notes that a session has a query; whether it is listened to. */
@@ -127,16 +170,25 @@ final class Sessions {
   }
 
   private void dropHook(Object session) throws Exception {
-    ArrayList rules = rules(session);
+    ArrayList rules = session == null ? new ArrayList() : rules(session);
     if (rules.remove(hook)) {
       setRules(session, rules);
     }
   }
 
-  /** Listens to none any more. */
-  synchronized void leave() throws Exception {
-    for (int i = 0; i < joined.size(); i++) {
-      leave(((Joined) joined.get(i)).session);
+  /** Listens to none any more, and leaves nothing in the sessions of queries that go on. */
+  synchronized void leave() {
+    ArrayList all = new ArrayList(running.values());
+    for (int i = 0; i < joined.size() + all.size(); i++) {
+      try {
+        if (i < joined.size()) {
+          leave(((Joined) joined.get(i)).session);
+        } else {
+          dropHook(own(all.get(i - joined.size())));
+        }
+      } catch (Throwable fault) {
+        faults.caught("leave", fault); // one that is gone already keeps no other from being left
+      }
     }
     joined.clear();
   }

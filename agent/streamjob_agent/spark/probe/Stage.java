@@ -12,6 +12,8 @@ import org.apache.spark.storage.RDDInfo;
 final class Stage {
   private static final int DEEPEST = 32;
   final int id;
+  final int attempt;
+  final boolean stateful; // its tasks open stores of state
   final String queryId;
   final long batch;
   final int shuffle;
@@ -24,6 +26,8 @@ final class Stage {
 
   Stage(StageInfo info, Properties properties) {
     id = info.stageId();
+    attempt = info.attemptNumber();
+    stateful = stateful(info);
     queryId = properties == null ? null : properties.getProperty(Hook.QUERY);
     String number = properties == null ? null : properties.getProperty(Hook.BATCH);
     batch = number == null ? -1L : Long.parseLong(number);
@@ -33,6 +37,17 @@ final class Stage {
     Object written = Reflect.orNull(info.shuffleDepId());
     shuffle = written == null ? -1 : ((Number) written).intValue();
     cuts = cuts(info);
+  }
+
+  /** Known before its tasks are made: by what Spark calls the RDDs that open stores. */
+  private static boolean stateful(StageInfo info) {
+    scala.collection.Iterator all = info.rddInfos().iterator();
+    while (all.hasNext()) {
+      if (((RDDInfo) all.next()).name().indexOf("StateStore") >= 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Ms from the stage's submission to the launch of one of its tasks: for want of a slot, or of the right executor. */

@@ -16,6 +16,7 @@ final class Stages {
   private static final int MOST_QUERIES = 64;
   private static final int MOST_JOBS = 1000; // that run
   private static final int MOST_STAGES = 2000; // of one batch that are counted
+  private static final int MOST_SUMS = 10000; // that nobody has fetched
   private static final int MOST_FREE = 40; // of one batch without key groups that are told apart
   private static final int NONE = -1;
   private final LinkedHashMap running = new LinkedHashMap(); // query id -> Batch
@@ -148,12 +149,13 @@ final class Stages {
     return node;
   }
 
-  /** The batch has ended: what its stages took is added up by name. */
-  void closed(String queryId, long number) {
+  /** The batch has ended: what its stages took is added up by name. Gives how many names did not fit. */
+  int closed(String queryId, long number) {
     Batch batch = (Batch) running.remove(queryId);
     if (batch == null || batch.id != number) {
-      return;
+      return 0;
     }
+    int dropped = 0;
     LinkedHashMap found = new LinkedHashMap();
     HashMap free = new HashMap(); // Integer level -> Integer stages so far
     int told = 0;
@@ -176,12 +178,15 @@ final class Stages {
     while (each.hasNext()) {
       Map.Entry entry = (Map.Entry) each.next();
       Sum sum = (Sum) sums.get(entry.getKey());
-      if (sum == null) {
+      if (sum != null) {
+        sum.add((Sum) entry.getValue());
+      } else if (sums.size() < MOST_SUMS) {
         sums.put(entry.getKey(), entry.getValue());
       } else {
-        sum.add((Sum) entry.getValue());
+        dropped++;
       }
     }
+    return dropped;
   }
 
   private static int turn(HashMap free, int level) {

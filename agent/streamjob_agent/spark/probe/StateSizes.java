@@ -42,12 +42,14 @@ final class StateSizes {
   /** One line each: operator, then the bytes of partitions 0.., empty where they cannot be known in time. */
   void write(Tracked query, long until, StringBuilder out) throws Exception {
     ArrayList operators = new ArrayList();
+    Configuration hadoop;
     synchronized (query) {
-      operators.addAll(query.planned ? query.operators.values() : new ArrayList());
+      hadoop = query.hadoop; // null once the query has ended
+      operators.addAll(query.planned && hadoop != null ? query.operators.values() : new ArrayList());
     }
     for (int i = 0; i < operators.size(); i++) {
       Operator operator = (Operator) operators.get(i);
-      long[] bytes = ofAll(query, operator, until);
+      long[] bytes = ofAll(hadoop, query.root, operator, until);
       out.append(operator.id);
       for (int p = 0; p < bytes.length; p++) {
         out.append('\t').append(bytes[p] < 0L ? "" : String.valueOf(bytes[p]));
@@ -57,13 +59,13 @@ final class StateSizes {
   }
 
   /** Bytes of the stores of every operator that shares the stage. */
-  private long[] ofAll(Tracked query, Operator operator, long until) throws Exception {
+  private long[] ofAll(Configuration hadoop, String root, Operator operator, long until) throws Exception {
     long[] bytes = new long[operator.partitions];
     HashSet done = new HashSet();
     for (int s = 0; s < operator.stores.size(); s++) {
       Long id = (Long) ((Object[]) operator.stores.get(s))[0];
       if (done.add(id)) {
-        long[] part = of(query.hadoop, query.root, id.longValue(), operator.partitions, until);
+        long[] part = of(hadoop, root, id.longValue(), operator.partitions, until);
         for (int p = 0; p < part.length; p++) {
           bytes[p] = part[p] < 0L || bytes[p] < 0L ? -1L : bytes[p] + part[p];
         }
@@ -102,24 +104,29 @@ final class StateSizes {
     HashMap stores = new HashMap();
     int skip = files.makeQualified(folder).toString().length() + 1;
     if ("file".equals(files.getUri().getScheme())) {
-      walk(files, folder, skip, stores);
+      walk(files, folder, skip, stores, until);
       return stores;
     }
     RemoteIterator all = files.listFiles(folder, true);
     while (all.hasNext()) {
-      if (late(until)) {
-        throw new InterruptedIOException(folder + " has more files than can be listed in time");
-      }
+      inTime(folder, until);
       add(stores, (FileStatus) all.next(), skip);
     }
     return stores;
   }
 
-  private static void walk(FileSystem files, Path folder, int skip, Map stores) throws Exception {
+  private static void inTime(Path folder, long until) throws InterruptedIOException {
+    if (late(until)) {
+      throw new InterruptedIOException(folder + " has more files than can be listed in time");
+    }
+  }
+
+  private static void walk(FileSystem files, Path folder, int skip, Map stores, long until) throws Exception {
+    inTime(folder, until);
     FileStatus[] entries = files.listStatus(folder);
     for (int i = 0; i < entries.length; i++) {
       if (entries[i].isDirectory()) {
-        walk(files, entries[i].getPath(), skip, stores);
+        walk(files, entries[i].getPath(), skip, stores, until);
       } else {
         add(stores, entries[i], skip);
       }

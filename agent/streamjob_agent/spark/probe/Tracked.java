@@ -31,7 +31,8 @@ final class Tracked {
   final LinkedHashMap links = new LinkedHashMap(); // "from to" -> int[] {shuffle id, its map of partition 0}
   final Shapes shapes = new Shapes();
   final HashMap plans = new HashMap(); // Long batch id -> IncrementalExecution, not yet read
-
+  private UUID boundRun; // the run that is known, or about to be
+  private String begun; // run and number of the batch that was planned last
   final TreeMap given = new TreeMap(); // "operator partition" -> executor that the probe itself chose, not reported yet
 
   Tracked(String id) {
@@ -40,6 +41,10 @@ final class Tracked {
 
   Operator operator(int operator) {
     return (Operator) operators.get(Integer.valueOf(operator));
+  }
+
+  synchronized boolean knowsOperators() {
+    return !operators.isEmpty();
   }
 
   /** The rank of the executor that held the group under an earlier driver, -1 when nobody knows. */
@@ -82,6 +87,36 @@ final class Tracked {
     }
   }
 
+  /** Whether nobody else has taken up this run; it begins without plans and places. */
+  synchronized boolean takes(UUID run, boolean first) {
+    if (!first && run.equals(boundRun)) {
+      return false;
+    }
+    boundRun = run;
+    restart(run);
+    return true;
+  }
+
+  /** Whether the batch, by run and number, begins now: it is planned for the first time. */
+  synchronized boolean begins(String batch) {
+    boolean first = !batch.equals(begun);
+    begun = batch;
+    return first;
+  }
+
+  /** It could not be taken up: whoever sees it next tries again. */
+  synchronized void gives() {
+    boundRun = null;
+  }
+
+  /** The run is over: its places and figures stay for a restart, what is large does not. */
+  synchronized void ended() {
+    active = false;
+    boundRun = null;
+    hadoop = null;
+    plans.clear();
+  }
+
   void forgetOwners() {
     Iterator each = operators.values().iterator();
     while (each.hasNext()) {
@@ -89,7 +124,7 @@ final class Tracked {
     }
   }
 
-  synchronized void restart(UUID run) {
+  private void restart(UUID run) {
     runId = run;
     plans.clear();
     links.clear();

@@ -1,0 +1,132 @@
+package io.streamjob.probe;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.TaskSchedulerImpl;
+import org.apache.spark.scheduler.TaskSetManager;
+
+/**
+ * Gives sets of tasks without state the wait for their executor that they have without us. The news that a stage is submitted
+ * comes before Spark has made its set of tasks, which has the long wait for some milliseconds then: that is no harm,
+ * while the other way round a task with state would be stolen. A thread looks for the sets; it ends when there is none to find.
+ */
+final class OtherWaits implements Runnable {
+  private static final int MOST = 1000; // stages that run
+  private static final long LOOK_MS = 10L;
+  private static final int LOOKS = 1000;
+  private static final String LEVEL = "PROCESS_LOCAL";
+  private final SparkContext context;
+  private final Faults faults;
+  private final LinkedHashMap stages = new LinkedHashMap(); // String "stage attempt" -> int[] {stage, attempt, looks left}
+  private boolean looking;
+  private boolean broken; // this Spark has its sets of tasks elsewhere: they wait longer, as if nobody looked
+
+  OtherWaits(SparkContext context, Faults faults) {
+    this.context = context;
+    this.faults = faults;
+  }
+
+  synchronized void begin(Stage stage, boolean waits) {
+    stages.put(stage.id + " " + stage.attempt, new int[] {stage.id, stage.attempt, waits ? LOOKS : 0});
+    if (stages.size() > MOST) {
+      stages.remove(stages.keySet().iterator().next()); // its end was lost
+    }
+    look();
+  }
+
+  synchronized void end(int stage, int attempt) {
+    stages.remove(stage + " " + attempt);
+  }
+
+  synchronized void again() {
+    Iterator each = stages.values().iterator();
+    while (each.hasNext()) {
+      ((int[]) each.next())[2] = LOOKS;
+    }
+    look();
+  }
+
+  private void look() {
+    if (!looking && !broken && !wanted().isEmpty()) {
+      looking = true;
+      Thread thread = new Thread(this, "streamjob-waits");
+      thread.setDaemon(true);
+      thread.start();
+    }
+  }
+
+  public void run() {
+    try {
+      List some = next();
+      while (some != null) {
+        for (int i = 0; i < some.size(); i++) {
+          int[] stage = (int[]) some.get(i);
+          if (shorten(stage[0], stage[1])) {
+            found(stage);
+          }
+        }
+        Thread.sleep(LOOK_MS);
+        some = next();
+      }
+    } catch (Throwable fault) {
+      faults.caught("waits", fault);
+      giveUp();
+    }
+  }
+
+  /** Those to look for, each a number of times at most; null, and the thread ends, when there is none. */
+  private synchronized List next() {
+    List some = wanted();
+    for (int i = 0; i < some.size(); i++) {
+      ((int[]) some.get(i))[2]--;
+    }
+    looking = !some.isEmpty();
+    return looking ? some : null;
+  }
+
+  private List wanted() {
+    ArrayList some = new ArrayList();
+    Iterator each = stages.entrySet().iterator();
+    while (each.hasNext()) {
+      int[] stage = (int[]) ((Map.Entry) each.next()).getValue();
+      if (stage[2] > 0) {
+        some.add(stage);
+      }
+    }
+    return some;
+  }
+
+  private synchronized void found(int[] stage) {
+    stage[2] = 0;
+  }
+
+  private synchronized void giveUp() {
+    broken = true;
+    looking = false;
+    stages.clear();
+  }
+
+  /** Whether the set of tasks was there; the scheduler's monitor is held for a few writes. */
+  private boolean shorten(int stage, int attempt) {
+    TaskSchedulerImpl scheduler = (TaskSchedulerImpl) context.taskScheduler();
+    synchronized (scheduler) {
+      Object known = Reflect.orNull(scheduler.taskSetManagerForAttempt(stage, attempt));
+      if (known == null) {
+        return false;
+      }
+      TaskSetManager tasks = (TaskSetManager) known;
+      long[] waits = tasks.localityWaits();
+      Object[] levels = tasks.myLocalityLevels();
+      for (int i = 0; i < waits.length; i++) {
+        if (LEVEL.equals(String.valueOf(levels[i]))) {
+          waits[i] = Math.min(waits[i], context.conf().getTimeAsMs("spark.locality.wait", "3s"));
+        }
+      }
+      return true;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+"""Looks into the probe, where only its insides can tell: fields by reflection, and Java of a test's own."""
+
+from __future__ import annotations
+
+import pathlib
+import uuid
+from typing import Any
+
+_JAVA = pathlib.Path(__file__).parent
+
+
+def field(target: Any, name: str) -> Any:
+    """A field's value, whoever may see it."""
+    found = target.getClass().getDeclaredField(name)
+    found.setAccessible(True)
+    return found.get(target)
+
+
+def swap(target: Any, name: str, value: Any) -> Any:
+    """Put another value into a field of a Java object; the value it had. Final fields can be set through reflection."""
+    found = target.getClass().getDeclaredField(name)
+    found.setAccessible(True)
+    before = found.get(target)
+    found.set(target, value)
+    return before
+
+
+def compiled(session: Any, name: str) -> Any:
+    """A new object of the Java class that lies beside this file, `name.java`, without a package."""
+    jvm, gateway = session.sparkContext._jvm, session.sparkContext._gateway
+    package = f"streamjob.tests.v{uuid.uuid4().hex}"  # py4j remembers classes by name
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook(f"package {package};\n" + (_JAVA / f"{name}.java").read_text())
+    found = compiler.getClassLoader().loadClass(f"{package}.{name}")
+    constructor = found.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
+    return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))

@@ -1,0 +1,307 @@
+"""What the probe must not do to a driver: swallow an interrupt, keep what is over, hold up or outstay anything."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import threading
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from inside import compiled, field, swap
+from pyspark.sql import functions as F
+
+from streamjob_agent.spark import connect
+
+pytestmark = pytest.mark.spark
+WAIT = "spark.locality.wait.process"
+QUERY, BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
+REMEMBERED = ("Registry.queries", "Tracked.", "Operator.", "Shapes.", "Shape.", "Plans.", "Meter.runs")
+STAGES = ("Meter.stages", "Stage.", "Stages$")
+"""What grows with the queries and stages of a driver, up to the number of those that are remembered."""
+
+
+def start_counts(stream: Any, sink: Any, folder: pathlib.Path | None = None) -> Any:
+    counts = stream.read().groupBy("k").agg(F.count("*").alias("n"), F.sum("v").alias("total"))
+    writer = counts.writeStream.outputMode("update").foreachBatch(sink)
+    return writer.option("checkpointLocation", str(folder or stream.checkpoint)).start()
+
+
+def rotated(watch: Any, seen: Any) -> Any:
+    ring = watch.executors()
+    index = {executor.executor_id: i for i, executor in enumerate(ring)}
+    return {key: ring[(index[owner] + 1) % len(ring)] for key, owner in seen.items()}
+
+
+def test_an_interrupt_that_strikes_while_the_probe_works_is_still_there_afterwards(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    """`query.stop()` interrupts the query's thread once and waits: an interrupt that is lost costs a whole batch."""
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    watch.move_all(query, rotated(watch, watch.run(query)))  # something to register
+    context = watch.cluster.session.sparkContext
+    jvm, hook, listener = context._jvm, field(watch.bridge._probe, "hook"), field(watch.bridge._probe, "listener")
+    started = query._jsq.streamingQuery()
+    event = jvm.org.apache.spark.sql.streaming.StreamingQueryListener.QueryStartedEvent
+    for work in (
+        lambda: hook.apply(None),
+        lambda: listener.onQueryStarted(event(started.id(), started.runId(), None, "2026-01-01T00:00:00Z")),
+    ):
+        context._jsc.setLocalProperty(QUERY, query.id)
+        context._jsc.setLocalProperty(BATCH, "999")
+        jvm.java.lang.Thread.currentThread().interrupt()
+        work()
+        assert jvm.java.lang.Thread.interrupted()
+        context._jsc.setLocalProperty(QUERY, None)
+        context._jsc.setLocalProperty(BATCH, None)
+
+
+def hooks_of(query: Any) -> int:
+    session = query._jsq.streamingQuery().sparkSessionForStream()
+    return int(session.experimental().extraOptimizations().size())
+
+
+def test_what_is_detached_leaves_no_rule_in_the_session_of_a_query_that_goes_on(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    query.processAllAvailable()
+    before = hooks_of(query)
+    for _ in range(2):
+        bridge = connect(watch.cluster.session)
+        bridge.queries()
+        assert hooks_of(query) == before + 1
+        bridge.close()
+    assert hooks_of(query) == before
+
+
+def census(watch: Any) -> dict[str, int]:
+    told = compiled(watch.cluster.session, "Census").of(watch.bridge._probe)
+    return {name: int(count) for name, count in (line.split("\t") for line in told.splitlines())}
+
+
+def test_what_is_kept_does_not_grow_with_queries_that_are_over(
+    watch: Any, file_stream: Any, collected: Any, tmp_path: pathlib.Path
+) -> None:
+    def some_queries() -> dict[str, int]:
+        for _ in range(2):
+            file_stream.write()
+            query = start_counts(file_stream, collected, tmp_path / uuid.uuid4().hex)
+            watch.run(query)
+            query.stop()
+        watch.bridge.queries()
+        watch.drain()
+        return census(watch)
+
+    before, after = some_queries(), some_queries()
+    grown = {name for name, count in after.items() if count > before.get(name, 0)}
+    assert not {name for name in grown if not name.startswith((*REMEMBERED, *STAGES))}
+    assert after.get("Tracked.hadoop", 0) == 0, "half a megabyte for each query that has ended"
+    assert after.get("Tracked.plans", 0) == 0
+
+
+def test_a_wait_is_taken_back_though_the_end_of_its_batch_was_never_heard(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    """Spark drops events when its queue is full."""
+    conf, listener = watch.cluster.session.sparkContext._jsc.sc().conf(), field(watch.bridge._probe, "listener")
+    wait = swap(listener, "wait", None)
+    try:
+        file_stream.write()
+        query = start_counts(file_stream, collected)
+        watch.run(query)
+        assert conf.contains(WAIT)
+        query.stop()
+    finally:
+        swap(listener, "wait", wait)
+    watch.bridge.queries()
+    assert not conf.contains(WAIT)
+
+
+@pytest.fixture
+def cached(spark_cluster: Any) -> Iterator[Any]:
+    """Data of another job of the driver, on the executors."""
+    rows = spark_cluster.session.sparkContext.parallelize(range(3), 3).persist()
+    rows.count()
+    yield rows
+    rows.unpersist()
+
+
+def waits(context: Any) -> dict[int, int]:
+    """Stage -> ms that its tasks wait for their own executor, of the stages that run and have such tasks."""
+    scheduler, found = context._jsc.sc().taskScheduler(), {}
+    for stage in context.statusTracker().getActiveStageIds():
+        known = scheduler.taskSetManagerForAttempt(stage, 0)
+        if known.isDefined() and str(known.get().myLocalityLevels()[0]) == "PROCESS_LOCAL":
+            found[stage] = known.get().localityWaits()[0]
+    return found
+
+
+def test_a_batch_with_state_makes_no_other_tasks_wait_longer_for_their_executor(
+    watch: Any, file_stream: Any, collected: Any, cached: Any
+) -> None:
+    context, newest = watch.cluster.session.sparkContext, {}
+
+    def sleep(rows: Any) -> None:
+        import time  # in the executor
+
+        time.sleep(3)
+
+    def meanwhile(_: int) -> None:
+        """A batch with state goes on, and another job of the driver begins."""
+        collected.before_collect = None
+        other = threading.Thread(target=lambda: cached.foreachPartition(sleep))
+        other.start()
+        while other.is_alive():
+            newest.update(waits(context))
+        other.join()
+
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    watch.run(query)
+    collected.before_collect = meanwhile
+    file_stream.write()
+    watch.run(query)
+    assert collected.before_collect is None
+    assert set(newest.values()) == {0}, "as the job itself has it: spark.locality.wait=0s"
+
+
+def test_the_tasks_with_state_have_the_wait_that_is_meant_for_them(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    context, seen = watch.cluster.session.sparkContext, {}
+
+    @F.udf("long")
+    def slowly(n: int) -> int:
+        import time  # in the executor
+
+        time.sleep(0.1)
+        return n
+
+    counts = file_stream.read().groupBy("k").agg(F.count("*").alias("n")).select("k", slowly("n"))
+    writer = counts.writeStream.outputMode("update").foreachBatch(collected)
+    file_stream.write()
+    query = writer.option("checkpointLocation", file_stream.checkpoint).start()
+    watch.run(query)
+    file_stream.write()
+    watch.cluster.wait_until(lambda: seen.update(waits(context)) or seen, "a stage with state")
+    last = max(seen)
+    watch.cluster.wait_until(lambda: ((now := waits(context)) and seen.update(now)) or last not in now, "its end")
+    query.processAllAvailable()
+    assert seen[last] == 30_000
+
+
+def test_a_query_that_nobody_told_of_is_placed_once_spark_says_that_it_has_started(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    """As from Scala, or a client of Spark Connect: in a session of its own, and nobody looks."""
+    marked = watch.executors()[0].executor_id
+    watch.bridge.mark([marked])
+    before = watch.bridge.diagnostics()[1]["registered"]
+    file_stream.session = watch.cluster.session.newSession()
+    query = start_counts(file_stream, collected)
+    watch.cluster.wait_until(lambda: watch.bridge.diagnostics()[1]["registered"] > before, "it is found")
+    assert hooks_of(query) == 1
+    file_stream.write()
+    seen = watch.run(query)
+    watch.bridge.mark([])
+    assert len(seen) == 8
+    assert marked not in seen.values()
+    assert collected.rows == file_stream.expected()
+
+
+def test_an_executor_that_cannot_be_killed_yet_costs_one_thread(watch: Any) -> None:
+    """The cluster manager hangs: batches go on, each of them would try again."""
+    context = watch.cluster.session.sparkContext
+    removal, holder = field(watch.bridge._probe, "removal"), compiled(watch.cluster.session, "Holder")
+    field(removal, "busy").add("no such executor")
+    boundary = removal.getClass().getDeclaredMethod(
+        "boundary", context._gateway.new_array(context._jvm.java.lang.Class, 0)
+    )
+    boundary.setAccessible(True)
+    holder.hold(context._jsc.sc().schedulerBackend())
+    try:
+        for _ in range(3):
+            boundary.invoke(removal, context._gateway.new_array(context._jvm.java.lang.Object, 0))
+        threads = [str(thread.getName()) for thread in context._jvm.java.lang.Thread.getAllStackTraces().keySet()]
+        assert threads.count("streamjob-removal") == 1
+    finally:
+        holder.release()
+    watch.cluster.wait_until(lambda: field(removal, "busy").isEmpty(), "it is gone, and forgotten")
+
+
+def test_sums_that_nobody_fetches_stay_bounded(watch: Any) -> None:
+    """The agent's Python is stuck: what queries add up to is not fetched."""
+    meter = field(watch.bridge._probe, "meter")
+    others = field(meter, "others")
+    for number in range(1000):
+        others.put(f"query-{number}", 1)
+    add = next(one for one in meter.getClass().getDeclaredMethods() if one.getName() == "add")
+    add.setAccessible(True)
+    jvm = watch.cluster.session.sparkContext._jvm
+    arguments = watch.cluster.session.sparkContext._gateway.new_array(jvm.java.lang.Object, 3)
+    arguments[0], arguments[1], arguments[2] = others, "one more", 5
+    add.invoke(meter, arguments)
+    assert others.size() == 1000
+    assert watch.bridge.drain().dropped == 1
+
+
+def test_a_listing_of_a_local_checkpoint_ends_at_its_deadline(watch: Any, file_stream: Any, collected: Any) -> None:
+    """A folder of this machine may be far away, too."""
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    watch.run(query)
+    with pytest.raises(Exception, match="more files than can be listed in time"):
+        watch.bridge._probe.stateBytes(query.id, 0)
+
+
+def test_batches_go_on_while_their_query_is_found_and_its_checkpoint_is_slow(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    watch.run(query)
+    slow = pathlib.Path(file_stream.checkpoint) / "offsets" / "999999"
+    os.mkfifo(slow)  # whoever reads it waits until somebody writes
+    field(field(watch.bridge._probe, "registry"), "queries").remove(query.id)  # as one that began unseen
+    looking = threading.Thread(target=watch.bridge.queries, daemon=True)
+    looking.start()
+    try:
+        threads = watch.cluster.session.sparkContext._jvm.java.lang.Thread
+        watch.cluster.wait_until(lambda: _reads(threads), "the checkpoint is being read")
+        file_stream.write()
+        batch = threading.Thread(target=query.processAllAvailable, daemon=True)
+        batch.start()
+        batch.join(60)
+        assert looking.is_alive()
+        assert not batch.is_alive()
+        watch.cluster.session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(60_000)
+    finally:
+        slow.write_text("")
+        looking.join(60)
+    assert collected.rows == file_stream.expected()
+
+
+def _reads(threads: Any) -> bool:
+    """Whether a thread is in the probe, looking for the newest offsets."""
+    stacks = [stack for stack in threads.getAllStackTraces().values() if len(stack)]
+    return any("newestOffsets" in str(frame.getMethodName()) for stack in stacks for frame in stack)
+
+
+def test_any_character_may_stand_in_the_names_of_the_job(watch: Any, file_stream: Any, collected: Any) -> None:
+    odd = "a\x1eb\u2028c\td\ne"
+    counts = file_stream.read().observe(odd, F.count("*").alias(odd)).groupBy(F.col("k").alias(odd)).count()
+    writer = counts.writeStream.outputMode("update").queryName(odd).foreachBatch(collected)
+    file_stream.write()
+    query = writer.option("checkpointLocation", file_stream.checkpoint).start()
+    assert len(watch.run(query)) == 8
+    (known,) = watch.bridge.queries()
+    file_stream.write()
+    watch.run(query)
+    assert known.query_id == query.id
+    assert known.name == odd.replace("\t", " ").replace("\n", " ")
+    assert watch.bridge.plan(known) is not None
