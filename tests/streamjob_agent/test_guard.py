@@ -53,7 +53,11 @@ def test_errors_of_the_jvm_are_counted_told_and_logged_once_for_each_kind(
 ) -> None:
     fail(guard, "drain")
     caplog.clear()
-    for total, sentence in ((2, "java.io.IOException: a"), (2, "java.io.IOException: a"), (3, "java.io.IOException: b")):
+    for total, sentence in (
+        (2, "java.io.IOException: a"),
+        (2, "java.io.IOException: a"),
+        (3, "java.io.IOException: b"),
+    ):
         guard.heard("bridge_hook", total, sentence)
     assert guard.errors() == {"drain": 1, "bridge_hook": 3}
     assert guard.newest_error() == "java.io.IOException: b"
