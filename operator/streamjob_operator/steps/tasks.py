@@ -17,6 +17,8 @@ from streamjob_planners.capacity.own_groups import seen, speeds_of
 from streamjob_planners.capacity.pace import Pace, Paces
 from streamjob_planners.model import BoolArray, FloatArray
 
+HIDING = 2 * pace.WINDOWS
+"""Batches of a window that hides no recovery."""
 MOST_GROUPS = 5000
 """Key groups that a memory holds; of more than that only the newest window is known."""
 
@@ -48,6 +50,8 @@ def with_tasks(knowledge: Knowledge, newest: Recent, stirred: BoolArray | None) 
         return _taken_in(knowledge, snapshot, anew=True)
     paces = _paces(knowledge, snapshot, stirred)
     hidden = _hidden(knowledge.paces, paces.by_executor, _by_newest(knowledge, snapshot, stirred))
+    if snapshot.rates.batches <= HIDING:  # a short window tells of a recovery by itself, and two batches may be noise
+        hidden = {name: one for name, one in hidden.items() if name not in knowledge.paces}
     if hidden:  # most of the window was before, and says nothing of how it is now
         known = {name: one for name, one in {**paces.by_executor, **hidden}.items() if one != Pace()}
         return dataclasses.replace(knowledge, paces=known, tasks_at_s=snapshot.taken_at_s)

@@ -23,6 +23,8 @@ NEAR_FACTOR = 1.1
 """A speed nearer to 1 than this counts as 1 again."""
 SURE = 5.0
 """Standard errors that a factor must be away from 1; a fleet is looked at every period for years."""
+SURE_KNOWN = 3.0
+"""The same for an executor that is known to be slow or fast: that it recovers is to be expected."""
 NOTICED = 2.0
 """Standard errors from which a window counts among those on end."""
 HELD = 6
@@ -171,7 +173,8 @@ def _next(pace: Pace, off: _Off | None) -> Pace:
     if off is None:
         return _settled(dataclasses.replace(pace, speed=pace.speed**FADES, off=0.0, windows=0))
     mean, windows = _on_end(pace, off)
-    far = windows > 0 and abs(mean) > max(math.log(LEAST_FACTOR), SURE * off.error(windows))
+    sure = SURE if pace.speed == 1.0 else SURE_KNOWN
+    far = windows > 0 and abs(mean) > max(math.log(LEAST_FACTOR), sure * off.error(windows))
     if far and windows >= WINDOWS and (off.groups >= FEWEST_GROUPS or pace.speed != 1.0):
         newest = abs(off.value) > SURE * off.error(1)
         value, error = (off.value, off.error(1)) if newest else (mean, off.error(windows))
