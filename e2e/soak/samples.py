@@ -114,5 +114,7 @@ def after(samples: Sequence[Sample], share: float) -> Sample:
 
 
 def _slope(values: np.ndarray, over: np.ndarray) -> Slope:
+    if np.ptp(values) == 0:  # of what never changes, theilslopes knows no interval
+        return Slope(mean=0.0, low=0.0, high=0.0)
     mean, _, low, high = theilslopes(values, over)
     return Slope(mean=float(mean), low=float(low), high=float(high))

@@ -66,6 +66,11 @@ def test_a_leak_of_a_tenth_an_hour_is_not_level_however_it_jumps() -> None:
     assert found.an_hour.low < 10e6 < found.an_hour.high
 
 
+def test_what_never_changes_grows_by_nothing_however_seldom_queries_start() -> None:
+    still = [dataclasses.replace(one, starts=one.starts // 10) for one in hours(lambda _: 0)]
+    assert samples.growth(still, "heap_bytes").a_start == samples.Slope(mean=0.0, low=0.0, high=0.0)
+
+
 def test_what_shrinks_is_level() -> None:
     assert samples.growth(hours(lambda hour: 100e6 * (1 - hour / 10)), "heap_bytes").level
 
