@@ -30,6 +30,9 @@ NOTICED = 2.0
 HELD = 6
 """Windows on end that are noticed and teach nothing of key groups, or they would teach the slow executor's seconds as
 their load: about as many make sure what is just noticed, (SURE / NOTICED) squared."""
+FEWEST_EXECUTORS = 3
+"""Executors from which on a window is held back for what is just noticed: of two, load that has moved from one to the
+other looks like a slow one, and nobody is to wait for it."""
 FEWEST_GROUPS = 3
 """Key groups that must agree before an executor counts as slow; back to normal one is enough."""
 WINDOWS = 2
@@ -118,15 +121,21 @@ def with_window(before: Mapping[str, Pace], names: tuple[str, ...], seen: Seen) 
     """The paces after one more window; `names` are the executors by index. Executors that are gone are forgotten."""
     found = _offs(seen, len(names))
     after = {name: _next(before.get(name, Pace()), found[at]) for at, name in enumerate(names)}
-    suspected = any(off is not None and _suspicious(after[name], off) for name, off in zip(names, found, strict=True))
+    compared = sum(off is not None for off in found)
+    suspected = any(
+        off is not None and _suspicious(after[name], off, compared) for name, off in zip(names, found, strict=True)
+    )
     kept = {name: pace for name, pace in _centred(after).items() if pace != Pace()}
     return Paces(by_executor=kept, suspected=suspected)
 
 
-def _suspicious(pace: Pace, off: _Off) -> bool:
-    """Whether this window may speak of the executor and not of its key groups, and nothing is known of it yet."""
+def _suspicious(pace: Pace, off: _Off, compared: int) -> bool:
+    """Whether this window may speak of the executor, one of so many, and not of its key groups, and nothing is known of
+    it yet."""
     if pace.windows == 1 and abs(off.value) > max(math.log(LEAST_FACTOR), SURE * off.error(1)):
         return True
+    if compared < FEWEST_EXECUTORS:
+        return False
     may_count = off.groups >= FEWEST_GROUPS or pace.speed != 1.0
     return may_count and 0 < pace.windows <= HELD and abs(off.value) > math.log(LEAST_FACTOR)
 

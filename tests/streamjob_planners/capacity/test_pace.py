@@ -45,6 +45,13 @@ def test_one_window_is_a_suspicion_and_two_are_a_slow_executor() -> None:
     assert found.low < 1 / 3 < found.high < 1.0
 
 
+@pytest.mark.parametrize("executors", [2, 4])
+def test_what_is_just_noticed_is_waited_for_where_most_executors_say_what_is_usual(executors: int) -> None:
+    owners, rng = np.arange(4 * executors) % executors, np.random.default_rng(6)
+    seen = window(slow(2.0, 1, owners), rng, owners, deviation=0.5)
+    assert with_window({}, NAMES[:executors], seen).suspected == (executors > 2)
+
+
 def test_a_pause_of_one_window_is_forgotten() -> None:
     rng = np.random.default_rng(1)
     paces = with_window({}, NAMES, window(slow(3.0), rng))
