@@ -120,6 +120,7 @@ class Program:
                 page_bytes=self._page_bytes(),
                 files=_files_below(os.environ["TMPDIR"]),
                 starts=self.tally.started,
+                failed_starts=self.tally.failed_otherwise,
                 lives=self.begun,
             ),
             self.folder / "samples.jsonl",

@@ -24,7 +24,7 @@ from e2e.soak.samples import Sample
 
 from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
 
-ONE = Sample(at_s=0.0, starts=1, lives=1, **dict.fromkeys(samples.HELD, 100))
+ONE = Sample(at_s=0.0, starts=1, failed_starts=0, lives=1, **dict.fromkeys(samples.HELD, 100))
 TOLD: dict[str, Any] = {
     **dict.fromkeys(("exact", "started", "stopped", "failed_on_purpose", "given_up", "refused", "sessions"), 7),
     "wrong": [],
@@ -97,6 +97,12 @@ def test_what_spark_alone_leaves_behind_for_each_query_is_not_the_agents() -> No
     assert not run_of(ours, slower).good
     half_as_many = [dataclasses.replace(one, starts=one.starts // 2) for one in slower]
     assert run_of(ours, half_as_many).verdict("heap_bytes") == "as Spark alone"
+
+
+def test_a_start_that_fails_for_want_of_a_worker_leaves_nothing_behind_and_is_not_counted() -> None:
+    ours = hours(lambda hour: 100e6 * (1 + hour))
+    twice = [dataclasses.replace(one, starts=2 * one.starts, failed_starts=one.starts) for one in ours]
+    assert run_of(ours, twice).verdict("heap_bytes") == "as Spark alone"
 
 
 def test_the_page_says_what_leaks_and_what_was_wrong() -> None:
