@@ -60,8 +60,14 @@ def _step(name: str, *tests: str) -> Module:
 MODULES = (
     _agent("registration", "registration", "registration_steps"),
     _agent("wish", "wish", "registration"),
-    Module(path="planners/streamjob_planners/verify.py", judged_by=("tests/streamjob_planners/test_verify*.py",)),
-    Module(path="planners/streamjob_planners/facts.py", judged_by=("tests/streamjob_planners/test_facts.py",)),
+    Module(
+        path="planners/streamjob_planners/verify.py",
+        judged_by=("tests/streamjob_planners/test_verify*.py", "tests/streamjob_planners/swings/test_judge.py"),
+    ),
+    Module(
+        path="planners/streamjob_planners/facts.py",
+        judged_by=("tests/streamjob_planners/test_facts.py", "tests/streamjob_planners/swings/test_judge.py"),
+    ),
     _step("gate"),
     _step("scale", "scale", "scale_answers"),
     _agent("actuation", "actuation", "agent", "rests", "lives"),
