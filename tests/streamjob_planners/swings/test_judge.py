@@ -68,3 +68,12 @@ def test_a_task_without_load_takes_as_long_in_every_batch_and_windows_without_an
     longer_task = dataclasses.replace(alone, batch=shape)
     assert facts.series_s(longer_task, model.node_of) > facts.series_s(alone, model.node_of)
     assert facts.series_s(dataclasses.replace(model, load_series=np.zeros((3, 8))), model.node_of) is None
+
+
+def test_batches_of_the_series_by_hand_on_unequal_nodes(turning):
+    model = turning([0, 0, 1, 1], [0, 0, 1, 1], n_nodes=2, task_s=[1.0] * 4)
+    shape = dataclasses.replace(model.batch, task_s=np.ones(4), slots=np.array([2, 1]), speed=np.array([1.0, 0.5]))
+    light = np.array([[0.1, 0.3, 0.0, 0.2], [0.3, 0.1, 0.0, 0.6], [0.0, 0.0, 0.0, 0.0]])
+    found = facts.series_s(dataclasses.replace(model, batch=shape, load_series=light), np.array([0, 0, 0, 1]))
+    # Of node 0 (0.5 + 1.5 + 1) / 2 in either batch; of node 1, which is half as fast, 0.5 / 0.5 and 1.5 / 0.5.
+    assert found == pytest.approx((1.5 + 3.0) / 2)
