@@ -124,7 +124,7 @@ def test_a_list_reads_at_a_glance(kubectl: Kubectl) -> None:
     status = {
         "phase": "Draining",
         "executors": {"target": 6, "ready": 7, "summary": "7/6"},
-        "load": {"distance": 3.2},
+        "load": {"distance": 3.2, "slow": "2 at 0.33"},
         "collocation": {"factor": 64},
         "migrations": {"summary": "31/43"},
         "why": "Draining",
@@ -142,8 +142,8 @@ def test_a_list_reads_at_a_glance(kubectl: Kubectl) -> None:
     assert head.split() == ["NAME", "READY", "PHASE", "EXECUTORS", "BATCH", "MOVES", "WHY", "AGE"]
     assert row.split()[1:7] == ["True", "Draining", "7/6", "3.2s/5s", "31/43", "Draining"]
     head, row = kubectl("get", "sj", "-o", "wide").splitlines()
-    wide = ["MODE", "PLANNER", "LOAD-DIST", "COLLOC", "LAST-ACTION", "ACTED"]
-    assert (head.split()[8:], row.split()[8:13]) == (wide, ["Recommend", "search", "3.2", "64", "ScaleIn"])
+    assert head.split()[8:] == ["MODE", "PLANNER", "LOAD-DIST", "COLLOC", "SLOW", "LAST-ACTION", "ACTED"]
+    assert row.split()[8:16] == ["Recommend", "search", "3.2", "64", "2", "at", "0.33", "ScaleIn"]
 
 
 def test_what_operator_and_agent_write_is_what_the_schema_knows(kubectl: Kubectl) -> None:
