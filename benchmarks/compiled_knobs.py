@@ -9,7 +9,6 @@ goes with it, before anything is measured.
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import sys
@@ -17,7 +16,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from unittest import mock
 
-from benchmarks.planners_knobs import Knob, distances, ratio
+from benchmarks.planners_knobs import Knob, asked, distances, print_table
 
 from streamjob_planners.model import FloatArray
 
@@ -84,25 +83,8 @@ def _measure(values: Values, deadlines_s: Sequence[float], seeds: range, cpu: bo
 
 def main() -> None:
     """Print a line for each."""
-    arguments = _arguments()
-    deadlines_s, seeds = arguments.deadline or [0.1, 0.5], range(101, 101 + arguments.seeds)
-    before = measured({}, deadlines_s, seeds, arguments.cpu)
-    print("| knob | " + " | ".join(f"at {deadline_s:g} s" for deadline_s in deadlines_s) + " |")
-    print("|---" * (len(deadlines_s) + 1) + "|", flush=True)
-    for name, values in knobs():
-        if arguments.only in name:
-            after = measured(values, deadlines_s, seeds, arguments.cpu)
-            cells = [ratio(one, base) for one, base in zip(after, before, strict=True)]
-            print(f"| {name} | {' | '.join(cells)} |", flush=True)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--deadline", action="append", type=float, help="seconds; default: 0.1 and 0.5")
-    parser.add_argument("--seeds", type=int, default=1, help="how often every instance is planned for")
-    parser.add_argument("--cpu", action="store_true", help="deadlines in CPU time, for a machine that others use")
-    parser.add_argument("--only", default="", help="those with this in their name")
-    return parser.parse_args()
+    what = asked(__doc__)
+    print_table(what, knobs(), lambda values: measured(values, what.deadlines_s, what.seeds, what.cpu), {})
 
 
 if __name__ == "__main__":

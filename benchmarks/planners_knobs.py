@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 from unittest import mock
 
 import numpy as np
@@ -37,6 +37,7 @@ from streamjob_planners import (
 from streamjob_planners.model import Budget, FloatArray, LoadModel, PlanParams
 from streamjob_planners.search import SearchPlanner
 
+K = TypeVar("K")
 FLOOR = 0.05
 """Percent points: a thousandth of the mean load."""
 EVERY = 9
@@ -132,34 +133,55 @@ def distances(knob: Knob, deadline_s: float, seeds: range, *, cpu: bool) -> Floa
     return np.array(found)
 
 
-def main() -> None:
-    """Print a line for each knob."""
-    arguments = _arguments()
-    deadlines, seeds = arguments.deadline or [0.1, 0.5], range(101, 101 + arguments.seeds)
-    cpu: bool = arguments.cpu
-    before = [distances(Knob(name=""), deadline_s, seeds, cpu=cpu) for deadline_s in deadlines]
-    print("| knob | " + " | ".join(f"at {deadline_s:g} s" for deadline_s in deadlines) + " |")
-    print("|---" * (len(deadlines) + 1) + "|")
-    for knob in knobs():
-        if arguments.only in knob.name:
-            found = [distances(knob, deadline_s, seeds, cpu=cpu) for deadline_s in deadlines]
-            cells = [ratio(after, base) for after, base in zip(found, before, strict=True)]
-            print(f"| {knob.name} | {' | '.join(cells)} |", flush=True)
-
-
 def ratio(after: FloatArray, before: FloatArray) -> str:
     """Geometric mean of one over the other, and its standard error."""
     logs = np.log(after / before)
     return f"{np.exp(logs.mean()):.3f} ± {logs.std() / np.sqrt(logs.size):.3f}"
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a person asked for: deadlines in seconds, CPU seconds where `cpu`, and knobs with `only` in their name."""
+
+    deadlines_s: Sequence[float]
+    seeds: range
+    cpu: bool
+    only: str
+
+
+def asked(description: str | None) -> Asked:
+    """Of the command line."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--deadline", action="append", type=float, help="seconds; default: 0.1 and 0.5")
     parser.add_argument("--seeds", type=int, default=1, help="how often every instance is planned for")
     parser.add_argument("--cpu", action="store_true", help="deadlines in CPU time, for a machine that others use")
     parser.add_argument("--only", default="", help="knobs with this in their name")
-    return parser.parse_args()
+    told = parser.parse_args()
+    seeds = range(101, 101 + told.seeds)
+    return Asked(deadlines_s=told.deadline or [0.1, 0.5], seeds=seeds, cpu=told.cpu, only=told.only)
+
+
+def print_table(
+    what: Asked, named: Iterable[tuple[str, K]], measured: Callable[[K], Sequence[FloatArray]], untouched: K
+) -> None:
+    """A line for each knob: what is reached with it over what is reached `untouched`, at each deadline."""
+    before = measured(untouched)
+    print("| knob | " + " | ".join(f"at {deadline_s:g} s" for deadline_s in what.deadlines_s) + " |")
+    print("|---" * (len(what.deadlines_s) + 1) + "|", flush=True)
+    for name, knob in named:
+        if what.only in name:
+            cells = [ratio(one, base) for one, base in zip(measured(knob), before, strict=True)]
+            print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def main() -> None:
+    """Print a line for each knob."""
+    what = asked(__doc__)
+
+    def measured(knob: Knob) -> list[FloatArray]:
+        return [distances(knob, deadline_s, what.seeds, cpu=what.cpu) for deadline_s in what.deadlines_s]
+
+    print_table(what, ((knob.name, knob) for knob in knobs()), measured, Knob(name=""))
 
 
 if __name__ == "__main__":

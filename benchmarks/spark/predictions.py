@@ -7,7 +7,6 @@ Read from the runs that `compare.py` has recorded: nothing is predicted here.
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from cases import make_case
+from report import report
 from table import RUNS, Run, figure, read_runs
 
 from streamjob_operator.digest import digest
@@ -155,12 +155,5 @@ def print_report(rows: Iterable[Mapping[str, Any]]) -> None:
         print(line, flush=True)
 
 
-def main() -> None:
-    """Print what is there."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
-    print_report(rows_of(parser.parse_args().out))
-
-
 if __name__ == "__main__":
-    main()
+    report(__doc__, rows_of, print_report)

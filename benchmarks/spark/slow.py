@@ -8,13 +8,13 @@ its bound and the fixed part, which is what the run's own newest batches before 
 
 from __future__ import annotations
 
-import argparse
 import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from cases import UNEVEN
+from report import report
 from shifts import first_rest
 from table import RUNS, Run, figure, read_runs, told_figure
 from workload import Slow
@@ -105,12 +105,5 @@ def print_report(rows: Iterable[Mapping[str, Any]]) -> None:
         print(line, flush=True)
 
 
-def main() -> None:
-    """Print what is there."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
-    print_report(rows_of(parser.parse_args().out))
-
-
 if __name__ == "__main__":
-    main()
+    report(__doc__, rows_of, print_report)
