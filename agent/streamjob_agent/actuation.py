@@ -18,7 +18,6 @@ from streamjob_agent.wire import Assignment, GroupKey
 ESSENTIAL = ("executors", "queries", "drain", "place", "mark")
 """Places whose repeated failure turns actuation off: without them nobody knows where a group is or goes."""
 
-_MOST_UNREST = 20
 _LONGEST_PAUSE = 64  # rounds between two requests for the same number of executors that failed
 
 
@@ -40,7 +39,6 @@ class Actuation:
         self._idle: set[str] = set()
         self._past_moves: Counter[str] = Counter()  # of queries that are forgotten
         self._removals: tuple[str, ...] = ()
-        self._unrest = 0  # boundaries since a removal was asked for at which another query was in mid-batch
         self._target: int | None = None
         self._asked_target: int | None = None
         self._failed_target: int | None = None
@@ -91,18 +89,8 @@ class Actuation:
         for query in queries:
             register = functools.partial(self._register, query, query.query_id in ended, ledger)
             self._guard.call("registration", register, None)
-        if self._calm(queries, ended):
-            self._remove(ledger)
+        self._remove(ledger)
         self._scale()
-
-    def _calm(self, queries: Collection[Query], ended: Collection[str]) -> bool:
-        """Whether no query is in the middle of a batch, which may need what its first stages left on the executor.
-
-        Queries that never rest at the same time are not waited for, for ever.
-        """
-        calm = all(query.idle or query.query_id in ended for query in queries)
-        self._unrest = 0 if calm or not self._removals else self._unrest + bool(ended)
-        return calm or self._unrest > _MOST_UNREST
 
     def _tell_marks(self) -> None:
         shut = self.fleet.shut
@@ -145,7 +133,7 @@ class Actuation:
         return {owner: count for owner, count in held.items() if owner is not None}
 
     def _remove(self, ledger: Ledger) -> None:
-        """Decommission what may go: marked, alive and empty. The others are tried again at the next boundary."""
+        """Ask those to go that may: marked, alive and empty. The others are tried again in the next round."""
         held = self.held(ledger, self._idle)
         ready = [name for name in self._removals if name in self.fleet.marked and not held.get(name, 0)]
         gone = [name for name in ready if name in self.fleet.live and name not in self.fleet.past and self._send(name)]

@@ -238,7 +238,7 @@ class SparkBridge(Protocol):
         """Ask the cluster for this number of executors."""
 
     def decommission(self, executor_id: str) -> None:
-        """Take one executor away without replacement, in a moment without tasks where it cannot leave by itself."""
+        """Take one executor away without replacement: no task more, and it ends once what is under way now has."""
 
     def self_test(self) -> Mapping[str, str]:
         """Each check's name and "ok", "ok, but ..." or what failed; leaves no trace in the job."""

@@ -69,7 +69,7 @@ class Assignment:
         query_id: the query's id, stable over restarts from one checkpoint.
         executors_target: executors that should exist; None leaves the number alone.
         marked_for_removal: executors that receive no key group and are being drained.
-        remove: marked executors to decommission now; the agent refuses one that still holds key groups.
+        remove: marked executors that leave now; the agent refuses one that still holds key groups.
         owners: operator -> the executor of each partition, index = partition; None leaves that group where it is.
             Without any operator the moves and arrivals of the assignment before go on as they are.
         arrivals: operator -> for each partition the place of the coming executor that shall own it, None for those that

@@ -101,16 +101,6 @@ def test_a_decommission_that_fails_is_tried_again_and_the_number_is_not_said_aga
     assert drained.bridge.called("request_executors") == [2, 2]
 
 
-def test_waiting_for_another_query_in_mid_batch_begins_with_the_removal(drained: Rounds) -> None:
-    drained.bridge.others = (OTHER,)
-    drained.batches(30)
-    drained.adopt(**MARKED, remove=("2",))
-    drained.batches(20)
-    assert drained.bridge.called("decommission") == []
-    drained.batches()
-    assert drained.bridge.called("decommission") == ["2"]
-
-
 def test_what_the_bridge_chose_by_itself_is_wanted_from_then_on(rounds: Rounds) -> None:
     key = next(key for key, owner in rounds.bridge.ran.items() if owner == "0")
     rounds.actuation.hear({QUERY: {key: "1"}})

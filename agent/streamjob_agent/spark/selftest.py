@@ -35,11 +35,11 @@ def check_setting(conf: Mapping[str, str], key: str, why: str) -> str:
 
 
 def check_leaving(conf: Mapping[str, str]) -> str:
-    """How an executor is removed: it leaves by itself where it knows how to, else it is killed when it has no task."""
+    """Whether an executor whose node is drained tells the driver; those that a controller removes leave in any case."""
     key = "spark.decommission.enabled"
     if conf.get(key, "false").strip().lower() == "true":
         return OK
-    return f"{OK}, but {key} is off: a drained executor is killed once it has no task, with true it would leave"
+    return f"{OK}, but {key} is off: an executor whose node is drained is lost unannounced, with true it would say so"
 
 
 def check_wait(conf: Mapping[str, str]) -> str:

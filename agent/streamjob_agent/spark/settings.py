@@ -52,7 +52,7 @@ SETTINGS = (
         key="spark.decommission.enabled",
         value="true",
         required=False,
-        why="an executor then leaves by itself; otherwise it is killed in a moment without tasks",
+        why="an executor whose node is drained then says so and is left, otherwise it is lost with what it holds",
     ),
     Setting(
         key="spark.storage.decommission.enabled",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
+import os
+import pathlib
 import threading
 import time
 from collections.abc import Iterator
@@ -72,15 +75,74 @@ def test_decommission_in_the_middle_of_a_batch_fails_no_task(watch: Any, file_st
     watch.cluster.wait_for_executors(3)
 
 
+SLEEPS = "java_method('java.lang.Thread', 'sleep', 150L + 0L * n) IS NOT NULL"
+"""True of every row, after a while: tasks of the second stage come one after another, and fetch as they begin."""
+
+
+def test_an_executor_leaves_after_the_batch_that_needs_its_shuffle_files(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    counts = file_stream.read().repartition(6).groupBy("k").agg(F.count("*").alias("n"), F.sum("v").alias("total"))
+    writer = counts.where(SLEEPS).writeStream.outputMode("update").foreachBatch(collected)
+    file_stream.write()
+    query = writer.option("checkpointLocation", file_stream.checkpoint).start()
+    seen = watch.run(query)
+    staying, leaving = watch.executors()[:2], watch.executors()[2].executor_id
+    watch.move_all(query, {key: staying[at % 2] for at, key in enumerate(sorted(seen))})
+    file_stream.write()
+    assert leaving not in watch.run(query).values()
+
+    file_stream.write()
+    watch.cluster.wait_until(lambda: _late(watch.cluster), "the stage that fetches")
+    watch.bridge.mark([leaving])
+    watch.bridge.decommission(leaving)
+    assert leaving not in watch.run(query).values()
+    watch.cluster.wait_until(lambda: leaving not in watch.cluster.executor_ids(), "it is gone")
+    assert watch.failed_tasks == 0
+    assert collected.rows == file_stream.expected()
+    watch.bridge.mark([])
+    watch.bridge.request_executors(3)
+    watch.cluster.wait_for_executors(3)
+
+
+def _late(cluster: Any) -> bool:
+    """Whether the job is at a stage that others come before: of those that run, none has the job's lowest number."""
+    tracker = cluster.session.sparkContext.statusTracker()
+    jobs = (tracker.getJobInfo(job) for job in tracker.getActiveJobsIds())
+    begun = [min(job.stageIds) + 1 for job in jobs if job and len(job.stageIds) > 2]
+    return any(stage > first for first in begun for stage in tracker.getActiveStageIds())
+
+
+@dataclasses.dataclass
+class Waiting:
+    """A task on every executor, which ends once it is told to."""
+
+    job: threading.Thread
+    told: pathlib.Path
+
+    def end(self) -> None:
+        """Tell them, and wait for the last one."""
+        self.told.touch()
+        self.job.join()
+
+
 @pytest.fixture
-def sleepers(spark_cluster: Any) -> Iterator[threading.Thread]:
-    """A task of some seconds on every executor, under way."""
+def waiting(spark_cluster: Any, tmp_path: pathlib.Path) -> Iterator[Waiting]:
     context = spark_cluster.session.sparkContext
-    job = threading.Thread(target=lambda: context.parallelize(range(3), 3).foreach(lambda _: time.sleep(5)))
-    job.start()
+    told = str(tmp_path / "told")
+
+    def wait(_: int) -> None:
+        for _ in range(1200):
+            if os.path.exists(told):
+                return
+            time.sleep(0.1)
+
+    job = threading.Thread(target=lambda: context.parallelize(range(3), 3).foreach(wait))
+    waiting = Waiting(job, tmp_path / "told")
+    waiting.job.start()
     spark_cluster.wait_until(lambda: _running(context) == 3, "three tasks that run")
-    yield job
-    job.join()
+    yield waiting
+    waiting.end()
 
 
 def _running(context: Any) -> int:
@@ -97,18 +159,18 @@ def no_decommissioning(spark_cluster: Any) -> Iterator[None]:
     conf.set("spark.decommission.enabled", "true")
 
 
-def test_without_decommissioning_an_executor_is_killed_once_it_runs_no_task(
+def test_without_decommissioning_an_executor_leaves_once_it_runs_no_task(
     watch: Any, file_stream: Any, collected: Any, no_decommissioning: None, request: pytest.FixtureRequest
 ) -> None:
-    assert watch.bridge.self_test()["executors_can_leave"].startswith("ok, but spark.decommission.enabled is off")
     file_stream.write()
     query = start_counts(file_stream, collected)
     watch.run(query)
     leaving = watch.executors()[-1].executor_id
-    job = request.getfixturevalue("sleepers")
+    waiting = request.getfixturevalue("waiting")
     watch.bridge.decommission(leaving)
-    job.join()
+    time.sleep(0.5)  # looked at several times meanwhile
     assert leaving in watch.cluster.executor_ids()
+    waiting.end()
     file_stream.write()
     assert leaving not in watch.run(query).values()
     watch.cluster.wait_until(lambda: leaving not in watch.cluster.executor_ids(), "it is gone")

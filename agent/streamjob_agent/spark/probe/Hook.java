@@ -17,7 +17,6 @@ public final class Hook extends Rule {
   private final SparkContext context;
   private final Registry registry;
   private final Registrar registrar;
-  private final Removal removal;
   private final Plans plans;
   private final LocalityWait wait;
   private final Faults faults;
@@ -27,12 +26,11 @@ public final class Hook extends Rule {
   final AtomicLong batches = new AtomicLong();
   volatile boolean open = true;
 
-  Hook(SparkContext context, Registry registry, Registrar registrar, Removal removal, Plans plans, LocalityWait wait,
-      Faults faults, Gate gate, ConcurrentHashMap running) {
+  Hook(SparkContext context, Registry registry, Registrar registrar, Plans plans, LocalityWait wait, Faults faults,
+      Gate gate, ConcurrentHashMap running) {
     this.context = context;
     this.registry = registry;
     this.registrar = registrar;
-    this.removal = removal;
     this.plans = plans;
     this.wait = wait;
     this.faults = faults;
@@ -69,7 +67,6 @@ public final class Hook extends Rule {
     plans.note(query, execution);
     registrar.spread(query);
     registrar.boundary(query);
-    removal.boundary();
     if (registrar.on && !query.owners().isEmpty()) {
       wait.begin(id, batch);
     }

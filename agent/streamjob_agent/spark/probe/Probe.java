@@ -48,14 +48,14 @@ public final class Probe implements AutoCloseable {
     fleet = new Fleet(spark);
     registrar = new Registrar(fleet, registry, coordinator);
     wait = new LocalityWait(spark, new OtherWaits(spark, faults));
-    removal = new Removal(spark, fleet, registrar, faults);
+    removal = new Removal(spark, fleet, registrar, running, faults);
     plans = new Plans(registry, registrar, running);
     meter = new Meter(plans);
     binder = new Binder(registry, registrar, running);
     boundaries = new Boundaries();
     sizes = new StateSizes();
     Gate gate = new Gate();
-    hook = new Hook(spark, registry, registrar, removal, plans, wait, faults, gate, running);
+    hook = new Hook(spark, registry, registrar, plans, wait, faults, gate, running);
     stopper = new Stopper(gate, running);
     listener = new QueryListener(binder, wait, faults);
     sessions = new Sessions(registry, binder, hook, listener, wait, faults, running);
@@ -197,7 +197,7 @@ public final class Probe implements AutoCloseable {
     return context.requestTotalExecutors(total, 0, new scala.collection.immutable.HashMap());
   }
 
-  public boolean decommission(String id) {
+  public boolean decommission(String id) throws Exception {
     return removal.remove(id);
   }
 
