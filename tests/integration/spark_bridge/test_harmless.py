@@ -214,26 +214,6 @@ def test_a_query_that_nobody_told_of_is_placed_once_spark_says_that_it_has_start
     assert collected.rows == file_stream.expected()
 
 
-def test_an_executor_that_cannot_be_killed_yet_costs_one_thread(watch: Any) -> None:
-    """The cluster manager hangs: batches go on, each of them would try again."""
-    context = watch.cluster.session.sparkContext
-    removal, holder = field(watch.bridge._probe, "removal"), compiled(watch.cluster.session, "Holder")
-    field(removal, "busy").add("no such executor")
-    boundary = removal.getClass().getDeclaredMethod(
-        "boundary", context._gateway.new_array(context._jvm.java.lang.Class, 0)
-    )
-    boundary.setAccessible(True)
-    holder.hold(context._jsc.sc().schedulerBackend())
-    try:
-        for _ in range(3):
-            boundary.invoke(removal, context._gateway.new_array(context._jvm.java.lang.Object, 0))
-        threads = [str(thread.getName()) for thread in context._jvm.java.lang.Thread.getAllStackTraces().keySet()]
-        assert threads.count("streamjob-removal") == 1
-    finally:
-        holder.release()
-    watch.cluster.wait_until(lambda: field(removal, "busy").isEmpty(), "it is gone, and forgotten")
-
-
 def test_sums_that_nobody_fetches_stay_bounded(watch: Any) -> None:
     """The agent's Python is stuck: what queries add up to is not fetched."""
     meter = field(watch.bridge._probe, "meter")

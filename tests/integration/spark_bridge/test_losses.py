@@ -145,6 +145,11 @@ def waiting(spark_cluster: Any, tmp_path: pathlib.Path) -> Iterator[Waiting]:
     waiting.end()
 
 
+def _threads(watch: Any) -> list[str]:
+    jvm = watch.cluster.session.sparkContext._jvm
+    return [str(thread.getName()) for thread in jvm.java.lang.Thread.getAllStackTraces().keySet()]
+
+
 def _running(context: Any) -> int:
     stages = (context.statusTracker().getStageInfo(stage) for stage in context.statusTracker().getActiveStageIds())
     return sum(stage.numActiveTasks for stage in stages if stage)
@@ -170,10 +175,12 @@ def test_without_decommissioning_an_executor_leaves_once_it_runs_no_task(
     watch.bridge.decommission(leaving)
     time.sleep(0.5)  # looked at several times meanwhile
     assert leaving in watch.cluster.executor_ids()
+    assert _threads(watch).count("streamjob-removal") == 1
     waiting.end()
     file_stream.write()
     assert leaving not in watch.run(query).values()
     watch.cluster.wait_until(lambda: leaving not in watch.cluster.executor_ids(), "it is gone")
+    watch.cluster.wait_until(lambda: "streamjob-removal" not in _threads(watch), "nobody waits for it any more")
     assert watch.failed_tasks == 0
     assert collected.rows == file_stream.expected()
     watch.bridge.request_executors(3)
