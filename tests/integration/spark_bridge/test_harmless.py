@@ -214,6 +214,24 @@ def test_a_query_that_nobody_told_of_is_placed_once_spark_says_that_it_has_start
     assert collected.rows == file_stream.expected()
 
 
+def test_the_traffic_of_a_batch_is_read_without_the_monitor_that_the_next_batch_waits_for(
+    watch: Any, file_stream: Any
+) -> None:
+    """A shuffle of 10,000 by 10,000 key groups has 100 million sizes; batches register under the query's monitor."""
+    chain = file_stream.read().groupBy("k").agg(F.count("*").alias("n")).groupBy("n").agg(F.count("*").alias("keys"))
+    writer = chain.writeStream.format("memory").queryName("sent").outputMode("complete")
+    file_stream.write()
+    query = writer.option("checkpointLocation", file_stream.checkpoint).start()
+    watch.run(query)
+    tracked = field(field(watch.bridge._probe, "registry"), "queries").get(query.id)
+    ((shuffle, at),) = field(tracked, "links").values()
+    monitored = compiled(watch.cluster.session, "Monitored")
+    monitored.watch(watch.cluster.session.sparkContext._jsc.sc(), shuffle, at, tracked)
+    assert watch.bridge.traffic(query.id, min_bytes=1, max_pairs=1000).pairs
+    assert field(monitored, "calls") == 8
+    assert field(monitored, "held") == 0
+
+
 def test_sums_that_nobody_fetches_stay_bounded(watch: Any) -> None:
     """The agent's Python is stuck: what queries add up to is not fetched."""
     meter = field(watch.bridge._probe, "meter")
