@@ -101,6 +101,19 @@ def test_a_decommission_that_fails_is_tried_again_and_the_number_is_not_said_aga
     assert drained.bridge.called("request_executors") == [2, 2]
 
 
+def test_marks_are_told_once(drained: Rounds) -> None:
+    drained.batches(3)
+    assert drained.bridge.called("mark") == [frozenset({"2"})]
+
+
+def test_key_groups_that_ran_somewhere_are_held_there_before_anything_is_registered() -> None:
+    rounds = Rounds()
+    rounds.bridge.run_batch()
+    rounds.ledger.take(rounds.bridge.drain())
+    rounds.actuation.meet(frozenset({QUERY}))
+    assert dict(rounds.actuation.held(rounds.ledger, ())) == {"0": 4, "1": 4, "2": 4}
+
+
 def test_what_the_bridge_chose_by_itself_is_wanted_from_then_on(rounds: Rounds) -> None:
     key = next(key for key, owner in rounds.bridge.ran.items() if owner == "0")
     rounds.actuation.hear({QUERY: {key: "1"}})
