@@ -57,12 +57,21 @@ class Pace:
         error: standard error of its logarithm.
         off: logarithm of how many times longer tasks took than `speed` says, mean of the newest windows on one side.
         windows: how many these are.
+        since_s: when it came to another speed, and `before`: the speed that it had until then; None where no batch
+            told.
     """
 
     speed: float = 1.0
     error: float = 0.0
     off: float = 0.0
     windows: int = 0
+    since_s: float | None = None
+    before: float = 1.0
+
+    def at(self, at_s: FloatArray) -> FloatArray:
+        """The speed at these times."""
+        then = -math.inf if self.since_s is None else self.since_s
+        return np.where(at_s >= then, self.speed, self.before)
 
     @property
     def low(self) -> float:
@@ -127,6 +136,29 @@ def with_window(before: Mapping[str, Pace], names: tuple[str, ...], seen: Seen) 
     )
     kept = {name: pace for name, pace in _centred(after).items() if pace != Pace()}
     return Paces(by_executor=kept, suspected=suspected)
+
+
+def followed(before: Mapping[str, Pace], names: tuple[str, ...], seen: Seen) -> Mapping[str, Pace]:
+    """The paces of those that are known to be slow or fast after one more window in which nobody turned."""
+    found = _offs(seen, len(names))
+    after = {name: _next_followed(before[name], found[at]) for at, name in enumerate(names) if name in before}
+    return {**after, **_centred({name: after.get(name, Pace()) for name in names})} if after else {}
+
+
+def _next_followed(pace: Pace, off: _Off | None) -> Pace:
+    if pace.speed == 1.0:
+        return pace
+    if off is None:
+        return _settled(dataclasses.replace(pace, speed=pace.speed**FADES, off=0.0, windows=0))
+    return _followed(pace, off, 0.0, 0)
+
+
+def turned(pace: Pace, slower: float, error: float, since_s: float) -> Pace:
+    """The pace of one whose tasks take exp(`slower`) times as long from a moment on. Who recovers is as the others."""
+    speed = pace.speed * math.exp(-slower)
+    if (speed - 1.0) * (pace.speed - 1.0) < 0:
+        speed = 1.0
+    return _settled(Pace(speed=speed, error=error, since_s=since_s, before=pace.speed))
 
 
 def _suspicious(pace: Pace, off: _Off, compared: int) -> bool:
@@ -207,12 +239,13 @@ def _followed(pace: Pace, off: _Off, mean: float, windows: int) -> Pace:
     variance = pace.error**2 + DRIFT
     part = variance / (variance + off.error(1) ** 2)
     speed, error = pace.speed * math.exp(-part * off.value), math.sqrt((1.0 - part) * variance)
-    return _settled(Pace(speed=speed, error=error, off=mean * (1.0 - part), windows=windows))
+    return _settled(dataclasses.replace(pace, speed=speed, error=error, off=mean * (1.0 - part), windows=windows))
 
 
 def _settled(pace: Pace) -> Pace:
     """At 1.0 again where it is near that."""
-    return Pace() if abs(math.log(pace.speed)) < math.log(NEAR_FACTOR) else pace
+    near = abs(math.log(pace.speed)) < math.log(NEAR_FACTOR)
+    return Pace(since_s=pace.since_s, before=pace.before) if near else pace
 
 
 def _centred(paces: Mapping[str, Pace]) -> dict[str, Pace]:

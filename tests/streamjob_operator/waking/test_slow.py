@@ -19,8 +19,8 @@ def test_it_is_seen_at_the_second_batch(noise: float, sure: int) -> None:
     seen = 0
     for seed in range(10):
         busy_s = world(seed, noise, 60, slow_at=40)
-        assert slow_executors(rows(busy_s, 41)) == {}
-        found = slow_executors(rows(busy_s, 42))
+        assert slow_executors(rows(busy_s, 41), {}) == {}
+        found = slow_executors(rows(busy_s, 42), {})
         assert found.keys() <= {"2"}
         assert all(factor == pytest.approx(3.0, rel=0.5) for factor in found.values())
         seen += len(found)
@@ -28,7 +28,7 @@ def test_it_is_seen_at_the_second_batch(noise: float, sure: int) -> None:
 
 
 def test_it_is_told_once() -> None:
-    found = slow_executors(rows(world(1, 0.2, 60, slow_at=40), 42))
+    found = slow_executors(rows(world(1, 0.2, 60, slow_at=40), 42), {})
     (event,) = slow_events({}, found)
     assert event.kind is EventKind.EXECUTOR_SLOW
     assert event.sentence.startswith("Executor 2 is slow: its key groups take ")
@@ -38,23 +38,23 @@ def test_it_is_told_once() -> None:
 def test_a_pause_of_one_batch_is_no_slow_executor() -> None:
     busy_s = world(2, 0.2, 60)
     busy_s[40, [at for at, owner in enumerate(OWNERS) if owner == "2"]] *= 4.0
-    assert [slow_executors(rows(busy_s, n)) for n in range(40, 50)] == [{}] * 10
+    assert [slow_executors(rows(busy_s, n), {}) for n in range(40, 50)] == [{}] * 10
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.2, 0.3])
 def test_noise_is_no_slow_executor(noise: float) -> None:
     busy_s = world(5, noise, 1060)
-    alarms = [n for n in range(PERIOD, 1060) if slow_executors(rows(busy_s, n))]
+    alarms = [n for n in range(PERIOD, 1060) if slow_executors(rows(busy_s, n), {})]
     assert alarms == []
 
 
 def test_a_load_that_shifts_is_no_slow_executor() -> None:
-    assert all(slow_executors(rows(world(seed, 0.2, 60, shift_at=40), 42)) == {} for seed in range(10))
+    assert all(slow_executors(rows(world(seed, 0.2, 60, shift_at=40), 42), {}) == {} for seed in range(10))
 
 
 def test_where_nobody_knows_who_ran_what_nobody_is_slow() -> None:
     found = dataclasses.replace(rows(world(1, 0.2, 60, slow_at=40), 42), owners=(None,) * len(OWNERS))
-    assert slow_executors(found) == {}
+    assert slow_executors(found, {}) == {}
 
 
 @pytest.mark.parametrize(("noise", "sure"), [(0.1, 10), (0.2, 8), (0.3, 6)])
