@@ -8,7 +8,7 @@ from collections import deque
 
 import numpy as np
 
-from streamjob_planners.model import BoolArray, FloatArray
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
 from streamjob_sim import alike
 from streamjob_sim.agent import Agent
 from streamjob_sim.faults import Fault, FaultKind

@@ -14,7 +14,7 @@ from scipy import sparse
 from streamjob_operator.measure.batches import Figure, Totals, series_of
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
-from streamjob_planners.model import BoolArray, FloatArray
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
 from streamjob_sim.agent import Agent
 from streamjob_sim.faults import METRICS, FaultKind, lasting
 from streamjob_sim.fleet import Life

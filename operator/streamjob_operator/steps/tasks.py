@@ -46,7 +46,7 @@ def with_tasks(knowledge: Knowledge, newest: Recent, stirred: BoolArray | None) 
         return knowledge
     changed = newest.changed_at_s is not None and (known_s is None or newest.changed_at_s >= known_s - CLOCKS_S)
     if changed and newest.shown_alone:  # nothing is left to tell speeds by
-        return _taken_in(knowledge, snapshot, anew=True)
+        return _taken_in(_alike_since(knowledge, snapshot), snapshot, anew=True)
     if snapshot.series is not None:
         return _by_rows(knowledge, snapshot, snapshot.series, stirred, changed=changed)
     paces = _paces(knowledge, snapshot, stirred)
@@ -69,9 +69,12 @@ def _by_rows(
     if in_doubt(since, snapshot.owners, knowledge.paces):
         return dataclasses.replace(knowledge, tasks_at_s=snapshot.taken_at_s)
     after = dataclasses.replace(knowledge, paces=_followed(knowledge, snapshot, series, stirred))
-    if changed:
-        after = dataclasses.replace(after, alike_since_s=snapshot.taken_at_s - snapshot.window_s)
-    return _taken_in(after, snapshot, anew=changed)
+    return _taken_in(_alike_since(after, snapshot) if changed else after, snapshot, anew=changed)
+
+
+def _alike_since(knowledge: Knowledge, snapshot: Snapshot) -> Knowledge:
+    """Rows from before this window say nothing of what key groups usually take."""
+    return dataclasses.replace(knowledge, alike_since_s=snapshot.taken_at_s - snapshot.window_s)
 
 
 def _whole(snapshot: Snapshot, series: BatchSeries) -> Snapshot:
@@ -143,7 +146,6 @@ def _at_speed_1(snapshot: Snapshot, paces: Mapping[str, Pace]) -> FloatArray:
     if series is None or not paces:
         return busy_s * today
     rows = series.within(snapshot.taken_at_s - snapshot.window_s)
-    took_s, even_s = (
-        matrix[rows].sum(axis=0) for matrix in (series.busy_s, at_speed_1(series, snapshot.owners, paces))
-    )
+    took_s = series.busy_s[rows].sum(axis=0)
+    even_s = at_speed_1(series, snapshot.owners, paces)[rows].sum(axis=0)
     return busy_s * np.divide(even_s, took_s, out=today, where=took_s > 0)

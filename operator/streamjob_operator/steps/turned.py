@@ -1,4 +1,4 @@
-"""Executors that turned slow, fast or well within a series of batches, and what its rows are on executors of speed 1."""
+"""Executors that turned slow, fast or well within a series of batches; and its rows as on executors of speed 1."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def in_doubt(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[s
 
 def at_speed_1(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> FloatArray:
     """Seconds of each row, as they would be had every executor the speed of most, (n_rows, n_groups)."""
-    names, begun_s = names_of(series, owners), series.ended_at_s - series.row_s
+    names, within_s = names_of(series, owners), series.ended_at_s - series.row_s / 2.0
     speed = np.ones((series.row_s.size, len(names) + 1))  # the last one is nobody's
     for at, name in enumerate(names):
         if name in paces:
-            speed[:, at] = paces[name].at(begun_s)
+            speed[:, at] = paces[name].at(within_s)
     return np.asarray(series.busy_s * np.take_along_axis(speed, _executors(series, owners, names), axis=1))
 
 

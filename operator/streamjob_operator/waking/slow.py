@@ -22,7 +22,8 @@ def slow_executors(rows: Rows, known: Mapping[str, Pace]) -> dict[str, float]:
 def well_executors(rows: Rows, known: Mapping[str, Pace]) -> dict[str, float]:
     """Executors that are planned for as slow and have become faster: the part of their time that tasks take now."""
     slow = {name for name, one in known.items() if one.speed < 1.0}
-    return {name: factor for name, factor in _factors(rows, known).items() if name in slow and factor < 1.0} if slow else {}
+    found = _factors(rows, known) if slow else {}
+    return {name: factor for name, factor in found.items() if name in slow and factor < 1.0}
 
 
 def _factors(rows: Rows, known: Mapping[str, Pace]) -> dict[str, float]:

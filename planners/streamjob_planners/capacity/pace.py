@@ -141,8 +141,8 @@ def with_window(before: Mapping[str, Pace], names: tuple[str, ...], seen: Seen) 
 def followed(before: Mapping[str, Pace], names: tuple[str, ...], seen: Seen) -> Mapping[str, Pace]:
     """The paces of those that are known to be slow or fast after one more window in which nobody turned."""
     found = _offs(seen, len(names))
-    after = {name: _next_followed(before[name], found[at]) for at, name in enumerate(names) if name in before}
-    return {**after, **_centred({name: after.get(name, Pace()) for name in names})} if after else {}
+    after = {name: _next_followed(before.get(name, Pace()), found[at]) for at, name in enumerate(names)}
+    return {name: one for name, one in _centred(after).items() if one != Pace()}
 
 
 def _next_followed(pace: Pace, off: _Off | None) -> Pace:

@@ -105,9 +105,7 @@ def _comparable(rows: GroupRows) -> GroupRows:
     """The heaviest key groups that every row tells of."""
     told = np.flatnonzero(((rows.seconds > 0) & (rows.executor >= 0)).all(axis=0))
     heavy = told[np.argsort(-rows.seconds[:, told].sum(axis=0), kind="stable")[:MOST_GROUPS]]
-    return GroupRows(
-        seconds=rows.seconds[:, heavy], records=rows.records[:, heavy], executor=rows.executor[:, heavy]
-    )
+    return GroupRows(seconds=rows.seconds[:, heavy], records=rows.records[:, heavy], executor=rows.executor[:, heavy])
 
 
 def _turns(rows: GroupRows, sure: FloatArray, known: BoolArray, most: int = MOST_AFTER) -> Iterator[Turn]:
@@ -161,7 +159,9 @@ class _Cut:
         by_executor = self._medians(off)
         usual = self._usual(by_executor)
         self._off, self._by_executor = off - usual[:, None], by_executor - usual[:, None]
-        self.compared = np.flatnonzero(np.isfinite(self._by_executor).all(axis=0)).tolist()
+        there = np.isfinite(self._by_executor)
+        enough = there[self.row :].all(axis=0) & (there[: self.row].sum(axis=0) >= LEAST_BEFORE)
+        self.compared: list[int] = np.flatnonzero(enough).tolist()
         self._noise = self._noises()
 
     def _medians(self, off: FloatArray) -> FloatArray:
@@ -204,10 +204,10 @@ class _Cut:
     def step(self, executor: int) -> float:
         """Logarithm of how many times longer its tasks take after the cut; 0.0 where rows do not agree."""
         rows, before = self._by_executor[self.row :, executor], self._by_executor[: self.row, executor]
-        step = float(np.mean(rows) if rows.size <= 3 else np.median(rows))
+        step = float(rows.mean() if rows.size <= 3 else median(rows))
         if step == 0.0:
             return 0.0
-        usual = float(np.sort(before / step)[math.ceil(ABOVE * (before.size - 1))])
+        usual = float(np.sort(before[np.isfinite(before)] / step)[_place(before)])
         speak = int((rows / step >= max(SPEAKS, usual)).sum())
         return step if speak >= (rows.size if rows.size <= 3 else MOST_MUST_SPEAK * rows.size) else 0.0
 
@@ -230,6 +230,11 @@ class _Cut:
         noise = self._group_noise * math.sqrt(1.0 / self._after + MEDIAN_COST / self.row)
         near = np.abs(each - step) <= max(SPEAKS * abs(step), 2.5 * noise)
         return bool(near.sum() >= MOST_MUST_SPEAK * near.size)
+
+
+def _place(before: FloatArray) -> int:
+    """Of the row, in order, that rows after the cut must be beyond; NaN are none."""
+    return math.ceil(ABOVE * (int(np.isfinite(before).sum()) - 1))
 
 
 def _spread(values: FloatArray) -> float:

@@ -11,7 +11,8 @@ from streamjob_operator.events import EventKind
 from streamjob_operator.waking.slow import slow_events, slow_executors, well_events, well_executors
 from streamjob_planners.capacity.pace import Pace
 
-KNOWN = {"2": Pace(speed=1 / 3, error=0.05)}
+KNOWN = {"2": Pace(speed=1 / 3, error=0.05, since_s=1019.3)}
+"""Slow since row 20."""
 
 
 @pytest.mark.parametrize(("noise", "sure"), [(0.1, 10), (0.2, 8), (0.3, 6)])
@@ -43,8 +44,8 @@ def test_a_pause_of_one_batch_is_no_slow_executor() -> None:
 
 @pytest.mark.parametrize("noise", [0.1, 0.2, 0.3])
 def test_noise_is_no_slow_executor(noise: float) -> None:
-    busy_s = world(5, noise, 1060)
-    alarms = [n for n in range(PERIOD, 1060) if slow_executors(rows(busy_s, n), {})]
+    busy_s = world(5, noise, 460)
+    alarms = [n for n in range(PERIOD, 460) if slow_executors(rows(busy_s, n), {})]
     assert alarms == []
 
 
@@ -71,8 +72,8 @@ def test_one_that_is_well_again_is_seen_at_the_second_batch(noise: float, sure: 
 
 @pytest.mark.parametrize("noise", [0.1, 0.2])
 def test_one_that_stays_slow_is_not_taken_for_well(noise: float) -> None:
-    busy_s = world(3, noise, 560, slow_at=0)
-    assert [n for n in range(PERIOD, 560) if well_executors(rows(busy_s, n), KNOWN)] == []
+    busy_s = world(3, noise, 360, slow_at=0)
+    assert [n for n in range(PERIOD, 360) if well_executors(rows(busy_s, n), KNOWN)] == []
 
 
 def test_that_it_is_well_is_told_once() -> None:

@@ -18,7 +18,14 @@ from streamjob_planners.model import FloatArray, GroupId
 MOST_SAMPLES = 600_000
 """Samples of one answer; a job with more within a window has no series."""
 _OF_GROUPS = (names.GROUP_BUSY_SECONDS, names.GROUP_WARMUP_SECONDS, names.GROUP_RECORDS)
-_WANTED = (*_OF_GROUPS, names.GROUP_EXECUTOR_ID, *QUERY_FIGURES, names.PART_SECONDS, *STAGE_COUNTERS, names.EXECUTOR_CORES)
+_WANTED = (
+    *_OF_GROUPS,
+    names.GROUP_EXECUTOR_ID,
+    *QUERY_FIGURES,
+    names.PART_SECONDS,
+    *STAGE_COUNTERS,
+    names.EXECUTOR_CORES,
+)
 _LABEL = {names.PART_SECONDS: "part", **dict.fromkeys(STAGE_COUNTERS, "stage")}
 
 
