@@ -9,7 +9,7 @@ import numpy as np
 
 from streamjob_operator.series import CLOCKS_S, BatchSeries
 from streamjob_operator.steps.recent import Recent
-from streamjob_operator.steps.turned import at_speed_1, in_doubt, turned
+from streamjob_operator.steps.turned import at_speed_1, in_doubt, seen_longer, turned
 from streamjob_operator.values import Snapshot
 from streamjob_planners.batch.evidence import TaskWindow, begun_anew, with_window
 from streamjob_planners.batch.knowledge import Knowledge
@@ -48,7 +48,7 @@ def with_tasks(knowledge: Knowledge, newest: Recent, stirred: BoolArray | None) 
     if changed and newest.shown_alone:  # nothing is left to tell speeds by
         return _taken_in(_alike_since(knowledge, snapshot), snapshot, anew=True)
     if snapshot.series is not None:
-        return _by_rows(knowledge, snapshot, snapshot.series, stirred, changed=changed)
+        return _by_rows(knowledge, snapshot, snapshot.series, changed=changed)
     paces = _paces(knowledge, snapshot, stirred)
     explained = paces.by_executor != knowledge.paces
     after = dataclasses.replace(knowledge, paces=paces.by_executor)
@@ -57,10 +57,8 @@ def with_tasks(knowledge: Knowledge, newest: Recent, stirred: BoolArray | None) 
     return _taken_in(after, snapshot, anew=changed and not explained)
 
 
-def _by_rows(
-    knowledge: Knowledge, snapshot: Snapshot, series: BatchSeries, stirred: BoolArray | None, *, changed: bool
-) -> Knowledge:
-    """Where batches are told one by one, they say who turned; what a window says of speeds only follows the known."""
+def _by_rows(knowledge: Knowledge, snapshot: Snapshot, series: BatchSeries, *, changed: bool) -> Knowledge:
+    """Where batches are told one by one, they say who turned."""
     since = series.since(knowledge.alike_since_s)
     found = turned(since, snapshot.owners, knowledge.paces)
     if found:
@@ -68,7 +66,7 @@ def _by_rows(
         return _taken_in(known, _whole(snapshot, since), anew=True)
     if in_doubt(since, snapshot.owners, knowledge.paces):
         return dataclasses.replace(knowledge, tasks_at_s=snapshot.taken_at_s)
-    after = dataclasses.replace(knowledge, paces=_followed(knowledge, snapshot, series, stirred))
+    after = dataclasses.replace(knowledge, paces=seen_longer(since, snapshot.owners, knowledge.paces))
     return _taken_in(_alike_since(after, snapshot) if changed else after, snapshot, anew=changed)
 
 
@@ -82,18 +80,6 @@ def _whole(snapshot: Snapshot, series: BatchSeries) -> Snapshot:
     rates = dataclasses.replace(snapshot.rates, batches=int(series.batches.sum()))
     seconds = {"busy_s": series.busy_s.sum(axis=0), "window_s": float(series.row_s.sum())}
     return dataclasses.replace(snapshot, **seconds, rates=rates, series=series)
-
-
-def _followed(
-    knowledge: Knowledge, snapshot: Snapshot, series: BatchSeries, stirred: BoolArray | None
-) -> Mapping[str, Pace]:
-    """The paces of unequal executors after this window; one that is well is kept while rows of before are told."""
-    window, known, paces = _window(snapshot, 1.0, knowledge.paces), knowledge.tasks, knowledge.paces
-    if known is not None and stirred is not None and known.groups == window.groups:
-        names = tuple(one.executor_id for one in snapshot.executors)
-        paces = pace.followed(paces, names, seen(known, window, ~stirred))
-    oldest_s = float(series.ended_at_s[0] - series.row_s[0])
-    return {name: one for name, one in paces.items() if one.speed != 1.0 or (one.since_s or oldest_s) > oldest_s}
 
 
 def _teaches(snapshot: Snapshot) -> bool:
@@ -142,10 +128,11 @@ def _at_speed_1(snapshot: Snapshot, paces: Mapping[str, Pace]) -> FloatArray:
     busy_s, series = np.maximum(snapshot.busy_s, 0.0), snapshot.series
     speed = np.append(speeds_of(tuple(one.executor_id for one in snapshot.executors), paces), 1.0)
     names = {one.executor_id: at for at, one in enumerate(snapshot.executors)}
-    today = speed[[names.get(one or "", -1) for one in snapshot.owners]]
+    today: FloatArray = speed[[names.get(one or "", -1) for one in snapshot.owners]]
     if series is None or not paces:
-        return busy_s * today
+        return np.asarray(busy_s * today)
     rows = series.within(snapshot.taken_at_s - snapshot.window_s)
     took_s = series.busy_s[rows].sum(axis=0)
     even_s = at_speed_1(series, snapshot.owners, paces)[rows].sum(axis=0)
-    return busy_s * np.divide(even_s, took_s, out=today, where=took_s > 0)
+    ratio: FloatArray = np.divide(even_s, took_s, out=today, where=took_s > 0)
+    return np.asarray(busy_s * ratio)

@@ -9,7 +9,7 @@ import numpy as np
 from streamjob_operator.series import BatchSeries
 from streamjob_planners.capacity import pace
 from streamjob_planners.capacity.pace import Pace
-from streamjob_planners.capacity.turning import GroupRows, suspected, turns
+from streamjob_planners.capacity.turning import GroupRows, since, suspected, turns
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 
@@ -30,6 +30,33 @@ def in_doubt(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[s
     """Whether the newest rows may speak of an executor and not of its key groups."""
     names = names_of(series, owners)
     return suspected(_rows(series, owners, names, paces), _known(names, paces)) is not None
+
+
+def seen_longer(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> dict[str, Pace]:
+    """The paces of unequal executors by all rows since they turned; one that ran nothing lately fades.
+
+    Those that are well are kept while rows from before that are told.
+    """
+    oldest_s, names = float(series.ended_at_s[0] - series.row_s[0]), names_of(series, owners)
+    newest = {names[at] for at in _executors(series, owners, names)[-1].tolist() if at >= 0}
+    found = {}
+    for name, one in paces.items():
+        if one.speed != 1.0:
+            found[name] = _seen_longer(series, owners, paces, name) if name in newest else pace.faded(one)
+        else:
+            found[name] = one
+    told = {name: one.told_since(oldest_s) for name, one in found.items()}
+    return {name: one for name, one in told.items() if one != Pace()}
+
+
+def _seen_longer(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace], name: str) -> Pace:
+    one, names = paces[name], names_of(series, owners)
+    if one.since_s is None:
+        return one
+    row = int((series.ended_at_s - series.row_s / 2.0 < one.since_s).sum())
+    before = one.before
+    told = since(_rows(series, owners, names, {**paces, name: before}), names.index(name), row)
+    return one if told is None or told.slower == 0.0 else pace.turned(before, told.slower, told.error, one.since_s)
 
 
 def at_speed_1(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> FloatArray:

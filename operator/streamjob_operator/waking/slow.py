@@ -29,7 +29,7 @@ def well_executors(rows: Rows, known: Mapping[str, Pace]) -> dict[str, float]:
 def _factors(rows: Rows, known: Mapping[str, Pace]) -> dict[str, float]:
     """How many times longer tasks take on each executor that turned since it came to the pace that is known."""
     found = turned(rows.series, rows.owners, known)
-    return {name: one.before / one.speed for name, one in found.items()}
+    return {name: one.before.speed / one.speed for name, one in found.items()}
 
 
 def slow_events(known: Mapping[str, float], found: Mapping[str, float]) -> Iterator[Event]:

@@ -29,8 +29,6 @@ NOTICED = 3.0
 """The same from which it is waited for more rows before what they say is taken for load."""
 HELD = 6
 """Rows for which that is waited at most."""
-MOST_AFTER = 60
-"""Rows after the oldest cut that is tried."""
 KNOWS = 0.5
 """Degrees of freedom that an executor's row adds to what is known of the noise, by medians."""
 ABOVE = 0.9
@@ -79,7 +77,7 @@ def turns(rows: GroupRows, known: BoolArray) -> list[Turn]:
     found: list[Turn] = []
     held = _comparable(rows)
     while held.executor.size and len(found) < known.size:
-        turn = _surest(_turns(held, np.where(known, SURE_KNOWN, SURE), known))
+        turn = _surest(_turns(held, np.where(known, SURE_KNOWN, SURE), known, _cuts(len(held.executor))))
         if turn is None or any(one.executor == turn.executor for one in found):
             break
         found.append(turn)
@@ -89,7 +87,18 @@ def turns(rows: GroupRows, known: BoolArray) -> list[Turn]:
 
 def suspected(rows: GroupRows, known: BoolArray) -> Turn | None:
     """An executor that may have turned within the newest rows, HELD at most, and is not sure to have."""
-    return _surest(_turns(_comparable(rows), np.full(known.size, NOTICED), known, HELD))
+    return _surest(_turns(_comparable(rows), np.full(known.size, NOTICED), known, range(1, HELD + 1)))
+
+
+def since(rows: GroupRows, executor: int, row: int) -> Turn | None:
+    """By how much an executor turned at a row that is known, seen by all rows; None where too few are on a side."""
+    held = _comparable(rows)
+    if row < LEAST_BEFORE or len(held.executor) - row < LEAST_AFTER or not held.executor.size:
+        return None
+    cuts = _both(held, int(held.executor.max()) + 1, len(held.executor) - row)
+    if executor not in cuts[0].compared:
+        return None
+    return _told(cuts, executor)
 
 
 def _surest(found: Iterable[Turn]) -> Turn | None:
@@ -108,43 +117,57 @@ def _comparable(rows: GroupRows) -> GroupRows:
     return GroupRows(seconds=rows.seconds[:, heavy], records=rows.records[:, heavy], executor=rows.executor[:, heavy])
 
 
-def _turns(rows: GroupRows, sure: FloatArray, known: BoolArray, most: int = MOST_AFTER) -> Iterator[Turn]:
-    """Turns at every cut, (n_executors,) standard errors away from none."""
-    for after in _cuts(len(rows.executor), most):
+def _turns(rows: GroupRows, sure: FloatArray, known: BoolArray, cuts: Iterable[int]) -> Iterator[Turn]:
+    """Turns that are (n_executors,) standard errors away from none, at cuts with so many rows after them."""
+    for after in cuts:
+        if len(rows.executor) - after < LEAST_BEFORE:
+            break
         by_batch = _Cut(np.log(rows.seconds), rows.executor, known.size, after)
         far = [one for one in by_batch.compared if abs(by_batch.step(one)) >= math.log(LEAST_FACTOR)]
         if not far:
             continue
-        by_row = by_batch
-        if (rows.records > 0).all():
-            by_row = _Cut(np.log(rows.seconds / rows.records), rows.executor, known.size, after)
+        both = (by_batch, _by_row(rows, known.size, after) or by_batch)
         for executor in far:
-            turn = _turn(by_batch, by_row, executor, sure[executor], 1 if known[executor] else FEWEST_GROUPS)
+            turn = _turn(both, executor, sure[executor], 1 if known[executor] else FEWEST_GROUPS)
             if turn is not None:
                 yield turn
 
 
-def _cuts(n_rows: int, most: int) -> Iterator[int]:
+def _cuts(n_rows: int) -> Iterator[int]:
     """Rows after each cut that is tried: nearly all of the newest, fewer of the older ones."""
     after = LEAST_AFTER
-    while n_rows - after >= LEAST_BEFORE and after <= most:
+    while after < n_rows:
         yield after
         after += max(1, after // 2)
 
 
-def _turn(by_batch: _Cut, by_row: _Cut, executor: int, sure: float, groups: int) -> Turn | None:
+def _both(rows: GroupRows, n_executors: int, after: int) -> tuple[_Cut, _Cut]:
+    by_batch = _Cut(np.log(rows.seconds), rows.executor, n_executors, after)
+    return by_batch, _by_row(rows, n_executors, after) or by_batch
+
+
+def _by_row(rows: GroupRows, n_executors: int, after: int) -> _Cut | None:
+    """Seconds of a record; None where a task read none."""
+    if not (rows.records > 0).all():
+        return None
+    return _Cut(np.log(rows.seconds / rows.records), rows.executor, n_executors, after)
+
+
+def _turn(both: tuple[_Cut, _Cut], executor: int, sure: float, groups: int) -> Turn | None:
     """None where chance, or rows, explain what this executor's tasks took."""
-    steps = [one.step(executor) for one in (by_batch, by_row)]
-    if steps[0] * steps[1] <= 0:
+    found = _told(both, executor)
+    better = min(both, key=lambda one: one.error(executor))
+    if abs(found.slower) < math.log(LEAST_FACTOR) or abs(better.step(executor)) < better.sure(sure) * found.error:
         return None
-    slower = min(steps, key=abs)
-    better = min((by_batch, by_row), key=lambda one: one.error(executor))
-    error, step = better.error(executor), better.step(executor)
-    if abs(slower) < math.log(LEAST_FACTOR) or abs(step) < better.sure(sure) * error:
-        return None
-    if better.groups(executor) < groups or not better.agreed(executor):
-        return None
-    return Turn(executor=executor, row=better.row, slower=slower, error=error)
+    return found if better.groups(executor) >= groups and better.agreed(executor) else None
+
+
+def _told(both: tuple[_Cut, _Cut], executor: int) -> Turn:
+    """What seconds of batches and those of records both say."""
+    steps = [one.step(executor) for one in both]
+    slower = min(steps, key=abs) if steps[0] * steps[1] > 0 else 0.0
+    error = min(one.error(executor) for one in both)
+    return Turn(executor=executor, row=both[0].row, slower=slower, error=error)
 
 
 class _Cut:
@@ -183,7 +206,8 @@ class _Cut:
         count = np.isfinite(by_executor).sum(axis=1)
         low, high = np.maximum(count - 1, 0) // 2, np.where(count > 2, count // 2, np.maximum(count - 1, 0) // 2)
         rows = np.arange(len(ordered))
-        return np.nan_to_num((ordered[rows, low] + ordered[rows, high]) / 2.0)
+        middle: FloatArray = (ordered[rows, low] + ordered[rows, high]) / 2.0
+        return np.where(np.isfinite(middle), middle, 0.0)
 
     def groups(self, executor: int) -> int:
         """Key groups that it had in every row after the cut, at least."""
@@ -199,7 +223,8 @@ class _Cut:
         seen = np.array([_spread(self._by_executor[: self.row, one]) for one in range(self._n)])
         told = np.isfinite(seen) & (alone > 0)
         together = max(1.0, float(np.median(seen[told] / alone[told]))) if told.any() else 1.0
-        return np.maximum(LEAST_NOISE, np.maximum(together * alone, np.nan_to_num(seen)))
+        noise: FloatArray = np.maximum(together * alone, np.where(told, seen, 0.0))
+        return np.maximum(noise, LEAST_NOISE)
 
     def step(self, executor: int) -> float:
         """Logarithm of how many times longer its tasks take after the cut; 0.0 where rows do not agree."""
@@ -220,7 +245,7 @@ class _Cut:
     def sure(self, sure: float) -> float:
         """Standard errors that are as sure, since the noise is known by few rows."""
         freedom = 1.0 + KNOWS * self.row * max(1, len(self.compared) - 1)
-        return -float(special.stdtrit(freedom, special.ndtr(-sure)))
+        return -float(special.stdtrit(freedom, float(special.ndtr(-sure))))
 
     def agreed(self, executor: int) -> bool:
         """Whether most of its key groups show the step by themselves, and not much more."""

@@ -11,7 +11,7 @@ from streamjob_operator.events import EventKind
 from streamjob_operator.waking.slow import slow_events, slow_executors, well_events, well_executors
 from streamjob_planners.capacity.pace import Pace
 
-KNOWN = {"2": Pace(speed=1 / 3, error=0.05, since_s=1019.3)}
+KNOWN = {"2": Pace(speed=1 / 3, error=0.05, past=((1019.3, 1.0),))}
 """Slow since row 20."""
 
 
@@ -72,8 +72,8 @@ def test_one_that_is_well_again_is_seen_at_the_second_batch(noise: float, sure: 
 
 @pytest.mark.parametrize("noise", [0.1, 0.2])
 def test_one_that_stays_slow_is_not_taken_for_well(noise: float) -> None:
-    busy_s = world(3, noise, 360, slow_at=0)
-    assert [n for n in range(PERIOD, 360) if well_executors(rows(busy_s, n), KNOWN)] == []
+    busy_s, long_known = world(3, noise, 360, slow_at=0), {"2": Pace(speed=1 / 3, error=0.05)}
+    assert [n for n in range(PERIOD, 360) if well_executors(rows(busy_s, n), long_known)] == []
 
 
 def test_that_it_is_well_is_told_once() -> None:

@@ -138,7 +138,7 @@ def test_a_known_one_is_seen_to_recover_by_a_single_key_group() -> None:
 
 
 def test_what_is_noticed_and_not_sure_is_waited_for() -> None:
-    rows = part(series(0, (3, 3), 0.4, factor=2.0), 0, BEFORE + 2)
+    rows = part(series(0, (3, 3), 0.2, factor=3.0), 0, BEFORE + 1)
     assert turns(rows, nobody((3, 3))) == []
     assert suspected(rows, nobody((3, 3))) is not None
     assert suspected(part(rows, 0, BEFORE), nobody((3, 3))) is None
