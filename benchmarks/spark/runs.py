@@ -143,7 +143,7 @@ def _run(case: Case, system: str, folder: pathlib.Path, timeout_s: float) -> lis
     paths = {"checkpoint": str(folder / "checkpoint"), "progress": str(progress)}
     config.write_text(json.dumps({**case.config(), **paths}))
     command, env = _command(case, system, folder, config)
-    with throttled(case.slow, folder / "worker", progress):
+    with throttled(case.slow, progress):
         code = _finish(command, env, folder / "log", timeout_s)
     if not progress.exists() or len(lines := progress.read_text().splitlines()) < case.batches:
         raise RuntimeError(f"{system} {case}: exit {code}\n{(folder / 'log').read_text()[-3000:]}")
@@ -168,7 +168,6 @@ def _finish(command: list[str], env: dict[str, str], log: pathlib.Path, timeout_
 
 def _command(case: Case, system: str, folder: pathlib.Path, config: pathlib.Path) -> tuple[list[str], dict[str, str]]:
     env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder / "local")}
-    env["SPARK_WORKER_DIR"] = str(folder / "worker")
     if system == "vanilla":
         settings = [word for key, value in spark_conf(case).items() for word in ("--conf", f"{key}={value}")]
         env["PYSPARK_SUBMIT_ARGS"] = shlex.join([*settings, "pyspark-shell"])

@@ -18,11 +18,11 @@ LOOK_S = 0.2
 
 
 @contextlib.contextmanager
-def throttled(slow: Slow | None, workers: pathlib.Path, progress: pathlib.Path) -> Iterator[None]:
-    """Meanwhile the executor is throttled in its batches. `workers` is Spark's folder of executors, `progress` a file
-    with a line for each batch that has ended. Does nothing where nobody is throttled."""
+def throttled(slow: Slow | None, progress: pathlib.Path) -> Iterator[None]:
+    """Meanwhile the executor is throttled in its batches. `progress` is a file with a line for each batch that has
+    ended. Does nothing where nobody is throttled."""
     over = threading.Event()
-    thread = threading.Thread(target=_watch, args=(slow, workers, progress, over))
+    thread = threading.Thread(target=_watch, args=(slow, progress, over))
     if slow is None or not slow.throttled:
         yield
         return
@@ -34,10 +34,10 @@ def throttled(slow: Slow | None, workers: pathlib.Path, progress: pathlib.Path) 
         thread.join()
 
 
-def _watch(slow: Slow, workers: pathlib.Path, progress: pathlib.Path, over: threading.Event) -> None:
+def _watch(slow: Slow, progress: pathlib.Path, over: threading.Event) -> None:
     while not over.wait(LOOK_S):
         if slow.first <= _batches(progress) < slow.end:
-            process = _process(slow.executor, workers)
+            process = _process(slow.executor)
             with contextlib.suppress(ProcessLookupError):  # it has ended
                 while _batches(progress) < slow.end and not over.is_set():
                     _slice(process, slow.times)
@@ -56,12 +56,20 @@ def _batches(progress: pathlib.Path) -> int:
     return progress.read_bytes().count(b"\n") if progress.exists() else 0
 
 
-def _process(executor: str, workers: pathlib.Path) -> int:
-    """The process whose working directory is that of the executor: one of this run and of no other."""
+def _process(executor: str) -> int:
+    """The executor's process that this one has started by way of others."""
     for folder in pathlib.Path("/proc").iterdir():
         if folder.name.isdigit():
             with contextlib.suppress(OSError):
-                where = (folder / "cwd").readlink()
-                if where.name == executor and where.is_relative_to(workers):
+                words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                if "--executor-id" in words and words[words.index("--executor-id") + 1] == executor and _ours(folder):
                     return int(folder.name)
-    raise ProcessLookupError(f"executor {executor}: no process of it below {workers}")
+    raise ProcessLookupError(f"executor {executor}: no process of it was started here")
+
+
+def _ours(folder: pathlib.Path) -> bool:
+    """Whether the process was started by this one, or by one that was. Raises OSError where one has ended."""
+    pid = int(folder.name)
+    while pid > 1 and pid != os.getpid():
+        pid = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return pid == os.getpid()

@@ -46,6 +46,8 @@ class BatchSeries:
         other_busy_s: tasks without a key group, and starts of the others, (n_rows,).
         moved: key groups whose task ran on another executor than in their batch before, (n_rows,).
         executors_changed: executors that came or went, (n_rows,).
+        owners: number of the executor of each key group's newest task at the row's end, -1 where unknown,
+            (n_rows, n_groups); None where nobody tells.
         parts_s: parts of the batches by the names that Spark's progress gives them, each (n_rows,).
         stages: stages of the batches by their names on the agent's page.
     """
@@ -60,6 +62,7 @@ class BatchSeries:
     other_busy_s: FloatArray
     moved: IntArray
     executors_changed: IntArray
+    owners: IntArray | None = None
     parts_s: Mapping[str, FloatArray] = dataclasses.field(default_factory=dict)
     stages: Mapping[str, StageRows] = dataclasses.field(default_factory=dict)
 
@@ -78,6 +81,18 @@ class BatchSeries:
         begun: BoolArray = self.ended_at_s - self.row_s >= start_s - CLOCKS_S
         return begun
 
+    def since(self, start_s: float | None) -> BatchSeries:
+        """The rows that begin at or after a moment; all of them where it is None or no row does."""
+        rows = self.within(-np.inf if start_s is None else start_s)
+        first = int(rows.argmax()) if rows.any() else 0
+        return self if first == 0 else self._from(first)
+
+    def _from(self, row: int) -> BatchSeries:
+        columns = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        arrays = {name: column[row:] for name, column in columns.items() if isinstance(column, np.ndarray)}
+        parts_s = {part: seconds[row:] for part, seconds in self.parts_s.items()}
+        return dataclasses.replace(self, **arrays, parts_s=parts_s, stages=_rows_from(self.stages, row))
+
     def trouble(self, n_groups: int) -> str | None:
         """Why this is no series of so many key groups; None where it is one."""
         n_rows = self.ended_at_s.size
@@ -88,6 +103,8 @@ class BatchSeries:
         for name, matrix in (("busy_s", self.busy_s), ("records", self.records)):
             if matrix.shape != (n_rows, n_groups):
                 return f"{name}: shape {matrix.shape} given, ({n_rows}, {n_groups}) is needed"
+        if self.owners is not None and self.owners.shape != (n_rows, n_groups):
+            return f"owners: shape {self.owners.shape} given, ({n_rows}, {n_groups}) is needed"
         counted = (*columns.values(), self.busy_s, self.records)
         sound = all(np.isfinite(one).all() and (one >= 0).all() for one in counted)
         return None if sound and (self.row_s > 0).all() and (self.batches > 0).all() else _UNSOUND
@@ -145,6 +162,14 @@ def joined(times: Iterable[BatchTimes]) -> BatchTimes | None:
         return None
     columns = [field.name for field in dataclasses.fields(BatchTimes)]
     return BatchTimes(**{name: np.concatenate([getattr(one, name) for one in found]) for name in columns})
+
+
+def _rows_from(stages: Mapping[str, StageRows], row: int) -> dict[str, StageRows]:
+    names = ("wall_s", "busy_s", "longest_s", "wait_s")
+    return {
+        stage: dataclasses.replace(rows, **{name: getattr(rows, name)[row:] for name in names})
+        for stage, rows in stages.items()
+    }
 
 
 CLOCKS_S = 1e-3

@@ -8,7 +8,7 @@ from collections import deque
 
 import numpy as np
 
-from streamjob_planners.model import BoolArray, FloatArray
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
 from streamjob_sim import alike
 from streamjob_sim.agent import Agent
 from streamjob_sim.faults import Fault, FaultKind
@@ -60,6 +60,7 @@ class Batch:
     executor_busy_s: FloatArray  # (n_executors,) as of then
     other_busy_s: float
     fleet: frozenset[str]  # executors that were there at its end
+    owner: IntArray  # executor of each group's task
     times: int = 1
 
 
@@ -178,6 +179,7 @@ class SimulatedJob:
                 executor_busy_s=np.bincount(owner, timing.task_s, len(self.fleet.executors)).astype(np.float64),
                 other_busy_s=timing.other_busy_s,
                 fleet=frozenset(map(str, np.flatnonzero(self.fleet.ready()).tolist())),
+                owner=owner.copy(),
                 times=running.times,
             )
         )

@@ -14,7 +14,7 @@ from scipy import sparse
 from streamjob_operator.measure.batches import Figure, Totals, series_of
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
-from streamjob_planners.model import BoolArray, FloatArray
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
 from streamjob_sim.agent import Agent
 from streamjob_sim.faults import METRICS, FaultKind, lasting
 from streamjob_sim.fleet import Life
@@ -96,15 +96,20 @@ def _totals(job: SimulatedJob, window_s: float) -> Iterator[Totals]:
     figures: Counter[Figure] = Counter()
     begun_s = START_S + (batches[-1].end_s if batches else job.now_s) - covered_s
     fleet = batches[0].fleet if batches else frozenset()
-    yield _reading(begun_s, 0, sums, figures, fleet)
+    yield _reading(begun_s, 0, sums, figures, fleet, batches[0].owner if batches else job.agent.seen)
     for batch, count in zip(batches, itertools.accumulate(one.times for one in batches), strict=True):
         sums = {name: total + batch.times * getattr(batch, name) for name, total in sums.items()}
         figures.update({name: batch.times * value for name, value in batch_figures(job, batch).items()})
-        yield _reading(START_S + batch.end_s, count, sums, figures, batch.fleet)
+        yield _reading(START_S + batch.end_s, count, sums, figures, batch.fleet, batch.owner)
 
 
 def _reading(
-    at_s: float, batches: int, sums: Mapping[str, FloatArray], figures: Mapping[Figure, float], fleet: frozenset[str]
+    at_s: float,
+    batches: int,
+    sums: Mapping[str, FloatArray],
+    figures: Mapping[Figure, float],
+    fleet: frozenset[str],
+    owner: IntArray,
 ) -> Totals:
     return Totals(
         at_s=at_s,
@@ -114,6 +119,7 @@ def _reading(
         records=sums["records"],
         figures=dict(figures),
         executors=fleet,
+        owners=owner,
     )
 
 

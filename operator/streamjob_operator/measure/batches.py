@@ -18,6 +18,8 @@ from streamjob_planners.model import FloatArray, GroupId, IntArray
 MOST_VALUES = 40_000
 """Seconds and records of key groups, over all rows: beyond, readings are left out evenly, so that a row stands for more
 batches."""
+UNKNOWN = -1
+"""Number of the executor of a key group whose executor nobody knows."""
 DIGITS = 4
 """Tenths of a millisecond: Spark tells milliseconds."""
 QUERY_FIGURES = (
@@ -32,7 +34,10 @@ Figure = tuple[str, str]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Counters of one reading: of the query, and of each key group its own, (n_groups,); executors that there were."""
+    """Counters of one reading: of the query, and of each key group its own, (n_groups,); executors that there were.
+
+    `owners`: number of the executor of each key group's newest task, -1 where unknown, (n_groups,).
+    """
 
     at_s: float
     batches: float
@@ -41,6 +46,7 @@ class Totals:
     records: FloatArray
     figures: Mapping[Figure, float]
     executors: frozenset[str]
+    owners: IntArray
 
 
 def totals_of(page: Page, group_ids: tuple[GroupId, ...]) -> Totals:
@@ -57,7 +63,14 @@ def totals_of(page: Page, group_ids: tuple[GroupId, ...]) -> Totals:
         records=in_order(page, names.GROUP_RECORDS, group_ids),
         figures=figures,
         executors=frozenset(executor for executor, _ in page.executors),
+        owners=_owners(page, group_ids),
     )
+
+
+def _owners(page: Page, group_ids: tuple[GroupId, ...]) -> IntArray:
+    owner_of = dict(zip(page.group_ids, page.owners, strict=True))
+    owners = page.owners if page.group_ids == group_ids else [owner_of.get(group) for group in group_ids]
+    return np.array([UNKNOWN if one is None else int(one) for one in owners], dtype=np.int64)
 
 
 def figures_of(
@@ -129,6 +142,7 @@ def series_of(readings: Sequence[Totals]) -> BatchSeries | None:
         other_busy_s=_rows(spans, (names.QUERY_OTHER_BUSY_SECONDS, "")),
         moved=_rows(spans, (names.QUERY_MOVED_GROUPS, "")).astype(np.int64),
         executors_changed=np.array([len(a.executors ^ b.executors) for a, b in spans], dtype=np.int64),
+        owners=np.stack([end.owners for _, end in spans]),
         parts_s={part: _rows(spans, (names.PART_SECONDS, part)) for part in _labels(spans, names.PART_SECONDS)},
         stages={stage: _stage(spans, stage) for stage in _labels(spans, names.STAGE_WALL_SECONDS)},
     )

@@ -37,6 +37,7 @@ def joined_series(
         busy_s=np.concatenate([part.busy_s for part in parts], axis=1),
         records=np.concatenate([part.records for part in parts], axis=1),
         other_busy_s=np.sum([part.other_busy_s for part in parts], axis=0),
+        owners=_owners(rows, [one.series for one, _, _ in shares if one.series is not None]),
         moved=np.sum([_moved(rows, one.series) for one, _, _ in shares if one.series is not None], axis=0),
         stages=dict(_numbered(name, one, first_operator) for name, one in rows.stages.items()),
     )
@@ -82,6 +83,15 @@ def _moved(rows: BatchSeries, own: BatchSeries) -> IntArray:
     """Key groups that moved, in the row in which the batch ended; in the first or last row before and after all."""
     at = np.clip(np.searchsorted(rows.ended_at_s, own.ended_at_s), 0, rows.ended_at_s.size - 1)
     return np.bincount(at, own.moved, rows.ended_at_s.size).astype(np.int64)
+
+
+def _owners(rows: BatchSeries, every: Sequence[BatchSeries]) -> IntArray | None:
+    """Executors of all queries' key groups when each row had ended; None where a query does not tell."""
+    told = [(own, own.owners) for own in every if own.owners is not None]
+    if len(told) < len(every):
+        return None
+    last = [np.clip(np.searchsorted(own.ended_at_s, rows.ended_at_s), 0, own.ended_at_s.size - 1) for own, _ in told]
+    return np.concatenate([owners[at] for (_, owners), at in zip(told, last, strict=True)], axis=1)
 
 
 def _numbered(name: str, rows: StageRows, first_operator: int) -> tuple[str, StageRows]:

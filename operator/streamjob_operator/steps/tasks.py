@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from streamjob_operator.series import CLOCKS_S
+from streamjob_operator.series import CLOCKS_S, BatchSeries
 from streamjob_operator.steps.recent import Recent
+from streamjob_operator.steps.turned import at_speed_1, in_doubt, seen_longer, turned
 from streamjob_operator.values import Snapshot
 from streamjob_planners.batch.evidence import TaskWindow, begun_anew, with_window
 from streamjob_planners.batch.knowledge import Knowledge
@@ -17,8 +18,6 @@ from streamjob_planners.capacity.own_groups import seen, speeds_of
 from streamjob_planners.capacity.pace import Pace, Paces
 from streamjob_planners.model import BoolArray, FloatArray
 
-HIDING = 2 * pace.WINDOWS
-"""Batches of a window that hides no recovery."""
 MOST_GROUPS = 5000
 """Key groups that a memory holds; of more than that only the newest window is known."""
 
@@ -47,19 +46,40 @@ def with_tasks(knowledge: Knowledge, newest: Recent, stirred: BoolArray | None) 
         return knowledge
     changed = newest.changed_at_s is not None and (known_s is None or newest.changed_at_s >= known_s - CLOCKS_S)
     if changed and newest.shown_alone:  # nothing is left to tell speeds by
-        return _taken_in(knowledge, snapshot, anew=True)
+        return _taken_in(_alike_since(knowledge, snapshot), snapshot, anew=True)
+    if snapshot.series is not None:
+        return _by_rows(knowledge, snapshot, snapshot.series, changed=changed)
     paces = _paces(knowledge, snapshot, stirred)
-    hidden = _hidden(knowledge.paces, paces.by_executor, _by_newest(knowledge, snapshot, stirred))
-    if snapshot.rates.batches <= HIDING:  # a short window tells of a recovery by itself, and two batches may be noise
-        hidden = {name: one for name, one in hidden.items() if name not in knowledge.paces}
-    if hidden:  # most of the window was before, and says nothing of how it is now
-        known = {name: one for name, one in {**paces.by_executor, **hidden}.items() if one != Pace()}
-        return dataclasses.replace(knowledge, paces=known, tasks_at_s=snapshot.taken_at_s)
     explained = paces.by_executor != knowledge.paces
     after = dataclasses.replace(knowledge, paces=paces.by_executor)
     if paces.suspected:
         return dataclasses.replace(after, tasks_at_s=snapshot.taken_at_s)
     return _taken_in(after, snapshot, anew=changed and not explained)
+
+
+def _by_rows(knowledge: Knowledge, snapshot: Snapshot, series: BatchSeries, *, changed: bool) -> Knowledge:
+    """Where batches are told one by one, they say who turned."""
+    since = series.since(knowledge.alike_since_s)
+    found = turned(since, snapshot.owners, knowledge.paces)
+    if found:
+        known = dataclasses.replace(knowledge, paces={**knowledge.paces, **found})
+        return _taken_in(known, _whole(snapshot, since), anew=True)
+    if in_doubt(since, snapshot.owners, knowledge.paces):
+        return dataclasses.replace(knowledge, tasks_at_s=snapshot.taken_at_s)
+    after = dataclasses.replace(knowledge, paces=seen_longer(since, snapshot.owners, knowledge.paces))
+    return _taken_in(_alike_since(after, snapshot) if changed else after, snapshot, anew=changed)
+
+
+def _alike_since(knowledge: Knowledge, snapshot: Snapshot) -> Knowledge:
+    """Rows from before this window say nothing of what key groups usually take."""
+    return dataclasses.replace(knowledge, alike_since_s=snapshot.taken_at_s - snapshot.window_s)
+
+
+def _whole(snapshot: Snapshot, series: BatchSeries) -> Snapshot:
+    """All rows of the series as one window."""
+    rates = dataclasses.replace(snapshot.rates, batches=int(series.batches.sum()))
+    seconds = {"busy_s": series.busy_s.sum(axis=0), "window_s": float(series.row_s.sum())}
+    return dataclasses.replace(snapshot, **seconds, rates=rates, series=series)
 
 
 def _teaches(snapshot: Snapshot) -> bool:
@@ -85,49 +105,13 @@ def _paces(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) 
     )
 
 
-def _by_newest(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) -> Mapping[str, Pace] | None:
-    """The executors' paces by the newest batches alone; None where there are too few that are new."""
-    series, at_s = snapshot.series, knowledge.tasks_at_s
-    if series is None or at_s is None or series.ended_at_s.size <= pace.WINDOWS:
-        return None
-    if series.ended_at_s[-pace.WINDOWS] <= at_s:  # taken in already
-        return None
-    for row in range(series.ended_at_s.size - pace.WINDOWS, series.ended_at_s.size):
-        batches = int(series.batches[row])
-        rates = dataclasses.replace(snapshot.rates, batches=batches)
-        paces = _paces(knowledge, dataclasses.replace(snapshot, busy_s=series.busy_s[row], rates=rates), stirred)
-        knowledge = dataclasses.replace(knowledge, paces=paces.by_executor)
-    return knowledge.paces
-
-
-def _hidden(
-    before: Mapping[str, Pace], window: Mapping[str, Pace], newest: Mapping[str, Pace] | None
-) -> dict[str, Pace]:
-    """Executors that the newest batches show to have become slow, or faster again, and the whole window hides."""
-    if newest is None:
-        return {}
-
-    def speed(paces: Mapping[str, Pace], name: str) -> float:
-        return paces.get(name, Pace()).speed
-
-    slow = [name for name in newest if speed(newest, name) * pace.LEAST_FACTOR <= 1.0 == speed(window, name)]
-    well = [
-        name
-        for name in before
-        if speed(before, name) * pace.LEAST_FACTOR <= min(1.0, speed(newest, name))
-        and speed(window, name) * pace.LEAST_FACTOR <= speed(newest, name)
-    ]
-    return {name: newest.get(name, Pace()) for name in (*slow, *well)}
-
-
 def _window(snapshot: Snapshot, new_ratio: float, paces: Mapping[str, Pace]) -> TaskWindow:
     names = {one.executor_id: at for at, one in enumerate(snapshot.executors)}
     owner = np.array([names.get(one or "", -1) for one in snapshot.owners], dtype=np.int64)
-    speed = np.append(speeds_of(tuple(names), paces), 1.0)[owner]
     return TaskWindow(
         operator=np.array([one.operator for one in snapshot.group_ids], dtype=np.int64),
         partition=np.array([one.partition for one in snapshot.group_ids], dtype=np.int64),
-        task_s=np.maximum(snapshot.busy_s, 0.0) / snapshot.rates.batches * speed,
+        task_s=_at_speed_1(snapshot, paces) / snapshot.rates.batches,
         owner=owner,
         batches=snapshot.rates.batches,
         new_ratio=new_ratio,
@@ -137,3 +121,18 @@ def _window(snapshot: Snapshot, new_ratio: float, paces: Mapping[str, Pace]) -> 
             if stage.operator is not None and stage.spread_s is not None
         },
     )
+
+
+def _at_speed_1(snapshot: Snapshot, paces: Mapping[str, Pace]) -> FloatArray:
+    """Busy seconds of the window as they would be had every executor the speed of most, (n_groups,)."""
+    busy_s, series = np.maximum(snapshot.busy_s, 0.0), snapshot.series
+    speed = np.append(speeds_of(tuple(one.executor_id for one in snapshot.executors), paces), 1.0)
+    names = {one.executor_id: at for at, one in enumerate(snapshot.executors)}
+    today: FloatArray = speed[[names.get(one or "", -1) for one in snapshot.owners]]
+    if series is None or not paces:
+        return np.asarray(busy_s * today)
+    rows = series.within(snapshot.taken_at_s - snapshot.window_s)
+    took_s = series.busy_s[rows].sum(axis=0)
+    even_s = at_speed_1(series, snapshot.owners, paces)[rows].sum(axis=0)
+    ratio: FloatArray = np.divide(even_s, took_s, out=today, where=took_s > 0)
+    return np.asarray(busy_s * ratio)

@@ -62,7 +62,7 @@ class Cadence:
     def _measured(self, rows: Rows) -> tuple[Event, ...]:
         if self._judged is None or self._judged[0] is not rows:
             well = well_events(self._well, well_executors(rows, self._paces))
-            speeds = (*slow_events(self._slow, slow_executors(rows)), *well)
+            speeds = (*slow_events(self._slow, slow_executors(rows, self._paces)), *well)
             change = None if speeds else changed(self._changes_s, rows)  # what executors' speeds do changes parts, too
             self._judged = (rows, speeds if change is None else (change,))
         return self._judged[1]
@@ -79,7 +79,7 @@ class Cadence:
         status = seen.status if seen.status is not None else self._seen.status
         self._last_s, self._seen = now_s, dataclasses.replace(seen, status=status)
         self._knows(None if seen.rows is None else seen.rows.series)
-        self._slow = {} if seen.rows is None else slow_executors(seen.rows)
+        self._slow = {} if seen.rows is None else slow_executors(seen.rows, self._paces)
         self._well = {} if seen.rows is None else well_executors(seen.rows, self._paces)
 
     def ended(self, record: CycleRecord, period_s: float) -> None:

@@ -27,6 +27,8 @@ class Knowledge:
         moves: what moves have cost.
         tasks, tasks_at_s: what key groups' tasks take, and the end of the newest window taken in; None where nothing is
             known, or of more key groups than a memory holds.
+        alike_since_s: since when key groups share the work as they do, no executor's speed being the reason; None where
+            no change was seen.
         paces: speeds of executors that are slower or faster than most, by id.
     """
 
@@ -38,6 +40,7 @@ class Knowledge:
     moves: MoveEvidence = dataclasses.field(default_factory=MoveEvidence.prior)
     tasks: TaskEvidence | None = None
     tasks_at_s: float | None = None
+    alike_since_s: float | None = None
     paces: Mapping[str, Pace] = dataclasses.field(default_factory=dict)
 
     @property

@@ -42,7 +42,7 @@ def speeds_of(names: tuple[str, ...], paces: Mapping[str, Pace]) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OwnGroups:
-    """Speeds by own key groups (decision 0019), window by window: what the controller does with its snapshots."""
+    """Speeds by own key groups (decision 0019), by windows, as the controller where no batches are told."""
 
     tasks: TaskEvidence | None = None
     paces: Mapping[str, Pace] = dataclasses.field(default_factory=dict)

@@ -57,12 +57,35 @@ class Pace:
         error: standard error of its logarithm.
         off: logarithm of how many times longer tasks took than `speed` says, mean of the newest windows on one side.
         windows: how many these are.
+        past: earlier speeds, each as (until when, speed), oldest first; as far back as batches are told.
     """
 
     speed: float = 1.0
     error: float = 0.0
     off: float = 0.0
     windows: int = 0
+    past: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def since_s(self) -> float | None:
+        """When it came to its speed; None where no batch told."""
+        return self.past[-1][0] if self.past else None
+
+    @property
+    def before(self) -> Pace:
+        """What it was until then."""
+        return Pace(speed=self.past[-1][1], past=self.past[:-1]) if self.past else Pace()
+
+    def at(self, at_s: FloatArray) -> FloatArray:
+        """The speed at these times."""
+        speed = np.full(at_s.shape, self.speed)
+        for until_s, earlier in reversed(self.past):
+            speed[at_s < until_s] = earlier
+        return speed
+
+    def told_since(self, oldest_s: float) -> Pace:
+        """Without the speeds of before the oldest batch that is told."""
+        return dataclasses.replace(self, past=tuple(one for one in self.past if one[0] > oldest_s))
 
     @property
     def low(self) -> float:
@@ -129,6 +152,23 @@ def with_window(before: Mapping[str, Pace], names: tuple[str, ...], seen: Seen) 
     return Paces(by_executor=kept, suspected=suspected)
 
 
+def faded(pace: Pace) -> Pace:
+    """The pace of an executor that ran nothing in a window: it is believed to recover."""
+    return _settled(dataclasses.replace(pace, speed=pace.speed**FADES, off=0.0, windows=0))
+
+
+def turned(pace: Pace, slower: float, error: float, since_s: float) -> Pace:
+    """The pace of one whose tasks take exp(`slower`) times as long from a moment on.
+
+    Who recovers is as the others, unless it is far from that for sure.
+    """
+    speed = pace.speed * math.exp(-slower)
+    recovers = (speed > pace.speed) == (pace.speed < 1.0) and pace.speed != 1.0
+    if recovers and ((speed > 1.0) != (pace.speed > 1.0) or abs(math.log(speed)) < INTERVAL * error):
+        speed = 1.0
+    return _settled(Pace(speed=speed, error=error, past=(*pace.past, (since_s, pace.speed))))
+
+
 def _suspicious(pace: Pace, off: _Off, compared: int) -> bool:
     """Whether this window may speak of the executor, one of so many, and not of its key groups, and nothing is known of
     it yet."""
@@ -180,7 +220,7 @@ def _usual(values: FloatArray, count: IntArray) -> float:
 
 def _next(pace: Pace, off: _Off | None) -> Pace:
     if off is None:
-        return _settled(dataclasses.replace(pace, speed=pace.speed**FADES, off=0.0, windows=0))
+        return faded(pace)
     mean, windows = _on_end(pace, off)
     sure = SURE if pace.speed == 1.0 else SURE_KNOWN
     far = windows > 0 and abs(mean) > max(math.log(LEAST_FACTOR), sure * off.error(windows))
@@ -212,7 +252,8 @@ def _followed(pace: Pace, off: _Off, mean: float, windows: int) -> Pace:
 
 def _settled(pace: Pace) -> Pace:
     """At 1.0 again where it is near that."""
-    return Pace() if abs(math.log(pace.speed)) < math.log(NEAR_FACTOR) else pace
+    near = abs(math.log(pace.speed)) < math.log(NEAR_FACTOR)
+    return Pace(past=pace.past) if near else pace
 
 
 def _centred(paces: Mapping[str, Pace]) -> dict[str, Pace]:

@@ -13,7 +13,7 @@ ESTIMATORS = {
     ),
     "own-groups": Description(
         what="An executor is slow when all its key groups take longer by one factor, in two windows on end.",
-        choose_when="Always, in the controller: it needs no move to see anything.",
+        choose_when="Only windows are told: it needs no move. Where batches are, the controller goes by them.",
         cost="One pass over the key groups; seconds and errors of each are kept from window to window.",
         source="Ours.",
     ),

@@ -20,6 +20,7 @@ def reading(at_s: float, batches: int, *busy_s: float, warmup_s: float = 0.0, ex
         records=10.0 * np.array(busy_s),
         figures=figures(batches),
         executors=frozenset(executors.split()),
+        owners=np.arange(len(busy_s)),
     )
 
 

@@ -28,7 +28,9 @@ def window(ends_at_s: float, speed_of_2: np.ndarray) -> Snapshot:
         busy_s=busy_s.sum(axis=0),
         rates=dataclasses.replace(seen.rates, batches=ROWS),
         stages=(),
-        series=series_with(busy_s, row_s=np.full(ROWS, ROW_S), ended_s=ends_at_s),
+        series=dataclasses.replace(
+            series_with(busy_s, row_s=np.full(ROWS, ROW_S), ended_s=ends_at_s), records=np.ones(busy_s.shape)
+        ),
     )
 
 

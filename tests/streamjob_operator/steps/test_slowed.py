@@ -22,6 +22,7 @@ def snapshot(taken_at_s: float, slow: dict[int, float], seed: int) -> Snapshot:
     for back, factor in slow.items():
         busy_s[-back, mine] *= factor
     series = series_with(busy_s, row_s=np.ones(ROWS), ended_s=taken_at_s)
+    series = dataclasses.replace(series, records=np.ones(busy_s.shape))
     rates = dataclasses.replace(seen.rates, batches=WINDOW)
     return dataclasses.replace(seen, series=series, busy_s=busy_s[-WINDOW:].sum(axis=0), rates=rates)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from worlds import series_with
 
@@ -39,4 +41,4 @@ def rows(busy_s: FloatArray, until: int) -> Rows:
     begin = max(0, until - PERIOD)
     part = busy_s[begin:until]
     series = series_with(part, row_s=np.ones(len(part)), ended_s=1000.3 + until - 1)
-    return Rows(series=series, owners=OWNERS)
+    return Rows(series=dataclasses.replace(series, records=np.ones(part.shape)), owners=OWNERS)

@@ -11,7 +11,8 @@ from streamjob_operator.events import EventKind
 from streamjob_operator.waking.slow import slow_events, slow_executors, well_events, well_executors
 from streamjob_planners.capacity.pace import Pace
 
-KNOWN = {"2": Pace(speed=1 / 3, error=0.05)}
+KNOWN = {"2": Pace(speed=1 / 3, error=0.05, past=((1019.3, 1.0),))}
+"""Slow since row 20."""
 
 
 @pytest.mark.parametrize(("noise", "sure"), [(0.1, 10), (0.2, 8), (0.3, 6)])
@@ -19,8 +20,8 @@ def test_it_is_seen_at_the_second_batch(noise: float, sure: int) -> None:
     seen = 0
     for seed in range(10):
         busy_s = world(seed, noise, 60, slow_at=40)
-        assert slow_executors(rows(busy_s, 41)) == {}
-        found = slow_executors(rows(busy_s, 42))
+        assert slow_executors(rows(busy_s, 41), {}) == {}
+        found = slow_executors(rows(busy_s, 42), {})
         assert found.keys() <= {"2"}
         assert all(factor == pytest.approx(3.0, rel=0.5) for factor in found.values())
         seen += len(found)
@@ -28,7 +29,7 @@ def test_it_is_seen_at_the_second_batch(noise: float, sure: int) -> None:
 
 
 def test_it_is_told_once() -> None:
-    found = slow_executors(rows(world(1, 0.2, 60, slow_at=40), 42))
+    found = slow_executors(rows(world(1, 0.2, 60, slow_at=40), 42), {})
     (event,) = slow_events({}, found)
     assert event.kind is EventKind.EXECUTOR_SLOW
     assert event.sentence.startswith("Executor 2 is slow: its key groups take ")
@@ -38,23 +39,23 @@ def test_it_is_told_once() -> None:
 def test_a_pause_of_one_batch_is_no_slow_executor() -> None:
     busy_s = world(2, 0.2, 60)
     busy_s[40, [at for at, owner in enumerate(OWNERS) if owner == "2"]] *= 4.0
-    assert [slow_executors(rows(busy_s, n)) for n in range(40, 50)] == [{}] * 10
+    assert [slow_executors(rows(busy_s, n), {}) for n in range(40, 50)] == [{}] * 10
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.2, 0.3])
 def test_noise_is_no_slow_executor(noise: float) -> None:
-    busy_s = world(5, noise, 1060)
-    alarms = [n for n in range(PERIOD, 1060) if slow_executors(rows(busy_s, n))]
+    busy_s = world(5, noise, 460)
+    alarms = [n for n in range(PERIOD, 460) if slow_executors(rows(busy_s, n), {})]
     assert alarms == []
 
 
 def test_a_load_that_shifts_is_no_slow_executor() -> None:
-    assert all(slow_executors(rows(world(seed, 0.2, 60, shift_at=40), 42)) == {} for seed in range(10))
+    assert all(slow_executors(rows(world(seed, 0.2, 60, shift_at=40), 42), {}) == {} for seed in range(10))
 
 
 def test_where_nobody_knows_who_ran_what_nobody_is_slow() -> None:
     found = dataclasses.replace(rows(world(1, 0.2, 60, slow_at=40), 42), owners=(None,) * len(OWNERS))
-    assert slow_executors(found) == {}
+    assert slow_executors(found, {}) == {}
 
 
 @pytest.mark.parametrize(("noise", "sure"), [(0.1, 10), (0.2, 8), (0.3, 6)])
@@ -71,8 +72,8 @@ def test_one_that_is_well_again_is_seen_at_the_second_batch(noise: float, sure: 
 
 @pytest.mark.parametrize("noise", [0.1, 0.2])
 def test_one_that_stays_slow_is_not_taken_for_well(noise: float) -> None:
-    busy_s = world(3, noise, 560, slow_at=0)
-    assert [n for n in range(PERIOD, 560) if well_executors(rows(busy_s, n), KNOWN)] == []
+    busy_s, long_known = world(3, noise, 360, slow_at=0), {"2": Pace(speed=1 / 3, error=0.05)}
+    assert [n for n in range(PERIOD, 360) if well_executors(rows(busy_s, n), long_known)] == []
 
 
 def test_that_it_is_well_is_told_once() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from streamjob_agent import metric_names as names
 from streamjob_operator.kube.metrics.http import Connection
 from streamjob_operator.kube.metrics.target import Mark, Target, any_of, quoted
-from streamjob_operator.measure.batches import QUERY_FIGURES, Figure, Totals, read_less, series_of
+from streamjob_operator.measure.batches import QUERY_FIGURES, UNKNOWN, Figure, Totals, read_less, series_of
 from streamjob_operator.measure.page import STAGE_COUNTERS, Page
 from streamjob_operator.series import BatchSeries
 from streamjob_planners.model import FloatArray, GroupId
@@ -18,7 +18,14 @@ from streamjob_planners.model import FloatArray, GroupId
 MOST_SAMPLES = 600_000
 """Samples of one answer; a job with more within a window has no series."""
 _OF_GROUPS = (names.GROUP_BUSY_SECONDS, names.GROUP_WARMUP_SECONDS, names.GROUP_RECORDS)
-_WANTED = (*_OF_GROUPS, *QUERY_FIGURES, names.PART_SECONDS, *STAGE_COUNTERS, names.EXECUTOR_CORES)
+_WANTED = (
+    *_OF_GROUPS,
+    names.GROUP_EXECUTOR_ID,
+    *QUERY_FIGURES,
+    names.PART_SECONDS,
+    *STAGE_COUNTERS,
+    names.EXECUTOR_CORES,
+)
 _LABEL = {names.PART_SECONDS: "part", **dict.fromkeys(STAGE_COUNTERS, "stage")}
 
 
@@ -30,7 +37,7 @@ def read_series(
     `scrapes` is how many there were in all since the first of them. None where that is too much to
     read, or nothing is between. Raises Unavailable.
     """
-    series = len(_OF_GROUPS) * len(end.group_ids) + len(end.executors)
+    series = (len(_OF_GROUPS) + 1) * len(end.group_ids) + len(end.executors)
     if len(marks) < 2 or series * scrapes > MOST_SAMPLES:
         return None
     kept = [marks[at] for at in read_less(len(marks), len(end.group_ids)).tolist()]
@@ -51,6 +58,7 @@ class _Readings:
         self._places: list[int] = []
         self._found: list[int] = []
         self._groups = {name: np.zeros((len(group_ids), len(kept))) for name in _OF_GROUPS}
+        self._groups[names.GROUP_EXECUTOR_ID] = np.full((len(group_ids), len(kept)), float(UNKNOWN))
         self._figures: list[dict[Figure, float]] = [{} for _ in kept]
         self._executors: list[set[str]] = [set() for _ in kept]
 
@@ -90,6 +98,7 @@ class _Readings:
     def totals(self, shift_s: float) -> list[Totals]:
         """A reading for each kept scrape, its time shifted by so many seconds."""
         busy_s, warmup_s, records = (self._groups[name] for name in _OF_GROUPS)
+        owners = self._groups[names.GROUP_EXECUTOR_ID].astype(np.int64)
         return [
             Totals(
                 at_s=mark.at_s + shift_s,
@@ -99,6 +108,7 @@ class _Readings:
                 records=records[:, at],
                 figures=self._figures[at],
                 executors=frozenset(self._executors[at]),
+                owners=owners[:, at],
             )
             for at, mark in enumerate(self._kept)
         ]

@@ -1,0 +1,101 @@
+"""Executors that turned slow, fast or well within a series of batches; and its rows as on executors of speed 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from streamjob_operator.series import BatchSeries
+from streamjob_planners.capacity import pace
+from streamjob_planners.capacity.pace import Pace
+from streamjob_planners.capacity.turning import GroupRows, since, suspected, turns
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
+
+
+def turned(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> dict[str, Pace]:
+    """The new paces of those that turned since they came to the speeds in `paces`; `owners` are today's."""
+    names = names_of(series, owners)
+    found = turns(_rows(series, owners, names, paces), _known(names, paces))
+    begun_s = series.ended_at_s - series.row_s
+    return {
+        names[one.executor]: pace.turned(
+            paces.get(names[one.executor], Pace()), one.slower, one.error, float(begun_s[one.row])
+        )
+        for one in found
+    }
+
+
+def in_doubt(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> bool:
+    """Whether the newest rows may speak of an executor and not of its key groups."""
+    names = names_of(series, owners)
+    return suspected(_rows(series, owners, names, paces), _known(names, paces)) is not None
+
+
+def seen_longer(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> dict[str, Pace]:
+    """The paces of unequal executors by all rows since they turned; one that ran nothing lately fades.
+
+    Those that are well are kept while rows from before that are told.
+    """
+    oldest_s, names = float(series.ended_at_s[0] - series.row_s[0]), names_of(series, owners)
+    newest = {names[at] for at in _executors(series, owners, names)[-1].tolist() if at >= 0}
+    found = {}
+    for name, one in paces.items():
+        if one.speed != 1.0:
+            found[name] = _seen_longer(series, owners, paces, name) if name in newest else pace.faded(one)
+        else:
+            found[name] = one
+    told = {name: one.told_since(oldest_s) for name, one in found.items()}
+    return {name: one for name, one in told.items() if one != Pace()}
+
+
+def _seen_longer(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace], name: str) -> Pace:
+    one, names = paces[name], names_of(series, owners)
+    if one.since_s is None:
+        return one
+    row = int((series.ended_at_s - series.row_s / 2.0 < one.since_s).sum())
+    before = one.before
+    told = since(_rows(series, owners, names, {**paces, name: before}), names.index(name), row)
+    return one if told is None or told.slower == 0.0 else pace.turned(before, told.slower, told.error, one.since_s)
+
+
+def at_speed_1(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> FloatArray:
+    """Seconds of each row, as they would be had every executor the speed of most, (n_rows, n_groups)."""
+    names, within_s = names_of(series, owners), series.ended_at_s - series.row_s / 2.0
+    speed = np.ones((series.row_s.size, len(names) + 1))  # the last one is nobody's
+    for at, name in enumerate(names):
+        if name in paces:
+            speed[:, at] = paces[name].at(within_s)
+    return np.asarray(series.busy_s * np.take_along_axis(speed, _executors(series, owners, names), axis=1))
+
+
+def names_of(series: BatchSeries, owners: Sequence[str | None]) -> tuple[str, ...]:
+    """Executors that ran key groups in some row, by id."""
+    told = {one for one in owners if one is not None}
+    if series.owners is not None:
+        told = {str(one) for one in np.unique(series.owners).tolist() if one >= 0}
+    return tuple(sorted(told))
+
+
+def _rows(
+    series: BatchSeries, owners: Sequence[str | None], names: tuple[str, ...], paces: Mapping[str, Pace]
+) -> GroupRows:
+    batches = series.batches[:, None]
+    return GroupRows(
+        seconds=at_speed_1(series, owners, paces) / batches,
+        records=series.records / batches,
+        executor=_executors(series, owners, names),
+    )
+
+
+def _executors(series: BatchSeries, owners: Sequence[str | None], names: tuple[str, ...]) -> IntArray:
+    """Index of each task's executor, -1 where unknown, (n_rows, n_groups)."""
+    of = {name: at for at, name in enumerate(names)}
+    if series.owners is None:
+        return np.tile(np.array([of.get(one or "", -1) for one in owners], dtype=np.int64), (series.row_s.size, 1))
+    numbers, at = np.unique(series.owners, return_inverse=True)
+    return np.array([of.get(str(one), -1) for one in numbers.tolist()], dtype=np.int64)[at].reshape(series.owners.shape)
+
+
+def _known(names: tuple[str, ...], paces: Mapping[str, Pace]) -> BoolArray:
+    return np.array([name in paces and paces[name].speed != 1.0 for name in names], dtype=np.bool_)

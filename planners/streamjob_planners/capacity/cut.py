@@ -1,0 +1,123 @@
+"""A series of batches at a cut: what each executor's key groups took after it against before, beside the others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import special
+
+from streamjob_planners.arrays import FloatArray, IntArray, median
+from streamjob_planners.capacity.pace import MEDIAN_COST
+
+LEAST_BEFORE = 5
+"""Rows before a cut at least: what is usual has to be known."""
+LEAST_NOISE = 0.05
+"""Standard deviation of an executor's row that is taken for granted, in logarithms."""
+SPEAKS = 0.5
+"""Part of the step that rows after the cut, and key groups, must show."""
+MOST_MUST_SPEAK = 0.75
+"""Part of the rows after the cut, and of the executor's key groups, that must show it; of up to three rows each."""
+KNOWS = 0.5
+"""Degrees of freedom that an executor's row adds to what is known of the noise, by medians."""
+ABOVE = 0.9
+"""Part of the rows before the cut that those after it must be beyond."""
+_MAD = 1.4826
+
+
+class Cut:
+    """Rows from a cut on against those before it; `logs` are what key groups took, (n_rows, n_groups)."""
+
+    def __init__(self, logs: FloatArray, executor: IntArray, n_executors: int, after: int) -> None:
+        self.row = len(logs) - after
+        self._after, self._executor, self._n = after, executor, n_executors
+        off = logs - median(logs[: self.row])
+        off = off - median(off.T)[:, None]  # what all have in common in a row is no key group's
+        off = off - median(off[: self.row])
+        by_executor = self._medians(off)
+        usual = self._usual(by_executor)
+        self._off, self._by_executor = off - usual[:, None], by_executor - usual[:, None]
+        there = np.isfinite(self._by_executor)
+        enough = there[self.row :].all(axis=0) & (there[: self.row].sum(axis=0) >= LEAST_BEFORE)
+        self.compared: list[int] = np.flatnonzero(enough).tolist()
+        self._noise = self._noises()
+
+    def _medians(self, off: FloatArray) -> FloatArray:
+        """Of each executor's key groups in each row, (n_rows, n_executors); NaN where it has none."""
+        found = np.full((len(off), self._n), np.nan)
+        for one in range(self._n):
+            mine = self._executor == one
+            columns = np.flatnonzero(mine.any(axis=0))
+            if mine[:, columns].all() and columns.size:
+                found[:, one] = median(off[:, columns].T)
+            else:
+                for row in np.flatnonzero(mine.any(axis=1)).tolist():
+                    found[row, one] = float(median(off[row, mine[row]]))
+        return found
+
+    def _usual(self, by_executor: FloatArray) -> FloatArray:
+        """What most executors' key groups took in each row, (n_rows,): of two the faster one's."""
+        ordered = np.sort(by_executor, axis=1)  # NaN last
+        count = np.isfinite(by_executor).sum(axis=1)
+        low, high = np.maximum(count - 1, 0) // 2, np.where(count > 2, count // 2, np.maximum(count - 1, 0) // 2)
+        rows = np.arange(len(ordered))
+        middle: FloatArray = (ordered[rows, low] + ordered[rows, high]) / 2.0
+        return np.where(np.isfinite(middle), middle, 0.0)
+
+    def groups(self, executor: int) -> int:
+        """Key groups that it had in every row after the cut, at least."""
+        return int((self._executor[self.row :] == executor).sum(axis=1).min())
+
+    def _noises(self) -> FloatArray:
+        """Standard deviation of each executor's row, (n_executors,): by its key groups, and by the rows themselves."""
+        own = np.take_along_axis(self._by_executor, np.maximum(self._executor, 0), axis=1)
+        self._group_noise = _spread((self._off - own)[: self.row].ravel())
+        count = np.array([max(1, self.groups(one)) for one in range(self._n)])
+        cost = np.where(count > 2, MEDIAN_COST, 1.0)
+        alone = self._group_noise * np.sqrt(cost / count)
+        seen = np.array([_spread(self._by_executor[: self.row, one]) for one in range(self._n)])
+        told = np.isfinite(seen) & (alone > 0)
+        together = max(1.0, float(np.median(seen[told] / alone[told]))) if told.any() else 1.0
+        noise: FloatArray = np.maximum(together * alone, np.where(told, seen, 0.0))
+        return np.maximum(noise, LEAST_NOISE)
+
+    def step(self, executor: int) -> float:
+        """Logarithm of how many times longer its tasks take after the cut; 0.0 where rows do not agree."""
+        rows, before = self._by_executor[self.row :, executor], self._by_executor[: self.row, executor]
+        step = float(rows.mean() if rows.size <= 3 else median(rows))
+        if step == 0.0:
+            return 0.0
+        usual = float(np.sort(before[np.isfinite(before)] / step)[_place(before)])
+        speak = int((rows / step >= max(SPEAKS, usual)).sum())
+        return step if speak >= (rows.size if rows.size <= 3 else MOST_MUST_SPEAK * rows.size) else 0.0
+
+    def error(self, executor: int) -> float:
+        """Standard error of the step, that of what is usual among it."""
+        rows = math.sqrt((1.0 if self._after <= 3 else MEDIAN_COST) / self._after + MEDIAN_COST / self.row)
+        usual = MEDIAN_COST / len(self.compared) * float(np.mean(self._noise[self.compared] ** 2))
+        return rows * math.sqrt(float(self._noise[executor]) ** 2 + usual)
+
+    def sure(self, sure: float) -> float:
+        """Standard errors that are as sure, since the noise is known by few rows."""
+        freedom = 1.0 + KNOWS * self.row * max(1, len(self.compared) - 1)
+        return -float(special.stdtrit(freedom, float(special.ndtr(-sure))))
+
+    def agreed(self, executor: int) -> bool:
+        """Whether most of its key groups show the step by themselves, and not much more."""
+        step = self.step(executor)
+        mine = (self._executor[self.row :] == executor).all(axis=0)
+        each = self._off[self.row :, mine].mean(axis=0)
+        noise = self._group_noise * math.sqrt(1.0 / self._after + MEDIAN_COST / self.row)
+        near = np.abs(each - step) <= max(SPEAKS * abs(step), 2.5 * noise)
+        return bool(near.sum() >= MOST_MUST_SPEAK * near.size)
+
+
+def _place(before: FloatArray) -> int:
+    """Of the row, in order, that rows after the cut must be beyond; NaN are none."""
+    return math.ceil(ABOVE * (int(np.isfinite(before).sum()) - 1))
+
+
+def _spread(values: FloatArray) -> float:
+    """Standard deviation by the median difference from the median; NaN of none."""
+    values = values[np.isfinite(values)]
+    return _MAD * float(median(np.abs(values - median(values)))) if values.size else math.nan

@@ -1,0 +1,159 @@
+"""Executors that became slower, or faster, within a series of batches: when, and by how much.
+
+Each key group's seconds are held against its own median before a cut of the series, and each executor's key groups
+against those of most. An executor has turned where its key groups all take longer by one factor from the cut on while
+those of the others do not, beyond what rows before the cut varied by. Seconds of a row are looked at as well: what more
+rows explain is load. No key group has to move for it. One that was slow in all rows cannot be told from heavy load.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from streamjob_planners.arrays import BoolArray, FloatArray, IntArray
+from streamjob_planners.capacity.cut import LEAST_BEFORE, Cut
+from streamjob_planners.capacity.pace import LEAST_FACTOR
+
+LEAST_AFTER = 2
+"""Rows after a cut at least: one may be a pause."""
+MOST_GROUPS = 512
+"""The heaviest key groups are looked at."""
+SURE, SURE_KNOWN = 4.5, 3.0
+"""Standard errors that a step must be away from 0, were the noise known; of an executor that is known to be slow, that
+it recovers is to be expected. What few rows say of the noise asks for more, by Student's distribution."""
+NOTICED = 3.0
+"""The same from which it is waited for more rows before what they say is taken for load."""
+HELD = 6
+"""Rows for which that is waited at most."""
+FEWEST_GROUPS = 2
+"""Key groups that must agree; of an executor that is known to be slow one is enough."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRows:
+    """Batches one by one, oldest first, all (n_rows, n_groups).
+
+    Attributes:
+        seconds: of each key group's task, >= 0, on an executor as fast as it was known to be.
+        records: that the task read, >= 0.
+        executor: index of the one that ran it, -1 where nobody knows.
+    """
+
+    seconds: FloatArray
+    records: FloatArray
+    executor: IntArray
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """An executor's tasks take longer by exp(`slower`) from a row on; negative where they take less.
+
+    `error` is the standard error of `slower`.
+    """
+
+    executor: int
+    row: int
+    slower: float
+    error: float
+
+
+def turns(rows: GroupRows, known: BoolArray) -> list[Turn]:
+    """Every executor that turned, at most once each; `known`, (n_executors,), are those planned for as unequal."""
+    found: list[Turn] = []
+    held = _comparable(rows)
+    while held.executor.size and len(found) < known.size:
+        turn = _surest(_turns(held, np.where(known, SURE_KNOWN, SURE), known, _cuts(len(held.executor))))
+        if turn is None or any(one.executor == turn.executor for one in found):
+            break
+        found.append(turn)
+        held = _without(held, turn)
+    return found
+
+
+def suspected(rows: GroupRows, known: BoolArray) -> Turn | None:
+    """An executor that may have turned within the newest rows, HELD at most, and is not sure to have."""
+    return _surest(_turns(_comparable(rows), np.full(known.size, NOTICED), known, range(1, HELD + 1)))
+
+
+def since(rows: GroupRows, executor: int, row: int) -> Turn | None:
+    """By how much an executor turned at a row that is known, seen by all rows; None where too few are on a side."""
+    held = _comparable(rows)
+    if row < LEAST_BEFORE or len(held.executor) - row < LEAST_AFTER or not held.executor.size:
+        return None
+    cuts = _both(held, int(held.executor.max()) + 1, len(held.executor) - row)
+    if executor not in cuts[0].compared:
+        return None
+    return _told(cuts, executor)
+
+
+def _surest(found: Iterable[Turn]) -> Turn | None:
+    return max(found, key=lambda one: abs(one.slower) / one.error, default=None)
+
+
+def _without(rows: GroupRows, turn: Turn) -> GroupRows:
+    mine = (rows.executor == turn.executor) & (np.arange(len(rows.executor)) >= turn.row)[:, None]
+    return dataclasses.replace(rows, seconds=np.where(mine, rows.seconds * math.exp(-turn.slower), rows.seconds))
+
+
+def _comparable(rows: GroupRows) -> GroupRows:
+    """The heaviest key groups that every row tells of."""
+    told = np.flatnonzero(((rows.seconds > 0) & (rows.executor >= 0)).all(axis=0))
+    heavy = told[np.argsort(-rows.seconds[:, told].sum(axis=0), kind="stable")[:MOST_GROUPS]]
+    return GroupRows(seconds=rows.seconds[:, heavy], records=rows.records[:, heavy], executor=rows.executor[:, heavy])
+
+
+def _turns(rows: GroupRows, sure: FloatArray, known: BoolArray, cuts: Iterable[int]) -> Iterator[Turn]:
+    """Turns that are (n_executors,) standard errors away from none, at cuts with so many rows after them."""
+    for after in cuts:
+        if len(rows.executor) - after < LEAST_BEFORE:
+            break
+        by_batch = Cut(np.log(rows.seconds), rows.executor, known.size, after)
+        far = [one for one in by_batch.compared if abs(by_batch.step(one)) >= math.log(LEAST_FACTOR)]
+        if not far:
+            continue
+        both = (by_batch, _by_row(rows, known.size, after) or by_batch)
+        for executor in far:
+            turn = _turn(both, executor, sure[executor], 1 if known[executor] else FEWEST_GROUPS)
+            if turn is not None:
+                yield turn
+
+
+def _cuts(n_rows: int) -> Iterator[int]:
+    """Rows after each cut that is tried: nearly all of the newest, fewer of the older ones."""
+    after = LEAST_AFTER
+    while after < n_rows:
+        yield after
+        after += max(1, after // 2)
+
+
+def _both(rows: GroupRows, n_executors: int, after: int) -> tuple[Cut, Cut]:
+    by_batch = Cut(np.log(rows.seconds), rows.executor, n_executors, after)
+    return by_batch, _by_row(rows, n_executors, after) or by_batch
+
+
+def _by_row(rows: GroupRows, n_executors: int, after: int) -> Cut | None:
+    """Seconds of a record; None where a task read none."""
+    if not (rows.records > 0).all():
+        return None
+    return Cut(np.log(rows.seconds / rows.records), rows.executor, n_executors, after)
+
+
+def _turn(both: tuple[Cut, Cut], executor: int, sure: float, groups: int) -> Turn | None:
+    """None where chance, or rows, explain what this executor's tasks took."""
+    found = _told(both, executor)
+    better = min(both, key=lambda one: one.error(executor))
+    if abs(found.slower) < math.log(LEAST_FACTOR) or abs(better.step(executor)) < better.sure(sure) * found.error:
+        return None
+    return found if better.groups(executor) >= groups and better.agreed(executor) else None
+
+
+def _told(both: tuple[Cut, Cut], executor: int) -> Turn:
+    """What seconds of batches and those of records both say."""
+    steps = [one.step(executor) for one in both]
+    slower = min(steps, key=abs) if steps[0] * steps[1] > 0 else 0.0
+    error = min(one.error(executor) for one in both)
+    return Turn(executor=executor, row=both[0].row, slower=slower, error=error)
