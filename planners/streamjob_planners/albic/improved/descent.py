@@ -20,6 +20,8 @@ from streamjob_planners.model import FloatArray, IntArray, LoadModel
 
 MOST_CELLS = 4_000_000
 """Key groups times nodes beyond which one look at all moves would take the whole time."""
+UNTIL = 0.75
+"""Share of the time after which no move is looked for: levelling without regard to traffic is to have its own."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,7 @@ def descended(task: Task) -> IntArray:
         return task.model.node_of
     model, cost, left = task.model, task.prices.cost, task.prices.limit
     node_of = model.node_of.copy()
-    while not task.expired():
+    while not task.past(UNTIL):
         gain_s = _gains_s(ground, node_of)
         free = (cost <= left) & ~model.pinned & (node_of == model.node_of)
         pays = (gain_s * task.params.payback_batches > model.migration_cost_s[:, None]) & free[:, None] & ~model.marked
