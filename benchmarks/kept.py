@@ -1,7 +1,8 @@
 """Runs that are made once and kept: a program that was stopped, or that has only so much time, goes on where it was.
 
 A piece is a function of its arguments: `@piece` keeps what it gives, a JSON line in out/figures/pieces/, under the
-arguments and the code that it was computed from (`sources.version`). Other code or other arguments, another piece.
+arguments and the code that it was computed from (`sources.version`). Other code or other arguments, another piece. The
+line has the CPU seconds, too, that the piece took: what others do on the machine changes these least.
 """
 
 from __future__ import annotations
@@ -61,12 +62,20 @@ def piece(function: Callable[P, R]) -> Callable[P, R]:
             if _Until.at_s is not None and time.monotonic() > _Until.at_s:
                 print("\nThe time is up: run it again, it goes on from here.")
                 sys.exit(UNFINISHED)
+            before_s = _cpu_s()
             known[key] = result.dump_python(function(*args, **kwargs), mode="json")
-            _append(path, {"key": key, "arguments": told, "result": known[key]})
+            line = {"key": key, "arguments": told, "cpu_s": round(_cpu_s() - before_s, 3), "result": known[key]}
+            _append(path, line)
         found: R = result.validate_python(known[key])
         return found
 
     return made_once
+
+
+def _cpu_s() -> float:
+    """CPU time of this process, all its threads, and the processes that it has waited for."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def _told(args: tuple[object, ...], kwargs: dict[str, object]) -> str:

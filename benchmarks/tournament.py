@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from benchmarks.tournament_jobs import JOBS, Job
 
-from streamjob_planners import registry
+from streamjob_planners import measures, registry
 from streamjob_planners.model import Budget, Objective, PlanParams
 from streamjob_planners.verify import verify
 
@@ -45,11 +45,12 @@ not pay within ten batches: with swinging loads `clb` makes three times the move
 
 def measured(kind: str, name: str) -> dict[str, float]:
     """One piece: means over the seeds."""
-    runs = [_run(JOBS[kind](seed), name, seed) for seed in SEEDS]
+    runs = [run(JOBS[kind](seed), name, seed) for seed in SEEDS]
     return {figure: float(np.mean([run[figure] for run in runs])) for figure in runs[0]}
 
 
-def _run(job: Job, name: str, seed: int) -> dict[str, float]:
+def run(job: Job, name: str, seed: int) -> dict[str, float]:
+    """ROUNDS plans of one planner, each carried out, and what came of it."""
     planner = registry.get(name)
     before, moves, violations, spent_s = float(job.stretch().mean()), 0, 0, []
     # 20 moves a round: a tenth of the key groups of made-up jobs; recorded ones have fewer.
@@ -68,6 +69,7 @@ def _run(job: Job, name: str, seed: int) -> dict[str, float]:
         "p95": float(np.percentile(after, 95)),
         "moves": float(moves),
         "violations": float(violations),
+        "local_pct": measures.collocation_factor(job.model, job.model.node_of) or 0.0,
         "plan_cpu_s": float(np.mean(spent_s)),
         "on_marked": float(job.model.marked[job.model.node_of].sum()),
     }

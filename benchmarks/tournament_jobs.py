@@ -43,8 +43,7 @@ class Job:
     def at(self, node_of: IntArray) -> Job:
         """After moves. What was measured of loads stays; remote traffic comes and goes with the placement."""
         moved = self._remote(node_of) - self._remote(self.model.node_of)
-        load = np.maximum(self.model.load + moved, 0.0)
-        return dataclasses.replace(self, model=dataclasses.replace(self.model, node_of=node_of, load=load))
+        return dataclasses.replace(self, model=_with_load(self.model, node_of, self.model.load + moved))
 
     def stretch(self) -> FloatArray:
         """What each window takes over what it would if all executors were level and all traffic local, (n_windows,)."""
@@ -67,6 +66,15 @@ class Job:
         cost = model.traffic_load_ratio * np.where(node_of[edges.row] != node_of[edges.col], edges.data, 0.0)
         ends = np.bincount(edges.row, cost, model.n_groups) + np.bincount(edges.col, cost, model.n_groups)
         return np.asarray(ends, dtype=np.float64)
+
+
+def _with_load(model: LoadModel, node_of: IntArray, load: FloatArray) -> LoadModel:
+    """The model at a placement with these loads: a task's seconds hold what remote traffic takes, as its load does."""
+    batch = model.batch
+    if batch is not None:
+        change = np.divide(load, model.load, out=np.ones(load.size), where=model.load > 0)
+        batch = dataclasses.replace(batch, task_s=batch.task_s * change)
+    return dataclasses.replace(model, node_of=node_of, load=load, batch=batch)
 
 
 def _series(rng: np.random.Generator, base: FloatArray, noise: float) -> FloatArray:
@@ -147,18 +155,18 @@ def swinging_levels(seed: int) -> Job:
     return _job(rng, series, np.sort(np.arange(GROUPS) % 4))
 
 
-def talkative(seed: int) -> Job:
-    """Two operators, each key group of the first sends to one of the second; remote traffic costs as much as work."""
+def talkative(seed: int, price: float = 0.5) -> Job:
+    """Two operators, each key group of the first sends to one of the second; all remote costs half as much as work."""
     rng = np.random.default_rng(seed)
     width = GROUPS // 2
     level = np.repeat([0, 1], width)
     job = _job(rng, _series(rng, rng.uniform(0.7, 1.3, GROUPS), 0.05), level)
     traffic = join_links([link(0, width, width, np.arange(width), 1000.0)], GROUPS)
-    ratio = MEAN * NODES / 2 / (2 * 1000.0 * width)
+    ratio = price * MEAN * NODES / (2 * 1000.0 * width)
     model = dataclasses.replace(job.model, traffic=traffic, traffic_load_ratio=ratio)
     job = dataclasses.replace(job, model=model)
     load = model.load + job._remote(model.node_of)
-    return dataclasses.replace(job, model=dataclasses.replace(model, load=load))
+    return dataclasses.replace(job, model=_with_load(model, model.node_of, load))
 
 
 def talkative_distance(seed: int) -> Job:

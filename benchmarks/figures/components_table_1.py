@@ -124,9 +124,14 @@ def _latencies(over: dict[str, list[list[float]]]) -> list[Claim]:
             holds=all(0.7 <= rows[1][0] <= 0.98 for rows in over.values()),
         ),
         Claim(
-            paper="At 1/f = 1 the 95th percentiles are 48 and 51 % above the baseline's (table 1).",
+            paper="The 95th percentiles are above the baseline's.",
             ours=f"Over the baseline's: {said[2]}.",
-            holds=all(rows[2][0] > 1.0 for rows in over.values()),
+            holds=all(one > 1.0 for rows in over.values() for one in rows[2]),
+        ),
+        Claim(
+            paper="At 1/f = 1 they are 48 and 51 % above (table 1).",
+            ours=", ".join(f"{n} {100.0 * (rows[2][0] - 1.0):.0f} %" for n, rows in over.items()) + ".",
+            holds=all(1.3 <= rows[2][0] <= 1.7 for rows in over.values()),
         ),
     ]
 

@@ -27,11 +27,25 @@ def no_worse(
         return True
     before, after = measures.effect(model, model.node_of), measures.effect(model, node_of)
     if params.objective_of(model) is Objective.BATCH_TIME:
-        return no_longer(before, after)
+        return no_longer(before, after) or (collocates and saves and _shorter_by_savings(model, node_of, before))
     distance = max(after.load_distance, planned_distance(model, node_of)) if saves else after.load_distance
     local, today = after.collocation_factor or 0.0, before.collocation_factor or 0.0
     joins = collocates and local > today and distance <= params.max_load_distance
     return joins or distance <= before.load_distance + ROUNDING
+
+
+def planned_batch_s(model: LoadModel, node_of: IntArray) -> float | None:
+    """A batch at `node_of` with the seconds of tasks that are left after what collocation saves; None without one."""
+    shape = measures.planned_batch(model, node_of)
+    return None if shape is None else predict(shape, node_of).batch_s
+
+
+def _shorter_by_savings(model: LoadModel, node_of: IntArray, before: Effect) -> bool:
+    """Whether what collocation saves makes the batch shorter, though levels get less even."""
+    planned_s = planned_batch_s(model, node_of)
+    if planned_s is None or before.batch_s is None:
+        return False
+    return before.batch_s - planned_s > CLEAR * max(1.0, before.batch_s)
 
 
 def planned_distance(model: LoadModel, node_of: IntArray) -> float:

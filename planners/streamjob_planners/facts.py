@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -147,11 +148,29 @@ def _pairs(model: LoadModel) -> list[tuple[int, int, float]]:
     return found
 
 
+def planned_batch_s(model: LoadModel, node_of: IntArray) -> float | None:
+    """The batch with each task as much shorter or longer as its key group's load will be less or more; seconds."""
+    shape = model.batch
+    if shape is None:
+        return None
+    task_s = [
+        float(seconds) * (planned / float(load) if load > 0 else 1.0)
+        for seconds, planned, load in zip(shape.task_s, _planned_load(model, node_of), model.load, strict=True)
+    ]
+    then = dataclasses.replace(model, batch=dataclasses.replace(shape, task_s=np.array(task_s)))
+    return batch_facts(then, node_of)["batch_s"]
+
+
 def _total_load(model: LoadModel, node_of: IntArray) -> float:
-    """System load: newly local traffic saves its ratio at both ends, newly remote traffic costs as much."""
+    """System load, percent points."""
+    return math.fsum(_planned_load(model, node_of))
+
+
+def _planned_load(model: LoadModel, node_of: IntArray) -> list[float]:
+    """Of each group: newly local traffic saves its ratio at both ends, newly remote traffic costs as much."""
     load = [float(value) for value in model.load]
     for i, j, rate in _pairs(model):
         was, now = bool(model.node_of[i] == model.node_of[j]), bool(node_of[i] == node_of[j])
         for end in (i, j):
             load[end] -= (now - was) * rate * model.traffic_load_ratio
-    return math.fsum(max(0.0, value) for value in load)
+    return [max(0.0, value) for value in load]

@@ -84,6 +84,15 @@ def planned_load(model: LoadModel, node_of: IntArray) -> FloatArray:
     return np.maximum(model.load - both_ends, 0.0)
 
 
+def planned_batch(model: LoadModel, node_of: IntArray) -> BatchShape | None:
+    """What a batch takes once `node_of` holds: a task's seconds change as its key group's load does; None without."""
+    shape, load = model.batch, planned_load(model, node_of)
+    if shape is None or load is model.load:
+        return shape
+    change = np.divide(load, model.load, out=np.ones(model.n_groups), where=model.load > 0)
+    return dataclasses.replace(shape, task_s=shape.task_s * change)
+
+
 def load_index(model: LoadModel, node_of: IntArray) -> float:
     """Expected system load in percent of today's (section 5: load over the load at the start); 100.0 without load."""
     today = float(model.load.sum())

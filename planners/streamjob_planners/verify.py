@@ -9,7 +9,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamjob_planners.facts import CLOSE, batch_facts, distance, local_traffic, on_marked, recomputed, same, series_s
+from streamjob_planners.facts import (
+    CLOSE,
+    batch_facts,
+    distance,
+    local_traffic,
+    on_marked,
+    planned_batch_s,
+    recomputed,
+    same,
+    series_s,
+)
 from streamjob_planners.model import Budget, LoadModel, Objective, Plan, PlanParams
 
 
@@ -122,34 +132,41 @@ def _resources(model: LoadModel, plan: Plan) -> Iterator[Violation]:
 
 
 def _worth(model: LoadModel, plan: Plan, params: PlanParams) -> Iterator[Violation]:
-    """What the objective counts may only get worse to drain, or, within max_load_distance, to collocate."""
+    """What the objective counts may only get worse to drain, or to collocate: by load distance within
+    max_load_distance, by batch time where what becomes local saves more than the batch gets longer by."""
     by_time = params.objective_of(model) is Objective.BATCH_TIME
-    worse = _longer(model, plan) if by_time else _farther(model, plan)
+    worse = _longer(model, plan) if by_time else _farther(model, plan, params.max_load_distance)
     if worse is None or on_marked(model, plan.node_of) < on_marked(model, model.node_of):
-        return
-    local_before, local_after = local_traffic(model, model.node_of), local_traffic(model, plan.node_of)
-    if local_after > local_before and distance(model, plan.node_of) <= params.max_load_distance * (1 + CLOSE):
         return
     yield _found(ViolationCode.WORSE_THAN_HOLD, f"{worse} and nothing else would be won.")
 
 
-def _farther(model: LoadModel, plan: Plan) -> str | None:
+def _farther(model: LoadModel, plan: Plan, limit: float) -> str | None:
     before, after = distance(model, model.node_of), distance(model, plan.node_of)
     if after <= before or same(after, before):
+        return None
+    if local_traffic(model, plan.node_of) > local_traffic(model, model.node_of) and after <= limit * (1 + CLOSE):
         return None
     return f"The load distance would rise from {before:.3f} to {after:.3f} points"
 
 
 def _longer(model: LoadModel, plan: Plan) -> str | None:
     """The batch first; where that stays the same, the root mean squares of its levels. Either may rise by as much as
-    the batches of the series, one by one, get shorter on average."""
+    the batches of the series, one by one, get shorter on average, or if the batch is shorter with the seconds that
+    tasks will take."""
     before, after = batch_facts(model, model.node_of), batch_facts(model, plan.node_of)
     for name, what in (("batch_s", "A batch"), ("level_rms_s", "The root mean square of the executors' seconds")):
         was, now = before[name] or 0.0, after[name] or 0.0
         if not same(was, now):
-            worse = now > was and now - was > _evened_s(model, plan) * (1 + CLOSE)
+            worse = now > was and now - was > _evened_s(model, plan) * (1 + CLOSE) and not _saves(model, plan)
             return f"{what} would rise from {was:.3f} to {now:.3f} s" if worse else None
     return None
+
+
+def _saves(model: LoadModel, plan: Plan) -> bool:
+    """Whether the batch is shorter than today's once the traffic that becomes local costs nothing."""
+    before, planned_s = batch_facts(model, model.node_of)["batch_s"], planned_batch_s(model, plan.node_of)
+    return before is not None and planned_s is not None and planned_s < before and not same(planned_s, before)
 
 
 def _evened_s(model: LoadModel, plan: Plan) -> float:

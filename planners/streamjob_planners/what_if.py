@@ -49,7 +49,8 @@ def with_owners(model: LoadModel, node_of: IntArray) -> LoadModel:
     """
     if np.array_equal(node_of, model.node_of):
         return model
-    return dataclasses.replace(model, node_of=node_of, load=measures.planned_load(model, node_of))
+    load, batch = measures.planned_load(model, node_of), measures.planned_batch(model, node_of)
+    return dataclasses.replace(model, node_of=node_of, load=load, batch=batch)
 
 
 def choose_marks(model: LoadModel, count: int) -> tuple[int, ...]:

@@ -11,16 +11,15 @@ from streamjob_planners.auto.choice import RULES, USUAL, Why, choose
 from streamjob_planners.auto.features import Features, features
 from streamjob_planners.model import PlanParams
 
-QUIET = Features(traffic_ratio=0.0, by_time=False)
-PARAMS = PlanParams()
-EXPECTED = {"talkative, by load distance": Why.TALKS}
+QUIET = Features(traffic_ratio=0.0)
+EXPECTED = {"talkative": Why.TALKS, "talkative, by load distance": Why.TALKS}
 
 
 @pytest.mark.parametrize("kind", JOBS)
 @pytest.mark.parametrize("seed", range(3, 8))
 def test_each_kind_of_job_is_known_for_what_it_is(kind: str, seed: int) -> None:
     """Seeds that the thresholds were not chosen by."""
-    assert choose(features(JOBS[kind](seed).model, PARAMS)).why is EXPECTED.get(kind, Why.USUAL)
+    assert choose(features(JOBS[kind](seed).model)).why is EXPECTED.get(kind, Why.USUAL)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.why.value)
@@ -28,8 +27,7 @@ def test_a_figure_that_varies_around_a_threshold_does_not_flip_the_planner(rule)
     rng, before, changes = np.random.default_rng(1), None, 0
     for _ in range(200):
         value = rule.begins + rng.uniform(-0.9, 0.9) * (rule.begins - rule.ends)
-        named = Features(**{"traffic_ratio": 0.0, "by_time": rule.by_time, rule.figure: value})
-        planner = choose(named, before).planner
+        planner = choose(Features(**{rule.figure: value}), before).planner
         changes += before is not None and planner != before
         before = planner
     assert changes <= 1

@@ -9,7 +9,7 @@ import numpy as np
 from streamjob_operator.spec import Balancing
 from streamjob_operator.steps import worth_distance, worth_swing, worth_time
 from streamjob_operator.values import Reason
-from streamjob_planners import plans, traffic
+from streamjob_planners import acceptance, plans, traffic
 from streamjob_planners.model import LoadModel, Plan
 
 
@@ -36,7 +36,7 @@ def worth(model: LoadModel, plan: Plan, balancing: Balancing) -> Worth:
         found = worth_swing.gained(model, plan, balancing)
     if found is not None:
         return Worth(act=True, reason=found[0], message=found[1])
-    if balancing.collocation.enabled and _collocates(plan, balancing):
+    if balancing.collocation.enabled and _collocates(model, plan, balancing):
         return _collocation(model, plan, _payback_s(model, plan, balancing))
     reason, message = gain.not_gained(model, plan, balancing)
     return Worth(act=False, reason=reason, message=message)
@@ -53,10 +53,15 @@ def drains_only(model: LoadModel, plan: Plan) -> Plan:
     return plans.make_plan(model, node_of, planner=plan.planner, elapsed_s=plan.elapsed_s, notes=plan.notes)
 
 
-def _collocates(plan: Plan, balancing: Balancing) -> bool:
+def _collocates(model: LoadModel, plan: Plan, balancing: Balancing) -> bool:
+    """Whether much more traffic becomes local, and no batch gets longer for it, or the load distance larger than it may
+    be."""
     before, after = plan.before.collocation_factor, plan.after.collocation_factor
     if before is None or after is None or after - before < balancing.collocation.min_gain or not plan.moves:
         return False
+    planned_s = acceptance.planned_batch_s(model, plan.node_of)
+    if by_time(model, balancing) and planned_s is not None and plan.before.batch_s is not None:
+        return planned_s <= plan.before.batch_s + acceptance.ROUNDING
     return plan.after.load_distance <= max(balancing.max_load_distance, plan.before.load_distance)
 
 

@@ -21,11 +21,7 @@ class Why(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A reason to leave the default: `figure` of the features, from `begins` on, until it is below `ends`.
-
-    It holds for jobs that go by batch time or for those that do not (`by_time`): for the others the planner gained
-    nothing in the tournament.
-    """
+    """A reason to leave the default: `figure` of the features, from `begins` on, until it is below `ends`."""
 
     why: Why
     planner: str
@@ -33,12 +29,11 @@ class Rule:
     begins: float
     ends: float
     sentence: str
-    by_time: bool
 
     def holds(self, found: Features, before: str | None) -> bool:
         """`before`: the planner of the cycle before."""
         value: float = getattr(found, self.figure)
-        return found.by_time == self.by_time and value >= (self.ends if before == self.planner else self.begins)
+        return value >= (self.ends if before == self.planner else self.begins)
 
 
 TALKS = Rule(
@@ -48,7 +43,6 @@ TALKS = Rule(
     begins=0.1,
     ends=0.05,
     sentence="traffic between key groups costs enough of the load to bring them together",
-    by_time=False,
 )
 RULES = (TALKS,)
 """In the order in which they decide; what each planner gained by is in docs/figures/tournament.md."""

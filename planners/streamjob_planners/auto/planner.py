@@ -27,7 +27,7 @@ class AutoPlanner:
     def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, clock: Clock) -> Plan:
         """The plan of the chosen planner, which says who made it and why."""
         began_s = clock()
-        choice = choose(features(model, params), params.before)
+        choice = choose(features(model), params.before)
         left_s = max(params.deadline_s - (clock() - began_s), params.deadline_s / 10.0)
         asked = dataclasses.replace(params, deadline_s=left_s)
         plan = self._planners[choice.planner].solve(model, asked, rng, clock)

@@ -150,3 +150,16 @@ def test_where_only_drains_may_go_on_all_others_stay() -> None:
     drains = drains_only(model, plan)
     assert drains.node_of.tolist() == [0, 1, 0, 1]
     assert (drains.planner, drains.elapsed_s, drains.notes[0]) == ("albic", 0.5, "One.")
+
+
+@pytest.mark.parametrize(("saved_part", "act"), [(0.9, True), (0.1, False)])
+def test_by_time_collocation_is_made_where_what_it_saves_makes_batches_shorter(saved_part: float, act: bool) -> None:
+    """Key group 0 joins 1 on the busier executor: five seconds there as measured, less what is no longer remote."""
+    pairs = np.zeros((3, 3))
+    pairs[0, 1] = 100.0
+    model = timed([2.0, 2.0, 1.0], [0, 1, 1])
+    ratio = saved_part * float(model.load[0]) / 100.0
+    model = dataclasses.replace(model, traffic=sparse.csr_array(pairs), traffic_load_ratio=ratio)
+    found = worth(model, moved(model, [1, 1, 1]), Balancing())
+    assert found.act is act
+    assert (found.reason is Reason.COLLOCATION) is act

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from streamjob_planners import acceptance, measures, traffic, what_if
+from streamjob_planners.albic.improved.descent import descended
 from streamjob_planners.albic.step_1_scores import Pairs
 from streamjob_planners.albic.task import Task
 from streamjob_planners.model import Budget, IntArray, LoadModel, PlanParams
@@ -31,6 +32,7 @@ def plan_by_time(task: Task, pairs: Pairs, walked: Callable[[IntArray], IntArray
         gathered = walked(today)
         gathered = gathered if _pays(task, gathered) else today
         found += [gathered, _levelled(task, gathered, _together(pairs, gathered), KEEPING_SHARE)]
+        found.append(descended(task))
     if not task.expired():
         found.append(_levelled(task, today, np.empty(0, dtype=np.int64), 1.0))
     fit = [one for one in found if acceptance.no_worse(model, one, task.params)]
@@ -84,13 +86,16 @@ def _less(limit: float | None, spent: float) -> float | None:
 
 
 def _cost(task: Task, node_of: IntArray) -> tuple[int, float, float]:
-    """Key groups on marked nodes; the batch less the work, over all slots, that local traffic saves in it; evenness."""
+    """Key groups on marked nodes; the batch, with what local traffic is known to save, or else less the work, over all
+    slots, that it saves at most; evenness."""
     model = task.model
     after = measures.effect(model, node_of)
-    batch_s = after.batch_s or 0.0
-    slots = 1.0 if model.batch is None else float(model.batch.slots[~model.marked].sum())
+    batch_s = acceptance.planned_batch_s(model, node_of) or 0.0
+    if model.traffic_load_ratio == 0.0:
+        slots = 1.0 if model.batch is None else float(model.batch.slots[~model.marked].sum())
+        batch_s -= traffic.saved_s(model, node_of, batch_s) / slots
     return (
         after.marked_groups,
-        round(batch_s - traffic.saved_s(model, node_of, batch_s) / slots, 6),
+        round(batch_s, 6),
         after.level_rms_s or 0.0,
     )
