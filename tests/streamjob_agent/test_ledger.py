@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from streamjob_agent.bridge import BatchEnd, GroupUsage, Moments, Sent, StageUsage, Traffic, TrafficReading, Usage
@@ -66,6 +68,12 @@ def test_a_group_has_the_sums_of_what_was_measured(ledger: Ledger) -> None:
     assert (found.warmup_s, page(ledger).squared_s2) == (0.0, {0: 2 * 1.5**2})
 
 
+def test_a_group_whose_batch_goes_on_hides_none_that_comes_after_it(ledger: Ledger) -> None:
+    under_way = dataclasses.replace(tasks(A, "1"), moments=Moments(batches=0, squared_s2=0.0))
+    ledger.take(drained(groups={"q": (under_way, tasks(B, "1"))}))
+    assert (totals(ledger, A).busy_s, totals(ledger, B).busy_s) == (0.0, 1.5)
+
+
 def test_a_size_of_state_stays_until_the_stores_tell_another(ledger: Ledger) -> None:
     told = []
     for state in (None, 100, None, 90):
@@ -124,12 +132,12 @@ def test_a_reading_of_traffic_stands_for_the_batches_since_the_last_one_and_for_
         pairs=(Traffic(from_key=A, to_key=B, size_bytes=10),), sent={A: Sent(size_bytes=20, partners=1)}
     )
     told = []
-    for ended in (1, 3, 0):
+    for ended in (2, 3, 0):
         ledger.take(drained(batches=(batch(),) * ended))
         ledger.take_traffic("q", reading)
         found = page(ledger)
         told.append((found.traffic_batches, found.traffic[A, B], dict(found.sent)[A].total_bytes))
-    assert told == [(1, 10, 20), (4, 40, 80), (5, 50, 100)]
+    assert told == [(2, 20, 40), (5, 50, 100), (6, 60, 120)]
 
 
 def test_sizes_that_are_not_read_this_time_stay(ledger: Ledger) -> None:
@@ -172,3 +180,5 @@ def test_a_load_is_what_a_group_takes_longer_than_usual_where_it_has_moved(ledge
     assert run("2", 1.75) == 0.75
     assert run("2", 1.0) == 0.75
     assert run("1", 1.25) == 0.75, "the longest of those of late"
+    told = [run("12"[at % 2 == 0], 1.25) for at in range(99)]
+    assert told[-2:] == [0.75, 0.25], "a hundred loads are known"
