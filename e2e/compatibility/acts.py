@@ -100,8 +100,8 @@ def sizes(running: Running, names: Sequence[str], chance: random.Random) -> str:
             raise NotSeen(f"the agent at work: {status.message}")
         return len(STATE_BYTES.findall(running.page())) == wanted
 
-    running.until(f"state sizes of {wanted} key groups", told)
-    return f"state sizes of {wanted} key groups told"
+    errors = running.until(f"state sizes of {wanted} key groups", told).errors_total
+    return f"state sizes of {wanted} key groups told" + (f" beside {errors} errors of the agent" if errors else "")
 
 
 def restart(running: Running, names: Sequence[str], chance: random.Random) -> str:

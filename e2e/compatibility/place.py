@@ -15,9 +15,10 @@ from e2e.compatibility.rows import Row
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Spark's settings and the environment of a row's program, and where its checkpoints are."""
+    """Spark's settings, those of the session alone, the environment of the program, and where checkpoints are."""
 
     conf: Mapping[str, str]
+    session: Mapping[str, str]
     env: Mapping[str, str]
     checkpoint: str
 
@@ -32,7 +33,7 @@ def surroundings(row: Row, folder: pathlib.Path) -> Iterator[Place]:
     env = _environment(row, folder)
     conf = _tls(folder) if row.tls else {}
     if not row.remote:
-        yield Place(conf=conf, env=env, checkpoint=str(folder / "checkpoint"))
+        yield Place(conf=conf, session={}, env=env, checkpoint=str(folder / "checkpoint"))
         return
     from benchmarks.object_store.store import BUCKET, PROGRAM, Distance, hadoop_of_spark, object_store, spark_conf
 
@@ -42,10 +43,20 @@ def surroundings(row: Row, folder: pathlib.Path) -> Iterator[Place]:
         raise NotHere(f"s3a of Hadoop {hadoop} wants another SDK of AWS than those of 3.4 and newer")
     with object_store(Distance()) as address:
         try:
-            conf = {**conf, **spark_conf(address)}
+            conf, session = _keys({**conf, **spark_conf(address)}, own=row.own_keys)
         except RuntimeError as error:
             raise NotHere(str(error)) from None
-        yield Place(conf=conf, env=env, checkpoint=f"s3a://{BUCKET}/{row.name}")
+        yield Place(conf=conf, session=session, env=env, checkpoint=f"s3a://{BUCKET}/{row.name}")
+
+
+def _keys(conf: Mapping[str, str], *, own: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """The driver's settings and the session's: keys of an object store are the session's where they are its `own`."""
+    hadoop = "spark.hadoop."
+    keys = {name for name in conf if own and name.endswith((".access.key", ".secret.key"))}
+    return (
+        {name: value for name, value in conf.items() if name not in keys},
+        {name.removeprefix(hadoop): conf[name] for name in sorted(keys)},
+    )
 
 
 def _environment(row: Row, folder: pathlib.Path) -> dict[str, str]:

@@ -35,6 +35,8 @@ class Program:
         for key, value in self.order["conf"].items():
             builder = builder.config(key, value)
         spark = builder.getOrCreate()
+        for key, value in self.order["session"].items():
+            spark.conf.set(key, value)
         # Not the session's: one of Spark Connect has none, though its server is in this process.
         self.context = cast(Any, SparkContext._active_spark_context)
         self.context.setLogLevel("FATAL")

@@ -62,6 +62,7 @@ class Row:
         java: a package of Debian's that holds the Java runtime to use.
         packages: packages of PyPI that the program needs besides.
         remote: whether the checkpoint is in an object store.
+        own_keys: whether the keys to it are known to the query's session alone, not to the driver.
         tls: whether Spark's RPC is encrypted with a key of the row's own.
         since: the first Spark version that has it, as numbers.
     """
@@ -85,6 +86,7 @@ class Row:
     java: str | None = None
     packages: tuple[str, ...] = ()
     remote: bool = False
+    own_keys: bool = False
     tls: bool = False
     since: tuple[int, ...] = (3, 5)
 
@@ -163,6 +165,14 @@ ROWS = (
             f"{STATE}.maintenanceInterval": "5s",
         },  # so that there are snapshots
         acts=(MOVES, DRAIN, SCALE_OUT, SIZES, KILL),
+    ),
+    Row(
+        name="own-keys",
+        about="checkpoint on s3a, whose keys are the query's session's alone",
+        remote=True,
+        own_keys=True,
+        conf={f"{STATE}.minDeltasForSnapshot": "2", f"{STATE}.maintenanceInterval": "5s"},
+        acts=(MOVES, RESTART, MOVES, SIZES),
     ),
     Row(
         name="encrypted",

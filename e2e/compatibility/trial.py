@@ -89,6 +89,7 @@ class Trial:
         row = self._row
         order = {
             "conf": {**COMMON, "spark.local.dir": str(self._folder / "local"), **row.conf, **place.conf},
+            "session": dict(place.session),
             "queries": dict(row.queries),
             "checkpoint": place.checkpoint,
             "trigger": dict(row.trigger),
