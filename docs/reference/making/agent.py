@@ -18,7 +18,7 @@ FAILS = {
     "no_dynamic_allocation": "`spark.dynamicAllocation.enabled`",
     "no_speculation": "`spark.speculation`",
     "locality_wait": "nothing; it tells that the job's own `spark.locality.wait.process` is kept",
-    "executors_can_leave": "nothing; executors of drained nodes are lost unannounced: `spark.decommission.enabled` is off",
+    "executors_can_leave": "nothing; drained nodes take executors unannounced: `spark.decommission.enabled` is off",
     "coordinator_round_trip": "a registration that the coordinator does not give back, or keeps",
 }
 
