@@ -20,7 +20,7 @@ asked for and got key groups, *killed* one that got SIGKILL while it held some. 
 own sentence says why, and the job's answer is exact all the same.
 
 `make spark-compatibility` runs all of it and writes this page, from the newest run of each cell: its day is at its end.
-Cells that were not run again stay.
+Cells that were not run again stay. The rows down to bounded memory are for every version, the others for two of them.
 """
 NOT_RUN = "not run"
 Outcomes = Mapping[tuple[str, str], Outcome]
