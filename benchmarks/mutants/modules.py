@@ -62,11 +62,19 @@ MODULES = (
     _agent("wish", "wish", "registration"),
     Module(
         path="planners/streamjob_planners/verify.py",
-        judged_by=("tests/streamjob_planners/test_verify*.py", "tests/streamjob_planners/swings/test_judge.py"),
+        judged_by=(
+            "tests/streamjob_planners/test_verify*.py",
+            "tests/streamjob_planners/swings/test_judge.py",
+            "tests/streamjob_planners/albic/test_by_time.py",
+        ),
     ),
     Module(
         path="planners/streamjob_planners/facts.py",
-        judged_by=("tests/streamjob_planners/test_facts.py", "tests/streamjob_planners/swings/test_judge.py"),
+        judged_by=(
+            "tests/streamjob_planners/test_facts.py",
+            "tests/streamjob_planners/swings/test_judge.py",
+            "tests/streamjob_planners/albic/test_by_time.py",
+        ),
     ),
     _step("gate"),
     _step("scale", "scale", "scale_answers"),

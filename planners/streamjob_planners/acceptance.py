@@ -40,6 +40,12 @@ def planned_batch_s(model: LoadModel, node_of: IntArray) -> float | None:
     return None if shape is None else predict(shape, node_of).batch_s
 
 
+def no_longer_then(model: LoadModel, node_of: IntArray, before: Effect) -> bool:
+    """Whether a batch at `node_of`, with what collocation saves, takes no longer than one did before; False without."""
+    planned_s = planned_batch_s(model, node_of)
+    return planned_s is not None and before.batch_s is not None and planned_s <= before.batch_s + ROUNDING
+
+
 def _shorter_by_savings(model: LoadModel, node_of: IntArray, before: Effect) -> bool:
     """Whether what collocation saves makes the batch shorter, though levels get less even."""
     planned_s = planned_batch_s(model, node_of)

@@ -57,14 +57,23 @@ def test_errors_of_the_jvm_are_counted_told_and_logged_once_for_each_kind(
         (2, "java.io.IOException: a"),
         (2, "java.io.IOException: a"),
         (3, "java.io.IOException: b"),
+        (4, "java.lang.NoSuchMethodError: c"),
     ):
         guard.heard("bridge_hook", total, sentence)
-    assert guard.errors() == {"drain": 1, "bridge_hook": 3}
-    assert guard.newest_error() == "java.io.IOException: b"
+    assert guard.errors() == {"drain": 1, "bridge_hook": 4}
+    assert guard.newest_error() == "java.lang.NoSuchMethodError: c"
     assert [one.message for one in caplog.records if one.levelno == logging.WARNING] == [
-        "StreamJob agent, bridge_hook: java.io.IOException: a (the job is not affected)"
+        "StreamJob agent, bridge_hook: java.io.IOException: a (the job is not affected)",
+        "StreamJob agent, bridge_hook: java.lang.NoSuchMethodError: c (the job is not affected)",
     ]
     assert guard.broken(["bridge_hook"], 1) is None
+
+
+def test_what_the_jvm_has_told_already_is_no_news(guard: Guard) -> None:
+    guard.heard("bridge_hook", 1, "java.io.IOException: a")
+    fail(guard, "drain")
+    guard.heard("bridge_hook", 1, "java.io.IOException: a")
+    assert guard.newest_error() == "ValueError: made to fail"
 
 
 def test_errors_are_counted_by_place_and_the_newest_is_told(guard: Guard) -> None:

@@ -59,9 +59,8 @@ def _collocates(model: LoadModel, plan: Plan, balancing: Balancing) -> bool:
     before, after = plan.before.collocation_factor, plan.after.collocation_factor
     if before is None or after is None or after - before < balancing.collocation.min_gain or not plan.moves:
         return False
-    planned_s = acceptance.planned_batch_s(model, plan.node_of)
-    if by_time(model, balancing) and planned_s is not None and plan.before.batch_s is not None:
-        return planned_s <= plan.before.batch_s + acceptance.ROUNDING
+    if by_time(model, balancing):
+        return acceptance.no_longer_then(model, plan.node_of, plan.before)
     return plan.after.load_distance <= max(balancing.max_load_distance, plan.before.load_distance)
 
 
