@@ -93,6 +93,13 @@ class BatchSeries:
         parts_s = {part: seconds[row:] for part, seconds in self.parts_s.items()}
         return dataclasses.replace(self, **arrays, parts_s=parts_s, stages=_rows_from(self.stages, row))
 
+    def of_groups(self, columns: IntArray) -> BatchSeries:
+        """The same batches of some of the key groups, in the order of `columns`."""
+        owners = None if self.owners is None else self.owners[:, columns]
+        return dataclasses.replace(
+            self, busy_s=self.busy_s[:, columns], records=self.records[:, columns], owners=owners
+        )
+
     def trouble(self, n_groups: int) -> str | None:
         """Why this is no series of so many key groups; None where it is one."""
         n_rows = self.ended_at_s.size

@@ -234,7 +234,5 @@ def _partial(snapshot: Snapshot, kept: BoolArray) -> Snapshot:
         read_bytes=of_kept(snapshot.read_bytes),
         remote_read_bytes=of_kept(snapshot.remote_read_bytes),
         warmup_s=of_kept(snapshot.warmup_s),
-        series=None
-        if series is None
-        else dataclasses.replace(series, busy_s=series.busy_s[:, rows], records=series.records[:, rows]),
+        series=None if series is None else series.of_groups(rows),
     )

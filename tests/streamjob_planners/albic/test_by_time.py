@@ -115,6 +115,10 @@ def test_planned_seconds_are_the_judges(talking) -> None:
     node_of = np.random.default_rng(3).permutation(model.node_of)
     assert acceptance.planned_batch_s(model, node_of) == pytest.approx(facts.planned_batch_s(model, node_of))
     assert acceptance.planned_batch_s(model, model.node_of) == pytest.approx(_batch_s(model))
+    load = model.load / 1000.0  # far below 1, and of one that takes its time none was measured
+    load[0] = 0.0
+    light = dataclasses.replace(model, load=load, traffic_load_ratio=model.traffic_load_ratio / 1000.0)
+    assert acceptance.planned_batch_s(light, node_of) == pytest.approx(facts.planned_batch_s(light, node_of))
     shapeless = dataclasses.replace(model, batch=None)
     assert acceptance.planned_batch_s(shapeless, node_of) is facts.planned_batch_s(shapeless, node_of) is None
 
