@@ -20,6 +20,7 @@ from scipy import sparse
 from streamjob_operator.offline.snapshot_file import read_moment
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import Memory
+from streamjob_planners import measures
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.columns import GroupIds
 from streamjob_planners.model import FloatArray, IntArray, LoadModel
@@ -70,11 +71,7 @@ class Job:
 
 def _with_load(model: LoadModel, node_of: IntArray, load: FloatArray) -> LoadModel:
     """The model at a placement with these loads: a task's seconds hold what remote traffic takes, as its load does."""
-    batch = model.batch
-    if batch is not None:
-        change = np.divide(load, model.load, out=np.ones(load.size), where=model.load > 0)
-        batch = dataclasses.replace(batch, task_s=batch.task_s * change)
-    return dataclasses.replace(model, node_of=node_of, load=load, batch=batch)
+    return dataclasses.replace(model, node_of=node_of, load=load, batch=measures.batch_at(model, load))
 
 
 def _series(rng: np.random.Generator, base: FloatArray, noise: float) -> FloatArray:

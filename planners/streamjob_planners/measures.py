@@ -86,7 +86,12 @@ def planned_load(model: LoadModel, node_of: IntArray) -> FloatArray:
 
 def planned_batch(model: LoadModel, node_of: IntArray) -> BatchShape | None:
     """What a batch takes once `node_of` holds: a task's seconds change as its key group's load does; None without."""
-    shape, load = model.batch, planned_load(model, node_of)
+    return batch_at(model, planned_load(model, node_of))
+
+
+def batch_at(model: LoadModel, load: FloatArray) -> BatchShape | None:
+    """The batch with each task as much shorter or longer as its key group's load, (n_groups,), is less or more."""
+    shape = model.batch
     if shape is None or load is model.load:
         return shape
     change = np.divide(load, model.load, out=np.ones(model.n_groups), where=model.load > 0)

@@ -49,8 +49,8 @@ def with_owners(model: LoadModel, node_of: IntArray) -> LoadModel:
     """
     if np.array_equal(node_of, model.node_of):
         return model
-    load, batch = measures.planned_load(model, node_of), measures.planned_batch(model, node_of)
-    return dataclasses.replace(model, node_of=node_of, load=load, batch=batch)
+    load = measures.planned_load(model, node_of)
+    return dataclasses.replace(model, node_of=node_of, load=load, batch=measures.batch_at(model, load))
 
 
 def choose_marks(model: LoadModel, count: int) -> tuple[int, ...]:

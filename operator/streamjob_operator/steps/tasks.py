@@ -16,7 +16,7 @@ from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.capacity import pace
 from streamjob_planners.capacity.own_groups import seen, speeds_of
 from streamjob_planners.capacity.pace import Pace, Paces
-from streamjob_planners.model import BoolArray, FloatArray
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 MOST_GROUPS = 5000
 """Key groups that a memory holds; of more than that only the newest window is known."""
@@ -106,13 +106,11 @@ def _paces(knowledge: Knowledge, snapshot: Snapshot, stirred: BoolArray | None) 
 
 
 def _window(snapshot: Snapshot, new_ratio: float, paces: Mapping[str, Pace]) -> TaskWindow:
-    names = {one.executor_id: at for at, one in enumerate(snapshot.executors)}
-    owner = np.array([names.get(one or "", -1) for one in snapshot.owners], dtype=np.int64)
     return TaskWindow(
         operator=np.array([one.operator for one in snapshot.group_ids], dtype=np.int64),
         partition=np.array([one.partition for one in snapshot.group_ids], dtype=np.int64),
         task_s=_at_speed_1(snapshot, paces) / snapshot.rates.batches,
-        owner=owner,
+        owner=_owner(snapshot),
         batches=snapshot.rates.batches,
         new_ratio=new_ratio,
         spread_s={
@@ -123,12 +121,17 @@ def _window(snapshot: Snapshot, new_ratio: float, paces: Mapping[str, Pace]) -> 
     )
 
 
+def _owner(snapshot: Snapshot) -> IntArray:
+    """Index of each key group's executor, -1 where unknown, (n_groups,)."""
+    names = {one.executor_id: at for at, one in enumerate(snapshot.executors)}
+    return np.array([names.get(one or "", -1) for one in snapshot.owners], dtype=np.int64)
+
+
 def _at_speed_1(snapshot: Snapshot, paces: Mapping[str, Pace]) -> FloatArray:
     """Busy seconds of the window as they would be had every executor the speed of most, (n_groups,)."""
     busy_s, series = np.maximum(snapshot.busy_s, 0.0), snapshot.series
     speed = np.append(speeds_of(tuple(one.executor_id for one in snapshot.executors), paces), 1.0)
-    names = {one.executor_id: at for at, one in enumerate(snapshot.executors)}
-    today: FloatArray = speed[[names.get(one or "", -1) for one in snapshot.owners]]
+    today: FloatArray = speed[_owner(snapshot)]
     if series is None or not paces:
         return np.asarray(busy_s * today)
     rows = series.within(snapshot.taken_at_s - snapshot.window_s)

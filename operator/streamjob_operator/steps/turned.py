@@ -61,12 +61,19 @@ def _seen_longer(series: BatchSeries, owners: Sequence[str | None], paces: Mappi
 
 def at_speed_1(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> FloatArray:
     """Seconds of each row, as they would be had every executor the speed of most, (n_rows, n_groups)."""
-    names, within_s = names_of(series, owners), series.ended_at_s - series.row_s / 2.0
+    names = names_of(series, owners)
+    return _at_speed_1(series, names, _executors(series, owners, names), paces)
+
+
+def _at_speed_1(
+    series: BatchSeries, names: tuple[str, ...], executor: IntArray, paces: Mapping[str, Pace]
+) -> FloatArray:
+    within_s = series.ended_at_s - series.row_s / 2.0
     speed = np.ones((series.row_s.size, len(names) + 1))  # the last one is nobody's
     for at, name in enumerate(names):
         if name in paces:
             speed[:, at] = paces[name].at(within_s)
-    return np.asarray(series.busy_s * np.take_along_axis(speed, _executors(series, owners, names), axis=1))
+    return np.asarray(series.busy_s * np.take_along_axis(speed, executor, axis=1))
 
 
 def names_of(series: BatchSeries, owners: Sequence[str | None]) -> tuple[str, ...]:
@@ -80,11 +87,11 @@ def names_of(series: BatchSeries, owners: Sequence[str | None]) -> tuple[str, ..
 def _rows(
     series: BatchSeries, owners: Sequence[str | None], names: tuple[str, ...], paces: Mapping[str, Pace]
 ) -> GroupRows:
-    batches = series.batches[:, None]
+    batches, executor = series.batches[:, None], _executors(series, owners, names)
     return GroupRows(
-        seconds=at_speed_1(series, owners, paces) / batches,
+        seconds=_at_speed_1(series, names, executor, paces) / batches,
         records=series.records / batches,
-        executor=_executors(series, owners, names),
+        executor=executor,
     )
 
 

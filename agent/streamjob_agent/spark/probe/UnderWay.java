@@ -17,9 +17,9 @@ final class UnderWay {
     Iterator executions = running.values().iterator();
     while (executions.hasNext()) {
       Object execution = executions.next();
-      batches.put(execution, progress(execution)); // first: a batch that ends meanwhile has another one
-      if (!Stopper.active(execution)) {
-        batches.remove(execution);
+      Object newest = progress(execution); // before it is asked whether it is active: a batch may end meanwhile
+      if (Stopper.active(execution)) {
+        batches.put(execution, newest);
       }
     }
     jobs.addAll(waitedFor(context));
