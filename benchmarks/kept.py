@@ -57,16 +57,16 @@ def piece(function: Callable[P, R]) -> Callable[P, R]:
         told = _told(args, kwargs)
         key = hashlib.sha256(f"{version(function)} {told}".encode()).hexdigest()[:16]
         path = FOLDER / f"{Path(inspect.getfile(function)).stem}.{function.__name__}.jsonl"
-        known = _known(path)
-        if key not in known:
+        line = _line(path, key)
+        if line is None:
             if _Until.at_s is not None and time.monotonic() > _Until.at_s:
                 print("\nThe time is up: run it again, it goes on from here.")
                 sys.exit(UNFINISHED)
             before_s = _cpu_s()
-            known[key] = result.dump_python(function(*args, **kwargs), mode="json")
-            line = {"key": key, "arguments": told, "cpu_s": round(_cpu_s() - before_s, 3), "result": known[key]}
+            given = result.dump_python(function(*args, **kwargs), mode="json")
+            line = {"key": key, "arguments": told, "cpu_s": round(_cpu_s() - before_s, 3), "result": given}
             _append(path, line)
-        found: R = result.validate_python(known[key])
+        found: R = result.validate_python(line["result"])
         return found
 
     return made_once
@@ -87,16 +87,20 @@ def _told(args: tuple[object, ...], kwargs: dict[str, object]) -> str:
     return f"{args} {sorted(kwargs.items())}"
 
 
-def _known(path: Path) -> dict[str, Any]:
-    """What is kept, by key; a line that was cut short when its program was killed does not count."""
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        try:
-            one = json.loads(line)
-        except ValueError:
-            continue
-        found[one["key"]] = one["result"]
-    return found
+def _line(path: Path, key: str) -> dict[str, Any] | None:
+    """The line that is kept under this key; one that was cut short when its program was killed does not count.
+
+    Other lines are not parsed: 365 runs with their series took 0.14 s of it for each piece that was asked for.
+    """
+    begins = f'{{"key": "{key}"'
+    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        if text.startswith(begins):
+            try:
+                line: dict[str, Any] = json.loads(text)
+            except ValueError:
+                continue
+            return line
+    return None
 
 
 def _append(path: Path, line: dict[str, Any]) -> None:
