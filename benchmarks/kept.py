@@ -7,6 +7,7 @@ line has the CPU seconds, too, that the piece took: what others do on the machin
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -30,6 +31,8 @@ UNFINISHED = 75
 
 Array = Annotated[np.ndarray, PlainValidator(np.asarray), PlainSerializer(np.ndarray.tolist)]
 """An array that a piece gives: kept as lists."""
+PIECES: list[Callable[..., Any]] = []
+"""Every function that was imported and whose results are kept."""
 P, R = ParamSpec("P"), TypeVar("R")
 
 
@@ -55,8 +58,7 @@ def piece(function: Callable[P, R]) -> Callable[P, R]:
     def made_once(*args: P.args, **kwargs: P.kwargs) -> R:
         result = TypeAdapter(typing.get_type_hints(function, include_extras=True)["return"])
         told = _told(args, kwargs)
-        key = hashlib.sha256(f"{version(function)} {told}".encode()).hexdigest()[:16]
-        path = FOLDER / f"{Path(inspect.getfile(function)).stem}.{function.__name__}.jsonl"
+        path, key = _path(function), _key(function, told)
         line = _line(path, key)
         if line is None:
             if _Until.at_s is not None and time.monotonic() > _Until.at_s:
@@ -69,7 +71,27 @@ def piece(function: Callable[P, R]) -> Callable[P, R]:
         found: R = result.validate_python(line["result"])
         return found
 
+    PIECES.append(function)
     return made_once
+
+
+def spent_s(function: Callable[..., Any]) -> list[float]:
+    """CPU seconds of each kept result of this function, as it is today."""
+    path, found = _path(function), {}
+    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        with contextlib.suppress(ValueError):  # cut short
+            line = json.loads(text)
+            if line["key"] == _key(function, line["arguments"]):
+                found[line["key"]] = float(line["cpu_s"])
+    return list(found.values())
+
+
+def _path(function: Callable[..., Any]) -> Path:
+    return FOLDER / f"{Path(inspect.getfile(function)).stem}.{function.__name__}.jsonl"
+
+
+def _key(function: Callable[..., Any], told: str) -> str:
+    return hashlib.sha256(f"{version(function)} {told}".encode()).hexdigest()[:16]
 
 
 def _cpu_s() -> float:

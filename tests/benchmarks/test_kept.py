@@ -77,6 +77,17 @@ def test_when_the_time_is_up_what_is_kept_is_given_and_nothing_begun() -> None:
     assert len(CALLS) == 1
 
 
+def test_what_was_spent_is_told_of_the_code_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn(1), drawn(2), drawn(2)
+    assert len(kept.spent_s(drawn.__wrapped__)) == 2
+    (path,) = tmp_path.iterdir()
+    path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    (spent,) = kept.spent_s(drawn.__wrapped__)
+    assert spent >= 0.0
+    monkeypatch.setattr(kept, "version", lambda function: "another")
+    assert kept.spent_s(drawn.__wrapped__) == []
+
+
 HELPER = "def twice(x):\n    return 2 * x\n"
 MODULE = """
 from benchmarks_of_a_test import helper
