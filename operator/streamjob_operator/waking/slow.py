@@ -1,7 +1,8 @@
 """Executors that became slow, or well again, seen in a series of batches. Pure.
 
 The same comparison as the cycle's (`streamjob_planners.capacity.turning`): an executor is slow where all its key groups
-take longer by one factor and those of others do not, twice on end; and well again where they take less.
+take longer by one factor and those of others do not, once where it is much, else twice on end; and well again where
+they take less.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def well_executors(rows: Rows, known: Mapping[str, Pace]) -> dict[str, float]:
 
 def _factors(rows: Rows, known: Mapping[str, Pace]) -> dict[str, float]:
     """How many times longer tasks take on each executor that turned since it came to the pace that is known."""
-    found = turned(rows.series, rows.owners, known)
+    found = turned(rows.series, rows.owners, known, rows.slots)
     return {name: one.before.speed / one.speed for name, one in found.items()}
 
 
