@@ -35,7 +35,9 @@ class Looking:
             self._take(batch)
         if fresh:
             snapshot = truth(self._job, self._window_s)
-            rows = None if snapshot.series is None else Rows(series=snapshot.series, owners=snapshot.owners)
+            slots = {one.executor_id: one.cores for one in snapshot.executors}
+            told = snapshot.series
+            rows = None if told is None else Rows(series=told, owners=snapshot.owners, slots=slots)
             self._newest_s, self._rows = fresh[-1].end_s, rows
         return Seen(status=self._status(), rows=self._rows)
 

@@ -77,7 +77,8 @@ class AgentMetrics:
             rows = None
         elif rows is None or rows.series.ended_at_s[-1] != ends[-1].at_s:
             series = series_of([totals_of(one, page.group_ids) for one in ends])
-            rows = None if series is None else Rows(series=series, owners=page.owners)
+            slots = {one.executor_id: one.cores for one in status.executors}
+            rows = None if series is None else Rows(series=series, owners=page.owners, slots=slots)
         self._seen = Seen(status=status, rows=rows)
 
     def observe(self, now_s: float, window_s: float) -> Snapshot:

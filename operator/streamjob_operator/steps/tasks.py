@@ -60,7 +60,8 @@ def with_tasks(knowledge: Knowledge, newest: Recent, stirred: BoolArray | None) 
 def _by_rows(knowledge: Knowledge, snapshot: Snapshot, series: BatchSeries, *, changed: bool) -> Knowledge:
     """Where batches are told one by one, they say who turned."""
     since = series.since(knowledge.alike_since_s)
-    found = turned(since, snapshot.owners, knowledge.paces)
+    slots = {one.executor_id: one.cores for one in snapshot.executors}
+    found = turned(since, snapshot.owners, knowledge.paces, slots)
     if found:
         known = dataclasses.replace(knowledge, paces={**knowledge.paces, **found})
         return _taken_in(known, _whole(snapshot, since), anew=True)

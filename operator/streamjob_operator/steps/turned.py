@@ -12,11 +12,20 @@ from streamjob_planners.capacity.pace import Pace
 from streamjob_planners.capacity.turning import GroupRows, since, suspected, turns
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
+FEWEST_AT_ONCE = 3
+"""Key groups that must show it before a single batch makes an executor slow, and more than it runs at a time: a pause
+reaches those that it runs."""
 
-def turned(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> dict[str, Pace]:
-    """The new paces of those that turned since they came to the speeds in `paces`; `owners` are today's."""
+
+def turned(
+    series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace], slots: Mapping[str, int]
+) -> dict[str, Pace]:
+    """The new paces of those that turned since they came to the speeds in `paces`; `owners` are today's.
+
+    `slots`: tasks that each executor runs at a time; for one that is not in it no single batch is enough.
+    """
     names = names_of(series, owners)
-    found = turns(_rows(series, owners, names, paces), _known(names, paces))
+    found = turns(_rows(series, owners, names, paces), _known(names, paces), _at_once(names, paces, slots))
     begun_s = series.ended_at_s - series.row_s
     return {
         names[one.executor]: pace.turned(
@@ -106,3 +115,10 @@ def _executors(series: BatchSeries, owners: Sequence[str | None], names: tuple[s
 
 def _known(names: tuple[str, ...], paces: Mapping[str, Pace]) -> BoolArray:
     return np.array([name in paces and paces[name].speed != 1.0 for name in names], dtype=np.bool_)
+
+
+def _at_once(names: tuple[str, ...], paces: Mapping[str, Pace], slots: Mapping[str, int]) -> IntArray:
+    """Key groups that must show it for one batch to be enough; 0 for who turned before: it may be slow now and then."""
+    steady = [name in slots and paces.get(name, Pace()) == Pace() for name in names]
+    least = [max(FEWEST_AT_ONCE, slots.get(name, 0) + 1) for name in names]
+    return np.where(steady, least, 0).astype(np.int64)

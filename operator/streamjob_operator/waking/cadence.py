@@ -11,7 +11,7 @@ from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import CycleRecord, Reason
 from streamjob_operator.waking.reports import reported
 from streamjob_operator.waking.rows import Rows, change_times_s, changed
-from streamjob_operator.waking.slow import slow_events, slow_executors, well_events, well_executors
+from streamjob_operator.waking.slow import Turned, speed_events, turned_executors
 from streamjob_planners.capacity.pace import Pace
 
 EARLY_GAP_S = 5.0
@@ -43,8 +43,7 @@ class Cadence:
         self._changes_s: tuple[float, ...] = ()
         self._left: tuple[Event, ...] = ()  # what woke a cycle that came too early for it
         self._left_until_s: float | None = None
-        self._slow: Mapping[str, float] = {}
-        self._well: Mapping[str, float] = {}
+        self._turned = Turned()
         self._paces: Mapping[str, Pace] = {}
         self._judged: tuple[Rows, tuple[Event, ...]] | None = None  # a look at many batches takes milliseconds
 
@@ -61,8 +60,7 @@ class Cadence:
 
     def _measured(self, rows: Rows) -> tuple[Event, ...]:
         if self._judged is None or self._judged[0] is not rows:
-            well = well_events(self._well, well_executors(rows, self._paces))
-            speeds = (*slow_events(self._slow, slow_executors(rows, self._paces)), *well)
+            speeds = tuple(speed_events(self._turned, turned_executors(rows, self._paces)))
             change = None if speeds else changed(self._changes_s, rows)  # what executors' speeds do changes parts, too
             self._judged = (rows, speeds if change is None else (change,))
         return self._judged[1]
@@ -79,8 +77,7 @@ class Cadence:
         status = seen.status if seen.status is not None else self._seen.status
         self._last_s, self._seen = now_s, dataclasses.replace(seen, status=status)
         self._knows(None if seen.rows is None else seen.rows.series)
-        self._slow = {} if seen.rows is None else slow_executors(seen.rows, self._paces)
-        self._well = {} if seen.rows is None else well_executors(seen.rows, self._paces)
+        self._turned = Turned() if seen.rows is None else turned_executors(seen.rows, self._paces)
 
     def ended(self, record: CycleRecord, period_s: float) -> None:
         """The cycle has come to this. What woke it and could not be acted on yet stays, for one period at most."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from streamjob_operator.events import Event, EventKind
 from streamjob_operator.series import BatchSeries
@@ -14,10 +15,11 @@ SAME_ROWS = 3
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """The newest batches, and the executor of each key group's newest task in them, (n_groups,)."""
+    """The newest batches, the executor of each key group's newest task in them, (n_groups,), and each one's slots."""
 
     series: BatchSeries
     owners: tuple[str | None, ...]
+    slots: Mapping[str, int]
 
 
 def change_times_s(series: BatchSeries | None) -> tuple[float, ...]:

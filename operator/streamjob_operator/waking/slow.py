@@ -1,11 +1,13 @@
 """Executors that became slow, or well again, seen in a series of batches. Pure.
 
 The same comparison as the cycle's (`streamjob_planners.capacity.turning`): an executor is slow where all its key groups
-take longer by one factor and those of others do not, twice on end; and well again where they take less.
+take longer by one factor and those of others do not, once where it is much, else twice on end; and well again where
+they take less.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 
 from streamjob_operator.events import Event, EventKind
@@ -14,33 +16,31 @@ from streamjob_operator.waking.rows import Rows
 from streamjob_planners.capacity.pace import Pace
 
 
-def slow_executors(rows: Rows, known: Mapping[str, Pace]) -> dict[str, float]:
-    """By how much the tasks of each slow executor take longer than they did, beyond what it is planned for."""
-    return {name: factor for name, factor in _factors(rows, known).items() if factor > 1.0}
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Turned:
+    """How many times longer tasks take on executors than they are planned for: above 1 on those that became `slow`,
+    below 1 on those that were planned for as slow and are `well` again."""
+
+    slow: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    well: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
-def well_executors(rows: Rows, known: Mapping[str, Pace]) -> dict[str, float]:
-    """Executors that are planned for as slow and have become faster: the part of their time that tasks take now."""
-    slow = {name for name, one in known.items() if one.speed < 1.0}
-    found = _factors(rows, known) if slow else {}
-    return {name: factor for name, factor in found.items() if name in slow and factor < 1.0}
+def turned_executors(rows: Rows, known: Mapping[str, Pace]) -> Turned:
+    """Who turned since it came to the pace that is known."""
+    found = turned(rows.series, rows.owners, known, rows.slots)
+    factors = {name: one.before.speed / one.speed for name, one in found.items()}
+    planned = {name for name, one in known.items() if one.speed < 1.0}
+    return Turned(
+        slow={name: factor for name, factor in factors.items() if factor > 1.0},
+        well={name: factor for name, factor in factors.items() if factor < 1.0 and name in planned},
+    )
 
 
-def _factors(rows: Rows, known: Mapping[str, Pace]) -> dict[str, float]:
-    """How many times longer tasks take on each executor that turned since it came to the pace that is known."""
-    found = turned(rows.series, rows.owners, known)
-    return {name: one.before.speed / one.speed for name, one in found.items()}
-
-
-def slow_events(known: Mapping[str, float], found: Mapping[str, float]) -> Iterator[Event]:
-    """One for each slow executor that was not known as that."""
-    for name in sorted(found.keys() - known.keys()):
-        sentence = f"Executor {name} is slow: its key groups take {found[name]:.2g} times as long as they did."
+def speed_events(known: Turned, found: Turned) -> Iterator[Event]:
+    """One for each executor that was not known to have turned so."""
+    for name in sorted(found.slow.keys() - known.slow.keys()):
+        sentence = f"Executor {name} is slow: its key groups take {found.slow[name]:.2g} times as long as they did."
         yield Event(kind=EventKind.EXECUTOR_SLOW, sentence=sentence)
-
-
-def well_events(known: Mapping[str, float], found: Mapping[str, float]) -> Iterator[Event]:
-    """One for each executor that was not known to be faster again."""
-    for name in sorted(found.keys() - known.keys()):
-        sentence = f"Executor {name} is faster again: its key groups take {found[name]:.2g} of the time that they took."
-        yield Event(kind=EventKind.EXECUTOR_WELL, sentence=sentence)
+    for name in sorted(found.well.keys() - known.well.keys()):
+        takes = f"its key groups take {found.well[name]:.2g} of the time that they took"
+        yield Event(kind=EventKind.EXECUTOR_WELL, sentence=f"Executor {name} is faster again: {takes}.")

@@ -64,7 +64,7 @@ class Cut:
         middle: FloatArray = (ordered[rows, low] + ordered[rows, high]) / 2.0
         return np.where(np.isfinite(middle), middle, 0.0)
 
-    def groups(self, executor: int) -> int:
+    def _groups(self, executor: int) -> int:
         """Key groups that it had in every row after the cut, at least."""
         return int((self._executor[self.row :] == executor).sum(axis=1).min())
 
@@ -72,10 +72,10 @@ class Cut:
         """Standard deviation of each executor's row, (n_executors,): by its key groups, and by the rows themselves."""
         own = np.take_along_axis(self._by_executor, np.maximum(self._executor, 0), axis=1)
         self._group_noise = _spread((self._off - own)[: self.row].ravel())
-        count = np.array([max(1, self.groups(one)) for one in range(self._n)])
+        count = np.array([max(1, self._groups(one)) for one in range(self._n)])
         cost = np.where(count > 2, MEDIAN_COST, 1.0)
         alone = self._group_noise * np.sqrt(cost / count)
-        seen = np.array([_spread(self._by_executor[: self.row, one]) for one in range(self._n)])
+        seen = np.array([_spread_of_rows(self._by_executor[: self.row, one]) for one in range(self._n)])
         told = np.isfinite(seen) & (alone > 0)
         together = max(1.0, float(np.median(seen[told] / alone[told]))) if told.any() else 1.0
         noise: FloatArray = np.maximum(together * alone, np.where(told, seen, 0.0))
@@ -102,14 +102,25 @@ class Cut:
         freedom = 1.0 + KNOWS * self.row * max(1, len(self.compared) - 1)
         return -float(special.stdtrit(freedom, float(special.ndtr(-sure))))
 
-    def agreed(self, executor: int) -> bool:
-        """Whether most of its key groups show the step by themselves, and not much more."""
+    def unlike(self, executor: int, least: float) -> bool:
+        """Whether its tasks take longer after the cut by `least` or more, and no executor was half as far off before.
+
+        Where single batches on some executor are slow now and then, none is slow for good because of one.
+        """
+        step, before = self.step(executor), self._by_executor[: self.row]
+        return step >= max(least, 2.0 * float(np.abs(before[np.isfinite(before)]).max(initial=0.0)))
+
+    def agreed(self, executor: int, groups: int) -> bool:
+        """Whether most of its key groups, and as many at least, show the step by themselves, and not much more.
+
+        Of one row those that it had in the row before, too: who came may have taken this long elsewhere.
+        """
         step = self.step(executor)
-        mine = (self._executor[self.row :] == executor).all(axis=0)
+        mine = (self._executor[min(self.row, len(self._executor) - 2) :] == executor).all(axis=0)
         each = self._off[self.row :, mine].mean(axis=0)
         noise = self._group_noise * math.sqrt(1.0 / self._after + MEDIAN_COST / self.row)
         near = np.abs(each - step) <= max(SPEAKS * abs(step), 2.5 * noise)
-        return bool(near.sum() >= MOST_MUST_SPEAK * near.size)
+        return bool(near.sum() >= max(groups, MOST_MUST_SPEAK * near.size))
 
 
 def _place(before: FloatArray) -> int:
@@ -121,3 +132,11 @@ def _spread(values: FloatArray) -> float:
     """Standard deviation by the median difference from the median; NaN of none."""
     values = values[np.isfinite(values)]
     return _MAD * float(median(np.abs(values - median(values)))) if values.size else math.nan
+
+
+def _spread_of_rows(values: FloatArray) -> float:
+    """The same of an executor's rows, without the oddest one at least the root of their mean square: of few executors
+    each is in turn the usual one, 0 from itself, and a median sees little else."""
+    values = values[np.isfinite(values)]
+    squares = np.sort((values - median(values)) ** 2)[:-1] if values.size else values
+    return max(_spread(values), math.sqrt(float(squares.mean()))) if squares.size else math.nan

@@ -20,6 +20,8 @@ from streamjob_planners.capacity.pace import LEAST_FACTOR
 
 LEAST_AFTER = 2
 """Rows after a cut at least: one may be a pause."""
+AT_ONCE_FACTOR, AT_ONCE_BEFORE = 2.0, 8
+"""One row is enough of an executor that takes as many times as long, nothing like which was seen in as many rows."""
 MOST_GROUPS = 512
 """The heaviest key groups are looked at."""
 SURE, SURE_KNOWN = 4.5, 3.0
@@ -61,12 +63,17 @@ class Turn:
     error: float
 
 
-def turns(rows: GroupRows, known: BoolArray) -> list[Turn]:
-    """Every executor that turned, at most once each; `known`, (n_executors,), are those planned for as unequal."""
+def turns(rows: GroupRows, known: BoolArray, at_once: IntArray) -> list[Turn]:
+    """Every executor that turned, at most once each; `known`, (n_executors,), are those planned for as unequal.
+
+    `at_once`, (n_executors,): key groups that must show it for a single row to be enough, more than a pause reaches; 0
+    where two rows are waited for.
+    """
     found: list[Turn] = []
     held = _comparable(rows)
     while held.executor.size and len(found) < known.size:
-        turn = _surest(_turns(held, np.where(known, SURE_KNOWN, SURE), known, _cuts(len(held.executor))))
+        sure = np.where(known, SURE_KNOWN, SURE)
+        turn = _at_once(held, at_once) or _surest(_turns(held, sure, known, _cuts(len(held.executor))))
         if turn is None or any(one.executor == turn.executor for one in found):
             break
         found.append(turn)
@@ -122,6 +129,16 @@ def _turns(rows: GroupRows, sure: FloatArray, known: BoolArray, cuts: Iterable[i
                 yield turn
 
 
+def _at_once(rows: GroupRows, groups: IntArray) -> Turn | None:
+    """An executor that the newest row alone is enough for."""
+    if len(rows.executor) <= AT_ONCE_BEFORE or not groups.any():
+        return None
+    both = _both(rows, groups.size, 1)
+    far = [one for one in both[0].compared if groups[one] and both[0].unlike(one, math.log(AT_ONCE_FACTOR))]
+    found = (_turn(both, one, SURE, int(groups[one])) for one in far)
+    return _surest(one for one in found if one is not None)
+
+
 def _cuts(n_rows: int) -> Iterator[int]:
     """Rows after each cut that is tried: nearly all of the newest, fewer of the older ones."""
     after = LEAST_AFTER
@@ -148,7 +165,7 @@ def _turn(both: tuple[Cut, Cut], executor: int, sure: float, groups: int) -> Tur
     better = min(both, key=lambda one: one.error(executor))
     if abs(found.slower) < math.log(LEAST_FACTOR) or abs(better.step(executor)) < better.sure(sure) * found.error:
         return None
-    return found if better.groups(executor) >= groups and better.agreed(executor) else None
+    return found if better.agreed(executor, groups) else None
 
 
 def _told(both: tuple[Cut, Cut], executor: int) -> Turn:

@@ -1,4 +1,4 @@
-"""An executor that became slow two batches ago is planned for, though most of the window was before."""
+"""An executor that became slow a batch or two ago is planned for, though most of the window was before."""
 
 import dataclasses
 
@@ -36,10 +36,11 @@ def learned(slow: dict[int, float]) -> Memory:
     return learn_batches(memory, snapshot(1030.0, slow, seed=9))
 
 
-def test_two_slow_batches_are_enough() -> None:
-    assert learned({1: 3.0, 2: 3.0}).batches.paces["1"].speed == pytest.approx(1 / 3, rel=0.2)
+@pytest.mark.parametrize("slow", [{1: 3.0}, {1: 3.0, 2: 3.0}, {1: 1.6, 2: 1.6}])
+def test_two_slow_batches_are_enough_and_one_that_is_much_slower(slow: dict[int, float]) -> None:
+    assert learned(slow).batches.paces["1"].speed == pytest.approx(1 / slow[1], rel=0.2)
 
 
-@pytest.mark.parametrize("slow", [{}, {1: 3.0}, {5: 3.0}, {1: 3.0, 3: 3.0}])
-def test_single_slow_batches_are_not(slow: dict[int, float]) -> None:
+@pytest.mark.parametrize("slow", [{}, {1: 1.6}, {5: 3.0}, {1: 3.0, 3: 3.0}])
+def test_other_slow_batches_are_not(slow: dict[int, float]) -> None:
     assert all(one.speed == 1.0 for one in learned(slow).batches.paces.values())

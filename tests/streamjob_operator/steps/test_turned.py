@@ -15,6 +15,7 @@ from streamjob_planners.capacity.pace import Pace
 
 OWNER = np.arange(15) % 3
 OWNERS = tuple(str(one) for one in OWNER)
+SLOTS = {"0": 2, "1": 2, "2": 2}
 RELIEVED = np.where(np.arange(15) > 8, np.where(OWNER == 1, 2, OWNER), OWNER)
 """Executor 1 has given two of its five key groups to executor 2."""
 
@@ -37,14 +38,29 @@ def speeds(*parts: tuple[int, float]) -> FloatArray:
 
 
 def test_it_is_known_after_two_rows_and_by_more_rows_better() -> None:
-    assert turned(series(speeds((10, 1.0), (1, 1 / 3))), OWNERS, {}) == {}
-    known = turned(series(speeds((10, 1.0), (2, 1 / 3))), OWNERS, {})
+    assert turned(series(speeds((10, 1.0), (1, 1 / 3))), OWNERS, {}, {}) == {}
+    known = turned(series(speeds((10, 1.0), (2, 1 / 3))), OWNERS, {}, {})
     assert known["1"].speed == pytest.approx(1 / 3, rel=0.15)
     assert known["1"].since_s == pytest.approx(10.0)
     later = seen_longer(series(speeds((10, 1.0), (8, 1 / 3))), OWNERS, known)
     assert later["1"].speed == pytest.approx(1 / 3, rel=0.08)
     assert later["1"].error < known["1"].error
-    assert turned(series(speeds((10, 1.0), (8, 1 / 3))), OWNERS, later) == {}
+    assert turned(series(speeds((10, 1.0), (8, 1 / 3))), OWNERS, later, SLOTS) == {}
+
+
+def test_one_row_is_enough_where_more_key_groups_show_it_than_run_at_a_time() -> None:
+    told = series(speeds((10, 1.0), (1, 1 / 3)))
+    assert turned(told, OWNERS, {}, SLOTS)["1"].speed == pytest.approx(1 / 3, rel=0.2)
+    assert turned(told, OWNERS, {}, {"1": 4}).keys() == {"1"}
+    assert turned(told, OWNERS, {}, {"1": 5}) == {}
+    assert turned(told, OWNERS, {"1": Pace(past=((1.0, 0.4),))}, SLOTS) == {}  # it has been slow before
+
+
+def test_three_key_groups_at_least_must_show_it_in_one_row() -> None:
+    told = series(speeds((10, 1.0), (1, 1 / 3)))
+    three, two = np.flatnonzero(OWNER != 1), np.flatnonzero(OWNER == 1)
+    assert turned(told.of_groups(np.append(three, two[:3])), (), {}, {"1": 1}).keys() == {"1"}
+    assert turned(told.of_groups(np.append(three, two[:2])), (), {}, {"1": 1}) == {}
 
 
 def test_one_slow_row_is_in_doubt() -> None:
@@ -56,7 +72,7 @@ def test_one_that_recovers_is_as_the_others_and_not_faster_whatever_is_asked_nex
     known: dict[str, Pace] = {}
     for end in range(8, 28):
         told = series(speeds((10, 1.0), (8, 1 / 3), (10, 1.0))[:end], relieved_from=13)
-        known = seen_longer(told, OWNERS, {**known, **turned(told, OWNERS, known)})
+        known = seen_longer(told, OWNERS, {**known, **turned(told, OWNERS, known, {})})
         speed = known["1"].speed if "1" in known else 1.0
         slow = 12 <= end < 20
         assert speed == (pytest.approx(1 / 3, rel=0.2) if slow else 1.0), end

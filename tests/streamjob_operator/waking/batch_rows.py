@@ -12,6 +12,7 @@ from streamjob_planners.model import FloatArray
 
 EXECUTORS, GROUPS = 4, 8
 OWNERS = tuple(str(at % EXECUTORS) for at in range(EXECUTORS * GROUPS))
+SLOTS = {str(at): 2 for at in range(EXECUTORS)}
 PERIOD = 60
 """Batches of a look: three statistics periods of twenty each."""
 
@@ -41,4 +42,4 @@ def rows(busy_s: FloatArray, until: int) -> Rows:
     begin = max(0, until - PERIOD)
     part = busy_s[begin:until]
     series = series_with(part, row_s=np.ones(len(part)), ended_s=1000.3 + until - 1)
-    return Rows(series=dataclasses.replace(series, records=np.ones(part.shape)), owners=OWNERS)
+    return Rows(series=dataclasses.replace(series, records=np.ones(part.shape)), owners=OWNERS, slots=SLOTS)
