@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from streamjob_planners.arrays import FloatArray, IntArray
-from streamjob_planners.capacity.cut import LEAST_BEFORE, LEAST_NOISE, Cut
+from streamjob_planners.capacity.cut import LEAST_NOISE, Cut
 
 SLOW, EXECUTORS, EACH, BEFORE = 1, 3, 3, 8
 OWNER: IntArray = np.arange(EXECUTORS * EACH) % EXECUTORS
@@ -78,7 +78,27 @@ def test_rows_must_agree(after: list[float], said: float) -> None:
 )
 def test_a_step_is_beyond_what_rows_before_it_took(before: list[float], said: float) -> None:
     assert step([1.0, 1.0], before) == said
+    assert step([2.0, 2.0], before) == 2.0  # nothing was that far off
     assert step([-1.0, -1.0], [-one for one in before]) == -said
+
+
+@pytest.mark.parametrize("far", [4.0, -4.0])
+def test_what_all_key_groups_of_a_row_have_in_common_is_nobodys(far: float) -> None:
+    """Two rows have more to do, and in them, too, two executors swing against each other."""
+    logs = off([far, far])
+    logs[:BEFORE] += 0.5 * np.outer([1.0, -1.0] * 4, np.where(OWNER == 2, -1.0, OWNER == 0))
+    logs[[0, 2]] += 1.0
+    found = cut(logs, 2)
+    assert [found.step(one) for one in range(EXECUTORS)] == pytest.approx([0.0, far, 0.0])
+
+
+@pytest.mark.parametrize("far", [4.0, -4.0])
+def test_a_key_group_of_middle_weight_is_not_what_all_have_in_common(far: float) -> None:
+    logs = off([far, far])
+    logs[:BEFORE] += 0.5 * np.outer([1.0, -1.0] * 4, np.where(OWNER == 2, -1.0, OWNER == 0))
+    logs[[0, 2], OWNER.size // 2] += 1.0
+    found = cut(logs, 2)
+    assert [found.step(one) for one in range(EXECUTORS)] == pytest.approx([0.0, far, 0.0])
 
 
 def test_of_two_executors_the_faster_one_is_usual() -> None:
@@ -107,7 +127,7 @@ def moved(told_before: int, told_after: int, after: int = 2) -> IntArray:
 
 @pytest.mark.parametrize(
     ("before", "after", "compared"),
-    [(LEAST_BEFORE, 2, True), (LEAST_BEFORE - 1, 2, False), (LEAST_BEFORE, 1, False), (BEFORE, 2, True)],
+    [(5, 2, True), (4, 2, False), (5, 1, False), (BEFORE, 2, True)],
 )
 def test_compared_are_those_with_rows_enough_on_both_sides(before: int, after: int, compared: bool) -> None:
     found = cut(off([1.0, 1.0]), 2, moved(before, after), 4)
@@ -164,6 +184,19 @@ def test_noise_of_key_groups_is_less_for_those_of_many(each: int, cost: float) -
     assert found.error(0) == pytest.approx(noise * math.sqrt(rows * (1.0 + MEDIAN_COST / 3)))
 
 
+@pytest.mark.parametrize(("left", "cost"), [(1, 1.0), (2, 1.0), (3, MEDIAN_COST), (4, MEDIAN_COST)])
+def test_noise_is_by_the_key_groups_that_an_executor_still_has(left: int, cost: float) -> None:
+    owner = np.arange(12) % EXECUTORS
+    there = np.tile(owner, (BEFORE + 2, 1))
+    there[BEFORE:, np.flatnonzero(owner == 0)[left:]] = 2
+    found = cut(scattered(4), 2, there)
+    first, last = cost / left, MEDIAN_COST / (8 - left)
+    variances = (1.4826 * 0.25) ** 2 * np.array([first, MEDIAN_COST / 4, last])
+    rows = 1.0 / 2 + MEDIAN_COST / BEFORE
+    usual = MEDIAN_COST / 3 * variances.mean()
+    assert [found.error(one) for one in range(3)] == pytest.approx(np.sqrt(rows * (variances + usual)).tolist())
+
+
 ALONE = 1.4826 * 0.25 * math.sqrt(MEDIAN_COST / 4)
 """Noise of a row of four such key groups."""
 
@@ -191,6 +224,32 @@ def test_noise_that_an_executors_tasks_share_is_its_own() -> None:
 def test_where_most_executors_tasks_share_noise_those_of_all_do() -> None:
     swings = np.outer(SWINGS, [2.0, 0.0, -2.0])
     assert errors(swings) == pytest.approx(expected([1.4826 * 0.5] * 3))
+
+
+def test_one_that_has_nothing_left_still_tells_of_shared_noise() -> None:
+    """Noise by rows over that by key groups is 3.2, 0, 0 and much: the median is half of 3.2."""
+    owner = np.arange(16) % 4
+    logs = np.resize(scattered(4)[:, ::3], (BEFORE + 2, 4)).repeat(4, axis=1)
+    logs[:BEFORE] += np.outer(SWINGS, np.array([2.0, 0.0, 0.0, -6.0])[owner])
+    there = np.tile(owner, (len(logs), 1))
+    there[BEFORE:, owner == 3] = 2
+    found = cut(logs, 2, there, 4)
+    half = 1.4826 * 0.5 / 2
+    usual = (
+        MEDIAN_COST / 3 * ((2 * half) ** 2 + half**2 + half**2 / 2) / 3
+    )  # twice as many key groups, half the variance
+    rows = 1.0 / 2 + MEDIAN_COST / BEFORE
+    assert found.compared == [0, 1, 2]
+    assert found.error(1) == pytest.approx(math.sqrt(rows * (half**2 + usual)))
+
+
+def test_key_groups_that_are_all_alike_tell_no_noise() -> None:
+    owner = np.arange(12) % 4
+    logs = np.zeros((BEFORE + 2, 12))
+    logs[:BEFORE] = np.outer(SWINGS, np.array([2.0, 1.0, -1.0, -2.0])[owner])
+    found = cut(logs, 2, np.tile(owner, (BEFORE + 2, 1)), 4)
+    least = LEAST_NOISE * math.sqrt(1.0 / 2 + MEDIAN_COST / BEFORE)
+    assert all(found.error(one) >= least for one in range(4))
 
 
 @pytest.mark.parametrize(("rows", "own"), [(1, ALONE), (2, math.sqrt(1 / 7))])
