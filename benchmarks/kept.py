@@ -30,7 +30,7 @@ UNFINISHED = 75
 """Exit code of a program whose time was up before it was done."""
 
 Array = Annotated[np.ndarray, PlainValidator(np.asarray), PlainSerializer(np.ndarray.tolist)]
-"""An array that a piece gives: kept as lists."""
+"""An array that a piece gives: kept as lists. Not in the JSON mode of pydantic, which makes nothing of NaN and infinity."""
 PIECES: list[Callable[..., Any]] = []
 """Every function that was imported and whose results are kept."""
 P, R = ParamSpec("P"), TypeVar("R")
@@ -65,7 +65,7 @@ def piece(function: Callable[P, R]) -> Callable[P, R]:
                 print("\nThe time is up: run it again, it goes on from here.")
                 sys.exit(UNFINISHED)
             before_s = _cpu_s()
-            given = result.dump_python(function(*args, **kwargs), mode="json")
+            given = result.dump_python(function(*args, **kwargs))
             line = {"key": key, "arguments": told, "cpu_s": round(_cpu_s() - before_s, 3), "result": given}
             _append(path, line)
         found: R = result.validate_python(line["result"])
