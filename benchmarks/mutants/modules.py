@@ -106,7 +106,7 @@ MODULES = (
         path="planners/streamjob_planners/capacity/turning.py",
         judged_by=("tests/streamjob_planners/capacity/test_turning.py",),
     ),
-    _step("turned", "turned", "slowed"),
+    _step("turned", "turned", "turned_rows", "slowed"),
 )
 
 
