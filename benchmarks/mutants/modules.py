@@ -104,7 +104,10 @@ MODULES = (
     ),
     Module(
         path="planners/streamjob_planners/capacity/turning.py",
-        judged_by=("tests/streamjob_planners/capacity/test_turning.py",),
+        judged_by=(
+            "tests/streamjob_planners/capacity/test_turning_exact.py",
+            "tests/streamjob_planners/capacity/test_turning.py",
+        ),
     ),
     _step("turned", "turned", "turned_rows", "slowed"),
 )
