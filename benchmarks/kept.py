@@ -30,7 +30,7 @@ UNFINISHED = 75
 """Exit code of a program whose time was up before it was done."""
 
 Array = Annotated[np.ndarray, PlainValidator(np.asarray), PlainSerializer(np.ndarray.tolist)]
-"""An array that a piece gives: kept as lists. Not in the JSON mode of pydantic, which makes nothing of NaN and infinity."""
+"""An array that a piece gives: kept as lists. The JSON mode of pydantic would make None of NaN and infinity."""
 PIECES: list[Callable[..., Any]] = []
 """Every function that was imported and whose results are kept."""
 P, R = ParamSpec("P"), TypeVar("R")

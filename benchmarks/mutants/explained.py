@@ -45,11 +45,14 @@ def stale(entries: Iterable[Explained], root: pathlib.Path = ROOT) -> list[str]:
 
 
 def needless(entries: Sequence[Explained], kept: Kept) -> list[str]:
-    """A sentence for each explained mutant that a test kills now."""
+    """A sentence for each explained mutant that a test kills now, and that no other line of the same text has, too."""
+    left = {(one.line, one.becomes) for one in kept.outcomes.values() if not one.killed}
     return [
         f"{kept.path}: a test kills what is explained: {outcome.becomes}"
         for outcome in kept.outcomes.values()
-        if outcome.killed and any(one.covers(kept.path, outcome) for one in entries)
+        if outcome.killed
+        and (outcome.line, outcome.becomes) not in left
+        and any(one.covers(kept.path, outcome) for one in entries)
     ]
 
 

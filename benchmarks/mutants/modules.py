@@ -104,10 +104,7 @@ MODULES = (
     ),
     Module(
         path="planners/streamjob_planners/capacity/turning.py",
-        judged_by=(
-            "tests/streamjob_planners/capacity/test_turning_exact.py",
-            "tests/streamjob_planners/capacity/test_turning.py",
-        ),
+        judged_by=("tests/streamjob_planners/capacity/test_turning_exact.py",),
     ),
     _step("turned", "turned", "turned_rows", "slowed"),
 )

@@ -16,7 +16,8 @@ HEAD = """# Mutants: would a test notice?
 
 A mutant is a module with one change: a comparison that looks one further, a condition turned round, a number one more.
 Tests that still pass with it do not say what that line decides. Here are the modules that decide: the agent's, the
-cycle's, and the judge of plans. How it is done, and what is left out: [decision 0059](decisions/0059-mutants.md).
+cycle's, the judge of plans, and what tells slow executors. How it is done, and what is left out: [decision
+0059](decisions/0059-mutants.md).
 
 `make mutants` looks at a sample of each module and writes this page. *Looked at* are mutants of all that matter;
 *killed* made a test fail or run without end; *equivalent* ones cannot be told from the original, *explained* ones are

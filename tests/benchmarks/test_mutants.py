@@ -158,6 +158,8 @@ def test_an_explanation_whose_line_is_gone_or_whose_mutant_is_killed_is_told(tmp
     assert explained.needless([SAME], module_of(outcome(killed=True))) == [
         "a/gate.py: a test kills what is explained: n - 1"
     ]
+    both = module_of(outcome(killed=True), outcome(killed=False))  # two lines of one text, as every break is
+    assert explained.needless([SAME], both) == []
 
 
 def test_every_explanation_of_this_project_has_its_line_and_a_sentence() -> None:

@@ -59,6 +59,21 @@ def test_two_executors_that_turned_are_both_told_the_surer_first() -> None:
     assert [one.slower for one in both] == pytest.approx([math.log(3.0), -math.log(2.0)])
 
 
+def test_two_that_turned_with_the_same_row_are_told_apart_in_both_rows() -> None:
+    """Half of the fleet is usual in between: first log 3 / 2, then half of what is left of the slower one."""
+    first, then = found(series((1, 14, 5.0), (2, 14, 3.0)))
+    assert (first.executor, then.executor) == (1, 2)
+    assert first.slower == pytest.approx(math.log(5.0) - math.log(3.0) / 2)
+    assert then.slower == pytest.approx(math.log(3.0) - math.log(3.0) / 4)
+
+
+def test_one_odd_row_of_four_hides_nothing() -> None:
+    rows = series((1, 12, 3.0))
+    seconds = rows.seconds.copy()
+    seconds[-1] = LOAD
+    assert [one.executor for one in found(dataclasses.replace(rows, seconds=seconds))] == [1]
+
+
 def test_one_that_turned_twice_is_told_once() -> None:
     (one,) = found(series((1, 7, 2.0), (1, 13, 3.0)))
     assert one.executor == 1
@@ -85,6 +100,15 @@ def test_two_key_groups_must_agree_or_one_of_who_is_known(groups: int, known: bo
     kept = ~np.isin(np.arange(OWNER.size), mine[groups:])
     rows = of_groups(series((1, 12, 1 / 3)), kept)
     assert bool(found(rows, np.arange(EXECUTORS) == (1 if known else -1))) is told
+
+
+def test_one_whose_key_groups_all_came_or_went_is_told_nothing_of() -> None:
+    rows = series((1, 14, 1 / 3))
+    executor = rows.executor.copy()
+    executor[14, [1, 5]] = 0
+    executor[15, [9, 13]] = 0
+    gone = dataclasses.replace(rows, executor=executor)
+    assert found(gone, np.arange(EXECUTORS) == 1) == []
 
 
 def grown(rows: GroupRows, factor: float, row: int = 12) -> GroupRows:
@@ -118,6 +142,7 @@ def test_where_a_task_read_nothing_records_say_nothing() -> None:
         (0.160, 2.95, False, False, False),
         (0.160, 2.95, True, False, False),
         (0.118, 4.0, False, False, True),
+        (0.1025, 4.6, False, False, True),
         (0.118, 4.0, True, True, True),
         (0.068, 6.95, False, True, True),
     ],
@@ -142,6 +167,22 @@ def test_a_single_row_is_in_doubt() -> None:
     assert suspected(series(), NOBODY) is None
 
 
+@pytest.mark.parametrize(("after", "doubted"), [(6, True), (7, False)])
+def test_six_rows_are_looked_at_for_doubts(after: int, doubted: bool) -> None:
+    """The first slow row is so slow that later cuts see nothing odd in those behind it."""
+    rows = series((1, 5, 2.0), rows=5 + after)
+    factor = np.ones(5 + after)
+    factor[[5, -1]] = 3.0, 0.95
+    seconds = rows.seconds * np.where(np.equal(OWNER, 1), factor[:, None], 1.0)
+    doubt = suspected(dataclasses.replace(rows, seconds=seconds), NOBODY)
+    assert (doubt is not None) is doubted
+    assert doubt is None or doubt.row == 5
+
+
+def test_five_rows_are_too_few_for_doubts() -> None:
+    assert suspected(series((1, 4, 3.0), rows=5), NOBODY) is None
+
+
 @pytest.mark.parametrize(("row", "rows", "told"), [(5, 7, True), (4, 7, False), (6, 7, False), (14, 16, True)])
 def test_since_wants_five_rows_before_and_two_after(row: int, rows: int, told: bool) -> None:
     seen = since(series((1, row, 3.0), rows=rows), 1, row)
@@ -149,6 +190,25 @@ def test_since_wants_five_rows_before_and_two_after(row: int, rows: int, told: b
     if seen is not None:
         assert (seen.executor, seen.row) == (1, row)
         assert seen.slower == pytest.approx(math.log(3.0))
+
+
+def test_since_leaves_out_what_records_explain() -> None:
+    seen = since(grown(series((1, 12, 4.0)), 2.0), 1, 12)
+    assert seen is not None
+    assert seen.slower == pytest.approx(math.log(2.0))
+
+
+def test_the_512_heaviest_key_groups_are_looked_at() -> None:
+    owner = np.arange(514) % EXECUTORS
+    load = np.roll(np.exp(np.linspace(0.0, 1.0, 514)), 1)
+    swings = np.outer([1.0, -1.0] * 5, np.where(np.arange(514) // EXECUTORS % 2, 1.0, -1.0))
+    seconds = load * np.exp(2.0 * swings)
+    rows = GroupRows(seconds=seconds, records=np.ones(seconds.shape), executor=np.tile(owner, (10, 1)))
+    by_weight = np.argsort(-seconds.sum(axis=0))
+    heaviest, fewer = (of_groups(rows, np.isin(np.arange(514), by_weight[:n])) for n in (512, 511))
+    assert [since(rows, one, 8) for one in range(EXECUTORS)] == [since(heaviest, one, 8) for one in range(EXECUTORS)]
+    last = int(owner[by_weight[511]])
+    assert since(rows, last, 8) != since(fewer, last, 8)
 
 
 def test_since_knows_nothing_of_one_that_ran_nothing_after_it() -> None:
