@@ -49,7 +49,7 @@ def test_a_piece_is_made_once_and_comes_back_as_it_was() -> None:
 def test_an_array_keeps_what_is_no_number() -> None:
     drawn(1, scale=math.inf)
     kept_values = drawn(1, scale=math.inf).values
-    assert CALLS == [math.inf]
+    assert len(CALLS) == 1
     assert np.isnan(kept_values[0])  # no time as long as for ever
     assert kept_values[1:].tolist() == [math.inf, math.inf]
 
