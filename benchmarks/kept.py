@@ -7,6 +7,7 @@ line has the CPU seconds, too, that the piece took: what others do on the machin
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -29,7 +30,9 @@ UNFINISHED = 75
 """Exit code of a program whose time was up before it was done."""
 
 Array = Annotated[np.ndarray, PlainValidator(np.asarray), PlainSerializer(np.ndarray.tolist)]
-"""An array that a piece gives: kept as lists."""
+"""An array that a piece gives: kept as lists. Not in the JSON mode of pydantic, which makes nothing of NaN and infinity."""
+PIECES: list[Callable[..., Any]] = []
+"""Every function that was imported and whose results are kept."""
 P, R = ParamSpec("P"), TypeVar("R")
 
 
@@ -55,21 +58,40 @@ def piece(function: Callable[P, R]) -> Callable[P, R]:
     def made_once(*args: P.args, **kwargs: P.kwargs) -> R:
         result = TypeAdapter(typing.get_type_hints(function, include_extras=True)["return"])
         told = _told(args, kwargs)
-        key = hashlib.sha256(f"{version(function)} {told}".encode()).hexdigest()[:16]
-        path = FOLDER / f"{Path(inspect.getfile(function)).stem}.{function.__name__}.jsonl"
-        known = _known(path)
-        if key not in known:
+        path, key = _path(function), _key(function, told)
+        line = _line(path, key)
+        if line is None:
             if _Until.at_s is not None and time.monotonic() > _Until.at_s:
                 print("\nThe time is up: run it again, it goes on from here.")
                 sys.exit(UNFINISHED)
             before_s = _cpu_s()
-            known[key] = result.dump_python(function(*args, **kwargs), mode="json")
-            line = {"key": key, "arguments": told, "cpu_s": round(_cpu_s() - before_s, 3), "result": known[key]}
+            given = result.dump_python(function(*args, **kwargs))
+            line = {"key": key, "arguments": told, "cpu_s": round(_cpu_s() - before_s, 3), "result": given}
             _append(path, line)
-        found: R = result.validate_python(known[key])
+        found: R = result.validate_python(line["result"])
         return found
 
+    PIECES.append(function)
     return made_once
+
+
+def spent_s(function: Callable[..., Any]) -> list[float]:
+    """CPU seconds of each kept result of this function, as it is today."""
+    path, found = _path(function), {}
+    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        with contextlib.suppress(ValueError):  # cut short
+            line = json.loads(text)
+            if line["key"] == _key(function, line["arguments"]):
+                found[line["key"]] = float(line["cpu_s"])
+    return list(found.values())
+
+
+def _path(function: Callable[..., Any]) -> Path:
+    return FOLDER / f"{Path(inspect.getfile(function)).stem}.{function.__name__}.jsonl"
+
+
+def _key(function: Callable[..., Any], told: str) -> str:
+    return hashlib.sha256(f"{version(function)} {told}".encode()).hexdigest()[:16]
 
 
 def _cpu_s() -> float:
@@ -87,16 +109,20 @@ def _told(args: tuple[object, ...], kwargs: dict[str, object]) -> str:
     return f"{args} {sorted(kwargs.items())}"
 
 
-def _known(path: Path) -> dict[str, Any]:
-    """What is kept, by key; a line that was cut short when its program was killed does not count."""
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        try:
-            one = json.loads(line)
-        except ValueError:
-            continue
-        found[one["key"]] = one["result"]
-    return found
+def _line(path: Path, key: str) -> dict[str, Any] | None:
+    """The line that is kept under this key; one that was cut short when its program was killed does not count.
+
+    Other lines are not parsed: 365 runs with their series took 0.14 s of it for each piece that was asked for.
+    """
+    begins = f'{{"key": "{key}"'
+    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        if text.startswith(begins):
+            try:
+                line: dict[str, Any] = json.loads(text)
+            except ValueError:
+                continue
+            return line
+    return None
 
 
 def _append(path: Path, line: dict[str, Any]) -> None:

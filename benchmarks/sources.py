@@ -18,6 +18,7 @@ REGISTRY = f"{PLANNERS}.registry"
 """It loads planners by their names, which no import shows: whoever asks it depends on all of them."""
 
 
+@functools.cache
 def version(function: Callable[..., object]) -> str:
     """Twelve hex digits that change with the code a function's result comes from; comments and layout do not count."""
     tree = _tree(Path(inspect.getfile(function)))

@@ -98,6 +98,18 @@ MODULES = (
     _step("windows", "scale", "scale_answers"),
     _step("approve"),
     _step("boundary", "boundary", "worth_time"),
+    Module(
+        path="planners/streamjob_planners/capacity/cut.py",
+        judged_by=("tests/streamjob_planners/capacity/test_cut.py",),
+    ),
+    Module(
+        path="planners/streamjob_planners/capacity/turning.py",
+        judged_by=(
+            "tests/streamjob_planners/capacity/test_turning_exact.py",
+            "tests/streamjob_planners/capacity/test_turning.py",
+        ),
+    ),
+    _step("turned", "turned", "turned_rows", "slowed"),
 )
 
 

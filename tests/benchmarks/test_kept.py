@@ -46,6 +46,14 @@ def test_a_piece_is_made_once_and_comes_back_as_it_was() -> None:
     assert math.isnan(again.by_name["nothing"])
 
 
+def test_an_array_keeps_what_is_no_number() -> None:
+    drawn(1, scale=math.inf)
+    kept_values = drawn(1, scale=math.inf).values
+    assert CALLS == [math.inf]
+    assert np.isnan(kept_values[0])  # no time as long as for ever
+    assert kept_values[1:].tolist() == [math.inf, math.inf]
+
+
 def test_other_arguments_are_another_piece() -> None:
     drawn(1), drawn(2), drawn(1, scale=3.0)
     assert len(CALLS) == 3
@@ -75,6 +83,17 @@ def test_when_the_time_is_up_what_is_kept_is_given_and_nothing_begun() -> None:
         stop_after(None)
     assert ended.value.code == kept.UNFINISHED
     assert len(CALLS) == 1
+
+
+def test_what_was_spent_is_told_of_the_code_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn(1), drawn(2), drawn(2)
+    assert len(kept.spent_s(drawn.__wrapped__)) == 2
+    (path,) = tmp_path.iterdir()
+    path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    (spent,) = kept.spent_s(drawn.__wrapped__)
+    assert spent >= 0.0
+    monkeypatch.setattr(kept, "version", lambda function: "another")
+    assert kept.spent_s(drawn.__wrapped__) == []
 
 
 HELPER = "def twice(x):\n    return 2 * x\n"

@@ -39,6 +39,7 @@ def document(query: QueryPlan, plan: JobPlan, advice: Advice, heavy: tuple[Heavy
                 **dataclasses.asdict(one),
                 "need": one.need.value,
                 "net_bytes": one.net_bytes,
+                "even_row_bytes": one.even_row_bytes,
                 "worth_it": one.worth_it,
                 "sentences": _sentences(plan, one),
             }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from streamjob_planners.advice import registry
-from streamjob_planners.advice.values import Advice, JobPlan, Need, Operator, Rewrite, Shuffle, ShuffleNote
+from streamjob_planners.advice.values import Advice, AsRows, JobPlan, Need, Operator, Rewrite, Shuffle, ShuffleNote
 from streamjob_planners.components.graph import OperatorGraph, Stream
 
 TIME_COLUMNS = ("window", "session_window")
@@ -29,7 +29,7 @@ def advise(plan: JobPlan, adviser: str = registry.DEFAULT) -> Advice:
         inside = [n.shuffle for n in notes if n.need in (Need.ORDER, Need.SHARED) and n.shuffle.target in members]
         if inside:
             rewrites.append(_alike(plan, [by_number[one] for one in members], inside))
-    rewrites.sort(key=lambda one: -(one.net_bytes or 0.0))
+    rewrites.sort(key=lambda one: -(one.likely_bytes or 0.0))
     return Advice(components=components, notes=notes, rewrites=tuple(rewrites))
 
 
@@ -106,7 +106,7 @@ def _alike(plan: JobPlan, members: list[Operator], inside: list[Shuffle]) -> Rew
         before=tuple(sorted({one.target for one in outside if one.target in by_more and one.target is not None})),
         saved_bytes=saved,
         saved_s=seconds,
-        added_bytes=sum(_growth(one) for one in outside if one.target in by_more),
+        as_rows=_as_rows([one for one in outside if one.target in by_more]),
         state_bytes=states,
     )
 
@@ -118,11 +118,14 @@ def _spread_by(members: list[Operator]) -> tuple[str, ...]:
     return tuple(column for column in columns if column not in TIME_COLUMNS) or columns
 
 
-def _growth(shuffle: Shuffle) -> float:
-    """Bytes that a shuffle carries more when rows are written as they are, each as long as a sum is now."""
-    if shuffle.rows_before_sums is None or not shuffle.records or shuffle.size_bytes is None:
-        return 0.0
-    return max(0.0, shuffle.rows_before_sums - shuffle.records) * shuffle.size_bytes / shuffle.records
+def _as_rows(shuffles: Iterable[Shuffle]) -> AsRows | None:
+    """What these carry when rows are written as they are; None where no sums are known to be written now."""
+    told = [(one.rows_before_sums, one.records, one.size_bytes) for one in shuffles]
+    counted = [(rows, sums, size) for rows, sums, size in told if rows and sums and size]
+    if not counted:
+        return None
+    rows, sums, size_bytes = (sum(column) for column in zip(*counted, strict=True))
+    return AsRows(rows=rows, sums=sums, sums_bytes=size_bytes)
 
 
 def _total(values: Iterable[float | None]) -> float | None:

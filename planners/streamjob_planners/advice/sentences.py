@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamjob_planners.advice.values import Need, Rewrite, ShuffleNote
+from streamjob_planners.advice.values import AsRows, Need, Rewrite, ShuffleNote
 
 STRICT = "spark.sql.streaming.statefulOperator.useStrictDistribution"
 WHY = {
@@ -42,8 +42,7 @@ def headline(rewrite: Rewrite, partitions: int) -> str:
         return f"Leave out the repartition that makes shuffle {rewrite.shuffles[0]}, unless work before needs it."
     if rewrite.need is Need.ORDER:
         return f"Group operators {operators} by the same columns in the same order: {names}."
-    place = f" before operators {_listed(rewrite.before)}" if len(rewrite.before) > 1 else ""
-    place = f" before operator {rewrite.before[0]}" if len(rewrite.before) == 1 else place
+    place = f" before {_operators(rewrite.before)}"
     columns = ", ".join(f'"{column}"' for column in rewrite.columns)
     spread = f"Put .repartition({partitions}, {columns}){place} and set" if rewrite.before else "Set"
     return f"Key operators {operators} alike, by {names}. {spread} {STRICT} to false before the first start."
@@ -56,12 +55,23 @@ def effect(rewrite: Rewrite) -> str:
     if rewrite.saved_bytes is not None:
         said += f", which carries {amount(rewrite.saved_bytes)}"
         said += "" if rewrite.saved_s is None else f" and takes {rewrite.saved_s:.3g} s of tasks"
-    if rewrite.added_bytes > 0.0:
-        said += "; rows are no longer summed up before the first one, which then carries "
-        said += f"{amount(rewrite.added_bytes)} more"
+    if rewrite.as_rows is not None:
+        return f"{said}. {_rows_for_sums(rewrite, rewrite.as_rows)}"
     if not rewrite.worth_it:
         said += ": not worth it"
     return said + "."
+
+
+def _rows_for_sums(rewrite: Rewrite, there: AsRows) -> str:
+    """What the shuffles that stay have to carry, and how wide a row may be for it."""
+    said = f"Before {_operators(rewrite.before)} rows are shuffled as they come: {there.rows:,.0f} of them in place of "
+    said += f"{there.sums:,.0f} sums of {there.sum_bytes:.1f} B."
+    if rewrite.even_row_bytes is None:
+        return said
+    narrow = f"a row takes less than {rewrite.even_row_bytes:.1f} B there"
+    if rewrite.worth_it:
+        return f"{said} Less is shuffled in all if {narrow}, which nobody measured."
+    return f"{said} Not worth it, unless {narrow}."
 
 
 def cautions(rewrite: Rewrite) -> tuple[str, ...]:
@@ -80,6 +90,10 @@ def cautions(rewrite: Rewrite) -> tuple[str, ...]:
     if rewrite.state_bytes is not None:
         said.append(f"Their {amount(rewrite.state_bytes)} of state in memory move together, partition by partition.")
     return tuple(said)
+
+
+def _operators(numbers: tuple[int, ...]) -> str:
+    return f"operator{'s' if len(numbers) > 1 else ''} {_listed(numbers)}"
 
 
 def _listed(numbers: tuple[int, ...]) -> str:

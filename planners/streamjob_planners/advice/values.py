@@ -67,6 +67,21 @@ class ShuffleNote:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class AsRows:
+    """What shuffles that stay carry differently after a rewrite: `rows` as they come, where `sums` of `sums_bytes` are
+    now; of a mean batch, all three above 0."""
+
+    rows: float
+    sums: float
+    sums_bytes: float
+
+    @property
+    def sum_bytes(self) -> float:
+        """Bytes of a sum."""
+        return self.sums_bytes / self.sums
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
     """A change of the query that leaves out `shuffles`.
 
@@ -76,7 +91,8 @@ class Rewrite:
         columns: what rows are spread by afterwards.
         before: operators before which rows have to be spread by `columns` explicitly.
         saved_bytes, saved_s: of a batch, of the shuffles left out; None where nobody measured.
-        added_bytes: what shuffles that stay carry more, because rows are no longer summed up before; bytes a batch.
+        as_rows: what shuffles that stay carry as rows, because these are no longer summed up before; None where none
+            is. How wide they will be nobody can measure before.
         state_bytes: state that moves together afterwards, partition by partition.
     """
 
@@ -87,18 +103,35 @@ class Rewrite:
     before: tuple[int, ...] = ()
     saved_bytes: float | None
     saved_s: float | None
-    added_bytes: float = 0.0
+    as_rows: AsRows | None = None
     state_bytes: float | None = None
 
     @property
     def net_bytes(self) -> float | None:
-        """Bytes that a batch shuffles less; below 0 it shuffles more."""
-        return None if self.saved_bytes is None else self.saved_bytes - self.added_bytes
+        """Bytes that a batch shuffles less; None where nobody measured, or where rows take the place of sums."""
+        return None if self.as_rows is not None else self.saved_bytes
+
+    @property
+    def even_row_bytes(self) -> float | None:
+        """Where rows take the place of sums: bytes of a row with which a batch shuffles as much as before."""
+        if self.as_rows is None or self.saved_bytes is None:
+            return None
+        return (self.saved_bytes + self.as_rows.sums_bytes) / self.as_rows.rows
+
+    @property
+    def likely_bytes(self) -> float | None:
+        """Bytes that a batch shuffles less if a row is as wide as a sum; below 0 it shuffles more.
+
+        Nothing to promise: it puts rewrites in an order, and tells those that are worth it.
+        """
+        if self.as_rows is None or self.saved_bytes is None:
+            return self.saved_bytes
+        return self.saved_bytes - (self.as_rows.rows - self.as_rows.sums) * self.as_rows.sum_bytes
 
     @property
     def worth_it(self) -> bool:
-        """Whether a batch shuffles less afterwards, as far as was measured."""
-        return self.net_bytes is None or self.net_bytes > 0.0
+        """Whether a batch shuffles less afterwards, as far as was measured, with rows as wide as sums."""
+        return self.likely_bytes is None or self.likely_bytes > 0.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,9 @@ import pytest
 
 from streamjob_planners.advice import sentences
 from streamjob_planners.advice.advise import advise
-from streamjob_planners.advice.values import JobPlan, Need, Operator, Shuffle
+from streamjob_planners.advice.values import AsRows, JobPlan, Need, Operator, Shuffle
+
+KIB = 1024.0
 
 
 def operator(number: int, *key: str, partitions: int = 4) -> Operator:
@@ -47,18 +49,57 @@ def test_a_key_of_nothing_but_time_is_still_a_key() -> None:
     assert rewrite.columns == ("window",)
 
 
-def test_rows_no_longer_summed_up_before_are_counted_against_it() -> None:
-    """10 sums of 30 bytes were 12 rows: 2 more of 30 bytes. Were they 30 rows, 600 bytes more for 100 saved."""
+def test_bytes_are_not_promised_where_rows_take_the_place_of_sums() -> None:
+    """As on real Spark (docs/figures/on-spark.md): 42 KiB were promised and 2 saved, since rows are wider than sums.
+
+    157 KiB in two shuffles became 155 KiB in one of 10,000 rows.
+    """
+    plan = chained(("window", "user"), ("window", "user", "page"), records=10_000.0, rows_before_sums=10_000.0)
+    between, first = plan.shuffles
+    sizes = (dataclasses.replace(between, size_bytes=42.0 * KIB), dataclasses.replace(first, size_bytes=115.0 * KIB))
+    (rewrite,) = advise(dataclasses.replace(plan, shuffles=sizes)).rewrites
+    assert rewrite.net_bytes is None
+    assert rewrite.even_row_bytes == pytest.approx(157.0 * KIB / 10_000)
+    assert rewrite.even_row_bytes > 155.0 * KIB / 10_000
+    assert rewrite.worth_it
+    assert sentences.effect(rewrite) == (
+        "1 shuffle less a batch, which carries 42 KiB and takes 0.5 s of tasks. Before operator 1 rows are shuffled as "
+        "they come: 10,000 of them in place of 10,000 sums of 11.8 B. Less is shuffled in all if a row takes less than "
+        "16.1 B there, which nobody measured."
+    )
+
+
+def test_many_rows_in_place_of_few_sums_are_not_worth_it() -> None:
+    """10 sums of 30 bytes and 100 bytes saved: 12 rows may have 33.3 bytes each, 30 rows not even half of a sum's."""
     (little,) = advise(chained(("user",), ("user", "page"), rows_before_sums=12.0)).rewrites
-    assert (little.added_bytes, little.net_bytes, little.worth_it) == (60.0, 40.0, True)
+    assert (little.even_row_bytes, little.worth_it) == (pytest.approx(400.0 / 12), True)
     (much,) = advise(chained(("user",), ("user", "page"), rows_before_sums=30.0)).rewrites
-    assert (much.added_bytes, much.worth_it) == (600.0, False)
-    assert sentences.effect(much).endswith("which then carries 600 B more: not worth it.")
+    assert (much.even_row_bytes, much.worth_it) == (pytest.approx(400.0 / 30), False)
+    assert sentences.effect(much).endswith(
+        "30 of them in place of 10 sums of 30.0 B. Not worth it, unless a row takes less than 13.3 B there."
+    )
+
+
+def test_all_shuffles_whose_sums_end_count_together() -> None:
+    """A join by user and page of two summed streams: 10 sums of 300 bytes and 20 of 500 become 40 and 60 rows."""
+    plan = chained(("user",), ("user", "page"), rows_before_sums=40.0)
+    more = shuffle(2, (), 1, 500.0, records=20.0, rows_before_sums=60.0)
+    (rewrite,) = advise(dataclasses.replace(plan, shuffles=(*plan.shuffles, more))).rewrites
+    assert rewrite.as_rows == AsRows(rows=100.0, sums=30.0, sums_bytes=800.0)
+    assert rewrite.even_row_bytes == 9.0
+
+
+@pytest.mark.parametrize("unknown", [{"records": None}, {"size_bytes": None}, {"rows_before_sums": None}])
+def test_sums_that_nobody_counted_count_as_rows(unknown) -> None:
+    plan = chained(("user",), ("user", "page"), rows_before_sums=30.0)
+    first = dataclasses.replace(plan.shuffles[1], **unknown)
+    (rewrite,) = advise(dataclasses.replace(plan, shuffles=(plan.shuffles[0], first))).rewrites
+    assert (rewrite.as_rows, rewrite.even_row_bytes, rewrite.net_bytes) == (None, None, 100.0)
 
 
 def test_the_same_columns_in_another_order_need_no_repartition() -> None:
     (rewrite,) = advise(chained(("user", "window"), ("window", "user"), rows_before_sums=1000.0)).rewrites
-    assert (rewrite.need, rewrite.columns, rewrite.added_bytes) == (Need.ORDER, ("window", "user"), 0.0)
+    assert (rewrite.need, rewrite.columns, rewrite.net_bytes) == (Need.ORDER, ("window", "user"), 100.0)
     assert sentences.headline(rewrite, 4) == (
         "Group operators 0 and 1 by the same columns in the same order: window, user."
     )
@@ -67,7 +108,7 @@ def test_the_same_columns_in_another_order_need_no_repartition() -> None:
 def test_an_operator_already_keyed_by_the_shared_columns_needs_no_repartition() -> None:
     """A join by user feeds an aggregation by user and page: its rows are where they are needed."""
     (rewrite,) = advise(chained(("user", "page"), ("user",))).rewrites
-    assert (rewrite.need, rewrite.before, rewrite.added_bytes) == (Need.SHARED, (), 0.0)
+    assert (rewrite.need, rewrite.before, rewrite.net_bytes) == (Need.SHARED, (), 100.0)
     assert sentences.headline(rewrite, 4).startswith("Key operators 0 and 1 alike, by user. Set spark.")
 
 
