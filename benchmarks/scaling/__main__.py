@@ -2,6 +2,7 @@
 
     python -m benchmarks.scaling                                  # all rules and traces, two seeds
     python -m benchmarks.scaling --seeds 20                       # more seeds
+    python -m benchmarks.scaling --seeds 3 --first-seed 2         # seeds that no rule was tried on
     python -m benchmarks.scaling --quick                          # a third of each trace, one seed
     python -m benchmarks.scaling --traces diurnal,step --rules utilization,hpa --seeds 3
     python -m benchmarks.scaling --seconds 480                    # a piece of at most eight minutes, then what there is
@@ -26,10 +27,10 @@ QUICK_PART = 1 / 3
 def main() -> None:
     """Run what is missing, print the tables."""
     given = _arguments()
-    seeds, part = (1, QUICK_PART) if given.quick else (given.seeds, 1.0)
+    first, seeds, part = given.first_seed, *((1, QUICK_PART) if given.quick else (given.seeds, 1.0))
     pieces = [
         Piece(trace=trace, rule=rule, seed=seed, part=part)
-        for seed in range(1, seeds + 1)
+        for seed in range(first, first + seeds)
         for trace in given.traces
         for rule in given.rules
     ]
@@ -55,6 +56,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--traces", type=_listed(catalogue.names()), default=list(catalogue.names()))
     parser.add_argument("--rules", type=_listed(arena.rules()), default=list(arena.rules()))
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="a third of each trace, one seed")
     parser.add_argument("--seconds", type=float, help="start no new run after this time")
     parser.add_argument("--publish", action="store_true", help="write the limits, the page and the pictures")
