@@ -38,7 +38,8 @@ def main() -> None:
     for piece, score in made(pieces, given.seconds):
         print(
             f"{piece.trace} {piece.rule} seed {piece.seed}: {score.executor_h:.1f} h, "
-            f"{100 * score.late_ratio:.1f} % late, {score.actions} actions",
+            f"{100 * score.late_ratio:.1f} % late ({100 * score.late_rows_ratio:.1f} % of rows), "
+            f"{score.actions} actions, {score.flaps} flaps",
             flush=True,
         )
         runs.append((piece, score))

@@ -1,5 +1,7 @@
 """Every trace, shortened, under rules of the registry: what no rule may ever do."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -69,6 +71,19 @@ def test_latency_counts_from_the_oldest_row_of_a_batch() -> None:
     starts = [batch.started_s for batch in score.batches]
     waited = [batch.end_s - before for batch, before in zip(score.batches[1:], starts, strict=False)]
     assert late[1:] == pytest.approx(waited, abs=1.5)
+
+
+def test_a_late_batch_counts_by_its_rows_too() -> None:
+    """Three batches that take all that came in 10, 70 and 10 s: one result of three is late, with most of the rows."""
+    rows, ends_s = (100.0, 700.0, 100.0), (12.0, 82.0, 92.0)
+    batches = run("step").batches
+    few = tuple(
+        dataclasses.replace(one, taken=taken, end_s=end_s)
+        for one, taken, end_s in zip(batches, rows, ends_s, strict=False)
+    )
+    found = scaling_score(dataclasses.replace(run("step"), batches=few, arrived=10.0 * np.arange(101.0)), 20.0)
+    assert found.late_ratio == pytest.approx(1 / 3)
+    assert found.late_rows_ratio == pytest.approx(7 / 9)
 
 
 def test_a_flap_is_a_change_taken_back_soon() -> None:
