@@ -120,14 +120,17 @@ def smallest(holds: Callable[[int], bool], most: int) -> int:
 
 def _worth_having(paces: Paces, most: int, outlook: Outlook, aim: Aim) -> int:
     """The fewest that keep up at all, where some do, and of which twice as many would hardly make batches shorter."""
-    rows = max(outlook.rate_rps * max(outlook.trigger_s, aim.batch_s or 0.0), 1.0)
+    rows = outlook.rate_rps * max(outlook.trigger_s, aim.batch_s or 0.0)
+
+    def long(executors: int) -> float:
+        found = paces(executors)
+        return found.batch_s(rows) if rows > 0.0 else found.row_s  # batches without end: rows take all of it
 
     def grows(executors: int) -> bool:
         return outlook.rate_rps * paces(executors).row_s > KEEPS_UP
 
     def flat(executors: int) -> bool:
-        twice_s = paces(min(2 * executors, most)).batch_s(rows)
-        return twice_s >= (1.0 - WORTH) * paces(executors).batch_s(rows)
+        return long(min(2 * executors, most)) >= (1.0 - WORTH) * long(executors)
 
     keeps_up = 1 if grows(most) or outlook.most_rows is not None else smallest(lambda n: not grows(n), most)
     return max(keeps_up, smallest(flat, most))

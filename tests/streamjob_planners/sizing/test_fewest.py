@@ -16,6 +16,7 @@ from streamjob_planners.sizing.pace import Paces, pace
 
 QUIET = Outlook(rate_rps=1000.0, backlog_rows=0.0, trigger_s=10.0, ready_s=60.0)
 AIM = Aim(batch_s=10.0, late_ratio=0.05, gone_within_s=660.0)
+KEEP_UP = Aim(batch_s=None, late_ratio=0.05, gone_within_s=660.0)
 
 
 def work(row_s: float = 1e-3, hot: float = 0.0, spread: float = 0.0, fixed_s: float = 0.5) -> Work:
@@ -153,3 +154,12 @@ def test_without_an_objective_rows_may_take_what_is_asked_of_the_time() -> None:
     assert (
         fewest(paces, 40, paces(2), outlook, calm).executors == 8
     )  # of seven, one has ten of 64 key groups: 62.5 percent
+
+
+@pytest.mark.parametrize(("hot", "executors"), [(0.0, 4), (0.45, 2)])
+def test_a_load_that_no_number_keeps_up_with_has_all_that_help(hot: float, executors: int) -> None:
+    """Of batches without an objective rows count alone: the work is spread over all of four, or one key group is half
+    of it."""
+    outlook = Outlook(rate_rps=10_000.0, backlog_rows=0.0, trigger_s=0.0, ready_s=60.0)
+    found = fewest(paces_of(work(hot=hot)), 4, paces_of(work(hot=hot))(2), outlook, KEEP_UP)
+    assert (found.reached, found.executors) == (False, executors)

@@ -78,8 +78,11 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
     why = words.fits(view, found.today, aim) if fits else words.enough(view, found.out, aim, model)
     if least > out:
         out, why = least, least_why
-    calm = max(found.calm.executors, found.out.executors if not found.today_enough else 1, memory.calm, hint_executors)
-    return Call(out=out, calm=calm, why=why, calm_why=words.enough(view, found.calm, aim, model))
+    by_time = max(found.calm.executors, found.out.executors if not found.today_enough else 1)
+    kept, kept_why = max((memory.calm, memory.why), (hint_executors, "a hint of the policy asks for it"))
+    if kept > by_time:
+        return Call(out=out, calm=kept, why=why, calm_why=kept_why, keeps=kept_why)
+    return Call(out=out, calm=by_time, why=why, calm_why=words.enough(view, found.calm, aim, model))
 
 
 def _ahead(situation: Situation, state: State, least_rps: float, ready_s: float) -> Forecast:
