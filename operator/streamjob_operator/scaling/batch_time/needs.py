@@ -29,7 +29,8 @@ SURE = 1.645
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """All that the need depends on. `ahead`: the rate when executors that are asked for now will be there; `highest`:
-    the highest rate expected until fewer executors could be taken back; `read_ago_s`: since the newest batch ended."""
+    the highest rate expected until fewer executors could be taken back; `read_ago_s`: since the newest batch ended; `cold_ratio`: times
+    what it takes later that the first batch on executors that come takes."""
 
     job: StreamJob
     fleet: Fleet
@@ -40,6 +41,7 @@ class View:
     ready_s: float
     trigger_s: float
     read_ago_s: float = 0.0
+    cold_ratio: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +121,7 @@ def _outlook(view: View, rate_rps: float) -> Outlook:
         rate_rps=rate_rps,
         backlog_rows=view.arriving.waiting_rows if view.arriving.backlog_rows > 0 else 0.0,
         read_ago_s=view.read_ago_s,
+        cold_ratio=view.cold_ratio,
         trigger_s=view.trigger_s,
         ready_s=view.ready_s,
         most_rows=view.arriving.most_rows,

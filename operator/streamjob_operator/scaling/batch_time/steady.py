@@ -99,5 +99,5 @@ def _veto(situation: Situation, state: State, found: Arriving) -> str | None:
         return "none may leave while queries beside are not measured"
     stirred_s, down_s = situation.memory.stirred_at_s, situation.job.spec.scaling.stabilization.down_s
     if stirred_s is not None and situation.now_s - stirred_s < down_s:
-        return f"none may leave within {format_duration(down_s)} of a loss of executors"
+        return f"none may leave within {format_duration(down_s)} of executors that were lost, or came without a share"
     return None
