@@ -28,9 +28,14 @@ SURE = 1.645
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """All that the need depends on. `ahead`: the rate when executors that are asked for now will be there; `highest`:
-    the highest rate expected until fewer executors could be taken back; `read_ago_s`: since the newest batch ended; `cold_ratio`: times
-    what it takes later that the first batch on executors that come takes."""
+    """All that the need depends on.
+
+    Attributes:
+        ahead: the rate when executors that are asked for now will be there.
+        highest: the highest rate expected until fewer executors could be taken back.
+        read_ago_s: seconds since the newest batch ended.
+        cold_ratio: times what it takes later that the first batch on executors that come takes.
+    """
 
     job: StreamJob
     fleet: Fleet
