@@ -43,6 +43,22 @@ def _overall(row: Total) -> tuple[str, ...]:
     )
 
 
+BRIEF = COLUMNS[:3]
+"""Hours, late batches, late rows."""
+
+
+def briefly(scores: Scores) -> str:
+    """One row for each trace, with hours, late batches and late rows of each rule."""
+    rules = sorted({rule for _, rule in scores})
+    heads = ("trace: executor-hours; late batches, %; late rows, %", *rules)
+    traces = dict.fromkeys(trace for trace, _ in scores)
+    return _table(heads, [(trace, *(_brief(scores[trace, rule]) for rule in rules)) for trace in traces])
+
+
+def _brief(seeds: tuple[ScalingScore, ...]) -> str:
+    return "; ".join(_cell(figure(seeds, name), shown, len(seeds)) for _, name, shown in BRIEF)
+
+
 def by_trace(scores: Scores, trace: str) -> str:
     """One row for each rule that was on the trace, the cheapest first."""
     rules = [rule for one, rule in scores if one == trace]
