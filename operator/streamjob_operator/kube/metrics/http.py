@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import datetime
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from http.client import HTTPException
@@ -16,6 +17,7 @@ from typing import Any
 import requests
 from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
+from urllib3.exceptions import LocationValueError
 from urllib3.util.retry import Retry
 
 from streamjob_operator.kube.metrics.tls import TlsAdapter
@@ -28,6 +30,7 @@ _ERROR_TYPES = frozenset(
     ("timeout", "canceled", "execution", "bad_data", "internal", "unavailable", "not_found", "not_acceptable")
 ) | {"too_many_requests", "too_large_entry"}
 """Of Prometheus, Thanos and Mimir."""
+_TOKEN = re.compile(r"[!-~]+")
 SecretReader = Callable[[str], Mapping[str, str] | None]
 """Name of a secret of the job's namespace -> its data in base64, None when there is none."""
 
@@ -71,13 +74,21 @@ def _login(auth: Auth | None, read_secret: SecretReader) -> tuple[str | None, tu
     name, denied = auth.secret_ref.name, KubeReason.PROMETHEUS_DENIED
     data = _secret(name, read_secret, denied)
     if "token" in data:
-        return data["token"].strip(), None
+        return _token(name, data["token"].strip()), None
     if "username" in data and "password" in data:
         return None, (data["username"], data["password"])
     raise Unavailable(
         f"Secret {name} has the keys {', '.join(sorted(data)) or '(none)'}; token, or username and password, is needed",
         code=denied,
     )
+
+
+def _token(name: str, token: str) -> str:
+    """What a header can hold: of any other the HTTP library's error would quote the log-in."""
+    if not _TOKEN.fullmatch(token):
+        what = "token is empty, or has spaces, line breaks or letters beyond ASCII; one word is needed"
+        raise Unavailable(f"Secret {name}: {what}.", code=KubeReason.PROMETHEUS_DENIED)
+    return token
 
 
 def _pair(name: str, read_secret: SecretReader) -> tuple[str, str]:
@@ -119,9 +130,14 @@ class Connection:
         retry = Retry(
             total=1, read=False, other=False, backoff_factor=0.2, status_forcelist=[429, 503], raise_on_status=False
         )
-        self._api = PrometheusConnect(
-            settings.url, headers=headers, auth=settings.login, retry=retry, session=session, timeout=self._timeout_s
-        )
+        # As bytes, because requests would write text in Latin-1, and Prometheus reads UTF-8.
+        login = None if settings.login is None else tuple(one.encode() for one in settings.login)
+        try:
+            self._api = PrometheusConnect(
+                settings.url, headers=headers, auth=login, retry=retry, session=session, timeout=self._timeout_s
+            )
+        except ValueError as error:
+            raise self._trouble(f"cannot be asked, its address is none: {error}") from error
         if settings.ca_pem is not None or settings.client_pem is not None:
             session.mount(
                 settings.url,
@@ -148,6 +164,9 @@ class Connection:
     def _asked(self, ask: Callable[[], Any]) -> list[dict[str, Any]]:
         try:
             result = ask()
+        except (requests.exceptions.InvalidHeader, UnicodeEncodeError) as error:
+            # Their own words quote what was to be sent.
+            raise self._trouble("cannot be asked: a header holds what none may") from error
         except requests.exceptions.SSLError as error:
             raise self._trouble(f"cannot be trusted: {_root(error)}", KubeReason.PROMETHEUS_TLS) from error
         except requests.exceptions.Timeout as error:
@@ -156,6 +175,8 @@ class Connection:
             raise self._trouble(f"does not answer: {_root(error)}") from error
         except (requests.exceptions.RequestException, PrometheusApiClientException, LookupError, TypeError) as error:
             raise self._trouble(f"answered in a way that cannot be read: {_root(error)}") from error
+        except LocationValueError as error:
+            raise self._trouble(f"cannot be asked, its address is none: {error}") from error
         if not isinstance(result, list):
             raise self._trouble("answered with something that is no list of series")
         return result

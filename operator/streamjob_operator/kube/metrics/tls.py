@@ -47,7 +47,7 @@ def _context(url: str, ca_pem: str | None, verify: bool) -> ssl.SSLContext:
             context.load_verify_locations(DEFAULT_CA_BUNDLE_PATH)
         else:
             context.load_verify_locations(cadata=ca_pem)
-    except (ssl.SSLError, ValueError) as error:
+    except (ssl.SSLError, ValueError, TypeError) as error:  # the last one for letters beyond ASCII
         message = f"ca.crt for Prometheus at {url} is no certificate: {error}."
         raise Unavailable(message, code=KubeReason.PROMETHEUS_TLS) from error
     return context
