@@ -136,7 +136,10 @@ class AgentMetrics:
 
     def _watch(self) -> None:
         while not self._stop.is_set():
-            self.scrape()
+            try:
+                self.scrape()
+            except Exception:  # noqa: BLE001 - whatever it is, later pages are read; a cycle runs into it, and tells
+                self.failed_scrapes += 1
             self._stop.wait(self._pause_s)
 
 
