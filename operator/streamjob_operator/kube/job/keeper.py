@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import random
 
-from streamjob_agent.wire import WireError
 from streamjob_operator.kube.api.finalizer import hold, release
 from streamjob_operator.kube.api.kinds import STREAM_JOBS
 from streamjob_operator.kube.api.reading import Reading, read_job
@@ -24,12 +23,11 @@ from streamjob_operator.kube.job.writing import write_status
 from streamjob_operator.kube.models.status import Handled, Status
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.partition_map.maps import Maps, MapView
-from streamjob_operator.kube.partition_map.memory import adopt, read_memory
+from streamjob_operator.kube.partition_map.memory import recalled
 from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.kube.report.tellings import tellings
-from streamjob_operator.memory import UnreadableMemory
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import Memory
 
@@ -113,8 +111,8 @@ class Keeper:
             self._log.info("The running moves are stopped.", extra={"token": steering.stop})
             seen = stop(maps, seen)
         handled = followed(status.handled, stop=steering.stop, refresh=steering.refresh)
-        memory, text = self._remembered(status, seen, now_s)
-        look = self._look(reading, job, status, seen, memory)
+        known = recalled(status.memory, seen, now_s)  # what the next cycle will start from, which tells its trouble
+        look = self._look(reading, job, status, seen, known.memory)
         facts = Facts(
             now_s=now_s,
             uid=reading.uid,
@@ -124,8 +122,8 @@ class Keeper:
             driver=look.facts,
             map=seen,
             agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s),
-            memory=memory,
-            memory_text=text,
+            memory=known.memory,
+            memory_text=known.text,
         )
         due_s = self._cycling.due_s(reading, facts)
         if due_s is not None and now_s >= due_s:
@@ -137,15 +135,6 @@ class Keeper:
         else:
             self._write(reading, facts, handled)
         return self._rest_s(due_s, look)
-
-    def _remembered(self, status: Status, seen: MapView | None, now_s: float) -> tuple[Memory, str | None]:
-        """What the next cycle will start from, for the status of turns without one; the text where it stands so."""
-        try:
-            kept = read_memory(status.memory)
-            memory = adopt(kept, () if seen is None else seen.plan(), now_s)
-        except (UnreadableMemory, WireError):
-            return Memory(), None  # the cycle tells
-        return memory, status.memory if memory is kept else None
 
     def _look(self, reading: Reading, job: StreamJob, status: Status, seen: MapView | None, memory: Memory) -> Look:
         now, now_s = (reading.uid, reading.generation), self._tools.clock()
@@ -187,8 +176,8 @@ class Keeper:
             release(self._tools.api, reading.document)
             return LONGEST_REST_S
         seen, status = Maps(self._tools.api, reading.document).read(), read_status(reading.document)
-        memory, _ = self._remembered(status, seen, self._tools.clock())
-        look = self._look(reading, reading.job, status, seen, memory)
+        known = recalled(status.memory, seen, self._tools.clock())
+        look = self._look(reading, reading.job, status, seen, known.memory)
         if look.gone:
             release(self._tools.api, reading.document)
         return min(look.next_look_s or LONGEST_REST_S, LONGEST_REST_S)
