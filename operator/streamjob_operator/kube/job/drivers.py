@@ -32,6 +32,7 @@ class Asked:
     """One turn's question about a driver.
 
     `repair`: apply again what stands around it. `granted`: the account of an adopted driver that was given its rights.
+    `lacking`: sentences about what could not be made around a driver of ours when that was tried last.
     """
 
     reading: Reading
@@ -42,16 +43,21 @@ class Asked:
     now_s: float
     repair: bool
     granted: str | None = None
+    lacking: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What was found. `gone`: nothing of it runs any more, so that a deleted StreamJob may go. `granted`: see Asked."""
+    """What was found. `gone`: nothing of it runs any more, so that a deleted StreamJob may go.
+
+    `granted`, `lacking`: see Asked.
+    """
 
     facts: DriverFacts
     next_look_s: float | None = None
     gone: bool = False
     granted: str | None = None
+    lacking: tuple[str, ...] = ()
 
 
 class Drivers(Protocol):
@@ -90,7 +96,9 @@ class KubeDrivers:
             monitoring=self._monitoring,
         )
         state = reconcile_driver(self._api, facts, from_status(told), asked.now_s, repair=asked.repair)
-        return Look(facts=_own_facts(state, asked), next_look_s=state.next_look_s, gone=state.gone)
+        lacking = asked.lacking if state.lacking is None else state.lacking
+        told_facts = dataclasses.replace(_own_facts(state, asked), lacking=" ".join(lacking) or None)
+        return Look(facts=told_facts, next_look_s=state.next_look_s, gone=state.gone, lacking=lacking)
 
     def _adopted(self, asked: Asked) -> Look:
         """Nothing of theirs is stopped: a deleted StreamJob takes back its marks and may go."""

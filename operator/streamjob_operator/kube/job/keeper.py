@@ -37,6 +37,8 @@ LONGEST_REST_S, SHORTEST_REST_S = 30.0, 0.5
 REPAIR_S = 3600.0
 """Between two times that what stands around a driver is applied again, shortened by chance as rests are: nobody watches
 roles, services and monitors, and somebody may have deleted one."""
+REPAIR_AGAIN_S = 300.0
+"""The same where some of it could not be made."""
 LONGEST_END_S = 180.0
 """A deleted StreamJob goes after this time, whatever its driver does: Kubernetes takes away what it owns."""
 
@@ -53,6 +55,7 @@ class Keeper:
         self._repaired: tuple[str, int] | None = None
         self._repair_at_s = 0.0
         self._granted: str | None = None
+        self._lacking: tuple[str, ...] = ()
         self._heartbeat = Heartbeat()
 
     def turn(self, *, cycle: bool = True) -> Rest:
@@ -87,7 +90,12 @@ class Keeper:
         finally:
             if reading.job is not None and reading.deleted_at_s is None:
                 said = Facts(
-                    now_s=now_s, uid=reading.uid, generation=reading.generation, job=reading.job, error=sentence
+                    now_s=now_s,
+                    uid=reading.uid,
+                    generation=reading.generation,
+                    job=reading.job,
+                    unknown=reading.unknown,
+                    error=sentence,
                 )
                 self._write(reading, said, read_status(document).handled)
 
@@ -147,11 +155,12 @@ class Keeper:
             now_s=now_s,
             repair=self._repaired != now or now_s >= self._repair_at_s,
             granted=self._granted,
+            lacking=self._lacking,
         )
         look = self._tools.drivers.look(asked)
-        self._repaired, self._granted = now, look.granted
+        self._repaired, self._granted, self._lacking = now, look.granted, look.lacking
         if asked.repair:
-            self._repair_at_s = now_s + REPAIR_S * _a_little_less()
+            self._repair_at_s = now_s + (REPAIR_AGAIN_S if look.lacking else REPAIR_S) * _a_little_less()
         return look
 
     def _rest_s(self, due_s: float | None, look: Look) -> float:
