@@ -24,6 +24,7 @@ from streamjob_operator.kube.models.status import Handled, Status
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.partition_map.maps import Maps, MapView
 from streamjob_operator.kube.partition_map.memory import recalled
+from streamjob_operator.kube.pods.lost_nodes import Since
 from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
@@ -56,6 +57,8 @@ class Keeper:
         self._repair_at_s = 0.0
         self._granted: str | None = None
         self._lacking: tuple[str, ...] = ()
+        self._leaving: Since = {}
+        self._ending: tuple[str, float] | None = None  # uid, and when its deletion was seen first
         self._heartbeat = Heartbeat()
 
     def turn(self, *, cycle: bool = True) -> Rest:
@@ -156,9 +159,11 @@ class Keeper:
             repair=self._repaired != now or now_s >= self._repair_at_s,
             granted=self._granted,
             lacking=self._lacking,
+            leaving=self._leaving,
         )
         look = self._tools.drivers.look(asked)
-        self._repaired, self._granted, self._lacking = now, look.granted, look.lacking
+        self._repaired, self._granted = now, look.granted
+        self._lacking, self._leaving = look.lacking, look.leaving
         if asked.repair:
             self._repair_at_s = now_s + (REPAIR_AGAIN_S if look.lacking else REPAIR_S) * _a_little_less()
         return look
@@ -179,13 +184,17 @@ class Keeper:
 
     def _end(self, reading: Reading) -> float:
         """The StreamJob is to go: stop its driver in order, then let it go; always within LONGEST_END_S."""
-        overdue = self._tools.clock() - (reading.deleted_at_s or 0.0) > LONGEST_END_S
+        now_s = self._tools.clock()
+        if self._ending is None or self._ending[0] != reading.uid:
+            self._ending = (reading.uid, now_s)
+        # By whichever clock is ahead: the API server's may be hours before ours, and this process may have just begun.
+        overdue = now_s - min(self._ending[1], reading.deleted_at_s or now_s) > LONGEST_END_S
         self._cycling.close()
         if reading.job is None or overdue:
             release(self._tools.api, reading.document)
             return LONGEST_REST_S
         seen, status = Maps(self._tools.api, reading.document).read(), read_status(reading.document)
-        known = recalled(status.memory, seen, self._tools.clock())
+        known = recalled(status.memory, seen, now_s)
         look = self._look(reading, reading.job, status, seen, known.memory)
         if look.gone:
             release(self._tools.api, reading.document)
