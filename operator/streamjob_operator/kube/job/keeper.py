@@ -28,7 +28,7 @@ from streamjob_operator.kube.pods.lost_nodes import Since
 from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
-from streamjob_operator.kube.report.tellings import tellings
+from streamjob_operator.kube.report.tellings import shape, tellings
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import Memory
 
@@ -88,7 +88,8 @@ class Keeper:
             return
         reading = read_job(document)
         try:
-            telling = Telling(reason=KubeReason.OPERATOR_ERROR.value, note=sentence, action="Reconcile", warning=True)
+            reason, key = KubeReason.OPERATOR_ERROR.value, shape(sentence)
+            telling = Telling(reason=reason, note=sentence, action="Reconcile", key=key, warning=True)
             self._tools.events.tell(document, telling, now_s)
         finally:
             if reading.job is not None and reading.deleted_at_s is None:
