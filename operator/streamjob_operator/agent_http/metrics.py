@@ -50,8 +50,12 @@ class AgentMetrics:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop.set()
+        self.let_go()
         self._thread.join(timeout=10.0)
+
+    def let_go(self) -> None:
+        """No page is read any more. One that is being read, of an agent that may hang, is not waited for."""
+        self._stop.set()
 
     def scrape(self) -> None:
         """Read one page between two observations; a failure is counted: the next observation runs into it anyway."""
