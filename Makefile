@@ -10,7 +10,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 SPARK_WHOLE ?= 4.0.5 4.3.0
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults demo-operator test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka bench-scaling peers object-store mutants clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka bench-scaling peers object-store mutants clean
 
 setup: $(VENV)/.ready
 
@@ -94,6 +94,12 @@ e2e: setup
 # What may go wrong around the operator, one fault at a time, and what came of it: a table, in a quarter of an hour.
 faults: kube
 	$(BIN)/python -m e2e.faults $(ONLY) $(if $(PAGE),--page $(PAGE))
+
+# One operator for many jobs that come, go and change, on a real API server with a real Prometheus: cycles, reactions,
+# requests, memory beside the aims. JOBS=60 for less; a minute for each of ten trials.
+JOBS ?= 1000
+fleet: kube
+	$(BIN)/python -m benchmarks.operator.fleet --jobs $(JOBS) --large 10000 --churn 2 --trials 10 --seconds 60 --out benchmarks/limits/operator.json
 
 # The operator on a real API server with a real Prometheus and a real Spark: `kubectl apply`, and watch.
 demo-operator: kube

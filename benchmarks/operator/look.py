@@ -26,7 +26,8 @@ class Look:
     """Its metrics page, CPU seconds, memory in bytes, lengths of all jobs' newest cycles, and how soon people were
     followed since the look before.
 
-    Memory is that of its main process, now and at most, and what it shares with nobody together with its planners.
+    Memory is that of its main process, now and at most, and what it shares with nobody together with its planners;
+    threads and open files are the main process's.
     """
 
     at_s: float
@@ -35,6 +36,8 @@ class Look:
     rss_bytes: int
     peak_bytes: int
     family_bytes: int
+    threads: int
+    files: int
     newest_s: tuple[float, ...]
     reactions_s: tuple[float, ...]
 
@@ -56,6 +59,8 @@ class Look:
             rss_bytes=int(status["VmRSS"].split()[0]) * 1024,
             peak_bytes=int(status["VmHWM"].split()[0]) * 1024,
             family_bytes=sum(_proportional_bytes(pid) for pid in family),
+            threads=int(status["Threads"]),
+            files=len(os.listdir(f"/proc/{operator.pid}/fd")),
             newest_s=tuple(_cycle_seconds(api, namespace)),
             reactions_s=reactions.taken(),
         )
@@ -117,6 +122,7 @@ def figures(before: Look, after: Look) -> dict[str, Any]:
         "cycle time p50, ms": round(1000 * float(np.quantile(after.newest_s, 0.5)), 1),
         "cycle time p95, ms": round(1000 * float(np.quantile(after.newest_s, 0.95)), 1),
         "reaction p50, s": _quantile(after.reactions_s, 0.5),
+        "reaction p99, s": _quantile(after.reactions_s, 0.99),
         "reaction at most, s": _quantile(after.reactions_s, 1.0),
         "reactions": len(after.reactions_s),
         "mean cycle time, ms": round(1000 * grown[("streamjob_operator_cycle_seconds_sum", ())] / cycles, 1),
@@ -130,6 +136,8 @@ def figures(before: Look, after: Look) -> dict[str, Any]:
         "memory of the operator, MiB": round(after.rss_bytes / 2**20),
         "memory of the operator at most, MiB": round(after.peak_bytes / 2**20),
         "memory with planning processes, MiB": round(after.family_bytes / 2**20),
+        "threads": after.threads,
+        "open files": after.files,
     }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import STREAM_JOBS
+from streamjob_operator.kube.api.refusals import NotFound
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.ports import Unavailable
 
@@ -47,8 +48,8 @@ class Reactions:
         while not self._stop.wait(PAUSE_S):
             try:
                 self._ask(str(self._rng.choice(self._names)))
-            except Unavailable:
-                continue
+            except (Unavailable, NotFound):
+                continue  # it is being made again
 
     def _ask(self, name: str) -> None:
         token, begun_s = str(time.time()), time.monotonic()

@@ -26,6 +26,10 @@ SOURCES = (
 )
 RULES = Path("operator/streamjob_operator/scaling")
 """Folders within are rules: what is in one that a rule does not import changes none of its figures."""
+FOR_RULES = (Path("planners/streamjob_planners/forecast"), Path("planners/streamjob_planners/sizing"))
+"""Only rules ask these, so that the same holds of them."""
+ROOMS = (Path("operator"), Path("planners"))
+IMPORT = re.compile(r"^from (streamjob_[\w.]+) import (\([^)]*\)|.*)$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +50,7 @@ class Piece:
 @functools.cache
 def version(rule: str) -> str:
     """Of the code that a rule's figures come from: other code, other figures."""
-    shared = {file for source in SOURCES for file in _files(Path(source)) if RULES not in file.parent.parents}
+    shared = {file for source in SOURCES for file in _files(Path(source)) if not _of_rules(file)}
     digest = hashlib.sha256()
     for path in sorted(shared | _own(rule)):
         digest.update(path.read_bytes())
@@ -57,18 +61,32 @@ def _files(source: Path) -> Iterator[Path]:
     return source.rglob("*.py") if source.is_dir() else iter((source,))
 
 
+def _of_rules(file: Path) -> bool:
+    """Whether it concerns those rules alone that import it."""
+    return RULES in file.parent.parents or any(folder in file.parents for folder in FOR_RULES)
+
+
 def _own(rule: str) -> set[Path]:
-    """The rule's module and those of its folder that it imports, directly or not; none of a rule of the simulator."""
+    """The rule's module and those that it imports of what concerns rules alone, directly or not; none of a rule of the
+    simulator."""
     if rule not in registry.names():
         return set()
-    module = Path(inspect.getfile(type(registry.get(rule)))).relative_to(Path.cwd())
-    found, new = set(), {module}
+    found: set[Path] = set()
+    new = {Path(inspect.getfile(type(registry.get(rule)))).relative_to(Path.cwd())}
     while new:
         found |= new
-        lines = (line for file in new for line in file.read_text(encoding="utf-8").splitlines() if "import" in line)
-        words = {word for line in lines for word in re.findall(r"\w+", line)}
-        new = {file for file in module.parent.glob("*.py") if file.stem in words} - found
+        new = {other for file in new for other in _imported(file) if _of_rules(other)} - found
     return found
+
+
+def _imported(file: Path) -> Iterator[Path]:
+    """Our modules that a file names in its imports."""
+    for package, names in IMPORT.findall(file.read_text(encoding="utf-8")):
+        for name in ("", *re.findall(r"\w+", names)):
+            for room in ROOMS:
+                path = (room / package.replace(".", "/") / name).with_suffix(".py")
+                if path.exists():
+                    yield path
 
 
 def kept(piece: Piece) -> ScalingScore | None:

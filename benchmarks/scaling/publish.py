@@ -19,7 +19,8 @@ PICTURE, OUT = Path("docs/pictures/scaling-rules.png"), Path("out/benchmarks/sca
 
 def publish(scores: Scores) -> None:
     """Write all four; the page keeps its words, only what stands between its marks is new."""
-    kept = {"python": platform.python_version(), "traces": document(scores)}
+    before = json.loads(LIMITS.read_text(encoding="utf-8"))
+    kept = {**before, "python": platform.python_version(), "traces": document(scores)}
     LIMITS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     picture.draw(scores, PICTURE)
     overall, traces = show.overall(scores), _traces(scores)
@@ -30,6 +31,18 @@ def publish(scores: Scores) -> None:
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(_html(scores), encoding="utf-8")
     print(f"Written: {LIMITS}, {PAGE}, {PICTURE}, {OUT}")
+
+
+def publish_some(scores: Scores, first_seed: int) -> None:
+    """Write what some rules did on other seeds: into the limits, and between marks of its own on the page."""
+    count = max(len(seeds) for seeds in scores.values())
+    kept = json.loads(LIMITS.read_text(encoding="utf-8"))
+    kept["others"] = {"first_seed": first_seed, "seeds": count, "traces": document(scores)}
+    LIMITS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    told = f"Seeds {first_seed} to {first_seed + count - 1}, mean and standard deviation trace by trace."
+    text = f"{told}\n\n{show.overall(scores)}\n\n{show.briefly(scores)}"
+    PAGE.write_text(_between(PAGE.read_text(encoding="utf-8"), "others", text), encoding="utf-8")
+    print(f"Written: {LIMITS}, {PAGE}")
 
 
 def _seeds(scores: Scores) -> str:

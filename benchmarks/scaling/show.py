@@ -11,6 +11,7 @@ from streamjob_sim.scaling_score import ScalingScore
 COLUMNS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("executor-hours", "executor_h", lambda value: f"{value:.1f}"),
     ("late batches, %", "late_ratio", lambda value: f"{100 * value:.1f}"),
+    ("late rows, %", "late_rows_ratio", lambda value: f"{100 * value:.1f}"),
     ("latency p50, s", "latency_p50_s", lambda value: f"{value:.0f}"),
     ("latency p99, s", "latency_p99_s", lambda value: f"{value:.0f}"),
     ("lag p50, 1000 rows", "lag_p50_rows", lambda value: f"{value / 1000:.0f}"),
@@ -25,7 +26,7 @@ COLUMNS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
 def overall(scores: Scores) -> str:
     """One row for each rule, all traces together."""
     rows = [_overall(row) for row in totals(scores)]
-    heads = ("rule", "executor-hours", "late batches, %", "worst p99, s", "actions", "flaps", "moves", "moved, GB")
+    heads = ("rule", "executor-hours", "late batches, %", "late rows, %", "worst p99, s", "actions", "flaps", "moves")
     return _table(heads, rows)
 
 
@@ -34,12 +35,28 @@ def _overall(row: Total) -> tuple[str, ...]:
         row.rule,
         f"{row.executor_h:.1f}",
         f"{100 * row.late_ratio:.1f}",
+        f"{100 * row.late_rows_ratio:.1f}",
         f"{row.worst_p99_s:.0f}",
         f"{row.actions:.0f}",
         f"{row.flaps:.0f}",
         f"{row.moves:.0f}",
-        f"{row.moved_bytes / 1e9:.1f}",
     )
+
+
+BRIEF = COLUMNS[:3]
+"""Hours, late batches, late rows."""
+
+
+def briefly(scores: Scores) -> str:
+    """One row for each trace, with hours, late batches and late rows of each rule."""
+    rules = sorted({rule for _, rule in scores})
+    heads = ("trace: executor-hours; late batches, %; late rows, %", *rules)
+    traces = dict.fromkeys(trace for trace, _ in scores)
+    return _table(heads, [(trace, *(_brief(scores[trace, rule]) for rule in rules)) for trace in traces])
+
+
+def _brief(seeds: tuple[ScalingScore, ...]) -> str:
+    return "; ".join(_cell(figure(seeds, name), shown, len(seeds)) for _, name, shown in BRIEF)
 
 
 def by_trace(scores: Scores, trace: str) -> str:

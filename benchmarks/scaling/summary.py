@@ -58,11 +58,11 @@ class Total:
     rule: str
     executor_h: float
     late_ratio: float
+    late_rows_ratio: float
     worst_p99_s: float
     actions: float
     flaps: float
     moves: float
-    moved_bytes: float
 
 
 def totals(scores: Scores) -> list[Total]:
@@ -81,9 +81,9 @@ def _total(rule: str, traces: list[tuple[ScalingScore, ...]]) -> Total:
         rule=rule,
         executor_h=sum(each("executor_h")),
         late_ratio=float(np.mean(each("late_ratio"))),
+        late_rows_ratio=float(np.mean(each("late_rows_ratio"))),
         worst_p99_s=max(each("latency_p99_s")),
         actions=sum(each("actions")),
         flaps=sum(each("flaps")),
         moves=sum(each("moves")),
-        moved_bytes=sum(each("moved_bytes")),
     )

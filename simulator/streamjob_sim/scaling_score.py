@@ -21,6 +21,7 @@ class ScalingScore:
     Attributes:
         executor_h: hours of executors, from being ready to leaving.
         late_ratio: share of batches whose results came later than the objective.
+        late_rows_ratio: share of rows in such batches; one batch of a backlog holds the rows of many others.
         latency_p50_s, latency_p99_s: of batches, from the arrival of a batch's oldest row to its end.
         lag_p50_rows, lag_p99_rows: rows waiting at the end of a batch.
         actions: changes of the executors wanted; `flaps` those that were taken back within FLAP_S.
@@ -30,6 +31,7 @@ class ScalingScore:
 
     executor_h: float
     late_ratio: float
+    late_rows_ratio: float
     latency_p50_s: float
     latency_p99_s: float
     lag_p50_rows: float
@@ -45,9 +47,11 @@ def scaling_score(score: Score, objective_s: float) -> ScalingScore:
     """The figures of a run with at least one batch; `objective_s` is how late results may be, seconds."""
     latency_s, steps = latencies_s(score), timed_changes(score.turns)
     waiting = np.array([batch.waiting for batch in score.batches])
+    rows, late = np.array([batch.taken for batch in score.batches]), latency_s > objective_s
     return ScalingScore(
         executor_h=score.executor_s / 3600.0,
-        late_ratio=float((latency_s > objective_s).mean()),
+        late_ratio=float(late.mean()),
+        late_rows_ratio=float(rows[late].sum() / max(rows.sum(), 1.0)),
         latency_p50_s=float(np.percentile(latency_s, 50)),
         latency_p99_s=float(np.percentile(latency_s, 99)),
         lag_p50_rows=float(np.percentile(waiting, 50)),

@@ -123,10 +123,11 @@ def test_a_pod_that_its_node_does_not_end_is_taken_away_and_told(pods: Pods) -> 
     (leaving,) = pods.found().leaving
     assert leaving.executor_id == "11"
     assert "11" not in pods.found().names  # it is none of those that are there
-    events = Events(pods.api)
-    assert let_go(pods.api, events, pods.found(), leaving.due_s + 59.0) == ()
+    events, since, ends_s = Events(pods.api), {leaving.uid: NOW_S}, NOW_S + leaving.grace_s
+    assert leaving.grace_s == 1.0
+    assert let_go(pods.api, events, pods.found(), since, ends_s + 59.0) == ()
     assert pods.found().leaving == (leaving,)
-    assert let_go(pods.api, events, pods.found(), leaving.due_s + 61.0) == ("spark-1-exec-11",)
+    assert let_go(pods.api, events, pods.found(), since, ends_s + 61.0) == ("spark-1-exec-11",)
     assert pods.found().leaving == ()
     assert [one.executor_id for one in pods.found().pods] == ["1", "2", "10"]  # the others stay
 
@@ -142,5 +143,5 @@ def test_another_pod_of_that_name_is_spared(pods: Pods) -> None:
     seen = pods.found()
     pods.kubectl("delete", "pod", "spark-1-exec-11", "--grace-period=0", "--force")
     pods.kubectl.apply(executor_pod("spark-1", "spark-1", "11"))
-    let_go(pods.api, Events(pods.api), seen, seen.leaving[0].due_s + 61.0)
+    let_go(pods.api, Events(pods.api), seen, {seen.leaving[0].uid: NOW_S}, NOW_S + 3600.0)
     assert "11" in pods.found().names

@@ -32,6 +32,7 @@ class FakeAgent:
     status_code: int = 200
     cut: bool = False
     garbage: bytes | None = None
+    spoiled: tuple[str, str] | None = None  # in every line of the page the first text is the second one
     traffic_bytes: float = 0.0
     traffic_batches: int = 0
     reads_traffic: bool = True
@@ -79,7 +80,8 @@ class FakeAgent:
             lines += self._told_stages()
         if self.state_limit is not None:
             lines += self._told_memory(self.state_limit)
-        return "\n".join(lines) + "\n"
+        page = "\n".join(lines) + "\n"
+        return page if self.spoiled is None else page.replace(*self.spoiled)
 
     @staticmethod
     def _told_memory(limit: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from worlds import World, even, job, warm
+from worlds import World, even, job, ruled, warm
 
 from streamjob_operator.values import Reason
 from streamjob_planners.model import MoveReason
@@ -44,13 +44,16 @@ def test_a_need_for_executors_is_not_kept_waiting_by_moves_under_way() -> None:
     assert record.verdict.executors_target == 3
 
 
-def test_a_scale_in_replaces_moves_under_way_with_those_that_empty_the_executor() -> None:
-    world = warm(even(4, 3, 10.0), AUTO)
+@pytest.mark.parametrize(("rule", "marked"), [("utilization", 2), ("batch-time", 1)])
+def test_a_scale_in_replaces_moves_under_way_with_those_that_empty_the_executor(rule: str, marked: int) -> None:
+    """Two would be busy to 60 percent: too near to 70 while nobody knows how sure the rate is."""
+    of = ruled(rule)
+    world = warm(even(4, 3, 10.0), of)
     world.moves_pending = 3
-    verdict = world.turn(AUTO).verdict
+    verdict = world.turn(of).verdict
     assert (verdict.act, verdict.reason) == (True, Reason.SCALE_IN)
     assert verdict.plan is not None
-    assert len(verdict.marked_for_removal) == 2
+    assert len(verdict.marked_for_removal) == marked
     assert {move.reason for move in verdict.plan.moves} == {MoveReason.DRAIN}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from worlds import World, job, warm
+from worlds import World, job, ruled, warm
 
 from streamjob_operator.values import Advice, MemoryAdvice, Reason
 
@@ -63,8 +63,9 @@ def test_an_executor_above_its_limit_may_lose_and_get_nothing() -> None:
     assert world.owners == ["0", "1", "1"]
 
 
-def test_executors_that_state_needs_are_not_taken_away() -> None:
-    of = job()
+@pytest.mark.parametrize("rule", ["batch-time", "utilization"])
+def test_executors_that_state_needs_are_not_taken_away(rule: str) -> None:
+    of = ruled(rule)
     world = World(
         loads=[5.0] * 6,
         owners=["0", "0", "1", "1", "2", "2"],

@@ -2,11 +2,13 @@
 
 import dataclasses
 
-from worlds import World, even, job, warm
+import pytest
+from worlds import World, even, job, ruled, warm
 
 from streamjob_operator.values import Reason
 
 AUTO = job()
+BOTH = pytest.mark.parametrize("rule", ["batch-time", "utilization"])
 
 
 def run(world: World, cycles: int, of: object = AUTO) -> list[Reason]:
@@ -64,14 +66,16 @@ def test_scale_in_waits_for_its_stabilisation() -> None:
     assert Reason.SCALE_IN in reasons
 
 
-def test_one_busy_window_starts_the_stabilisation_anew() -> None:
-    slow = job(("down: 0s", "down: 30s"))
+@pytest.mark.parametrize(("rule", "calm"), [("utilization", 2), ("batch-time", 3)])
+def test_one_busy_window_starts_the_stabilisation_anew(rule: str, calm: int) -> None:
+    """By batch time the busy window counts up to the measurement after it."""
+    slow = ruled(rule, ("down: 0s", "down: 30s"))
     world = warm(even(4, 4, 5.0), slow)
     run(world, 2, slow)
     world.loads = [16.0] * 16
     run(world, 1, slow)
     world.loads = [5.0] * 16
-    assert run(world, 3, slow) == [Reason.STABILIZING, Reason.STABILIZING, Reason.SCALE_IN]
+    assert run(world, calm + 1, slow) == [*[Reason.STABILIZING] * calm, Reason.SCALE_IN]
 
 
 def test_scale_out_can_be_stabilised_too() -> None:
@@ -108,8 +112,9 @@ def test_bounds_hold_whatever_the_load() -> None:
     assert idle.assignments == []
 
 
-def test_more_executors_than_allowed_are_drained() -> None:
-    narrow = job(("min: 1, max: 6", "min: 1, max: 2"))
+@BOTH
+def test_more_executors_than_allowed_are_drained(rule: str) -> None:
+    narrow = ruled(rule, ("min: 1, max: 6", "min: 1, max: 2"))
     world = warm(even(4, 4, 12.0), narrow)
     run(world, 10, narrow)
     assert len(world.executors) == 2
@@ -122,9 +127,16 @@ def test_a_window_may_forbid_scaling_in() -> None:
     assert run(world, 2, denied) == [Reason.WINDOW_DENIES] * 2
 
 
+def test_by_batch_time_executors_that_could_not_be_balanced_are_no_wish() -> None:
+    world, of = even(5, 1, 25.0), ruled("batch-time")
+    record = warm(world, of).turn(of)
+    assert record.scaling is not None
+    assert (record.scaling.needed, record.scaling.reason) == (3, Reason.SCALE_IN)
+
+
 def test_nothing_is_marked_when_the_rest_could_not_be_balanced() -> None:
-    world = even(5, 1, 25.0)  # two executors would have 75 and 50 points
-    record = warm(world, AUTO).turn(AUTO)
+    world, of = even(5, 1, 25.0), ruled("utilization")  # two executors would have 75 and 50 points
+    record = warm(world, of).turn(of)
     assert record.scaling is not None
     assert record.scaling.needed == 2
     assert record.scaling.reason is Reason.WOULD_UNBALANCE
@@ -140,12 +152,14 @@ def test_recommended_scaling_is_told_and_not_done() -> None:
     assert (record.verdict.act, world.assignments) == (False, [])
 
 
-def test_a_backlog_asks_for_more_than_the_steady_load() -> None:
-    world = warm(even(2, 6, 10.0), AUTO)
+@BOTH
+def test_a_backlog_asks_for_more_than_the_steady_load(rule: str) -> None:
+    of = ruled(rule)
+    world = warm(even(2, 6, 10.0), of)
     world.rates = {"lag_rows": 100.0}
-    assert run(world, 1) == [Reason.BALANCED]
+    assert run(world, 1, of) == [Reason.BALANCED]
     world.rates = {"lag_rows": 100_000.0}
-    assert run(world, 1) == [Reason.SCALE_OUT]
+    assert run(world, 1, of) == [Reason.SCALE_OUT]
 
 
 def test_a_batch_that_does_not_fit_into_its_trigger_interval_asks_for_more() -> None:

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from worlds import World, even, job
+from worlds import World, even, job, ruled
 
 from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, QueryStatus
 from streamjob_operator.assignment import make_assignments
@@ -169,7 +169,8 @@ def test_executors_are_for_the_work_of_both() -> None:
 def test_people_are_told_whose_key_group_it_is() -> None:
     both = driver()
     both.queries["b"].loads[3] = 60.0
-    records = [both.turn() for _ in range(3)]
+    by_load = ruled("utilization", ("down: 0s", "down: 1h"))  # which leaves the executors as they are
+    records = [both.turn(by_load) for _ in range(3)]
     assert any("of operator 0 of query clicks" in one.verdict.message for one in records), [
         one.verdict.message for one in records
     ]

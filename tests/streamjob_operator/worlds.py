@@ -64,6 +64,11 @@ def job(*changes: tuple[str, str], annotations: dict[str, str] | None = None) ->
     return made.model_copy(update={"metadata": metadata})
 
 
+def ruled(rule: str, *changes: tuple[str, str]) -> StreamJob:
+    """The job under a scaling rule."""
+    return job(("scaling: {mode: Auto", f"scaling: {{mode: Auto, rule: {rule}"), *changes)
+
+
 @dataclasses.dataclass(kw_only=True)
 class World:
     """Implements MetricsSource, Actuator and MemoryStore. `loads` are percent points of one executor per group."""

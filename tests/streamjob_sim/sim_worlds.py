@@ -47,6 +47,11 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     return result
 
 
+def elastic(rule: str) -> dict[str, Any]:
+    """The elastic policy under a scaling rule."""
+    return merged(ELASTIC, {"scaling": {"rule": rule}})
+
+
 def operators(*specs: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Operators like the base one, each with changes."""
     return [merged(BASE["operators"][0], spec) for spec in specs]

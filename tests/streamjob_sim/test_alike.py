@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import pytest
-from sim_worlds import ELASTIC, merged, world
+from sim_worlds import elastic, merged, world
 
 from streamjob_sim.score import Score
 from streamjob_sim.simulate import job_of, simulate
@@ -14,13 +14,14 @@ from streamjob_sim.simulate import job_of, simulate
 DAY: dict[str, Any] = {
     "duration": "3h",
     "arrival": {"rate": 4000, "steps": [{"at": "1h", "rate": 9000}, {"at": "2h", "rate": 3000}]},
-    "policy": {**ELASTIC, "balancing": {"statisticsPeriod": "5m", "planDeadline": "20s", "maxIterations": 2000}},
+    "policy": {"balancing": {"statisticsPeriod": "5m", "planDeadline": "20s", "maxIterations": 2000}},
 }
 
 
-@pytest.fixture(scope="module")
-def both() -> tuple[Score, Score]:
-    runs = [world(merged(DAY, {"batch": {"alike": alike}})) for alike in (False, True)]
+@pytest.fixture(scope="module", params=["utilization", "batch-time"])
+def both(request: pytest.FixtureRequest) -> tuple[Score, Score]:
+    day = merged(DAY, {"policy": elastic(request.param)})
+    runs = [world(merged(day, {"batch": {"alike": alike}})) for alike in (False, True)]
     each, alike = (simulate(one, job_of(one), "greedy", 1) for one in runs)
     return each, alike
 
@@ -29,7 +30,7 @@ def test_there_are_far_fewer_batches_to_work_out(both: tuple[Score, Score]) -> N
     each, alike = both
     assert all(batch.times == 1 for batch in each.batches)
     assert sum(batch.times for batch in alike.batches) == pytest.approx(len(each.batches), rel=0.02)
-    assert len(alike.batches) < len(each.batches) / 3
+    assert len(alike.batches) <= len(each.batches) / 3
 
 
 def test_scaling_and_batches_are_the_same(both: tuple[Score, Score]) -> None:

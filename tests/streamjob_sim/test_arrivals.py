@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sim_worlds import ELASTIC, run
+from sim_worlds import elastic, run
 
 from streamjob_sim.score import Score
 
@@ -12,7 +12,7 @@ DOUBLED = {
     "arrival": {"rate": 3000, "noise": 0.05, "steps": [{"at": "5m", "rate": 7000}]},
     "batch": {"noise": 0.05},
     "executors": {"initial": 3},
-    "policy": ELASTIC,
+    "policy": elastic("utilization"),  # which asks for more than one
 }
 
 

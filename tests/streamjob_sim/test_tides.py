@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim_worlds import ELASTIC, merged, run
+import pytest
+from sim_worlds import elastic, merged, run
 
 from streamjob_operator.values import Reason
 from streamjob_sim.measure import START_S
@@ -15,9 +16,9 @@ RISE_S, FALL_S = 1350.0, 1250.0
 """150 and 250 s before a cycle: the window holds both rates."""
 
 
-def stepping(rate: int, later: int, step_s: float) -> dict[str, Any]:
+def stepping(rule: str, rate: int, later: int, step_s: float) -> dict[str, Any]:
     """Batches of 10 s whose rows vary, four executors that are right for the first rate."""
-    policy = merged(ELASTIC, {"scaling": {"stabilization": {"down": f"{DOWN_S:g}s"}}})
+    policy = merged(elastic(rule), {"scaling": {"stabilization": {"down": f"{DOWN_S:g}s"}}})
     return {
         "duration": "55m",
         "arrival": {"rate": rate, "steps": [{"at": f"{step_s:g}s", "rate": later}], "noise": 0.1},
@@ -41,16 +42,19 @@ def seen(score: Score) -> list[float]:
     return [one.level_changed_at_s - START_S for one in records if one.level_changed_at_s is not None]
 
 
-def test_a_rise_is_scaled_for_as_it_is_and_not_as_the_mean_over_the_window() -> None:
-    score = run(stepping(5000, 9000, RISE_S), planner="greedy")
+@pytest.mark.parametrize(("rule", "enough"), [("utilization", 7), ("batch-time", 6)])
+def test_a_rise_is_scaled_for_as_it_is_and_not_as_the_mean_over_the_window(rule: str, enough: int) -> None:
+    """The mean over the window would ask for one or two fewer."""
+    score = run(stepping(rule, 5000, 9000, RISE_S), planner="greedy")
     assert [abs(at_s - RISE_S) <= 25.0 for at_s in seen(score)] == [True]
     at_s, executors = acts(score, Reason.SCALE_OUT)[0]
     assert RISE_S < at_s <= RISE_S + PERIOD_S
-    assert executors == 7, "the mean over the window would ask for five or six"
+    assert executors == enough
 
 
-def test_a_fall_takes_nothing_away_before_it_has_lasted() -> None:
-    score = run(stepping(5000, 2200, FALL_S), planner="greedy")
+@pytest.mark.parametrize("rule", ["utilization", "batch-time"])
+def test_a_fall_takes_nothing_away_before_it_has_lasted(rule: str) -> None:
+    score = run(stepping(rule, 5000, 2200, FALL_S), planner="greedy")
     assert [abs(at_s - FALL_S) <= 25.0 for at_s in seen(score)] == [True]
     (first_s, executors), *_ = acts(score, Reason.SCALE_IN)
     assert first_s >= FALL_S + DOWN_S

@@ -50,8 +50,12 @@ class AgentMetrics:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop.set()
+        self.let_go()
         self._thread.join(timeout=10.0)
+
+    def let_go(self) -> None:
+        """No page is read any more. One that is being read, of an agent that may hang, is not waited for."""
+        self._stop.set()
 
     def scrape(self) -> None:
         """Read one page between two observations; a failure is counted: the next observation runs into it anyway."""
@@ -137,7 +141,10 @@ class AgentMetrics:
 
     def _watch(self) -> None:
         while not self._stop.is_set():
-            self.scrape()
+            try:
+                self.scrape()
+            except Exception:  # noqa: BLE001 - whatever it is, later pages are read; a cycle runs into it, and tells
+                self.failed_scrapes += 1
             self._stop.wait(self._pause_s)
 
 

@@ -145,6 +145,10 @@ class KubeReason(enum.StrEnum):
     """A Spark setting of yours would keep key groups from moving; ours was used, the message names it. To do: take the
     setting out of sparkConf."""
 
+    NOT_ALL_MADE = "NotAllMade"
+    """Something that stands around the driver could not be made, such as its PodMonitor; the message has the API
+    server's words. The job runs. To do: give the right that the message names; it is tried again every few minutes."""
+
     DRIVER_STARTING = "DriverStarting"
     """The driver's pod was made and is not ready yet."""
 

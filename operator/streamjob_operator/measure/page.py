@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
@@ -46,6 +47,7 @@ _LABELS: Mapping[str, Labels] = {
     names.AGENT_INFO: ("application",),
 }
 _QUERY = ("query",)
+MOST_NUMBER = 2**31 - 1  # of operators and partitions, as Spark counts them
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,18 @@ def make_page(series: Mapping[str, Series], at_s: float) -> Page:
 
 
 def _page(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> Page:
+    try:
+        return _told(series, at_s, query)
+    except (ValueError, OverflowError) as error:
+        raise _no_page(error) from error
+
+
+def _no_page(error: Exception) -> Unavailable:
+    """The error quotes the line, and the sentence reaches people who may not read the page."""
+    return Unavailable(f"The agent's page cannot be read: a line of it is none ({type(error).__name__}).")
+
+
+def _told(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> Page:
     application = next(iter(series[names.AGENT_INFO]))[0]
     rows = sorted((_group(labels[1:]), labels) for labels in series[names.GROUP_BUSY_SECONDS] if labels[0] == query[0])
     owners = series.get(names.GROUP_EXECUTOR_ID, {})
@@ -143,6 +157,14 @@ def labels_of(name: str) -> Labels | None:
     return _LABELS.get(name, _QUERY if name.startswith("streamjob_query_") else None)
 
 
+def finite(value: float | str) -> float:
+    """A value of a series; raises ValueError for NaN and the like, of which no load is made."""
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{value} is no number")
+    return number
+
+
 def _series(text: str) -> dict[str, dict[Labels, float]]:
     """Name -> label values in the contract's order -> value; series that are not in the contract are left out."""
     found: dict[str, dict[Labels, float]] = defaultdict(dict)
@@ -151,10 +173,9 @@ def _series(text: str) -> dict[str, dict[Labels, float]]:
             for sample in family.samples:
                 labels = labels_of(sample.name)
                 if labels is not None:
-                    found[sample.name][tuple(sample.labels[label] for label in labels)] = float(sample.value)
+                    found[sample.name][tuple(sample.labels[label] for label in labels)] = finite(sample.value)
     except (ValueError, KeyError, IndexError) as error:
-        # The error quotes the line, and the sentence reaches people who may not read the page.
-        raise Unavailable(f"The agent's page cannot be read: a line of it is none ({type(error).__name__}).") from error
+        raise _no_page(error) from error
     return found
 
 
@@ -172,7 +193,10 @@ def _running_queries(series: Mapping[str, Series]) -> list[tuple[str, str]]:
 
 
 def _group(labels: Labels) -> GroupId:
-    return GroupId(operator=int(labels[0]), partition=int(labels[1]))
+    operator, partition = int(labels[0]), int(labels[1])
+    if not (0 <= operator <= MOST_NUMBER and 0 <= partition <= MOST_NUMBER):
+        raise ValueError(f"{operator}/{partition} is no key group")
+    return GroupId(operator=operator, partition=partition)
 
 
 def _column(values: Series, rows: list[tuple[GroupId, Labels]]) -> FloatArray:

@@ -11,6 +11,9 @@ from streamjob_operator.spec.restart import Restart, RestartPolicy
 STEADY_FACTOR = 2.0
 """A driver that ran this times the longest backoff has recovered: the next wait is the first one again."""
 
+MOST_DOUBLED = 30
+"""From a tenth of a second to years: of more failures in a row no number holds the power."""
+
 
 class Startable(Protocol):
     """A driver process."""
@@ -61,7 +64,8 @@ class Supervisor:
             self.ended = code
             self._tell("\n".join([f"The job has ended: its driver {ending(code)}.", *self._said(code)]))
             return
-        wait_s = min(self._restart.backoff.initial_s * 2.0**self._failures, self._restart.backoff.max_s)
+        doubled = 2.0 ** min(self._failures, MOST_DOUBLED)
+        wait_s = min(self._restart.backoff.initial_s * doubled, self._restart.backoff.max_s)
         self._failures += 1
         self._started_s, self._start_at_s = None, now_s + wait_s
         again = f"The driver {ending(code)}; it is started again in {format_duration(wait_s)}."

@@ -105,7 +105,7 @@ def _with_fleet(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
         arrivals=memory.arrivals - expected,
         filling=filling or (expected > 0 and snapshot.moves_pending > 0),
         acted_at_s=snapshot.taken_at_s if expected and not stirred else memory.acted_at_s,
-        stirred_at_s=snapshot.taken_at_s if stirred else memory.stirred_at_s,
+        stirred_at_s=now_s if stirred else memory.stirred_at_s,
     )
 
 

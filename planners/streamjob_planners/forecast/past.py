@@ -21,7 +21,12 @@ UNKNOWN = 0.1
 MOST_SPREAD = 0.2
 """Largest standard deviation that is believed: what steps no past foretells, and executors for it are not kept."""
 NORMAL = 1.2533
-"""Standard deviation of a normal variable over its mean absolute deviation: one step then counts for little."""
+"""Standard deviation of a normal variable over its mean absolute deviation."""
+OUTLYING = 3.0
+"""Times the usual error that one error counts for at most: two and a half standard deviations or so. Rates that step
+again and again get there all the same, since the usual error grows with each."""
+LEAST_ERROR = 0.02
+"""Usual error below which nothing is an outlier: two percent of the rate."""
 LEAST_RPS = 1e-3
 """Rows a second that stand for none, so that there is a logarithm."""
 MOST_OPEN = 8
@@ -53,9 +58,15 @@ class Errors:
     weight: float = 0.0
 
     def with_error(self, error: float) -> Errors:
-        """The same after one more forecast has come due."""
+        """The same after one more forecast has come due.
+
+        An error far beyond the usual one counts for a bounded multiple of that (Gelper, Fried and Croux, "Robust
+        forecasting with exponential and Holt-Winters smoothing", 2010), so that one step is soon forgotten.
+        """
+        usual = self.absolute if self.weight > 0 else UNKNOWN / NORMAL
+        counted = min(abs(error), OUTLYING * max(usual, LEAST_ERROR))
         weight = KEEP * self.weight + 1.0
-        return Errors(absolute=self.absolute + (abs(error) - self.absolute) / weight, weight=weight)
+        return Errors(absolute=self.absolute + (counted - self.absolute) / weight, weight=weight)
 
     @property
     def spread(self) -> float | None:

@@ -40,7 +40,8 @@ class Judged:
     Attributes:
         batch: the batch that holds what arrives; None where batches would grow without end.
         late_ratio: part of the batches that take longer than they may, 0 to 1.
-        gone_s: when the backlog is gone, seconds from now; None where there is none, or it stays.
+        gone_s: when the backlog is gone, and what gathers until other executors are there, seconds from now; None where
+            there is none, or it stays.
     """
 
     pace: Pace
@@ -82,9 +83,11 @@ def judge(executors: int, paces: Paces, today: Pace, outlook: Outlook, aim: Aim)
     batch = None if rows is None else found.batch(rows)
     late = 1.0 if batch is None else _late(found, batch, outlook, aim)
     in_time = late <= aim.late_ratio if aim.batch_s is not None else late < 0.5
-    if not in_time or outlook.backlog_rows <= 0.0:
+    if not in_time or (outlook.backlog_rows <= 0.0 and not _gathers(outlook, today)):
         return Judged(pace=found, batch=batch, late_ratio=late, gone_s=None, in_time=in_time, clears=True)
-    gone_s = course(outlook, today, found, aim.gone_within_s).gone_s
+    least = max(outlook.backlog_rows, outlook.rate_rps * outlook.trigger_s)  # a batch in time begins with that, too
+    begun = dataclasses.replace(outlook, backlog_rows=least)
+    gone_s = course(begun, today, found, aim.gone_within_s).gone_s
     clears = _capped(outlook, found) or (gone_s is not None and gone_s <= aim.gone_within_s)
     return Judged(pace=found, batch=batch, late_ratio=late, gone_s=gone_s, in_time=in_time, clears=clears)
 
@@ -118,16 +121,25 @@ def smallest(holds: Callable[[int], bool], most: int) -> int:
     return high
 
 
+def _gathers(outlook: Outlook, today: Pace) -> bool:
+    """Whether rows gather on today's executors until others are there."""
+    rows = today.settled_rows(outlook.rate_rps, outlook.trigger_s)
+    return rows is None or rows > outlook.rate_rps * outlook.trigger_s > 0.0
+
+
 def _worth_having(paces: Paces, most: int, outlook: Outlook, aim: Aim) -> int:
     """The fewest that keep up at all, where some do, and of which twice as many would hardly make batches shorter."""
-    rows = max(outlook.rate_rps * max(outlook.trigger_s, aim.batch_s or 0.0), 1.0)
+    rows = outlook.rate_rps * max(outlook.trigger_s, aim.batch_s or 0.0)
+
+    def long(executors: int) -> float:
+        found = paces(executors)
+        return found.batch_s(rows) if rows > 0.0 else found.row_s  # batches without end: rows take all of it
 
     def grows(executors: int) -> bool:
         return outlook.rate_rps * paces(executors).row_s > KEEPS_UP
 
     def flat(executors: int) -> bool:
-        twice_s = paces(min(2 * executors, most)).batch_s(rows)
-        return twice_s >= (1.0 - WORTH) * paces(executors).batch_s(rows)
+        return long(min(2 * executors, most)) >= (1.0 - WORTH) * long(executors)
 
     keeps_up = 1 if grows(most) or outlook.most_rows is not None else smallest(lambda n: not grows(n), most)
     return max(keeps_up, smallest(flat, most))

@@ -21,6 +21,7 @@ class FakeApi:
         self.before: dict[str, Callable[[str], None]] = {}
         self.calls: list[tuple[str, str]] = []
         self._applied: dict[tuple[str, str, str], set[str]] = {}
+        self._others: dict[tuple[str, str, str], Object] = {}  # fields of statuses that another manager owns
         self._versions = itertools.count(1)
         self._lives: dict[tuple[str, str, str], int] = {}
 
@@ -67,6 +68,8 @@ class FakeApi:
             raise NotFound(404, "NotFound", f"{key} is not there")
         changed = {**(there or {"kind": kind.kind, "apiVersion": kind.api_version}), **document}
         changed["metadata"] = {**(there or {}).get("metadata", {}), **document["metadata"]}
+        if subresource == "status":
+            changed["status"] = _merged(self._others.get(key, {}), document["status"])
         if subresource is None:
             self._take_back(key, changed["metadata"], set(document["metadata"]))
         return self._keep(key, changed)
@@ -86,6 +89,7 @@ class FakeApi:
         if there is not None and uid not in (None, there["metadata"]["uid"]):
             raise Conflict(409, "Conflict", f"the uid of {key} is another one")
         self._applied.pop(key, None)
+        self._others.pop(key, None)
         return self.objects.pop(key, None) is not None
 
     def merge_patch(
@@ -99,11 +103,18 @@ class FakeApi:
         wanted = (patch.get("metadata") or {}).get("resourceVersion")
         if wanted is not None and wanted != there["metadata"]["resourceVersion"]:
             raise Conflict(409, "Conflict", f"{key} has changed")
+        if patch.get("status", there) is None:
+            self._others.pop(key, None)
         return self._keep(key, _merged(there, patch))
 
     def put(self, kind: Kind, document: Mapping[str, Any]) -> Object:
         """What somebody else did."""
         return self._keep(self._key(kind, document), dict(document))
+
+    def restore(self, kind: Kind, document: Mapping[str, Any]) -> Object:
+        """As a backup's tool does it: the fields of the status are its own from then on, and apply leaves them."""
+        self._others[self._key(kind, document)] = copy.deepcopy(document["status"])
+        return self.put(kind, document)
 
     def _called(self, verb: str, kind: Kind, name: str) -> None:
         self.calls.append((verb, kind.plural))

@@ -25,6 +25,7 @@ class Asked:
     path: str
     content_type: str
     body: Any
+    authorization: str | None = None
 
 
 class Script:
@@ -47,7 +48,11 @@ def serving(script: Script) -> Iterator[Script]:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             kind = self.headers.get("Content-Type", "")
             asked = Asked(
-                method=self.command, path=self.path, content_type=kind, body=json.loads(body) if body else None
+                method=self.command,
+                path=self.path,
+                content_type=kind,
+                body=json.loads(body) if body else None,
+                authorization=self.headers.get("Authorization"),
             )
             answer = script.next(asked)
             text = (answer.body if isinstance(answer.body, str) else json.dumps(answer.body)).encode()

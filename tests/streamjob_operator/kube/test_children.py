@@ -94,6 +94,25 @@ def test_a_restored_status_of_a_former_life_is_not_used() -> None:
     assert kept.status()["uid"] == "uid-restored"
 
 
+def test_nothing_of_a_restored_status_is_left_for_later_turns() -> None:
+    """Its fields belong to the tool that restored it: server-side apply takes none of them away."""
+    kept = Kept(applicationRef=None, application={"image": "i", "mainFile": "local:///job.py"})
+    kept.look()
+    there = kept.found(STREAM_JOBS, "orders")
+    driver = {**kept.look()["driver"], "restarts": 7, "restartAt": "2100-01-01T00:00:00Z", "exitCode": 1}
+    former = {**there["status"], "driver": driver, "lastPlan": {"hash": "former"}, "handled": {"stop": "yesterday"}}
+    kept.api.objects.clear()
+    metadata = {**there["metadata"], "uid": "uid-restored"}
+    kept.api.restore(STREAM_JOBS, {**there, "metadata": metadata, "status": former})
+    kept.restart()
+    for _ in range(3):
+        status = kept.look()
+        assert (status["phase"], status["why"]) == ("Submitting", "DriverStarting")
+        assert "lastPlan" not in status
+        assert not status.get("handled")
+        assert (status["driver"].get("restarts"), status["driver"].get("exitCode")) == (0, None)
+
+
 class Lives(RuleBasedStateMachine):
     """One name, several StreamJobs after each other, and everything that happens to them in any order."""
 

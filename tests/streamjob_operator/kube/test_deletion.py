@@ -11,7 +11,7 @@ from streamjob_operator.kube.api.kinds import STREAM_JOBS
 from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.api.times import rfc3339
 from streamjob_operator.kube.job.drivers import KubeDrivers
-from streamjob_operator.kube.job.keeper import Keeper
+from streamjob_operator.kube.job.keeper import LONGEST_END_S, Keeper
 from streamjob_operator.kube.job.tools import Tools
 from streamjob_operator.kube.names import FINALIZER
 from streamjob_operator.kube.report.events import Events
@@ -91,6 +91,19 @@ def test_it_goes_though_its_pod_can_never_be_deleted(deleting: Deleting) -> None
         assert deleting.held
     assert len(asked) == 3  # it did try
     deleting.turn_at(181.0)
+    assert not deleting.held
+
+
+def test_it_goes_in_time_though_the_api_servers_clock_is_ahead(deleting: Deleting) -> None:
+    def down(_: str) -> None:
+        raise Unavailable("down")
+
+    deleting.delete()
+    deleting.api.before["delete"] = down
+    deleting.turn_at(-36_000.0)
+    deleting.turn_at(-36_000.0 + LONGEST_END_S - 1.0)
+    assert deleting.held
+    deleting.turn_at(-36_000.0 + LONGEST_END_S + 1.0)
     assert not deleting.held
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from prometheus_client import CollectorRegistry, Counter
 
+from streamjob_operator.kube.process import health
 from streamjob_operator.kube.process.health import HealthServer
 from streamjob_operator.kube.process.main import STUCK_S, Life
 
@@ -72,3 +74,12 @@ def test_metrics_beside_them_and_nothing_else(page: Page) -> None:
     status, text = page("/metrics")
     assert (status, "turns_total 3.0\n" in text) == (200, True)
     assert page("/") == (404, "There are /healthz, /readyz and /metrics.\n")
+
+
+def test_who_says_nothing_is_not_listened_to_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each connection has a thread, and any pod may open one."""
+    monkeypatch.setattr(health, "LONGEST_WAIT_S", 0.05)
+    life = Life()
+    pages = HealthServer("127.0.0.1", 0, alive=life.alive, ready=life.ready, registry=CollectorRegistry())
+    with pages as server, socket.create_connection(("127.0.0.1", server.port), timeout=60.0) as silent:
+        assert silent.recv(1) == b""

@@ -10,6 +10,7 @@ import pytest
 
 from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.job.rest import CYCLE_DUE, Rest
+from streamjob_operator.kube.process import jobs as process
 from streamjob_operator.kube.process.jobs import TELL_AFTER, Jobs
 from streamjob_operator.ports import Stale, Unavailable
 
@@ -77,6 +78,21 @@ def test_what_should_pass_by_itself_and_does_not_is_told(accident: Exception) ->
     keeper = Scripted(accident, times=TELL_AFTER + 1)
     run(keeper)
     assert keeper.told == [str(accident)] * 2
+
+
+def test_a_job_that_fails_for_days_is_cared_for_when_that_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each wait doubles, and numbers end somewhere."""
+    waited: list[float] = []
+
+    async def no_time(_: object, seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(process, "_sleep", no_time)
+    keeper = Scripted(Unavailable("down"), times=1100)
+    run(keeper)
+    assert (keeper.accidents, len(keeper.told)) == ([], 1100 - TELL_AFTER + 1)
+    assert waited[:3] == [1.0, 2.0, 4.0]
+    assert max(waited) == waited[-1] == process.LONGEST_WAIT_S
 
 
 @pytest.mark.parametrize("telling", [FORBIDDEN, Unavailable("down"), KeyError("status")])

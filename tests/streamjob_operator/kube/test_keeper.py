@@ -59,6 +59,14 @@ def test_why_a_turn_came_to_nothing_is_told_until_one_does_not() -> None:
     assert kept.condition("Ready") == "False/ApplicationNotFound"
 
 
+def test_what_this_version_does_not_know_is_told_while_turns_fail_too() -> None:
+    kept = Kept(aFieldOfTheNextVersion=1)
+    kept.look()
+    assert kept.condition("Accepted") == "True/UnknownFields"
+    kept.keeper.fail("pods is forbidden")
+    assert kept.condition("Accepted") == "True/UnknownFields"
+
+
 @pytest.mark.parametrize("broken", ["create", "apply"])
 def test_what_fails_for_ever_is_told_where_it_can_be(broken: str) -> None:
     """A webhook may fail for events or for StreamJobs."""

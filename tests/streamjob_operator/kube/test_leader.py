@@ -108,6 +108,23 @@ def test_waiting_ends_with_the_lease_or_with_the_process(api: FakeApi, clock: Cl
     assert wait_for_lease(other, clock.over_after(1e9), told.append)
 
 
+def test_a_refusal_does_not_end_the_waiting_and_is_told_once_for_as_long_as_it_lasts(
+    api: FakeApi, clock: Clock
+) -> None:
+    """An API server that has just begun knows no roles yet; a role that lacks is given by somebody."""
+    told: list[str] = []
+    left = [Refused(403, "Forbidden", "leases is forbidden")] * 3
+
+    def refuse(_: str) -> None:
+        if left:
+            told.append("asked")
+            raise left.pop()
+
+    api.before["get"] = refuse
+    assert wait_for_lease(candidate(api, clock, "one"), clock.over_after(1e9), told.append)
+    assert told == ["asked", "leases is forbidden", "asked", "asked"]
+
+
 def test_a_lease_that_cannot_be_renewed_is_given_up_before_another_may_take_it(api: FakeApi, clock: Clock) -> None:
     one = candidate(api, clock, "one")
     assert one.hold()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from agent_reports import agent
 from fake_api import FakeApi
@@ -9,10 +11,11 @@ from fake_api import FakeApi
 from streamjob_operator.kube.api.kinds import PODS
 from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.names import Label
-from streamjob_operator.kube.pods.executors import ExecutorPod, ExecutorPods, LeavingPod
-from streamjob_operator.kube.pods.lost_nodes import let_go
+from streamjob_operator.kube.pods.executors import ExecutorPod, ExecutorPods, LeavingPod, read_pods
+from streamjob_operator.kube.pods.lost_nodes import leaving_since, let_go
 from streamjob_operator.kube.pods.marks import keep_marks, mark_pods
 from streamjob_operator.kube.report.events import Events
+from streamjob_operator.kube.watched.trimmed import trimmed
 
 
 def pods(**marked: bool) -> ExecutorPods:
@@ -71,7 +74,30 @@ def test_pods_are_marked_where_no_event_can_be_posted(closed: FakeApi) -> None:
     assert marked == ["true", "true"]
 
 
+def leaving(uid: str, grace_s: float = 30.0) -> ExecutorPods:
+    one = LeavingPod(executor_id="0", name="exec-e0", namespace="jobs", uid=uid, grace_s=grace_s)
+    return ExecutorPods(leaving=(one,))
+
+
 def test_a_pod_that_no_node_ends_goes_where_no_event_can_be_posted(closed: FakeApi) -> None:
-    leaving = LeavingPod(executor_id="0", name="exec-e0", namespace="jobs", uid=put(closed, "exec-e0"), due_s=0.0)
-    let_go(closed, Events(closed), ExecutorPods(leaving=(leaving,)), 1e6)  # type: ignore[arg-type]
+    found = leaving(put(closed, "exec-e0"))
+    let_go(closed, Events(closed), found, {found.leaving[0].uid: 0.0}, 91.0)  # type: ignore[arg-type]
     assert closed.objects == {}
+
+
+def test_the_grace_of_a_pod_is_counted_from_when_its_end_was_seen_first() -> None:
+    """By one clock: the API server's may be behind ours, and a graceful end takes its time."""
+    api: Any = FakeApi()
+    found = leaving(put(api, "exec-e0"), grace_s=600.0)
+    seen = leaving_since(found, {}, now_s=10_000.0)
+    assert leaving_since(found, seen, now_s=20_000.0) == seen == {found.leaving[0].uid: 10_000.0}
+    assert let_go(api, Events(api), found, seen, 10_659.0) == ()
+    assert let_go(api, Events(api), found, seen, 10_661.0) == ("exec-e0",)
+    assert leaving_since(ExecutorPods(), seen, now_s=20_000.0) == {}
+
+
+def test_how_long_a_pods_end_may_take_is_the_api_servers_word() -> None:
+    metadata = {"name": "e", "namespace": "n", "uid": "u", "resourceVersion": "1", "labels": {"spark-exec-id": "7"}}
+    metadata |= {"deletionTimestamp": "2001-01-01T00:00:00Z", "deletionGracePeriodSeconds": 120}
+    found = read_pods([trimmed(PODS, {"metadata": metadata})])
+    assert [(one.executor_id, one.grace_s) for one in found.leaving] == [("7", 120.0)]

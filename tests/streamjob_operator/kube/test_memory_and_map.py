@@ -8,6 +8,7 @@ import random
 import time
 
 import pytest
+from agent_reports import agent
 from fake_api import FakeApi, once
 from worlds import even, job, warm
 
@@ -75,6 +76,31 @@ def test_a_memory_that_cannot_be_read_is_told_and_begun_anew(text: str) -> None:
     told: list[str] = []
     assert StatusMemory(text, seen, 0.0, lambda _: None, told.append).load() == Memory()
     assert len(told) == 1
+
+
+def later(generation: int, agent: AgentStatus | None = None) -> MapView:
+    """What an operator of a later version has written, before the step back to this one."""
+    spec = {"form": 2, "generation": generation, "applicationId": "app"}
+    return MapView(generation=generation, resource_version="1", spec=spec, agent=agent, agent_port=None)
+
+
+def test_a_plan_that_cannot_be_read_is_followed_by_the_next_one_and_nothing_else_is_forgotten() -> None:
+    known = Memory(generation=6, application_id="app", executors_target=5, marked=("1",), first_seen_s=1.0)
+    told: list[str] = []
+    seen = later(7, agent(executors={"0": "ready", "1": "ready", "2": "draining"}))
+    loaded = StatusMemory(memory_text(known), seen, 100.0, lambda _: None, told.append).load()
+    assert (loaded.generation, loaded.first_seen_s) == (7, 1.0)
+    assert (loaded.marked, loaded.executors_target) == (("2",), None)
+    assert "form: '2' given" in told[0]
+    assert StatusMemory(memory_text(known), later(7), 100.0, lambda _: None, told.append).load().marked == ()
+
+
+def test_a_plan_that_cannot_be_read_is_replaced(cluster: Cluster) -> None:
+    document = cluster.api.objects[("partitionmaps", "n", "j")]
+    cluster.api.put(PARTITION_MAPS, {**document, "spec": dict(later(7).spec)})
+    cluster.memory = dataclasses.replace(cluster.memory, generation=7)
+    receipt = cluster.act()
+    assert (receipt.accepted, cluster.generation) == (True, 8)
 
 
 def test_the_largest_plan_that_waits_for_approval_fits_into_the_store() -> None:

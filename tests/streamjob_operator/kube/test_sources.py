@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+import threading
 from typing import Any
 
 import pytest
 from agent_reports import agent
 from kept import Kept
 
-from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, SECRETS
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, SECRETS, STREAM_JOBS
+from streamjob_operator.kube.api.reading import read_job
 from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.metrics import sources
 from streamjob_operator.kube.names import Phase
@@ -114,3 +116,26 @@ def test_executors_of_another_driver_are_not_marked() -> None:
     kept.reports(agent())
     kept.look()
     assert kept.status()["executors"]["admitted"] == 2
+
+
+def test_a_source_that_is_closed_waits_for_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight threads look at all jobs; those of deleted ones must not each wait for a driver that is gone."""
+    asked, answer = threading.Event(), threading.Event()
+
+    def page(_: object) -> str:
+        asked.set()
+        answer.wait(60.0)
+        raise Unavailable("down")
+
+    monkeypatch.setattr(sources.AgentClient, "page", page)
+    kept = Kept()
+    job = read_job(kept.found(STREAM_JOBS, "orders")).job
+    assert job is not None
+    source = sources.open_source(kept.api, "n", job, lambda: None)
+    assert asked.wait(60.0)
+    waits: list[object] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "join", lambda thread, timeout=None: waits.append(thread))
+        source.close()
+    answer.set()
+    assert waits == []

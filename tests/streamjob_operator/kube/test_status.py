@@ -375,6 +375,43 @@ def test_what_becomes_wrong_is_told_once_with_one_event_for_one_reason() -> None
     assert list(tellings(bad, bad, facts())) == []
 
 
+def ends(reason: str, message: str, before: Status) -> tuple[Status, list[Telling]]:
+    driver = DriverFacts(phase=Phase.FAILED, reason=reason, message=message)
+    after = status_of(facts(driver=driver), before)
+    return after, list(tellings(before, after, facts(driver=driver)))
+
+
+def test_another_sentence_for_the_same_reason_is_another_event_and_the_same_with_other_numbers_is_counted() -> None:
+    """An event's note never changes: the second end of a driver would be told in the words of the first."""
+    api: Any = FakeApi()
+    events, running = Events(api), status_of(facts())
+    job = api.put(STREAM_JOBS, {"metadata": {"name": "j", "namespace": "n"}, "kind": "StreamJob", "apiVersion": "v"})
+    for at, message in enumerate(
+        (
+            "The driver ended with exit code 1; restart 1 follows in 10s.",
+            "The driver ended with exit code 1; restart 2 follows in 20s.",
+            "The driver ended with exit code 137 (OOMKilled), it needs more memory; restart 3 follows in 40s.",
+        )
+    ):
+        for telling in ends("DriverBackoff", message, running)[1]:
+            events.tell(job, telling, 1000.0 + at)
+    told = [one for (plural, _, _), one in api.objects.items() if plural == "events"]
+    assert [one.get("series", {}).get("count", 1) for one in told] == [2, 1]
+    assert "OOMKilled" in told[1]["note"]
+
+
+def test_another_mistake_in_a_spec_that_was_wrong_already_is_told() -> None:
+    def wrong(message: str, generation: int, before: Status) -> tuple[Status, list[str]]:
+        found = Facts(now_s=0.0, uid="u", generation=generation, job=None, mistakes=(message,))
+        after = status_of(found, before)
+        return after, [one.note for one in tellings(before, after, found)]
+
+    first, told = wrong("executors.min: 5 given.", 2, status_of(facts()))
+    assert told == ["executors.min: 5 given."]
+    assert wrong("executors.min: 5 given.", 2, first)[1] == []
+    assert wrong("application.image: nothing given.", 3, first)[1] == ["application.image: nothing given."]
+
+
 def test_a_stop_that_is_followed_is_told_once() -> None:
     def handled(stop: str | None) -> Status:
         return compose(Status(), facts(), Handled(refresh="r", stop=stop))

@@ -68,3 +68,12 @@ def test_a_report_that_comes_in_between_does_not_keep_it_from_being_followed(kep
 
 def test_two_stops_within_a_second_are_two() -> None:
     assert len({token() for _ in range(100)}) == 100
+
+
+def test_a_plan_that_cannot_be_read_is_stopped_too(kept: Kept) -> None:
+    """A later version's, before the step back to this one."""
+    there = kept.found(PARTITION_MAPS, "orders")
+    kept.api.put(PARTITION_MAPS, {**there, "spec": {**there["spec"], "form": 2}})
+    assert kept.look()["handled"]["stop"] == "now"
+    assert generation(kept) == 2
+    assert not kept.found(PARTITION_MAPS, "orders")["spec"].get("markedForRemoval")

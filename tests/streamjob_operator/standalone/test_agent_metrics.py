@@ -1,10 +1,12 @@
 import dataclasses
+import threading
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from fake_agent import FakeAgent, Server
 
+from streamjob_operator.agent_http import metrics as metrics_module
 from streamjob_operator.agent_http.client import AgentClient, fixed_address
 from streamjob_operator.agent_http.metrics import AgentMetrics
 from streamjob_operator.ports import Ended, Stale, Unavailable
@@ -328,3 +330,52 @@ def test_what_is_seen_between_cycles_is_the_status_and_the_batches_so_far(bench:
     assert bench.metrics.seen.rows is seen.rows, "nothing to look at anew before another batch has ended"
     bench.batch()
     assert bench.metrics.seen.rows is not seen.rows
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        ('partition="3"', 'partition="last"'),
+        ('operator="0"', 'operator=""'),
+        ('from_partition="0"', 'from_partition="none"'),
+        (
+            'executor_id{query="q",operator="0",partition="0"} 0',
+            'executor_id{query="q",operator="0",partition="0"} NaN',
+        ),
+        ('host="h"} 2', 'host="h"} +Inf'),
+        ('bytes{query="q",operator="0",partition="0"} 1000', 'bytes{query="q",operator="0",partition="0"} NaN'),
+    ],
+    ids=lambda spoiled: spoiled[1][-20:],
+)
+def test_a_page_that_says_what_cannot_be_is_missing_for_as_long_as_it_does(
+    bench: Bench, spoiled: tuple[str, str]
+) -> None:
+    """And it neither ends the reading of later ones, nor is it repeated."""
+    for _ in range(3):
+        bench.batch()
+    assert spoiled[0] in bench.agent.page()
+    bench.agent.spoiled = spoiled
+    bench.metrics.scrape()
+    with pytest.raises(Unavailable, match="cannot be read") as caught:
+        bench.metrics.observe(bench.now_s, 10.0)
+    assert "last" not in str(caught.value)
+    bench.agent.spoiled = None
+    bench.batch()
+    assert len(bench.metrics.observe(bench.now_s, 10.0).group_ids) == 4
+
+
+def test_no_accident_ends_the_reading(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    left, over = [KeyError("a mistake of ours"), Unavailable("down")], threading.Event()
+
+    def page() -> str:
+        if left:
+            raise left.pop()
+        over.set()
+        return bench.agent.page()
+
+    monkeypatch.setattr(metrics_module, "SCRAPE_S", 0.01)
+    client = AgentClient(fixed_address("127.0.0.1:1"))
+    monkeypatch.setattr(client, "page", page)
+    with AgentMetrics(client, 10.0) as metrics:
+        assert over.wait(60.0)
+    assert metrics.failed_scrapes >= 2

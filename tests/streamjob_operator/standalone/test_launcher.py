@@ -175,6 +175,15 @@ def test_the_wait_doubles_up_to_its_limit_and_starts_anew_after_a_long_run() -> 
     assert waits == ["10s.", "20s.", "30s.", "10s."]
 
 
+def test_a_driver_that_fails_for_days_is_started_again_all_the_same() -> None:
+    fake, told = FakeDriver(*[1] * 1100), []
+    watched = Supervisor(fake, restart(RestartPolicy.ALWAYS), told.append)
+    for turn in range(2 * 1100):
+        watched.tick(31.0 * turn)
+    assert fake.starts == 1100
+    assert told[-1].splitlines()[0].endswith("again in 30s.")
+
+
 @pytest.mark.parametrize(
     ("code", "sentences"),
     [

@@ -146,14 +146,20 @@ def test_marks_end_with_their_executor_and_never_hold_for_all() -> None:
     assert nobody.marked == ()
 
 
-def changed(memory: Memory, *names: str, pending: int = 0) -> Memory:
-    """After a snapshot with these executors."""
+def snapshot(*names: str, pending: int = 0) -> Snapshot:
+    """With these executors, measured ten seconds ago."""
     world = even(1, 1, 10.0)
     world.executors = dict.fromkeys(names, "ready")
     world.owners = [names[0]]
     world.moves_pending = pending
-    snapshot = dataclasses.replace(world.observe(NOW_S, 10.0), taken_at_s=990.0)
-    return recall(dataclasses.replace(memory, acted_at_s=800.0, stirred_at_s=700.0), snapshot, NOW_S)
+    return dataclasses.replace(world.observe(NOW_S, 10.0), taken_at_s=990.0)
+
+
+def changed(memory: Memory, *names: str, pending: int = 0) -> Memory:
+    """After a snapshot with these executors."""
+    return recall(
+        dataclasses.replace(memory, acted_at_s=800.0, stirred_at_s=700.0), snapshot(*names, pending=pending), NOW_S
+    )
 
 
 def times(memory: Memory) -> tuple[float | None, float | None, float | None]:
@@ -168,7 +174,7 @@ def test_the_first_fleet_and_the_same_one_are_no_change() -> None:
 
 def test_one_that_is_lost_makes_the_plan_an_old_one() -> None:
     found = changed(KNOWN, "0", "1")
-    assert (times(found), found.executors) == ((NOW_S, 800.0, 990.0), ("0", "1"))
+    assert (times(found), found.executors) == ((NOW_S, 800.0, NOW_S), ("0", "1"))
 
 
 def test_one_that_was_marked_goes_as_it_was_meant_to() -> None:
@@ -184,14 +190,22 @@ def test_one_that_was_expected_takes_its_share_by_itself() -> None:
 
 def test_one_for_which_nothing_was_planned_makes_the_plan_an_old_one() -> None:
     found = changed(KNOWN, "0", "1", "2", "3", pending=4)
-    assert (times(found), found.arrivals, found.filling) == ((NOW_S, 800.0, 990.0), 0, False)
+    assert (times(found), found.arrivals, found.filling) == ((NOW_S, 800.0, NOW_S), 0, False)
     more = changed(dataclasses.replace(KNOWN, arrivals=1), "0", "1", "2", "3", "4", pending=4)
-    assert (times(more), more.arrivals, more.filling) == ((NOW_S, 800.0, 990.0), 0, True)
+    assert (times(more), more.arrivals, more.filling) == ((NOW_S, 800.0, NOW_S), 0, True)
+
+
+def test_one_that_comes_while_a_long_batch_runs_makes_the_plan_an_old_one() -> None:
+    """All that is measured is older than the newest plan, which knew nothing of it."""
+    of = snapshot("0", "1", "2", "3", pending=4)
+    found = recall(dataclasses.replace(KNOWN, acted_at_s=995.0), of, NOW_S)
+    assert found.stirred_at_s is not None
+    assert found.stirred_at_s > 995.0 > of.taken_at_s
 
 
 def test_one_that_came_and_one_that_was_lost_are_both() -> None:
     found = changed(dataclasses.replace(KNOWN, arrivals=1), "0", "1", "3")
-    assert (times(found), found.arrivals) == ((NOW_S, 800.0, 990.0), 0)
+    assert (times(found), found.arrivals) == ((NOW_S, 800.0, NOW_S), 0)
 
 
 @pytest.mark.parametrize(("pending", "filling"), [(1, True), (0, False)])

@@ -83,6 +83,22 @@ def test_the_interval_holds_what_comes() -> None:
     assert 0.0 <= float(np.mean(above)) < 0.12
 
 
+def test_one_step_does_not_make_all_that_comes_uncertain() -> None:
+    """Level for hours, then 2.3 times as much at once and level again: steps were no part of what is usual."""
+    rng = np.random.default_rng(3)
+    rates = 1000.0 * np.exp(rng.normal(0.0, 0.03, 60))
+    rates[40:] *= 2.3
+    before, after = lived(rates[:40]).forecast(AHEAD_S), lived(rates[:46]).forecast(AHEAD_S)
+    assert after.spread < 1.6 * before.spread
+    assert after.rate_rps == pytest.approx(2300.0, rel=0.15)
+
+
+def test_steps_that_come_again_and_again_are_what_is_usual() -> None:
+    """Half an hour at 1,000 rows/s, half an hour at 2,000: what a forecast is off by is either nothing or a factor."""
+    rates = np.where(np.arange(120) % 12 < 6, 1000.0, 2000.0)
+    assert lived(rates).forecast(AHEAD_S).spread > 0.15
+
+
 def test_a_past_stays_small_and_old_rates_are_left_out() -> None:
     past = lived(daily(9.0))
     assert len(past.open) <= 8

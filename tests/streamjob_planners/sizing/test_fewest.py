@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -16,6 +17,7 @@ from streamjob_planners.sizing.pace import Paces, pace
 
 QUIET = Outlook(rate_rps=1000.0, backlog_rows=0.0, trigger_s=10.0, ready_s=60.0)
 AIM = Aim(batch_s=10.0, late_ratio=0.05, gone_within_s=660.0)
+KEEP_UP = Aim(batch_s=None, late_ratio=0.05, gone_within_s=660.0)
 
 
 def work(row_s: float = 1e-3, hot: float = 0.0, spread: float = 0.0, fixed_s: float = 0.5) -> Work:
@@ -153,3 +155,33 @@ def test_without_an_objective_rows_may_take_what_is_asked_of_the_time() -> None:
     assert (
         fewest(paces, 40, paces(2), outlook, calm).executors == 8
     )  # of seven, one has ten of 64 key groups: 62.5 percent
+
+
+@pytest.mark.parametrize(("hot", "executors"), [(0.0, 4), (0.45, 2)])
+def test_a_load_that_no_number_keeps_up_with_has_all_that_help(hot: float, executors: int) -> None:
+    """Of batches without an objective rows count alone: the work is spread over all of four, or one key group is half
+    of it."""
+    outlook = Outlook(rate_rps=10_000.0, backlog_rows=0.0, trigger_s=0.0, ready_s=60.0)
+    found = fewest(paces_of(work(hot=hot)), 4, paces_of(work(hot=hot))(2), outlook, KEEP_UP)
+    assert (found.reached, found.executors) == (False, executors)
+
+
+def test_the_first_batch_on_executors_that_come_is_a_long_one() -> None:
+    """40,000 rows take four executors 10.5 s, and 21 s while they are cold: 21,000 wait then, and 10,000 after that."""
+    two, four = pace(work(), 10_000.0, 2, 1), pace(work(), 10_000.0, 4, 1)
+    warm = Outlook(rate_rps=1000.0, backlog_rows=40_000.0, trigger_s=10.0, ready_s=0.0)
+    cold = dataclasses.replace(warm, cold_ratio=2.0)
+    assert course(warm, two, four, 600.0).gone_s == pytest.approx(10.5)
+    assert course(cold, two, four, 600.0).gone_s == pytest.approx(31.0)
+    assert course(cold, two, two, 600.0) == course(warm, two, two, 600.0), "those that are there are warm"
+
+
+def test_what_gathers_until_they_come_is_worked_off_in_time_too() -> None:
+    """Two executors take 2000 of 3700 rows/s for a minute: four would be in time, and never through with that."""
+    paces, aim = paces_of(work(), 37_000.0), dataclasses.replace(AIM, gone_within_s=180.0)
+    outlook = dataclasses.replace(QUIET, rate_rps=3700.0)
+    assert fewest(paces, 40, paces(4), outlook, aim).executors == 4
+    found = fewest(paces, 40, paces(2), outlook, aim)
+    assert found.executors > 4
+    assert found.judged.gone_s is not None
+    assert 60.0 < found.judged.gone_s <= 180.0

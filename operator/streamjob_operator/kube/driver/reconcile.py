@@ -40,12 +40,12 @@ def reconcile_driver(
     try:
         pod = _look(api, job)
         decision = decide(job, application_hash(job), pod, memory, now_s)
-        notes = _do(api, job, pod, decision, repair)
+        lacking = _do(api, job, pod, decision, repair)
     except FormerLife as former:
         return _state(pod, _waiting(job, memory, str(former)), ())
     except Refused as refusal:
         return _failed(job, pod, memory, str(refusal))
-    return _state(pod, decision, notes)
+    return dataclasses.replace(_state(pod, decision, settings.merged(job)[1]), lacking=lacking)
 
 
 def _look(api: KubeApi, job: JobFacts) -> DriverPod | None:
@@ -56,20 +56,28 @@ def _look(api: KubeApi, job: JobFacts) -> DriverPod | None:
     return driver_pod(document)
 
 
-def _do(api: KubeApi, job: JobFacts, pod: DriverPod | None, decision: Decision, repair: bool) -> tuple[str, ...]:
+def _do(api: KubeApi, job: JobFacts, pod: DriverPod | None, decision: Decision, repair: bool) -> tuple[str, ...] | None:
+    """What could not be made around the driver, None where that was not tried."""
     create = decision.action is Action.CREATE
     if create or decision.reason is KubeReason.DRIVER_RESTARTING:
         _try_pods(api, job)  # before a driver that runs is stopped for one that cannot be made
     if decision.action is Action.STOP and pod is not None:
         api.delete(PODS, pod.name, job.namespace, uid=pod.uid)
-    notes = settings.merged(job)[1]
-    if create or (repair and job.wanted):
-        notes += apply_support(api, job)
-    if create:
-        # A pod of that name was made by a call whose answer was lost, or by somebody else: the next look says.
-        with contextlib.suppress(Conflict):
-            api.create(PODS, driver_manifest(job))
-    return notes
+    if not create:
+        return _repaired(api, job) if repair and job.wanted else None
+    lacking = apply_support(api, job)
+    # A pod of that name was made by a call whose answer was lost, or by somebody else: the next look says.
+    with contextlib.suppress(Conflict):
+        api.create(PODS, driver_manifest(job))
+    return lacking
+
+
+def _repaired(api: KubeApi, job: JobFacts) -> tuple[str, ...]:
+    """A driver that is there needs none of it at this moment: what is refused is told, and tried again later."""
+    try:
+        return apply_support(api, job)
+    except Refused as refusal:
+        return (f"What stands around the driver was not made anew: {refusal}",)
 
 
 def _try_pods(api: KubeApi, job: JobFacts) -> None:

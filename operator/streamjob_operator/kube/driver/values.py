@@ -146,7 +146,8 @@ class DriverState:
         phase: Pending, Submitting, Running, Failed or Suspended; what moves and scales is for others to say.
         ready: the driver runs and its agent answers.
         pod, address: name of the driver's pod and its place on the network, None while there is none.
-        notes: sentences about what could not be done as asked: Spark settings that gave way, no PodMonitor.
+        notes: sentences about Spark settings that gave way.
+        lacking: sentences about what could not be made around it; None when that was not tried in this step.
         memory: to be kept in `status.driver` and given back next time.
         next_look_s: seconds until it should be looked at again; None when only a change matters.
         gone: nothing runs any more; a finalizer may end.
@@ -163,3 +164,4 @@ class DriverState:
     next_look_s: float | None
     stalled: bool
     gone: bool
+    lacking: tuple[str, ...] | None = None

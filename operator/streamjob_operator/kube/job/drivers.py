@@ -19,7 +19,7 @@ from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.partition_map.maps import MapView
 from streamjob_operator.kube.pods.executors import executor_pods, selector
-from streamjob_operator.kube.pods.lost_nodes import let_go
+from streamjob_operator.kube.pods.lost_nodes import Since, leaving_since, let_go
 from streamjob_operator.kube.pods.marks import keep_marks, mark_pods
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.report.facts import DriverFacts
@@ -32,6 +32,8 @@ class Asked:
     """One turn's question about a driver.
 
     `repair`: apply again what stands around it. `granted`: the account of an adopted driver that was given its rights.
+    `lacking`: sentences about what could not be made around a driver of ours when that was tried last.
+    `leaving`: executors' pods that were ending at the look before, see lost_nodes.
     """
 
     reading: Reading
@@ -42,16 +44,23 @@ class Asked:
     now_s: float
     repair: bool
     granted: str | None = None
+    lacking: tuple[str, ...] = ()
+    leaving: Since = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What was found. `gone`: nothing of it runs any more, so that a deleted StreamJob may go. `granted`: see Asked."""
+    """What was found. `gone`: nothing of it runs any more, so that a deleted StreamJob may go.
+
+    `granted`, `lacking`, `leaving`: see Asked.
+    """
 
     facts: DriverFacts
     next_look_s: float | None = None
     gone: bool = False
     granted: str | None = None
+    lacking: tuple[str, ...] = ()
+    leaving: Since = dataclasses.field(default_factory=dict)
 
 
 class Drivers(Protocol):
@@ -73,7 +82,7 @@ class KubeDrivers:
         """See Drivers."""
         application = asked.job.spec.application
         look = self._adopted(asked) if application is None else self._own(asked, application)
-        return dataclasses.replace(look, facts=self._with_executors(asked, look.facts))
+        return self._with_executors(asked, look)
 
     def _own(self, asked: Asked, application: Application) -> Look:
         told = {} if asked.status.driver is None else asked.status.driver.model_dump(mode="json", by_alias=True)
@@ -90,7 +99,9 @@ class KubeDrivers:
             monitoring=self._monitoring,
         )
         state = reconcile_driver(self._api, facts, from_status(told), asked.now_s, repair=asked.repair)
-        return Look(facts=_own_facts(state, asked), next_look_s=state.next_look_s, gone=state.gone)
+        lacking = asked.lacking if state.lacking is None else state.lacking
+        told_facts = dataclasses.replace(_own_facts(state, asked), lacking=" ".join(lacking) or None)
+        return Look(facts=told_facts, next_look_s=state.next_look_s, gone=state.gone, lacking=lacking)
 
     def _adopted(self, asked: Asked) -> Look:
         """Nothing of theirs is stopped: a deleted StreamJob takes back its marks and may go."""
@@ -109,24 +120,27 @@ class KubeDrivers:
             grant_map(self._api, asked.reading.document, account)
         return account
 
-    def _with_executors(self, asked: Asked, facts: DriverFacts) -> DriverFacts:
+    def _with_executors(self, asked: Asked, look: Look) -> Look:
         """Executors' pods and their marks, as the newest written map has them: also after a crash between the two."""
+        facts = look.facts
         if facts.phase is not Phase.RUNNING or asked.map is None or asked.map.agent is None:
-            return facts
+            return look
         agent = asked.map.agent
         pods = executor_pods(self._api, asked.reading.metadata["namespace"], agent.application_id, facts.pod_uid)
         marked: tuple[str, ...] = ()  # a deleted StreamJob takes its marks back
         if asked.reading.deleted_at_s is None:
             marked = (*asked.memory.marked, *keep_marks(pods, agent, asked.map.spec.get("remove") or ()))
         mark_pods(self._api, self._events, pods, marked, asked.now_s)
+        leaving = leaving_since(pods, asked.leaving, asked.now_s)
         if asked.job.spec.application is not None:  # nothing of somebody else's application is deleted
-            let_go(self._api, self._events, pods, asked.now_s)
-        return dataclasses.replace(
+            let_go(self._api, self._events, pods, leaving, asked.now_s)
+        told = dataclasses.replace(
             facts,
             pods=pods.names,
             executors_trouble=pods.trouble,
             executors_admitted=pods.admitted or None,
         )
+        return dataclasses.replace(look, facts=told, leaving=leaving)
 
 
 def first_executors(job: StreamJob, memory: Memory) -> int:

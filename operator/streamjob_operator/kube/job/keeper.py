@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import random
 
-from streamjob_agent.wire import WireError
 from streamjob_operator.kube.api.finalizer import hold, release
 from streamjob_operator.kube.api.kinds import STREAM_JOBS
 from streamjob_operator.kube.api.reading import Reading, read_job
@@ -24,12 +23,12 @@ from streamjob_operator.kube.job.writing import write_status
 from streamjob_operator.kube.models.status import Handled, Status
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.partition_map.maps import Maps, MapView
-from streamjob_operator.kube.partition_map.memory import adopt, read_memory
+from streamjob_operator.kube.partition_map.memory import recalled
+from streamjob_operator.kube.pods.lost_nodes import Since
 from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
-from streamjob_operator.kube.report.tellings import tellings
-from streamjob_operator.memory import UnreadableMemory
+from streamjob_operator.kube.report.tellings import shape, tellings
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import Memory
 
@@ -39,6 +38,8 @@ LONGEST_REST_S, SHORTEST_REST_S = 30.0, 0.5
 REPAIR_S = 3600.0
 """Between two times that what stands around a driver is applied again, shortened by chance as rests are: nobody watches
 roles, services and monitors, and somebody may have deleted one."""
+REPAIR_AGAIN_S = 300.0
+"""The same where some of it could not be made."""
 LONGEST_END_S = 180.0
 """A deleted StreamJob goes after this time, whatever its driver does: Kubernetes takes away what it owns."""
 
@@ -55,6 +56,9 @@ class Keeper:
         self._repaired: tuple[str, int] | None = None
         self._repair_at_s = 0.0
         self._granted: str | None = None
+        self._lacking: tuple[str, ...] = ()
+        self._leaving: Since = {}
+        self._ending: tuple[str, float] | None = None  # uid, and when its deletion was seen first
         self._heartbeat = Heartbeat()
 
     def turn(self, *, cycle: bool = True) -> Rest:
@@ -84,12 +88,18 @@ class Keeper:
             return
         reading = read_job(document)
         try:
-            telling = Telling(reason=KubeReason.OPERATOR_ERROR.value, note=sentence, action="Reconcile", warning=True)
+            reason, key = KubeReason.OPERATOR_ERROR.value, shape(sentence)
+            telling = Telling(reason=reason, note=sentence, action="Reconcile", key=key, warning=True)
             self._tools.events.tell(document, telling, now_s)
         finally:
             if reading.job is not None and reading.deleted_at_s is None:
                 said = Facts(
-                    now_s=now_s, uid=reading.uid, generation=reading.generation, job=reading.job, error=sentence
+                    now_s=now_s,
+                    uid=reading.uid,
+                    generation=reading.generation,
+                    job=reading.job,
+                    unknown=reading.unknown,
+                    error=sentence,
                 )
                 self._write(reading, said, read_status(document).handled)
 
@@ -113,8 +123,8 @@ class Keeper:
             self._log.info("The running moves are stopped.", extra={"token": steering.stop})
             seen = stop(maps, seen)
         handled = followed(status.handled, stop=steering.stop, refresh=steering.refresh)
-        memory, text = self._remembered(status, seen, now_s)
-        look = self._look(reading, job, status, seen, memory)
+        known = recalled(status.memory, seen, now_s)  # what the next cycle will start from, which tells its trouble
+        look = self._look(reading, job, status, seen, known.memory)
         facts = Facts(
             now_s=now_s,
             uid=reading.uid,
@@ -124,8 +134,8 @@ class Keeper:
             driver=look.facts,
             map=seen,
             agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s),
-            memory=memory,
-            memory_text=text,
+            memory=known.memory,
+            memory_text=known.text,
         )
         due_s = self._cycling.due_s(reading, facts)
         if due_s is not None and now_s >= due_s:
@@ -138,15 +148,6 @@ class Keeper:
             self._write(reading, facts, handled)
         return self._rest_s(due_s, look)
 
-    def _remembered(self, status: Status, seen: MapView | None, now_s: float) -> tuple[Memory, str | None]:
-        """What the next cycle will start from, for the status of turns without one; the text where it stands so."""
-        try:
-            kept = read_memory(status.memory)
-            memory = adopt(kept, () if seen is None else seen.plan(), now_s)
-        except (UnreadableMemory, WireError):
-            return Memory(), None  # the cycle tells
-        return memory, status.memory if memory is kept else None
-
     def _look(self, reading: Reading, job: StreamJob, status: Status, seen: MapView | None, memory: Memory) -> Look:
         now, now_s = (reading.uid, reading.generation), self._tools.clock()
         asked = Asked(
@@ -158,11 +159,14 @@ class Keeper:
             now_s=now_s,
             repair=self._repaired != now or now_s >= self._repair_at_s,
             granted=self._granted,
+            lacking=self._lacking,
+            leaving=self._leaving,
         )
         look = self._tools.drivers.look(asked)
         self._repaired, self._granted = now, look.granted
+        self._lacking, self._leaving = look.lacking, look.leaving
         if asked.repair:
-            self._repair_at_s = now_s + REPAIR_S * _a_little_less()
+            self._repair_at_s = now_s + (REPAIR_AGAIN_S if look.lacking else REPAIR_S) * _a_little_less()
         return look
 
     def _rest_s(self, due_s: float | None, look: Look) -> float:
@@ -181,14 +185,18 @@ class Keeper:
 
     def _end(self, reading: Reading) -> float:
         """The StreamJob is to go: stop its driver in order, then let it go; always within LONGEST_END_S."""
-        overdue = self._tools.clock() - (reading.deleted_at_s or 0.0) > LONGEST_END_S
+        now_s = self._tools.clock()
+        if self._ending is None or self._ending[0] != reading.uid:
+            self._ending = (reading.uid, now_s)
+        # By whichever clock is ahead: the API server's may be hours before ours, and this process may have just begun.
+        overdue = now_s - min(self._ending[1], reading.deleted_at_s or now_s) > LONGEST_END_S
         self._cycling.close()
         if reading.job is None or overdue:
             release(self._tools.api, reading.document)
             return LONGEST_REST_S
         seen, status = Maps(self._tools.api, reading.document).read(), read_status(reading.document)
-        memory, _ = self._remembered(status, seen, self._tools.clock())
-        look = self._look(reading, reading.job, status, seen, memory)
+        known = recalled(status.memory, seen, now_s)
+        look = self._look(reading, reading.job, status, seen, known.memory)
         if look.gone:
             release(self._tools.api, reading.document)
         return min(look.next_look_s or LONGEST_REST_S, LONGEST_REST_S)

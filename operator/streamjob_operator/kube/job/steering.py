@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Iterator
 
 from streamjob_agent.wire import Assignment
 from streamjob_operator.kube.api.reading import Reading
@@ -46,7 +47,7 @@ def stop(maps: Maps, seen: MapView) -> MapView:
 
 def halted(seen: MapView) -> tuple[Assignment, ...]:
     """The plan that ends the newest one; empty when there is none, or it asks for nothing any more."""
-    newest = seen.plan()
+    newest = seen.readable_plan() or tuple(_unread(seen))
     if not any(one.owners or one.marked_for_removal for one in newest):
         return ()
     live = 0 if seen.agent is None else sum(one.state in LIVE_STATES for one in seen.agent.executors)
@@ -59,6 +60,19 @@ def halted(seen: MapView) -> tuple[Assignment, ...]:
         )
         for one in newest
     )
+
+
+def _unread(seen: MapView) -> Iterator[Assignment]:
+    """What stands for a plan that this version cannot read: for each query that runs, that it may ask for anything."""
+    if seen.generation == 0 or seen.agent is None:
+        return
+    for query in seen.agent.queries:
+        yield Assignment(
+            generation=seen.generation,
+            application_id=seen.agent.application_id,
+            query_id=query.query_id,
+            owners=query.owners,
+        )
 
 
 def followed(handled: Handled | None, **values: str | None) -> Handled:

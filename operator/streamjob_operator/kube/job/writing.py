@@ -19,12 +19,12 @@ def write_status(api: KubeApi, read: Mapping[str, Any], status: Status) -> Mappi
     """The StreamJob with the new status; `read` is what it was made from.
 
     A user may change the spec in between; another operator may not change the memory, which raises Stale: then it has
-    become the leader. Raises NotFound, Unavailable.
+    become the leader. Raises NotFound, Conflict, Unavailable.
     """
     wanted = to_document(status)
     if wanted == _status(read):
         return read
-    seen = read
+    seen = read = _without_a_former_life(api, read)
     for _ in range(ATTEMPTS):
         metadata = {name: seen["metadata"][name] for name in ("name", "namespace", "uid", "resourceVersion")}
         try:
@@ -35,6 +35,18 @@ def write_status(api: KubeApi, read: Mapping[str, Any], status: Status) -> Mappi
             if _status(seen) == wanted:  # written by a call of ours whose answer was lost
                 return seen
     raise Unavailable(f"The StreamJob changed at each of {ATTEMPTS} attempts to write its status.")
+
+
+def _without_a_former_life(api: KubeApi, read: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The StreamJob without the status of another one, that a backup's tool has restored.
+
+    Its fields are that tool's own, so applying ours would leave those that we lack; the next turn took them for ours.
+    """
+    metadata, uid = read["metadata"], _status(read).get("uid")
+    if uid is None or uid == metadata["uid"]:
+        return read
+    patch = {"metadata": {"resourceVersion": metadata["resourceVersion"]}, "status": None}
+    return api.merge_patch(STREAM_JOBS, metadata["name"], metadata["namespace"], patch, subresource="status")
 
 
 def _again(api: KubeApi, read: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ import contextlib
 import dataclasses
 import datetime
 import json
-import time
+import re
 from collections.abc import Callable, Mapping
 from http.client import HTTPException
 from typing import Any
@@ -16,9 +16,10 @@ from typing import Any
 import requests
 from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
-from urllib3.util.retry import Retry
+from urllib3.exceptions import LocationValueError, ReadTimeoutError
 
-from streamjob_operator.kube.metrics.tls import TlsAdapter
+from streamjob_operator.kube.metrics.tls import TlsAdapter, tls_context
+from streamjob_operator.kube.metrics.whole import Patience, Whole, WholeAdapter
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec.job import Auth, Prometheus
@@ -28,6 +29,7 @@ _ERROR_TYPES = frozenset(
     ("timeout", "canceled", "execution", "bad_data", "internal", "unavailable", "not_found", "not_acceptable")
 ) | {"too_many_requests", "too_large_entry"}
 """Of Prometheus, Thanos and Mimir."""
+_TOKEN = re.compile(r"[!-~]+")
 SecretReader = Callable[[str], Mapping[str, str] | None]
 """Name of a secret of the job's namespace -> its data in base64, None when there is none."""
 
@@ -71,13 +73,21 @@ def _login(auth: Auth | None, read_secret: SecretReader) -> tuple[str | None, tu
     name, denied = auth.secret_ref.name, KubeReason.PROMETHEUS_DENIED
     data = _secret(name, read_secret, denied)
     if "token" in data:
-        return data["token"].strip(), None
+        return _token(name, data["token"].strip()), None
     if "username" in data and "password" in data:
         return None, (data["username"], data["password"])
     raise Unavailable(
         f"Secret {name} has the keys {', '.join(sorted(data)) or '(none)'}; token, or username and password, is needed",
         code=denied,
     )
+
+
+def _token(name: str, token: str) -> str:
+    """What a header can hold: of any other the HTTP library's error would quote the log-in."""
+    if not _TOKEN.fullmatch(token):
+        what = "token is empty, or has spaces, line breaks or letters beyond ASCII; one word is needed"
+        raise Unavailable(f"Secret {name}: {what}.", code=KubeReason.PROMETHEUS_DENIED)
+    return token
 
 
 def _pair(name: str, read_secret: SecretReader) -> tuple[str, str]:
@@ -107,6 +117,7 @@ class Connection:
     def __init__(self, settings: Settings, most_bytes: int = MOST_BYTES) -> None:
         self.settings = settings
         self._timeout_s = settings.timeout_s
+        self._whole, self._begun = Whole(settings.timeout_s), False
         self._most_bytes = most_bytes
         session = requests.Session()
         session.trust_env = False
@@ -116,17 +127,25 @@ class Connection:
         if settings.token is not None:
             headers["Authorization"] = f"Bearer {settings.token}"
         # Once more where nothing was answered or "later" was; never a query that took too long.
-        retry = Retry(
+        retry = Patience(
             total=1, read=False, other=False, backoff_factor=0.2, status_forcelist=[429, 503], raise_on_status=False
         )
-        self._api = PrometheusConnect(
-            settings.url, headers=headers, auth=settings.login, retry=retry, session=session, timeout=self._timeout_s
-        )
-        if settings.ca_pem is not None or settings.client_pem is not None:
-            session.mount(
-                settings.url,
-                TlsAdapter(settings.url, retry, settings.ca_pem, settings.client_pem, verify=settings.verify),
+        # As bytes, because requests would write text in Latin-1, and Prometheus reads UTF-8.
+        login = None if settings.login is None else tuple(one.encode() for one in settings.login)
+        try:
+            self._api = PrometheusConnect(
+                settings.url, headers=headers, auth=login, retry=retry, session=session, timeout=self._timeout_s
             )
+        except ValueError as error:
+            raise self._trouble(f"cannot be asked, its address is none: {error}") from error
+        session.mount(settings.url, self._adapter(retry))
+
+    def _adapter(self, retry: Patience) -> WholeAdapter:
+        wanted = self.settings
+        if wanted.ca_pem is None and wanted.client_pem is None:
+            return WholeAdapter(self._whole, retry)
+        context = tls_context(wanted.url, wanted.ca_pem, wanted.client_pem, verify=wanted.verify)
+        return TlsAdapter(self._whole, retry, context)
 
     def close(self) -> None:
         """Let its sockets go."""
@@ -146,22 +165,46 @@ class Connection:
         return self._asked(lambda: self._api.custom_query_range(expression, start, end, f"{step_s:.3f}", params=params))
 
     def _asked(self, ask: Callable[[], Any]) -> list[dict[str, Any]]:
-        try:
-            result = ask()
-        except requests.exceptions.SSLError as error:
-            raise self._trouble(f"cannot be trusted: {_root(error)}", KubeReason.PROMETHEUS_TLS) from error
-        except requests.exceptions.Timeout as error:
-            raise self._trouble(f"did not answer within {self._timeout_s:g} s") from error
-        except requests.exceptions.ConnectionError as error:
-            raise self._trouble(f"does not answer: {_root(error)}") from error
-        except (requests.exceptions.RequestException, PrometheusApiClientException, LookupError, TypeError) as error:
-            raise self._trouble(f"answered in a way that cannot be read: {_root(error)}") from error
+        self._begun = False
+        with self._whole.limited() as overdue:
+            try:
+                result = self._answered(ask)
+            except Unavailable as error:
+                if overdue.is_set():
+                    raise self._late() from error
+                raise
+        if overdue.is_set():  # what was cut off looks like an end
+            raise self._late()
         if not isinstance(result, list):
             raise self._trouble("answered with something that is no list of series")
         return result
 
+    def _answered(self, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except (requests.exceptions.InvalidHeader, UnicodeEncodeError) as error:
+            # Their own words quote what was to be sent.
+            raise self._trouble("cannot be asked: a header holds what none may") from error
+        except requests.exceptions.SSLError as error:
+            raise self._trouble(f"cannot be trusted: {_root(error)}", KubeReason.PROMETHEUS_TLS) from error
+        except requests.exceptions.Timeout as error:
+            raise self._late() from error
+        except requests.exceptions.ConnectionError as error:
+            if any(isinstance(one, ReadTimeoutError) for one in error.args):
+                raise self._late() from error
+            raise self._trouble(f"does not answer: {_root(error)}") from error
+        except (requests.exceptions.RequestException, PrometheusApiClientException, LookupError, TypeError) as error:
+            raise self._trouble(f"answered in a way that cannot be read: {_root(error)}") from error
+        except LocationValueError as error:
+            raise self._trouble(f"cannot be asked, its address is none: {error}") from error
+
+    def _late(self) -> Unavailable:
+        what = "did not send its whole answer" if self._begun else "did not answer"
+        return self._trouble(f"{what} within {self._timeout_s:g} s")
+
     def _take(self, response: requests.Response, **_: object) -> None:
         """Read an answer within the limits of size and time; raises Unavailable when it is none of Prometheus's."""
+        self._begun = True
         if response.is_redirect:  # to anywhere in the operator's network
             raise self._trouble("redirects; what it redirects to may be spec.metrics.prometheus.url itself")
         kind, code = response.headers.get("Content-Type", "").split(";")[0], response.status_code
@@ -175,14 +218,12 @@ class Connection:
             raise self._trouble(f"answered {code}: {_said(body)}")
 
     def _body(self, response: requests.Response) -> bytes:
-        until_s, parts, size = time.monotonic() + self._timeout_s, [], 0
+        parts, size = [], 0
         for part in response.iter_content(2**20):
             parts.append(part)
             size += len(part)
             if size > self._most_bytes:
                 raise self._trouble(f"sent more than {self._most_bytes} bytes")
-            if time.monotonic() > until_s:
-                raise self._trouble(f"did not send its whole answer within {self._timeout_s:g} s")
         response._content = b"".join(parts)  # where requests keeps what it has read
         return response._content
 

@@ -17,6 +17,7 @@ from streamjob_operator.measure.page import (
     STAGE_COUNTERS,
     Labels,
     Page,
+    finite,
     labels_of,
     make_page,
 )
@@ -76,8 +77,9 @@ def read_page(
             labels["query"] = query_id
             order = labels_of(name)
             if order is not None:
-                with contextlib.suppress(KeyError):  # a series that lacks one of its labels is not the agent's
-                    series[name][tuple([labels[label] for label in order])] = float(one["value"][1])
+                # A series that lacks one of its labels, or has no number, is not the agent's.
+                with contextlib.suppress(KeyError, ValueError):
+                    series[name][tuple([labels[label] for label in order])] = finite(one["value"][1])
     _check(target, query_id, [name for name in REQUIRED if not series.get(name)])
     series[names.AGENT_INFO][(target.application_id,)] = 1.0
     series[names.QUERY_INFO][(query_id, run_id)] = 1.0

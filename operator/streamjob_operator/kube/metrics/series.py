@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from streamjob_agent import metric_names as names
 from streamjob_operator.kube.metrics.http import Connection
 from streamjob_operator.kube.metrics.target import Mark, Target, any_of, quoted
 from streamjob_operator.measure.batches import QUERY_FIGURES, UNKNOWN, Figure, Totals, read_less, series_of
-from streamjob_operator.measure.page import STAGE_COUNTERS, Page
+from streamjob_operator.measure.page import STAGE_COUNTERS, Page, finite
 from streamjob_operator.series import BatchSeries
 from streamjob_planners.model import FloatArray, GroupId
 
@@ -43,7 +44,8 @@ def read_series(
     kept = [marks[at] for at in read_less(len(marks), len(end.group_ids)).tolist()]
     readings = _Readings(kept, end.group_ids)
     for one in _found(connection, target, kept):
-        readings.add(one["metric"], one["values"])
+        with contextlib.suppress(KeyError, ValueError):  # labels or numbers that are none: not the agent's
+            readings.add(one["metric"], one["values"])
     return series_of(readings.totals(end.at_s - kept[-1].at_s))  # on the operator's clock
 
 
@@ -86,7 +88,7 @@ class _Readings:
             self._times = times
             found = [(place, self._rows[float(at)]) for place, at in enumerate(times) if float(at) in self._rows]
             self._places, self._found = [place for place, _ in found], [row for _, row in found]
-        return self._found, [float(values[place][1]) for place in self._places]
+        return self._found, [finite(values[place][1]) for place in self._places]
 
     def _add_group(
         self, matrix: FloatArray, labels: Mapping[str, str], rows: Sequence[int], cells: Sequence[float]

@@ -8,27 +8,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from requests.adapters import HTTPAdapter
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from urllib3.util.retry import Retry
 
+from streamjob_operator.kube.metrics.whole import Whole, WholeAdapter
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.ports import Unavailable
 
 
-class TlsAdapter(HTTPAdapter):
-    """Trusts the authorities given and nobody else (the image's where none are), and shows a certificate if it has one.
+class TlsAdapter(WholeAdapter):
+    """Trusts and shows what `context` says, and nothing else."""
 
-    Raises Unavailable (PrometheusTls) when one of them cannot be used.
-    """
-
-    def __init__(
-        self, url: str, retry: Retry, ca_pem: str | None, client_pem: tuple[str, str] | None, *, verify: bool
-    ) -> None:
-        self._context = _context(url, ca_pem, verify)
-        if client_pem is not None:
-            _show(self._context, url, *client_pem)
-        super().__init__(max_retries=retry)
+    def __init__(self, whole: Whole, retry: Retry, context: ssl.SSLContext) -> None:
+        self._context = context
+        super().__init__(whole, retry)
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         """As in the base class, with our context."""
@@ -36,6 +29,16 @@ class TlsAdapter(HTTPAdapter):
 
     def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
         """The base class would add the authorities of its own bundle."""
+
+
+def tls_context(url: str, ca_pem: str | None, client_pem: tuple[str, str] | None, *, verify: bool) -> ssl.SSLContext:
+    """Trusts the authorities given and nobody else (the image's where none are), and shows a certificate if there is
+    one; raises Unavailable (PrometheusTls) when one of them cannot be used.
+    """
+    context = _context(url, ca_pem, verify)
+    if client_pem is not None:
+        _show(context, url, *client_pem)
+    return context
 
 
 def _context(url: str, ca_pem: str | None, verify: bool) -> ssl.SSLContext:
@@ -47,7 +50,7 @@ def _context(url: str, ca_pem: str | None, verify: bool) -> ssl.SSLContext:
             context.load_verify_locations(DEFAULT_CA_BUNDLE_PATH)
         else:
             context.load_verify_locations(cadata=ca_pem)
-    except (ssl.SSLError, ValueError) as error:
+    except (ssl.SSLError, ValueError, TypeError) as error:  # the last one for letters beyond ASCII
         message = f"ca.crt for Prometheus at {url} is no certificate: {error}."
         raise Unavailable(message, code=KubeReason.PROMETHEUS_TLS) from error
     return context

@@ -56,7 +56,7 @@ def whole(plan: tuple[Assignment, ...], seen: MapView) -> tuple[Assignment, ...]
     """
     agent, lead = _agent(seen), plan[0]
     queries = {one.query_id: one for one in agent.queries}
-    goes_on = (one for one in seen.plan() if one.application_id == lead.application_id)
+    goes_on = (one for one in seen.readable_plan() if one.application_id == lead.application_id)
     before = {one.query_id: one for one in goes_on if one.query_id in queries}
     ready = {one.executor_id for one in agent.executors if one.state == "ready"} - set(lead.marked_for_removal)
     planned = {one.query_id for one in plan}

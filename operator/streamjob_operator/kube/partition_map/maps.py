@@ -56,6 +56,13 @@ class MapView:
         """
         return self._plan
 
+    def readable_plan(self) -> tuple[Assignment, ...]:
+        """The same; empty where it cannot be read, as that of a later version after the step back to this one."""
+        try:
+            return self._plan
+        except WireError:
+            return ()
+
     @functools.cached_property
     def _plan(self) -> tuple[Assignment, ...]:
         """Read once: a turn asks three or four times, each of which would unpack every owner."""

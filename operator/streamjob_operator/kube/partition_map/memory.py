@@ -34,16 +34,52 @@ class StatusMemory:
 
     def load(self) -> Memory:
         """What was saved last, and what was decided after that by an operator that died before it could save it."""
-        try:
-            return adopt(read_memory(self._text), self._seen.plan(), self._now_s)
-        except (UnreadableMemory, WireError) as error:
-            # Safe: the generation and the executors that are being drained are taken over from the agent.
-            self._warn(f"The memory cannot be used, {error}; starting with a new one.")
-            return Memory()
+        found = recalled(self._text, self._seen, self._now_s)
+        if found.trouble is not None:
+            self._warn(found.trouble)
+        return found.memory
 
     def save(self, memory: Memory) -> None:
         """Raises Unavailable, or Stale when another operator has saved since."""
         self._keep(memory)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """`text` is what `memory` stands in as it is, None where nothing does; `trouble` says what could not be read."""
+
+    memory: Memory
+    text: str | None = None
+    trouble: str | None = None
+
+
+def recalled(text: str | None, seen: MapView | None, now_s: float) -> Recalled:
+    """What was remembered in that text, completed by the map that was seen."""
+    try:
+        kept = read_memory(text)
+    except UnreadableMemory as error:
+        # Safe: the generation and the executors that are being drained are taken over from the agent.
+        return Recalled(memory=Memory(), trouble=f"The memory cannot be used, {error}; starting with a new one.")
+    try:
+        memory, trouble = adopt(kept, () if seen is None else seen.plan(), now_s), None
+    except WireError as error:
+        memory = kept if seen is None else _after(kept, seen)
+        trouble = f"The newest plan cannot be read, {error}; the next one takes its place."
+    return Recalled(memory=memory, text=text if memory is kept else None, trouble=trouble)
+
+
+def _after(memory: Memory, seen: MapView) -> Memory:
+    """The memory once a plan was written that this version cannot read: what it asked for is read off the world."""
+    if seen.generation <= memory.generation:
+        return memory
+    executors = () if seen.agent is None else seen.agent.executors
+    return dataclasses.replace(
+        memory,
+        generation=seen.generation,
+        executors_target=None,
+        marked=tuple(one.executor_id for one in executors if one.state == "draining"),
+        pending=None,
+    )
 
 
 def read_memory(text: str | None) -> Memory:

@@ -11,7 +11,6 @@ from typing import Any
 
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import PODS
-from streamjob_operator.kube.api.times import seconds
 from streamjob_operator.kube.driver.naming import SPARK_ROLE
 from streamjob_operator.kube.driver.observe import is_ready, trouble, unschedulable
 from streamjob_operator.kube.names import Label
@@ -41,13 +40,13 @@ class ExecutorPod:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class LeavingPod:
-    """One executor's pod that was told to end, has not, and was to be gone by `due_s`, seconds since the epoch."""
+    """One executor's pod that was told to end, has not, and may take `grace_s` for it from then on."""
 
     executor_id: str
     name: str
     namespace: str
     uid: str
-    due_s: float
+    grace_s: float
 
     @property
     def regarding(self) -> dict[str, Any]:
@@ -131,7 +130,7 @@ def _leaving(metadata: Mapping[str, Any]) -> LeavingPod:
         name=metadata["name"],
         namespace=metadata["namespace"],
         uid=metadata["uid"],
-        due_s=seconds(metadata["deletionTimestamp"]),
+        grace_s=float(metadata.get("deletionGracePeriodSeconds") or 0),
     )
 
 

@@ -5,6 +5,7 @@ running, and nobody starts another executor.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import PODS
@@ -14,15 +15,23 @@ from streamjob_operator.kube.pods.executors import ExecutorPods, LeavingPod
 from streamjob_operator.kube.report.events import Events, Telling
 
 SILENT_S = 60.0
-"""A kubelet ends a pod once its grace is over. After so much more there is none; clocks may differ by some of it."""
+"""A kubelet ends a pod once its grace is over. After so much more there is none."""
+Since = Mapping[str, float]
+"""Uid of a pod -> when it was first seen to be ending, seconds since the epoch by our clock: the API server's may be
+another one."""
 
 
-def let_go(api: KubeApi, events: Events, found: ExecutorPods, now_s: float) -> tuple[str, ...]:
+def leaving_since(found: ExecutorPods, before: Since, now_s: float) -> Since:
+    """What was known before, with the pods that are ending now and without those that have gone. Pure."""
+    return {pod.uid: before.get(pod.uid, now_s) for pod in found.leaving}
+
+
+def let_go(api: KubeApi, events: Events, found: ExecutorPods, since: Since, now_s: float) -> tuple[str, ...]:
     """Take pods whose end is overdue out of the API; their names. Raises Refused, Unavailable.
 
     Only executors': one that runs on unseen commits nothing, since the driver has dropped it. A second driver would.
     """
-    overdue = [pod for pod in found.leaving if now_s > pod.due_s + SILENT_S]
+    overdue = [pod for pod in found.leaving if now_s > since[pod.uid] + pod.grace_s + SILENT_S]
     for pod in overdue:
         events.mention(pod.regarding, _telling(pod), now_s)
         with contextlib.suppress(Conflict):  # another one of that name by now

@@ -12,6 +12,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 Check = Callable[[], str | None]
 """What is wrong, as a sentence; None when all is well."""
+LONGEST_WAIT_S = 10.0
+"""For the next byte of a request: each connection has a thread, and any pod may open one."""
 _TEXT = "text/plain; charset=utf-8"
 
 
@@ -19,7 +21,8 @@ class HealthServer:
     """Serves from `start` to `stop`; use as a context manager."""
 
     def __init__(self, address: str, port: int, *, alive: Check, ready: Check, registry: CollectorRegistry) -> None:
-        handler = type("BoundHandler", (_Handler,), {"alive": alive, "ready": ready, "registry": registry})
+        bound = {"alive": alive, "ready": ready, "registry": registry, "timeout": LONGEST_WAIT_S}
+        handler = type("BoundHandler", (_Handler,), bound)
         self._server = http.server.ThreadingHTTPServer((address, port), handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="health", daemon=True)

@@ -21,7 +21,7 @@ from streamjob_operator.kube.job.rest import CYCLE_DUE, Due, Rest
 from streamjob_operator.ports import Stale, Unavailable
 
 LOG = logging.getLogger(__name__)
-FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
+FIRST_WAIT_S, LONGEST_WAIT_S, MOST_DOUBLED = 1.0, 60.0, 30
 TELL_AFTER = 5
 """Failures in a row, half a minute, after which what should pass by itself is told, too: a webhook that always fails
 looks like a server that is busy."""
@@ -150,8 +150,8 @@ class Jobs:
 
 
 def _wait_s(failures: int) -> float:
-    """Doubles with each failure in a row."""
-    return min(FIRST_WAIT_S * 2.0 ** (failures - 1), LONGEST_WAIT_S)
+    """Doubles with each failure in a row; of days of them no number holds the power."""
+    return min(FIRST_WAIT_S * 2.0 ** min(failures - 1, MOST_DOUBLED), LONGEST_WAIT_S)
 
 
 async def _sleep(wake: asyncio.Event, seconds: float) -> None:

@@ -115,18 +115,32 @@ class Election:
         return {"holderIdentity": self.identity, "leaseDurationSeconds": length_s, "renewTime": _now()}
 
 
-def wait_for_lease(election: Election, over: Callable[[float], bool], tell: Callable[[str], None]) -> bool:
-    """Wait until the lease is ours; False when `over`, which waits for so many seconds, says that nobody waits."""
-    told = False
+def wait_for_lease(
+    election: Election,
+    over: Callable[[float], bool],
+    tell: Callable[[str], None],
+    refused: Callable[[str | None], None] = lambda _: None,
+) -> bool:
+    """Wait until the lease is ours; False when `over`, which waits for so many seconds, says that nobody waits.
+
+    `tell` hears each new sentence about it, `refused` at each attempt why the API server says no, None where not.
+    """
+    told = None
     while True:
+        refusal = None
         try:
             if election.hold():
+                refused(None)
                 return True
-            if not told:
-                tell("Another operator holds the lease; waiting.")
-                told = True
+            sentence = "Another operator holds the lease; waiting."
         except Unavailable as error:
-            tell(str(error))
+            sentence = str(error)
+        except Refused as error:  # which may pass: an API server that has just begun knows no roles yet
+            sentence = refusal = str(error)
+        refused(refusal)
+        if sentence != told:
+            tell(sentence)
+            told = sentence
         if over(election.terms.retry_s):
             return False
 

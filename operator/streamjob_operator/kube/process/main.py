@@ -140,7 +140,10 @@ def _become_leader(election: Election, stop: threading.Event, life: Life) -> boo
     def tell(sentence: str) -> None:
         LOG.info(sentence)
 
-    if not wait_for_lease(election, stop.wait, tell):
+    def refused(sentence: str | None) -> None:
+        life.waits_for = None if sentence is None else f"The Lease is refused: {sentence}"
+
+    if not wait_for_lease(election, stop.wait, tell, refused):
         return False
     life.leads, life.beat_s = True, time.monotonic()
     LOG.info("This operator leads.")

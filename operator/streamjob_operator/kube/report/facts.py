@@ -21,6 +21,7 @@ class DriverFacts:
         stalled: it does not go on without a person.
         limits: what cannot be done for an adopted application; None when all can.
         overridden: Spark settings of the user's that were overridden, as a sentence; None when none were.
+        lacking: what could not be made around the driver, as a sentence; None when all was.
         executors_trouble: why executors' pods do not come, in the scheduler's words; None when they do.
         executors_admitted: executors' pods that exist; None when nobody knows.
         pods: name of each executor's pod by executor id, as far as known.
@@ -35,6 +36,7 @@ class DriverFacts:
     stalled: bool = False
     limits: str | None = None
     overridden: str | None = None
+    lacking: str | None = None
     executors_trouble: str | None = None
     executors_admitted: int | None = None
     pods: dict[str, str] = dataclasses.field(default_factory=dict)

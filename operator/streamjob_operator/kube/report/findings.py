@@ -52,16 +52,23 @@ def _accepted(facts: Facts) -> Finding:
     if facts.job is None:
         message = " ".join(facts.mistakes)
         return Finding(type=Condition.ACCEPTED, holds=False, reason=KubeReason.INVALID_SPEC, message=message)
-    overridden = None if facts.driver is None else facts.driver.overridden
-    if facts.unknown:
-        message = f"{', '.join(facts.unknown)}: not known to this version of the operator, and without effect."
-        said = " ".join(filter(None, (message, overridden)))
-        return Finding(type=Condition.ACCEPTED, holds=True, reason=KubeReason.UNKNOWN_FIELDS, message=said)
-    if overridden is not None:
-        reason = KubeReason.SETTINGS_OVERRIDDEN
-        return Finding(type=Condition.ACCEPTED, holds=True, reason=reason, message=overridden)
+    said = tuple(_besides(facts))
+    if said:
+        message = " ".join(message for _, message in said)
+        return Finding(type=Condition.ACCEPTED, holds=True, reason=said[0][0], message=message)
     message = "The spec can be carried out."
     return Finding(type=Condition.ACCEPTED, holds=True, reason=KubeReason.SPEC_ACCEPTED, message=message)
+
+
+def _besides(facts: Facts) -> Iterator[tuple[KubeReason, str]]:
+    """What a person should know of a spec that is carried out."""
+    if facts.unknown:
+        message = f"{', '.join(facts.unknown)}: not known to this version of the operator, and without effect."
+        yield KubeReason.UNKNOWN_FIELDS, message
+    if facts.driver is not None and facts.driver.overridden is not None:
+        yield KubeReason.SETTINGS_OVERRIDDEN, facts.driver.overridden
+    if facts.driver is not None and facts.driver.lacking is not None:
+        yield KubeReason.NOT_ALL_MADE, facts.driver.lacking
 
 
 def _without_a_job(facts: Facts) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus, WireError
+from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.values import LIVE_STATES, Reason
@@ -89,11 +89,8 @@ def _share(motion: Motion) -> str:
 
 
 def _plan(facts: Facts) -> dict[str, Assignment]:
-    """The newest plan by query."""
-    try:
-        return {} if facts.map is None else {one.query_id: one for one in facts.map.plan()}
-    except WireError:
-        return {}  # told by the memory, which reads it, too
+    """The newest plan by query; that it cannot be read is told by the memory, which reads it, too."""
+    return {} if facts.map is None else {one.query_id: one for one in facts.map.readable_plan()}
 
 
 def _queries(agent: AgentStatus, plan: dict[str, Assignment]) -> list[QueryStatus]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from streamjob_operator.kube.models.status import Condition as Held
@@ -12,6 +13,7 @@ from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.values import Reason
 
+_NUMBERS = re.compile(r"(\d+(\.\d+)?(ms|s|m|h|d)?)+")
 TOLD = {
     Condition.ACCEPTED: "False",
     Condition.READY: "False",
@@ -63,16 +65,31 @@ def _conditions(before: Status, after: Status) -> Iterator[Telling]:
     # Not to be ready is no alarm in itself, it is one when another condition says the same.
     alarming = {one.reason for one in became if one.type != Condition.READY.value}
     for one in {one.reason: one for one in reversed(became)}.values():
-        yield Telling(reason=one.reason, note=one.message, action="Reconcile", warning=one.reason in alarming)
+        # Of the agent's own words there is one event for each reason, however often they change.
+        key = "" if one.type == Condition.ACTUATION_AVAILABLE.value else shape(one.message)
+        yield Telling(reason=one.reason, note=one.message, action="Reconcile", key=key, warning=one.reason in alarming)
     for one in after.conditions:
         old = known.get(one.type)
         if one.type == Condition.READY.value and one.status == "True" and (old is None or old.status != "True"):
             yield Telling(reason=one.reason, note=one.message, action="Reconcile")
 
 
+def shape(note: str) -> str:
+    """A sentence without its numbers and durations: one that differs in these alone is the same event again.
+
+    The note of an event that is there cannot be changed, so what it tells otherwise needs another one.
+    """
+    return _NUMBERS.sub("#", note)
+
+
 def _became(one: Held, old: Held | None) -> bool:
-    bad = TOLD.get(Condition(one.type))
-    return one.status == bad and (old is None or (old.status, old.reason) != (one.status, one.reason))
+    if one.status != TOLD.get(Condition(one.type)):
+        return False
+    if old is None or (old.status, old.reason) != (one.status, one.reason):
+        return True
+    # A spec that was edited and is still wrong: in another way, as far as anybody knows.
+    edited = one.observed_generation != old.observed_generation
+    return one.type == Condition.ACCEPTED.value and edited and one.message != old.message
 
 
 def _decision(before: Status, after: Status, facts: Facts) -> Iterator[Telling]:

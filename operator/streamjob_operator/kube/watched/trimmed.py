@@ -13,7 +13,8 @@ from streamjob_operator.kube.api.kinds import PODS, Kind
 from streamjob_operator.kube.driver.naming import SPARK_ROLE
 from streamjob_operator.kube.names import APPLICATION_HASH
 
-_POD_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "labels")
+_POD_TIMES = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+_POD_METADATA = ("name", "namespace", "uid", "resourceVersion", "labels", *_POD_TIMES)
 _POD_SPEC = ("restartPolicy", "terminationGracePeriodSeconds", "serviceAccountName")
 _POD_STATUS = ("phase", "reason", "message", "podIP")
 _STATES = ("initContainerStatuses", "containerStatuses")

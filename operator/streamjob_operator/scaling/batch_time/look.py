@@ -21,7 +21,7 @@ def looked(state: State, situation: Situation) -> State:
     """The state after one more look, before anything is decided."""
     state = _of_this_driver(state, situation)
     state = _with_proposed(state, situation)
-    state = _with_arrival(state, situation)
+    state = _with_first_batch(_with_arrival(state, situation), situation)
     return dataclasses.replace(
         state, lags=with_lag(state.lags, situation.snapshot), noise=with_noise(state.noise, situation)
     )
@@ -32,6 +32,11 @@ def ready_in_s(state: State) -> float:
     by."""
     startup = state.startup_s
     return UNKNOWN_STARTUP_S if startup is None else startup.mean + (startup.error or 0.0)
+
+
+def cold_ratio(state: State) -> float:
+    """Times what it takes later that the first batch on executors that come takes."""
+    return UNKNOWN_COLD if state.cold is None else state.cold.mean
 
 
 def under_way(state: State, situation: Situation) -> bool:
@@ -50,6 +55,11 @@ def under_way(state: State, situation: Situation) -> bool:
     return situation.now_s - asked.came_at_s < min(share_s, situation.job.spec.balancing.statistics_period_s)
 
 
+UNKNOWN_COLD = 2.0
+"""Times what it takes later that the first batch on executors that come is taken to take while none has come yet: as
+`streamjob replay` has it."""
+MOST_COLD = 4.0
+"""Times what was predicted that is believed of a first batch."""
 SHARE_BATCHES = 3.0
 """Batches in which executors that came take their share."""
 
@@ -84,6 +94,24 @@ def _with_arrival(state: State, situation: Situation) -> State:
     came_s = _came_at_s(situation, asked.at_s)
     startup = learned(state.startup_s, max(0.0, came_s - asked.at_s))
     return dataclasses.replace(state, asked=dataclasses.replace(asked, came_at_s=came_s), startup_s=startup)
+
+
+def _with_first_batch(state: State, situation: Situation) -> State:
+    """What the first batch took that began with all that were asked for, against what was predicted of it."""
+    asked, series = state.asked, situation.snapshot.series
+    if asked is None or asked.came_at_s is None or asked.warm or series is None or not state.ledger:
+        return state
+    seconds = series.batch_s / series.batches
+    begun = np.flatnonzero((series.ended_at_s - seconds / 2.0 >= asked.came_at_s) & (series.batches == 1))
+    if not begun.size:
+        return state
+    action, first = state.ledger[-1], int(begun[0])
+    state = dataclasses.replace(state, asked=dataclasses.replace(asked, warm=True))
+    predicted_s = action.predicted.at(float(series.input_rows[first]))
+    if action.after != asked.executors or predicted_s <= 0.0:
+        return state
+    ratio = float(np.clip(seconds[first] / predicted_s, 1.0, MOST_COLD))
+    return dataclasses.replace(state, cold=learned(state.cold, ratio))
 
 
 def _came_at_s(situation: Situation, since_s: float) -> float:

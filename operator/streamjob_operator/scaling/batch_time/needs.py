@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from streamjob_operator.scaling.batch_time.aims import LATE, aim_of, by_utilization
+from streamjob_operator.scaling.batch_time.aims import aim_of, bearable, by_utilization
 from streamjob_operator.scaling.batch_time.arriving import Arriving
 from streamjob_operator.scaling.batch_time.measured import Measured
 from streamjob_operator.scaling.batch_time.state import Line
@@ -18,18 +18,20 @@ from streamjob_planners.sizing.pace import Paces
 
 MAX_JUMP = 3.0
 """At most this times the executors there are, at once: one odd measurement must not fill a cluster."""
-BEARABLE = 0.10
-"""Part of late batches up to which executors that are there are left alone: sizes are chosen for half of it."""
-BEARABLE_GONE = 1.25
-"""Times the catch-up within which a backlog may be gone with executors that are there."""
 SURE = 1.645
 """Standard deviations above the expected rate that fewer executors must be enough for, in every look of the window."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """All that the need depends on. `ahead`: the rate when executors that are asked for now will be there; `highest`:
-    the highest rate expected until fewer executors could be taken back; `read_ago_s`: since the newest batch ended."""
+    """All that the need depends on.
+
+    Attributes:
+        ahead: the rate when executors that are asked for now will be there.
+        highest: the highest rate expected until fewer executors could be taken back.
+        read_ago_s: seconds since the newest batch ended.
+        cold_ratio: times what it takes later that the first batch on executors that come takes.
+    """
 
     job: StreamJob
     fleet: Fleet
@@ -40,6 +42,7 @@ class View:
     ready_s: float
     trigger_s: float
     read_ago_s: float = 0.0
+    cold_ratio: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +65,7 @@ def needs(view: View) -> Needs:
     paces = view.measured.paces(rows)
     now = paces(max(1, view.fleet.ready))
     wanted = max(1, view.fleet.wanted)
-    today = judge(wanted, paces, now, outlook, _bearable(aim))
+    today = judge(wanted, paces, now, outlook, bearable(view.job.spec.scaling, view.trigger_s, view.ready_s))
     most = _most(view)
     out = fewest(paces, most, now, outlook, aim)
     if not out.reached:
@@ -119,6 +122,7 @@ def _outlook(view: View, rate_rps: float) -> Outlook:
         rate_rps=rate_rps,
         backlog_rows=view.arriving.waiting_rows if view.arriving.backlog_rows > 0 else 0.0,
         read_ago_s=view.read_ago_s,
+        cold_ratio=view.cold_ratio,
         trigger_s=view.trigger_s,
         ready_s=view.ready_s,
         most_rows=view.arriving.most_rows,
@@ -129,12 +133,6 @@ def _most(view: View) -> int:
     """As many as may be asked for at once."""
     bounds = view.job.spec.executors
     return max(1, min(bounds.max, max(math.ceil(MAX_JUMP * view.fleet.wanted), bounds.min)))
-
-
-def _bearable(aim: Aim) -> Aim:
-    return dataclasses.replace(
-        aim, late_ratio=aim.late_ratio * BEARABLE / LATE, gone_within_s=BEARABLE_GONE * aim.gone_within_s
-    )
 
 
 def line_of(view: View, executors: int) -> Line:

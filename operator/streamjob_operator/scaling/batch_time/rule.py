@@ -9,7 +9,7 @@ from streamjob_operator.scaling.batch_time.aims import aim_of, batch_objective_s
 from streamjob_operator.scaling.batch_time.arriving import Arriving, arriving
 from streamjob_operator.scaling.batch_time.fallback import without_batches
 from streamjob_operator.scaling.batch_time.hints import hinted
-from streamjob_operator.scaling.batch_time.look import looked, ready_in_s
+from streamjob_operator.scaling.batch_time.look import cold_ratio, looked, ready_in_s
 from streamjob_operator.scaling.batch_time.measured import Measured, late_ratio, measured
 from streamjob_operator.scaling.batch_time.needs import View, line_of, needs
 from streamjob_operator.scaling.batch_time.state import Action, State
@@ -60,6 +60,7 @@ def _known(situation: Situation, state: State, work: Measured) -> tuple[Wish, St
         ready_s=ready_s,
         trigger_s=situation.snapshot.rates.trigger_interval_s or 0.0,
         read_ago_s=max(0.0, situation.now_s - situation.snapshot.rates.last_batch_at_s),
+        cold_ratio=cold_ratio(state),
     )
     objective_s = batch_objective_s(situation.job.spec.scaling, view.trigger_s)
     state = dataclasses.replace(state, ledger=ledger.with_outcome(state.ledger, situation, objective_s))
@@ -78,8 +79,11 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
     why = words.fits(view, found.today, aim) if fits else words.enough(view, found.out, aim, model)
     if least > out:
         out, why = least, least_why
-    calm = max(found.calm.executors, found.out.executors if not found.today_enough else 1, memory.calm, hint_executors)
-    return Call(out=out, calm=calm, why=why, calm_why=words.enough(view, found.calm, aim, model))
+    by_time = max(found.calm.executors, found.out.executors if not found.today_enough else 1)
+    kept, kept_why = max((memory.calm, memory.why), (hint_executors, "a hint of the policy asks for it"))
+    if kept > by_time:
+        return Call(out=out, calm=kept, why=why, calm_why=kept_why, keeps=kept_why)
+    return Call(out=out, calm=by_time, why=why, calm_why=words.enough(view, found.calm, aim, model))
 
 
 def _ahead(situation: Situation, state: State, least_rps: float, ready_s: float) -> Forecast:

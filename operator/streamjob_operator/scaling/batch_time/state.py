@@ -18,12 +18,14 @@ class LagSeen:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Executors that were asked for, at which rate; `came_at_s` once all of them were there."""
+    """Executors that were asked for, at which rate; `came_at_s` once all of them were there. `warm`: whether what their
+    first batch took is known."""
 
     at_s: float
     executors: int
     rate_rps: float
     came_at_s: float | None = None
+    warm: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +135,7 @@ class State:
         past: earlier rates and forecasts.
         lags: readings of the source's lag, oldest first.
         startup_s: time from asking for executors to their being there.
+        cold: times what was predicted that the first batch after executors came took.
         noise: standard deviation of whole batches as a part of their mean, squared.
         proposed: the change that the last look wished for, before it is known whether it was made.
         asked: the newest scale-out.
@@ -143,6 +146,7 @@ class State:
     past: Past = dataclasses.field(default_factory=Past)
     lags: tuple[LagSeen, ...] = ()
     startup_s: Learned | None = None
+    cold: Learned | None = None
     noise: Learned | None = None
     proposed: Action | None = None
     asked: Asked | None = None

@@ -20,12 +20,16 @@ HALF = 0.5
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """Executors that this moment asks for: `out` to grow to, `calm` to shrink to at most, and why."""
+    """Executors that this moment asks for: `out` to grow to, `calm` to shrink to at most, and why.
+
+    `keeps`: what besides batches needs those of `calm`, as the end of a sentence; empty where nothing does.
+    """
 
     out: int
     calm: int
     why: str
     calm_why: str
+    keeps: str = ""
 
 
 def settle(call: Call, situation: Situation, state: State, found: Arriving) -> tuple[Wish, State]:
@@ -49,7 +53,8 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
         return Wish(executors=wanted, needed=clamp(call.out, job), why=call.why, held=held), state
     down = calm.downwards(seen, wanted, stabilization.down_s)
     if shrunk >= wanted:
-        return Wish(executors=wanted, needed=wanted, why=f"{call.why}{veto}"), state
+        kept = f"; {call.keeps}" if call.keeps and not veto and call.calm >= wanted else ""
+        return Wish(executors=wanted, needed=wanted, why=f"{call.why}{veto}{kept}"), state
     window = format_duration(stabilization.down_s)
     why = call.calm_why if down in (wanted, shrunk) else f"{call.calm_why}; within {window} it was {down}"
     return Wish(executors=down, needed=shrunk, why=why, held=f"waiting until that has held {window}"), state
@@ -94,5 +99,5 @@ def _veto(situation: Situation, state: State, found: Arriving) -> str | None:
         return "none may leave while queries beside are not measured"
     stirred_s, down_s = situation.memory.stirred_at_s, situation.job.spec.scaling.stabilization.down_s
     if stirred_s is not None and situation.now_s - stirred_s < down_s:
-        return f"none may leave within {format_duration(down_s)} of a loss of executors"
+        return f"none may leave within {format_duration(down_s)} of executors that were lost, or came without a share"
     return None

@@ -48,7 +48,10 @@ def _rps(judged: Judged) -> float:
 def _clears(view: View, judged: Judged) -> str:
     backlog = view.arriving.backlog_rows
     if backlog <= 0:
-        return ""
+        gathers = (
+            "" if judged.gone_s is None else f", with what gathers until they are there gone in {judged.gone_s:.0f} s"
+        )
+        return gathers if judged.clears else ", with what gathers until they are there never gone"
     gone = "that stays" if judged.gone_s is None else f"gone in {judged.gone_s:.0f} s"
     return f", with a backlog of {backlog:,.0f} rows {gone}"
 

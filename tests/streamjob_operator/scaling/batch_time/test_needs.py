@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from worlds import job
@@ -36,6 +38,26 @@ def hot(part: float, bias: float) -> View:
         ready_s=60.0,
         trigger_s=10.0,
     )
+
+
+def behind(executors: int) -> View:
+    """So many executors, and 250,000 rows wait: three of them take some 500 s for these."""
+    backlog = Arriving(rate_rps=1000.0, backlog_rows=2.5e5, waiting_rows=2.5e5, grows=False, most_rows=None)
+    fleet = Fleet(ready=executors, wanted=executors, marked=0)
+    return dataclasses.replace(hot(0.02, 1.0), fleet=fleet, arriving=backlog)
+
+
+def test_a_backlog_that_is_gone_in_time_is_left_to_those_that_are_there() -> None:
+    assert needs(behind(3)).today_enough
+
+
+def test_who_is_asked_for_works_a_backlog_off_in_half_of_the_time() -> None:
+    """Foretold batches of a backlog are too short, and who was asked for too few is asked for again."""
+    found = needs(behind(2))
+    assert not found.today_enough
+    assert found.out.executors > 3
+    assert found.out.judged.gone_s is not None
+    assert found.out.judged.gone_s <= 60.0 + 300.0
 
 
 @pytest.mark.parametrize("bias", [1.0, 1.3])

@@ -1,0 +1,74 @@
+"""What stands around a driver and cannot be made: told for as long as that is so, and no harm to a driver that runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kept import Kept
+
+from streamjob_operator.kube.api.kinds import CONFIG_MAPS, POD_MONITORS, PODS, Kind
+from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.job.keeper import REPAIR_AGAIN_S, REPAIR_S
+
+
+class Denied:
+    """Kinds that the operator may not write any more."""
+
+    def __init__(self, kept: Kept, *kinds: Kind) -> None:
+        self.kinds, self._apply, self.asked = set(kinds), kept.api.apply, 0
+        kept.api.apply = self.apply
+
+    def apply(self, kind: Kind, document: Any, **given: Any) -> Any:
+        if kind in self.kinds:
+            self.asked += 1
+            raise Refused(403, "Forbidden", f"{kind.plural} is forbidden")
+        return self._apply(kind, document, **given)
+
+
+def running() -> Kept:
+    """A job of our own whose driver runs."""
+    kept = Kept(applicationRef=None, application={"image": "i", "mainFile": "local:///job.py"})
+    kept.look()
+    pod = kept.found(PODS, "orders-driver")
+    state = {"name": "driver", "ready": True, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}
+    kept.api.put(PODS, {**pod, "status": {"phase": "Running", "containerStatuses": [state]}})
+    return kept
+
+
+def told(kept: Kept) -> str:
+    return next(str(one["message"]) for one in kept.status()["conditions"] if one["type"] == "Accepted")
+
+
+def test_a_monitor_that_cannot_be_made_is_told_until_it_is() -> None:
+    kept = running()
+    denied = Denied(kept, POD_MONITORS)
+    kept.look(after_s=REPAIR_S)
+    for _ in range(3):
+        assert "podmonitors is forbidden" in told(kept)
+        assert kept.condition("Accepted") == "True/NotAllMade"
+        kept.look()
+    denied.kinds.clear()
+    kept.look(after_s=REPAIR_AGAIN_S)
+    assert "forbidden" not in told(kept)
+
+
+def test_a_driver_that_runs_is_looked_after_though_what_stands_around_it_is_refused() -> None:
+    kept = running()
+    kept.look()
+    denied = Denied(kept, CONFIG_MAPS)
+    for _ in range(3):
+        status = kept.look(after_s=REPAIR_S)
+        assert status["phase"] == "Running"
+        assert kept.condition("Stalled") == "False/NothingStalled"
+        assert "configmaps is forbidden" in told(kept)
+    assert denied.asked == 3
+
+
+def test_what_was_refused_is_not_asked_for_at_every_look() -> None:
+    kept = running()
+    kept.look()
+    denied = Denied(kept, CONFIG_MAPS)
+    kept.look(after_s=REPAIR_S)
+    for _ in range(5):
+        kept.look()
+    assert denied.asked == 1
