@@ -83,7 +83,10 @@ def turns(rows: GroupRows, known: BoolArray, at_once: IntArray) -> list[Turn]:
 
 def suspected(rows: GroupRows, known: BoolArray) -> Turn | None:
     """An executor that may have turned within the newest rows, HELD at most, and is not sure to have."""
-    return _surest(_turns(_comparable(rows), np.full(known.size, NOTICED), known, range(1, HELD + 1)))
+    held = _comparable(rows)
+    if not held.executor.size:
+        return None
+    return _surest(_turns(held, np.full(known.size, NOTICED), known, range(1, HELD + 1)))
 
 
 def since(rows: GroupRows, executor: int, row: int) -> Turn | None:

@@ -86,6 +86,7 @@ def test_what_no_row_tells_wholly_is_nobodys() -> None:
     unheard = dataclasses.replace(rows, seconds=nothing)
     for at_once in (NOT_AT_ONCE, np.full(EXECUTORS, 3)):
         assert turns(unheard, NOBODY, at_once) == []
+    assert suspected(unheard, NOBODY) is None
     assert since(unheard, 1, 12) is None
 
 
