@@ -42,8 +42,11 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
     stabilization, wanted = job.spec.scaling.stabilization, situation.fleet.wanted
     out, held = _out(call, situation, state, found)
     high = calm.with_need(state.high, out, wanted, now_s)
-    shrunk, veto = _calm(call, situation, state, found)
-    seen = calm.with_wish(state.calm, shrunk, situation.snapshot.taken_at_s, _usual_s(situation), stabilization.down_s)
+    least, doubt = _fewest(call, situation, state, found.rate_rps), _doubt(situation)
+    counted = least if doubt is None else wanted
+    seen = calm.with_wish(state.calm, counted, situation.snapshot.taken_at_s, _usual_s(situation), stabilization.down_s)
+    veto = _veto(situation, state, found) or doubt
+    shrunk = least if veto is None else wanted
     state = dataclasses.replace(state, high=high, calm=seen)
     up = calm.upwards(high, out, wanted, now_s, stabilization.up_s)
     if up > wanted or out > wanted:
@@ -53,8 +56,8 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
         return Wish(executors=wanted, needed=clamp(call.out, job), why=call.why, held=held), state
     down = calm.downwards(seen, wanted, stabilization.down_s)
     if shrunk >= wanted:
-        kept = f"; {call.keeps}" if call.keeps and not veto and call.calm >= wanted else ""
-        return Wish(executors=wanted, needed=wanted, why=f"{call.why}{veto}{kept}"), state
+        kept = veto or (call.keeps if call.calm >= wanted else "")
+        return Wish(executors=wanted, needed=wanted, why="; ".join(filter(None, (call.why, kept)))), state
     window = format_duration(stabilization.down_s)
     why = call.calm_why if down in (wanted, shrunk) else f"{call.calm_why}; within {window} it was {down}"
     return Wish(executors=down, needed=shrunk, why=why, held=f"waiting until that has held {window}"), state
@@ -71,14 +74,11 @@ def _out(call: Call, situation: Situation, state: State, found: Arriving) -> tup
     return (call.out, None) if held is None else (wanted, held)
 
 
-def _calm(call: Call, situation: Situation, state: State, found: Arriving) -> tuple[int, str]:
-    """Executors to shrink to, and what keeps them from being fewer, as the end of a sentence."""
+def _fewest(call: Call, situation: Situation, state: State, rate_rps: float) -> int:
+    """Executors to shrink to, were nothing against it."""
     wanted, job = situation.fleet.wanted, situation.job
-    veto = _veto(situation, state, found)
-    if veto is not None:
-        return wanted, f"; {veto}"
-    barred = ledger.bar(state, situation.now_s, found.rate_rps)
-    return clamp(max(call.calm, min(barred, wanted), math.ceil(HALF * wanted)), job), ""
+    barred = ledger.bar(state, situation.now_s, rate_rps)
+    return clamp(max(call.calm, min(barred, wanted), math.ceil(HALF * wanted)), job)
 
 
 def _usual_s(situation: Situation) -> float:
@@ -88,13 +88,19 @@ def _usual_s(situation: Situation) -> float:
 
 
 def _veto(situation: Situation, state: State, found: Arriving) -> str | None:
-    """Why no executor may leave now, whatever the loads say."""
+    """Why no executor may leave now, though fewer would do for the rate: who works a backlog off leaves once it is
+    gone, and need not wait for the window again."""
     if under_way(state, situation):
         return "none may leave before those that came have taken their share"
     if found.grows:
         return "none may leave while the source's lag grows"
     if found.backlog_rows > 0:
         return "none may leave while there is a backlog"
+    return None
+
+
+def _doubt(situation: Situation) -> str | None:
+    """Why what was measured does not count for scaling in."""
     if situation.snapshot.unmeasured:
         return "none may leave while queries beside are not measured"
     stirred_s, down_s = situation.memory.stirred_at_s, situation.job.spec.scaling.stabilization.down_s

@@ -126,6 +126,19 @@ def test_one_measurement_takes_nobody_away_however_often_it_is_looked_at() -> No
         assert wish.executors == 4
 
 
+def test_who_was_there_for_a_backlog_leaves_once_it_is_gone() -> None:
+    """What the rate needs was seen all the while: the window does not begin with the end of the backlog."""
+    rule, state, wishes = registry.get("batch-time"), None, []
+    policy = job(("max: 6", "max: 40"), ("down: 0s", "down: 30s"))
+    backlog = ((40_000.0, 1100.0), (30_000.0, 1100.0), (20_000.0, 1100.0), (10_000.0, 1100.0), (500.0, 1050.0))
+    for cycle, (lag, taken) in enumerate(backlog):
+        snapshot = seen(even(4, 2, 5.0), 1000.0 + 10.0 * cycle, trigger_interval_s=10.0, lag_rows=lag, input_rps=taken)
+        wish, state = rule.decide(dataclasses.replace(told(snapshot), job=policy), state)
+        wishes.append(wish.executors)
+    assert wishes[:4] == [4] * 4, "none leaves while there is a backlog"
+    assert wishes[4] < 4
+
+
 def test_one_measurement_asks_for_more_once() -> None:
     """Executors come while a batch runs that began without them: nothing new is known before the next one has ended."""
     wish, state = grown(None)
