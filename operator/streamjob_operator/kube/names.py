@@ -246,6 +246,12 @@ class KubeReason(enum.StrEnum):
     NOTHING_STALLED = "NothingStalled"
     """Nothing waits for a person."""
 
+    NOTHING_UNDER_WAY = "NothingUnderWay"
+    """No driver starts, no executors come or go, no key groups move."""
+
+    NOTHING_MISSING = "NothingMissing"
+    """Measurements are there, so `scaling.failSafe` has nothing to do."""
+
     NO_PLAN_WAITS = "NoPlanWaits"
     """No plan waits for approval."""
 
