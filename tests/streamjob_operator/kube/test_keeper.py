@@ -49,6 +49,18 @@ def test_rights_that_were_given_are_not_given_at_every_look() -> None:
     assert [call for call in kept.api.calls if call[1] in (ROLES.plural, ROLE_BINDINGS.plural)] == []
 
 
+def test_a_job_that_is_suspended_has_no_series_that_grow_old() -> None:
+    """An alert on cycles that have stopped is for jobs that are to have some."""
+    kept = Kept(applicationRef=None, application={"image": "i", "mainFile": "local:///job.py"})
+    kept.look()
+    assert kept.forgotten == []
+    there = kept.found(STREAM_JOBS, "orders")
+    kept.api.put(STREAM_JOBS, {**there, "spec": {**there["spec"], "suspend": True}})
+    for _ in range(2):
+        assert kept.look()["phase"] == "Suspended"
+    assert set(kept.forgotten) == {("n", "orders")}
+
+
 def test_why_a_turn_came_to_nothing_is_told_until_one_does_not() -> None:
     kept = Kept()
     before = kept.look()
