@@ -335,6 +335,17 @@ def test_no_two_conditions_of_a_job_at_rest_have_the_same_reason() -> None:
     assert len(reasons) == len(set(reasons)) == len(Condition)
 
 
+def test_the_hours_of_a_job_with_rare_cycles_are_counted_too() -> None:
+    """They are counted at cycles, which come once in a statistics period, of up to a day."""
+    rare, status = job(("statisticsPeriod: 10s", "statisticsPeriod: 6h")), Status()
+    record = warm(even(2, 6, 9.0), AUTO).turn(AUTO)
+    for at in range(3):
+        told = dataclasses.replace(facts(record), job=rare, now_s=1_000_000.0 + at * 6 * 3600.0)
+        status = status_of(told, status)
+    assert status.savings is not None
+    assert [one.hours for one in status.savings.months] == [12.0]
+
+
 def test_times_read_back() -> None:
     assert seconds(rfc3339(1e9)) == 1e9
     assert seconds(rfc3339_micro(1e9 + 0.25)) == 1e9 + 0.25
