@@ -29,6 +29,7 @@ class FakeAgent:
     actuation: str = "on"
     moves_pending: int = 0
     refusal: str | None = None
+    said: str = ""
     status_code: int = 200
     cut: bool = False
     garbage: bytes | None = None
@@ -118,7 +119,7 @@ class FakeAgent:
             now_s=0.0,
             actuation=self.actuation,
             reason="Ok" if self.actuation == "on" else "SelfTestFailed",
-            message="",
+            message=self.said,
             generation_applied=self.generation,
             refused=None,
             executors=tuple(

@@ -14,9 +14,12 @@ from pathlib import Path
 from streamjob_agent.plan_form import QueryPlan, plans_from_json
 from streamjob_agent.tokens import find
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_to_json, status_from_json
+from streamjob_operator.agent_words import shortened
 from streamjob_operator.ports import Unavailable
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
+MOST_OBJECTS, MOST_PARTS = 200_000, 2_000_000
+"""Of a status: an object for each of 10,000 executors, and a comma for each of a million key groups."""
 MOST_SAID_BYTES = 10_000
 REFUSED = 409
 
@@ -72,8 +75,8 @@ class AgentClient:
     def status(self) -> AgentStatus:
         """The agent's status; raises Unavailable."""
         try:
-            return status_from_json(self._ask("/v1/status"))
-        except WireError as error:
+            return shortened(status_from_json(_bounded(self._ask("/v1/status"))))
+        except (WireError, TypeError) as error:
             # The error quotes what was read, the condition must not.
             raise Unavailable("The agent's status cannot be read: it is not in the form of this version.") from error
 
@@ -141,6 +144,13 @@ def _taken(answer: http.client.HTTPResponse, url: str) -> bytes:
     if not 200 <= answer.status < 300:
         raise Unavailable(f"The agent at {url} answered {answer.status}{_phrase(answer.status)}.")
     return _whole(body, promised, url)
+
+
+def _bounded(body: bytes) -> bytes:
+    """The body, unless it has more parts than any status: a small text of empty lists makes gigabytes of them."""
+    if body.count(b"{") + body.count(b"[") > MOST_OBJECTS or body.count(b",") > MOST_PARTS:
+        raise WireError("it has more parts than any status")
+    return body
 
 
 def _phrase(status: int) -> str:

@@ -149,6 +149,11 @@ class KubeReason(enum.StrEnum):
     """Something that stands around the driver could not be made, such as its PodMonitor; the message has the API
     server's words. The job runs. To do: give the right that the message names; it is tried again every few minutes."""
 
+    DRIVER_REFUSED = "DriverRefused"
+    """The API server, a quota or a policy of the cluster refuses the driver's pod or what stands around it, or an
+    object of that name is somebody else's; the message has their words. It is tried again every minute. To do: make
+    room, give the right, or change what the policy forbids."""
+
     DRIVER_STARTING = "DriverStarting"
     """The driver's pod was made and is not ready yet."""
 
@@ -245,6 +250,12 @@ class KubeReason(enum.StrEnum):
 
     NOTHING_STALLED = "NothingStalled"
     """Nothing waits for a person."""
+
+    NOTHING_UNDER_WAY = "NothingUnderWay"
+    """No driver starts, no executors come or go, no key groups move."""
+
+    NOTHING_MISSING = "NothingMissing"
+    """Measurements are there, so `scaling.failSafe` has nothing to do."""
 
     NO_PLAN_WAITS = "NoPlanWaits"
     """No plan waits for approval."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import enum
 import re
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
-from croniter import croniter
+from croniter import CroniterBadDateError, croniter
 from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.scaling import registry as scaling_rules
@@ -74,6 +75,8 @@ CRON_PATTERN = "[ ]+".join(
     )
 )
 _CRON_HINT = 'five cron fields "minute hour day month weekday" are needed, for example "0 8 * * 1-5"'
+_NO_DAY_HINT = "a day that comes is needed, and no month given has the days given"
+_ANY_DAY = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 _TIMEZONE_PATTERN = "[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*"
 _TIMEZONE_HINT = 'a time zone of the IANA database such as "Europe/Berlin" or "UTC" is needed'
 _MIN_MAX = "min must not be above max"
@@ -85,6 +88,10 @@ MOST_WINDOWS = 50
 def _cron(text: str) -> str:
     if not re.fullmatch(CRON_PATTERN, text) or not croniter.is_valid(text):
         raise ValueError(_CRON_HINT)
+    try:
+        croniter(text, _ANY_DAY).get_prev()
+    except CroniterBadDateError as error:
+        raise ValueError(_NO_DAY_HINT) from error
     return text
 
 

@@ -28,8 +28,13 @@ class Kept:
         self.api: Any = FakeApi()
         self.now_s = 1_000_000.0
         events = Events(self.api)
+        self.forgotten: list[tuple[str, str]] = []
         self._tools = Tools(
-            api=self.api, drivers=KubeDrivers(self.api, events), events=events, clock=lambda: self.now_s
+            api=self.api,
+            drivers=KubeDrivers(self.api, events),
+            events=events,
+            forget=lambda namespace, name: self.forgotten.append((namespace, name)),
+            clock=lambda: self.now_s,
         )
         self.restart()
         self.spec = {name: value for name, value in (ADOPTING | spec).items() if value is not None}

@@ -65,7 +65,7 @@ def found(status: Status, kind: Condition) -> str:
 def test_each_step_has_its_condition_and_is_told_once() -> None:
     _, statuses, events = outage()
     assert [found(one, Condition.FAIL_SAFE) for one in statuses] == [
-        "False/MetricsFound",
+        "False/NothingMissing",
         *["False/MetricsUnavailable"] * 2,
         *["True/FailSafeOut"] * 2,
         *["True/FailSafeFloor"] * 2,
@@ -101,8 +101,8 @@ def test_measurements_that_are_back_end_it_after_a_period() -> None:
         shown.append((found(before, Condition.METRICS_AVAILABLE), found(before, Condition.FAIL_SAFE)))
     assert shown == [
         ("True/MetricsFound", "True/FailSafeFloor"),
-        ("True/MetricsFound", "False/MetricsFound"),
-        ("True/MetricsFound", "False/MetricsFound"),
+        ("True/MetricsFound", "False/NothingMissing"),
+        ("True/MetricsFound", "False/NothingMissing"),
     ]
 
 

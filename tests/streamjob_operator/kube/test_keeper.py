@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import json
 
 import pytest
 from agent_reports import agent
@@ -45,6 +47,18 @@ def test_rights_that_were_given_are_not_given_at_every_look() -> None:
     kept.api.calls.clear()
     kept.look()
     assert [call for call in kept.api.calls if call[1] in (ROLES.plural, ROLE_BINDINGS.plural)] == []
+
+
+def test_a_job_that_is_suspended_has_no_series_that_grow_old() -> None:
+    """An alert on cycles that have stopped is for jobs that are to have some."""
+    kept = Kept(applicationRef=None, application={"image": "i", "mainFile": "local:///job.py"})
+    kept.look()
+    assert kept.forgotten == []
+    there = kept.found(STREAM_JOBS, "orders")
+    kept.api.put(STREAM_JOBS, {**there, "spec": {**there["spec"], "suspend": True}})
+    for _ in range(2):
+        assert kept.look()["phase"] == "Suspended"
+    assert set(kept.forgotten) == {("n", "orders")}
 
 
 def test_why_a_turn_came_to_nothing_is_told_until_one_does_not() -> None:
@@ -130,6 +144,21 @@ def test_an_agent_that_goes_on_no_more_is_silent_after_a_minute_and_may_come_bac
     kept.reports(agent(now_s=1.0))
     kept.look()
     assert kept.condition("Ready") == "True/Adopted"
+
+
+def test_what_an_agent_says_at_any_length_leaves_a_status_that_can_be_written() -> None:
+    """Its account may write as much as an object holds, and each decision repeats it."""
+    kept = Kept(balancing={"mode": "Auto", "statisticsPeriod": "10s"})
+    kept.driver()
+    kept.look()
+    long = "x" * 200_000
+    for at in range(5):
+        told = agent(now_s=float(at), agent_version=long, spark_version=long, message=long, reason=f"Broken{at}{long}")
+        query = dataclasses.replace(told.queries[0], name=long)
+        kept.reports(dataclasses.replace(told, queries=(query,), actuation="off", refused=long))
+        kept.look(after_s=30.0)
+    assert kept.condition("ActuationAvailable").startswith("False/Broken4x")
+    assert len(json.dumps(kept.status())) < 60_000
 
 
 def test_scale_selects_an_adopted_jobs_executors_by_sparks_own_labels() -> None:

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 import urllib3.util.retry
 
-from streamjob_operator.kube.metrics.http import Connection, Settings
+from streamjob_operator.kube.metrics.http import MOST_PARTS, Connection, Settings
 from streamjob_operator.kube.metrics.whole import MOST_PATIENCE_S
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.ports import Unavailable
@@ -139,3 +139,37 @@ def test_questions_after_one_that_took_too_long_are_answered() -> None:
             connection.query("vector(1)")
         assert connection.query("vector(1)") == []
         connection.close()
+
+
+@pytest.mark.parametrize("part", [b"[],", b"{},"])
+def test_an_answer_of_more_parts_than_any_has_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch, part: bytes) -> None:
+    """Each empty list of three bytes would be a hundred in the memory of an operator that looks after others, too."""
+
+    def take_apart(_: object) -> None:
+        raise AssertionError("it was taken apart")
+
+    monkeypatch.setattr("requests.Response.json", take_apart)
+    body = b'{"status":"success","data":{"resultType":"vector","result":[' + part * (MOST_PARTS + 1) + b"0]}}"
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    with answering(answer) as url, pytest.raises(Unavailable, match="more parts than any answer"):
+        asked(url, timeout_s=60.0)
+
+
+@pytest.mark.parametrize(("code", "sentence"), [(200, "cannot be read"), (500, "answered 500")])
+def test_an_answer_that_is_nested_without_end_is_none(code: int, sentence: str) -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(code)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", "100000")
+        handler.end_headers()
+        handler.wfile.write(b"[" * 100_000)
+
+    with answering(answer) as url, pytest.raises(Unavailable, match=sentence):
+        asked(url, timeout_s=60.0)

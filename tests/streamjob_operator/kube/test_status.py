@@ -89,11 +89,11 @@ def test_a_balanced_job() -> None:
     assert status.phase is Phase.RUNNING
     expected = {
         Condition.READY: "True/DriverRunning",
-        Condition.RECONCILING: "False/DriverRunning",
+        Condition.RECONCILING: "False/NothingUnderWay",
         Condition.STALLED: "False/NothingStalled",
         Condition.ACCEPTED: "True/SpecAccepted",
         Condition.METRICS_AVAILABLE: "True/MetricsFound",
-        Condition.FAIL_SAFE: "False/MetricsFound",
+        Condition.FAIL_SAFE: "False/NothingMissing",
         Condition.ACTUATION_AVAILABLE: "True/ActuationOn",
         Condition.EXECUTORS_AVAILABLE: "True/ExecutorsReady",
         Condition.BATCHES_PREDICTED: "True/PredictionsHold",
@@ -247,7 +247,8 @@ def test_nothing_is_told_of_a_driver_that_is_gone(phase: Phase, reason: KubeReas
         Condition.AWAITING_APPROVAL,
     )
     assert {found(status, kind) for kind in unknown} == {f"Unknown/{reason}"}
-    assert found(status, Condition.RECONCILING) == f"{phase is Phase.SUBMITTING}/{reason}"
+    under_way = f"True/{reason}" if phase is Phase.SUBMITTING else "False/NothingUnderWay"
+    assert found(status, Condition.RECONCILING) == under_way
 
 
 def test_a_pod_that_no_node_has_room_for_is_said() -> None:
@@ -325,6 +326,24 @@ def test_times_of_conditions_change_with_their_status_alone() -> None:
 @pytest.mark.parametrize(("given", "clean"), [("A b-c", "Abc"), ("1x", "Reason1x"), ("", "Reason"), ("Ok_1", "Ok_1")])
 def test_reasons_are_what_the_api_server_takes(given: str, clean: str) -> None:
     assert code(given) == clean
+
+
+def test_no_two_conditions_of_a_job_at_rest_have_the_same_reason() -> None:
+    """Or whoever looks for one of them by its reason finds another."""
+    status = status_of(facts(warm(even(2, 6, 9.0), AUTO).turn(AUTO)))
+    reasons = [one.reason for one in status.conditions]
+    assert len(reasons) == len(set(reasons)) == len(Condition)
+
+
+def test_the_hours_of_a_job_with_rare_cycles_are_counted_too() -> None:
+    """They are counted at cycles, which come once in a statistics period, of up to a day."""
+    rare, status = job(("statisticsPeriod: 10s", "statisticsPeriod: 6h")), Status()
+    record = warm(even(2, 6, 9.0), AUTO).turn(AUTO)
+    for at in range(3):
+        told = dataclasses.replace(facts(record), job=rare, now_s=1_000_000.0 + at * 6 * 3600.0)
+        status = status_of(told, status)
+    assert status.savings is not None
+    assert [one.hours for one in status.savings.months] == [12.0]
 
 
 def test_times_read_back() -> None:

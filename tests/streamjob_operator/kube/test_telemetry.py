@@ -85,8 +85,19 @@ def test_what_is_not_measured_is_not_there() -> None:
     world.observe_error = Unavailable("nobody answers")
     page = turned(world, telemetry, 1)
     assert page[(names.CYCLES.name, ("Held", "MetricsUnavailable"))] == 1
-    for gone in (names.LOAD_DISTANCE, names.METRICS_AGE, names.LOAD_MEAN, names.MOVES_PENDING):
+    for gone in (names.LOAD_DISTANCE, names.LOAD_MEAN, names.MOVES_PENDING):
         assert (gone.name, ()) not in page
+
+
+def test_measurements_that_are_missing_grow_old() -> None:
+    """Or the alert on their age would never fire: it is for when there are none."""
+    world, telemetry, ages = skewed(), Telemetry(), list[float]()
+    for error in (None, None, Unavailable("down"), Unavailable("down"), Unavailable("down"), None):
+        world.observe_error = error
+        ages.append(turned(world, telemetry, 1)[(names.METRICS_AGE.name, ())])
+    period_s = FIXED.spec.balancing.statistics_period_s
+    assert [ages[at + 1] - ages[at] for at in (2, 3)] == [period_s] * 2
+    assert ages[5] < period_s
 
 
 def test_the_series_of_a_deleted_job_vanish() -> None:

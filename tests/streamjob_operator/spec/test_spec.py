@@ -67,6 +67,16 @@ def test_every_field_explains_itself(name: str, description: str | None) -> None
     assert description.endswith(".")
 
 
+@pytest.mark.parametrize("days", ["30 2", "31 2", "31 2,4,6,9,11"])
+def test_a_day_that_never_comes_is_refused(days: str) -> None:
+    """Or each cycle that asks whether the window is open would fail."""
+    window = f'{{windows: [{{cron: "0 8 {days} *", duration: 1h, deny: [Move]}}]}}'
+    job = SMALLEST.replace("max: 2}}", f"max: 2}}, scaling: {window}}}")
+    with pytest.raises(SpecError, match=r"windows\[0\]\.cron: '0 8 .*a day that comes is needed"):
+        parse_job(job)
+    assert parse_job(job.replace(days, "29 2")).spec.scaling.windows
+
+
 def test_annotations_steer_the_loop() -> None:
     steered = SMALLEST.replace(
         "{name: a}", '{name: a, annotations: {streamjob.dev/pause: "true", streamjob.dev/approve: abc}}'

@@ -11,7 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from fake_agent import FakeAgent, Server
 
+from streamjob_operator.agent_http import client as client_module
 from streamjob_operator.agent_http.client import AgentClient, fixed_address
 from streamjob_operator.ports import Unavailable
 
@@ -78,6 +80,31 @@ def test_only_http_is_spoken(tmp_path: Path) -> None:
         "http://h:x",
     ):
         assert "http://HOST:PORT is needed" in refusal(address)
+
+
+@pytest.mark.parametrize("part", [b"[],", b'{"a":', b"0,"])
+def test_a_status_of_more_parts_than_any_has_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch, part: bytes) -> None:
+    """Each empty list of three bytes would be a hundred in the memory of an operator that looks after others, too."""
+
+    def take_apart(_: bytes) -> None:
+        raise AssertionError("it was taken apart")
+
+    monkeypatch.setattr(client_module, "status_from_json", take_apart)
+    client = AgentClient(fixed_address("127.0.0.1:1"))
+    monkeypatch.setattr(client, "_ask", lambda _: b'{"version": 1, "x": [' + part * 2_100_000)
+    with pytest.raises(Unavailable, match="status cannot be read"):
+        client.status()
+
+
+def test_a_status_is_as_long_as_people_read_and_of_the_types_that_it_has() -> None:
+    agent = FakeAgent()
+    with Server(agent) as address:
+        client = AgentClient(fixed_address(address))
+        agent.said = "x" * 100_000
+        assert len(client.status().message) == 1000
+        agent.said = 7  # type: ignore[assignment]
+        with pytest.raises(Unavailable, match="status cannot be read"):
+            client.status()
 
 
 def test_an_answer_that_drips_ends() -> None:

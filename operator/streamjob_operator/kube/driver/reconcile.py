@@ -19,7 +19,9 @@ from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import Maps
 
-_FOR_GOOD = (400, 403, 422)
+_WRONG = (400, 422)
+"""Answers to an object that is wrong in itself."""
+_FOR_GOOD = (*_WRONG, 403)
 _PASSES = ("exceeded quota", "does not support dry run", "error looking up service account")
 """Words of refusals that say nothing about the template: room may come, a webhook cannot be tried, the account is about
 to be made."""
@@ -35,7 +37,7 @@ def reconcile_driver(
     """
     found = mistakes(job) if job.wanted else ()
     if found:
-        return _failed(job, None, memory, " ".join(found))
+        return _failed(job, None, memory, KubeReason.INVALID_SPEC, " ".join(found))
     pod = None
     try:
         pod = _look(api, job)
@@ -44,7 +46,8 @@ def reconcile_driver(
     except FormerLife as former:
         return _state(pod, _waiting(job, memory, str(former)), ())
     except Refused as refusal:
-        return _failed(job, pod, memory, str(refusal))
+        reason = KubeReason.INVALID_SPEC if refusal.status in _WRONG else KubeReason.DRIVER_REFUSED
+        return _failed(job, pod, memory, reason, str(refusal))
     return dataclasses.replace(_state(pod, decision, settings.merged(job)[1]), lacking=lacking)
 
 
@@ -155,12 +158,14 @@ def _waiting(job: JobFacts, memory: DriverMemory, sentence: str) -> Decision:
     )
 
 
-def _failed(job: JobFacts, pod: DriverPod | None, memory: DriverMemory, sentence: str) -> DriverState:
+def _failed(
+    job: JobFacts, pod: DriverPod | None, memory: DriverMemory, reason: KubeReason, sentence: str
+) -> DriverState:
     """What only a person can mend. A running driver is left as it is; a deletion is not held up by it."""
     decision = Decision(
         action=Action.NOTHING,
         phase=Phase.FAILED,
-        reason=KubeReason.INVALID_SPEC,
+        reason=reason,
         sentence=sentence,
         memory=memory,
         next_look_s=STEADY_S,

@@ -21,7 +21,7 @@ from streamjob_operator.kube.job.steering import followed, steering_of, stop
 from streamjob_operator.kube.job.tools import Tools
 from streamjob_operator.kube.job.writing import write_status
 from streamjob_operator.kube.models.status import Handled, Status
-from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import Maps, MapView
 from streamjob_operator.kube.partition_map.memory import recalled
 from streamjob_operator.kube.pods.lost_nodes import Since
@@ -125,6 +125,8 @@ class Keeper:
         handled = followed(status.handled, stop=steering.stop, refresh=steering.refresh)
         known = recalled(status.memory, seen, now_s)  # what the next cycle will start from, which tells its trouble
         look = self._look(reading, job, status, seen, known.memory)
+        if look.facts.phase is Phase.SUSPENDED:  # it has no cycles, and nobody is to be alarmed by that
+            self._tools.forget(self._namespace, self._name)
         facts = Facts(
             now_s=now_s,
             uid=reading.uid,

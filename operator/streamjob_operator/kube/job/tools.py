@@ -25,8 +25,8 @@ def _nothing(_namespace: str, _name: str) -> None:
 class Tools:
     """Thread-safe, all of them.
 
-    `reporters(namespace, job)` gives further reporters of a job's cycles; `forget` hears when a StreamJob is gone.
-    Without `planning` plans are made in the thread of the turn.
+    `reporters(namespace, job)` gives further reporters of a job's cycles; `forget` hears when a StreamJob is gone, or
+    suspended. Without `planning` plans are made in the thread of the turn.
     """
 
     api: KubeApi

@@ -24,12 +24,21 @@ from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec.job import Auth, Prometheus
 
-MOST_BYTES = 256 * 2**20
+MOST_BYTES, MOST_PARTS = 128 * 2**20, 4_000_000
+"""Of an answer: a series has some 250 bytes and three parts, a sample 30 and one, and no question is answered by more
+than 240,000 series or 600,000 samples. What is in these bytes is larger in memory, which other jobs' cycles share."""
 _ERROR_TYPES = frozenset(
     ("timeout", "canceled", "execution", "bad_data", "internal", "unavailable", "not_found", "not_acceptable")
 ) | {"too_many_requests", "too_large_entry"}
 """Of Prometheus, Thanos and Mimir."""
 _TOKEN = re.compile(r"[!-~]+")
+_UNREADABLE = (
+    requests.exceptions.RequestException,
+    PrometheusApiClientException,
+    LookupError,
+    TypeError,
+    RecursionError,
+)
 SecretReader = Callable[[str], Mapping[str, str] | None]
 """Name of a secret of the job's namespace -> its data in base64, None when there is none."""
 
@@ -193,7 +202,7 @@ class Connection:
             if any(isinstance(one, ReadTimeoutError) for one in error.args):
                 raise self._late() from error
             raise self._trouble(f"does not answer: {_root(error)}") from error
-        except (requests.exceptions.RequestException, PrometheusApiClientException, LookupError, TypeError) as error:
+        except _UNREADABLE as error:
             raise self._trouble(f"answered in a way that cannot be read: {_root(error)}") from error
         except LocationValueError as error:
             raise self._trouble(f"cannot be asked, its address is none: {error}") from error
@@ -209,6 +218,8 @@ class Connection:
             raise self._trouble("redirects; what it redirects to may be spec.metrics.prometheus.url itself")
         kind, code = response.headers.get("Content-Type", "").split(";")[0], response.status_code
         body = self._body(response)
+        if body.count(b"[") + body.count(b"{") > MOST_PARTS:
+            raise self._trouble("sent more parts than any answer to a question of ours has")
         if code in (requests.codes.unauthorized, requests.codes.forbidden):
             raise self._trouble(f"refuses the log-in ({code})", KubeReason.PROMETHEUS_DENIED)
         if kind != "application/json":
@@ -246,7 +257,7 @@ def _root(error: BaseException) -> str:
 
 def _said(body: bytes) -> str:
     """A Prometheus's own words. Those of anything else are not repeated: whoever names an address could read it so."""
-    with contextlib.suppress(ValueError, LookupError, TypeError):
+    with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
         document = json.loads(body)
         if document["status"] == "error" and document["errorType"] in _ERROR_TYPES:
             return str(document["error"])[:300]

@@ -11,6 +11,7 @@ from typing import Any
 from streamjob_agent.map_form import status_from_map
 from streamjob_agent.map_plan import plan_from_spec, plan_to_spec
 from streamjob_agent.wire import AgentStatus, Assignment, WireError
+from streamjob_operator.agent_words import shortened
 from streamjob_operator.kube.api.children import FormerLife, NotOurs, owned_metadata
 from streamjob_operator.kube.api.client import KubeApi, Object
 from streamjob_operator.kube.api.kinds import PARTITION_MAPS
@@ -142,7 +143,7 @@ def _agent(status: Mapping[str, Any]) -> tuple[AgentStatus | None, str | None]:
         return None, f"The agent's status in the PartitionMap cannot be read: {error}."
     if not _LABEL_VALUE.fullmatch(agent.application_id):
         return None, f"The agent's applicationId {agent.application_id[:80]!r} is not what Spark gives."
-    return agent, None
+    return shortened(agent), None
 
 
 def _port(url: object) -> int | None:

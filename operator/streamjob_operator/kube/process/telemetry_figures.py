@@ -53,6 +53,9 @@ def replaced(record: CycleRecord) -> Figures:
 
 
 def _measured(record: CycleRecord, figures: CycleDigest) -> Iterator[tuple[Key, float]]:
+    outage = None if record.memory is None else record.memory.outage
+    if record.snapshot is None and outage is not None:
+        yield (names.METRICS_AGE, ()), max(0.0, record.at_s - outage.since_s)
     if record.snapshot is not None:
         yield (names.METRICS_AGE, ()), max(0.0, record.at_s - record.snapshot.taken_at_s)
         yield (names.EXECUTORS, ("ready",)), figures.ready

@@ -45,7 +45,7 @@ LAST_CYCLE = Family(
 METRICS_AGE = Family(
     name="streamjob_job_metrics_age_seconds",
     kind="gauge",
-    help="Age of the newest measurement at the newest cycle, seconds; absent while there is none.",
+    help="Age of the newest measurement at the newest cycle, or for how long there has been none, seconds.",
 )
 EXECUTORS = Family(
     name="streamjob_job_executors",
@@ -153,7 +153,7 @@ CYCLE_SECONDS = Family(
 JOBS = Family(
     name="streamjob_operator_jobs",
     kind="gauge",
-    help="StreamJobs that had a cycle since the operator began.",
+    help="StreamJobs that had a cycle since the operator began, without those that are suspended.",
     labels=(),
 )
 PLANNER_KILLS = Family(

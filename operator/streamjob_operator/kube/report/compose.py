@@ -78,7 +78,8 @@ def compose(before: Status, facts: Facts, handled: Handled | None) -> Status:
     if facts.cycle is not None:
         update |= _cycle(before, facts.cycle, _latency_objective_s(facts))
         if motion.live is not None:  # with a cycle: a turn that finds nothing new writes nothing
-            update["savings"] = counted(before.savings, motion.live, facts.now_s)
+            period_s = 0.0 if facts.job is None else facts.job.spec.balancing.statistics_period_s
+            update["savings"] = counted(before.savings, motion.live, facts.now_s, period_s)
     after = before.model_copy(update=update)
     return after.model_copy(update={"why": _why(after)})
 

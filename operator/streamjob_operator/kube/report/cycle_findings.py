@@ -59,7 +59,7 @@ def _fail_safe(record: CycleRecord) -> Finding:
     verdict, kind = record.verdict, Condition.FAIL_SAFE
     if outage is None:
         message = "Measurements are not missing."
-        return Finding(type=kind, holds=False, reason=KubeReason.METRICS_FOUND, message=message)
+        return Finding(type=kind, holds=False, reason=KubeReason.NOTHING_MISSING, message=message)
     if not outage.climbed:
         message = f"The number of executors stays: measurements are missing since {rfc3339(outage.since_s)}."
         return Finding(type=kind, holds=False, reason=verdict.reason, message=message)

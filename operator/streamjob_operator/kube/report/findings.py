@@ -98,7 +98,7 @@ def _reconciling(driver: DriverFacts, motion: Motion) -> Finding:
     if motion.reason is not None:
         return Finding(type=Condition.RECONCILING, holds=True, reason=motion.reason, message=motion.message)
     message = "Nothing is under way."
-    return Finding(type=Condition.RECONCILING, holds=False, reason=driver.reason, message=message)
+    return Finding(type=Condition.RECONCILING, holds=False, reason=KubeReason.NOTHING_UNDER_WAY, message=message)
 
 
 def _stalled(facts: Facts) -> Finding:

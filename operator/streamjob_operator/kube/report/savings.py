@@ -11,9 +11,12 @@ LONGEST_GAP_S = 3600.0
 DIGITS = 5
 
 
-def counted(before: SavingsStatus | None, executors: int, now_s: float) -> SavingsStatus:
-    """With the executors that are there now, taken as there since the count before."""
-    if before is None or now_s - before.counted_at > LONGEST_GAP_S:
+def counted(before: SavingsStatus | None, executors: int, now_s: float, period_s: float = 0.0) -> SavingsStatus:
+    """With the executors that are there now, taken as there since the count before.
+
+    One is due once in each statistics period, `period_s`, and may come half of one late.
+    """
+    if before is None or now_s - before.counted_at > max(LONGEST_GAP_S, 2 * period_s):
         return SavingsStatus(counted_at=now_s, months=() if before is None else before.months)
     hours = max(0.0, now_s - before.counted_at) / 3600.0
     name = time.strftime("%Y-%m", time.gmtime(now_s))

@@ -80,6 +80,27 @@ def test_what_passes_by_itself_does_not_keep_a_driver_from_being_made(
     assert cluster.made
 
 
+@pytest.mark.parametrize(
+    ("status", "message", "reason"),
+    [
+        (422, "spec.volumes[0].name: Required value", KubeReason.INVALID_SPEC),
+        (403, 'violates PodSecurity "restricted:latest"', KubeReason.DRIVER_REFUSED),
+        (403, "exceeded quota: small", KubeReason.DRIVER_REFUSED),
+    ],
+)
+def test_who_says_no_to_a_drivers_pod_is_told_apart(
+    cluster: Cluster, status: int, message: str, reason: KubeReason
+) -> None:
+    """A spec that is right is not called wrong for want of room or rights."""
+    cluster.api.before["create"] = refusing(POD[2], status, message)
+    state = cluster.step()
+    assert (state.phase, state.reason, state.stalled) == (Phase.FAILED, reason, True)
+    assert message in state.sentence
+    cluster.api.before.clear()
+    cluster.step()
+    assert cluster.made
+
+
 def test_nothing_is_tried_for_a_driver_that_runs(cluster: Cluster) -> None:
     cluster.step()
     cluster.api.calls.clear()
