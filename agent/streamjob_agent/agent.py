@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from streamjob_agent.aside import Aside
 from streamjob_agent.bridge import ExecutorMemory, Query, SparkBridge, Usage, passes
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Facts
-from streamjob_agent.guard import Guard, log
+from streamjob_agent.guard import Guard, say
 from streamjob_agent.ledger import Ledger
 from streamjob_agent.lives import Lives
 from streamjob_agent.locality import LocalityTuner
@@ -220,7 +221,7 @@ class Agent:
 
     def _turn_off(self, reason: str, message: str) -> None:
         self._off = (reason, f"{message}. Metrics go on; restart the driver to try again.")
-        log.warning("StreamJob agent: actuation is off, %s: %s", reason, self._off[1])
+        say(logging.WARNING, "StreamJob agent: actuation is off, %s: %s", reason, self._off[1])
         self.guard.call("set_actuation", lambda: self._bridge.set_actuation(False), None)
 
     def submit(self, assignment: Assignment) -> str | None:
@@ -253,7 +254,7 @@ class Agent:
     def stop_queries(self, timeout_s: float) -> None:
         """Stop every query between two batches, as far as that is possible in time. For any thread; may raise."""
         for query_id, where in self._bridge.stop_queries(timeout_s).items():
-            log.warning("StreamJob agent: query %s was stopped %s", query_id, _STOPPED[where])
+            say(logging.WARNING, "StreamJob agent: query %s was stopped %s", query_id, _STOPPED[where])
 
     def status(self) -> AgentStatus:
         """What the agent knows now. For any thread."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import functools
+import logging
 import pathlib
 import threading
 import time
@@ -17,7 +18,7 @@ from streamjob_agent.agent import Agent
 from streamjob_agent.bridge import SparkBridge
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter, Facts
-from streamjob_agent.guard import Guard, describe, log
+from streamjob_agent.guard import Guard, describe, say
 from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.server import AgentServer
 from streamjob_agent.wire import AgentStatus, Assignment
@@ -71,7 +72,7 @@ class Host:
         self._token_file: pathlib.Path | None = None
         self._lock = threading.Lock()
         for complaint in complaints:
-            log.warning("StreamJob agent: %s", complaint)
+            say(logging.WARNING, "StreamJob agent: %s", complaint)
         self._map = self.guard.call("map", lambda: kube.follow(self, self._config, self.guard), None)
         atexit.register(self.close)
 
@@ -94,7 +95,7 @@ class Host:
             return
         self._why_not = ("SparkConnectClient", _CLIENT)
         self._listen()
-        log.warning("StreamJob agent: %s", _CLIENT)
+        say(logging.WARNING, "StreamJob agent: %s", _CLIENT)
 
     def query_starts(self, session: Any) -> None:
         """Attach at the latest now, and watch the session's queries; called through the guard, before the start."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -11,6 +12,12 @@ from typing import TypeVar
 
 T = TypeVar("T")
 log = logging.getLogger("streamjob_agent")
+
+
+def say(level: int, text: str, *words: object) -> None:
+    """Write to the job's log. Its handlers are the job's own: what they raise reaches nobody."""
+    with contextlib.suppress(Exception):
+        log.log(level, text, *words)
 
 
 class Guard:
@@ -87,7 +94,7 @@ class Guard:
             first = (place, kind) not in self._logged
             self._logged.add((place, kind))
         level = logging.WARNING if first else logging.DEBUG
-        log.log(level, "StreamJob agent, %s: %s (the job is not affected)", place, sentence)
+        say(level, "StreamJob agent, %s: %s (the job is not affected)", place, sentence)
 
     def hush(self) -> None:
         """Ignore errors from now on: the session is going away, so calls are bound to fail."""

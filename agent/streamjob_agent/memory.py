@@ -52,7 +52,7 @@ class AssignmentMemory:
         """The last assignments of every query, the newest files only when there are many."""
         if self._folder is None or not self._folder.is_dir():
             return ()
-        paths = sorted(self._folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime)[-_MOST:]
+        paths = sorted(self._folder.glob(f"*{_SUFFIX}"), key=_written_s)[-_MOST:]
         found = (_readable(path) for path in paths)
         return tuple(one for one in found if one is not None)
 
@@ -62,10 +62,17 @@ class AssignmentMemory:
         return self._folder / f"{name}{_SUFFIX}"
 
 
+def _written_s(path: pathlib.Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
 def _readable(path: pathlib.Path) -> Assignment | None:
     try:
         return assignment_from_json(path.read_bytes())
-    except WireError:  # from another version, or damaged from outside: a hint is not worth more than that
+    except (OSError, WireError):  # of another version or user, damaged, gone: a hint is not worth more than that
         return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from streamjob_agent import hooks
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
-from streamjob_agent.guard import log
+from streamjob_agent.guard import say
 from streamjob_agent.plugin import MARK
 from streamjob_agent.spark.settings import merge_settings, recommended_settings
 
@@ -29,7 +30,7 @@ def install(spark: Any, config: AgentConfig | None = None) -> str | None:
     host = _installed[0]
     pairs = host.guard.call("settings", lambda: dict(spark.sparkContext.getConf().getAll()), None)
     if pairs is not None and MARK in pairs:
-        log.warning("StreamJob agent: not installed, this driver has one already, as a plugin of Spark")
+        say(logging.WARNING, "StreamJob agent: not installed, this driver has one already, as a plugin of Spark")
         return None
     hooks.watch_queries(host)
     if pairs is not None:

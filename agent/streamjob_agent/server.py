@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import os
 import pathlib
+import socketserver
 import tempfile
 import threading
 import time
@@ -79,9 +80,13 @@ class AgentServer:
         target = pathlib.Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=target.parent, suffix=".draft")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(f"http://{shown}:{self.port}\n")
-        pathlib.Path(draft).replace(target)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(f"http://{shown}:{self.port}\n")
+            pathlib.Path(draft).replace(target)
+        except OSError:
+            pathlib.Path(draft).unlink(missing_ok=True)
+            raise
 
     def close(self) -> None:
         """Stop listening."""
@@ -97,6 +102,11 @@ class _QuietServer(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
         super().__init__(address, handler)
         self._free = threading.BoundedSemaphore(_MOST_CALLERS)
+
+    def server_bind(self) -> None:
+        """As of any TCP server: HTTPServer's own asks the name service who we are, and the job waits for the answer."""
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
     def get_request(self) -> tuple[Any, Any]:
         """The next caller; a driver that has no files left is not to spin as well, since the caller still knocks."""

@@ -7,13 +7,14 @@ handler, if it sets one later, replaces this one.
 from __future__ import annotations
 
 import atexit
+import logging
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
 
-from streamjob_agent.guard import Guard, log
+from streamjob_agent.guard import Guard, say
 
 ENDING_S = 5.0
 """Time for the program to end by itself once its queries have: awaitTermination comes back, the script goes on."""
@@ -49,7 +50,7 @@ class GracefulStop:
             threading.Thread(target=self._stop, name="streamjob-stop", daemon=True).start()
 
     def _stop(self) -> None:
-        log.warning("StreamJob agent: asked to stop; queries are stopped between two batches")
+        say(logging.WARNING, "StreamJob agent: asked to stop; queries are stopped between two batches")
         threading.Thread(target=self._call, daemon=True).start()
         self._stopped.wait(self._grace_s + self._ending_s)
         time.sleep(self._ending_s)

@@ -17,10 +17,11 @@ import urllib.parse
 
 def folders() -> tuple[pathlib.Path, ...]:
     """Where the file may be, the best place first: a home can be missing or read-only."""
-    return (
-        pathlib.Path("~/.streamjob/agents").expanduser(),
-        pathlib.Path(tempfile.gettempdir()) / f"streamjob-{os.getuid()}",
-    )
+    elsewhere = pathlib.Path(tempfile.gettempdir()) / f"streamjob-{os.getuid()}"
+    try:
+        return (pathlib.Path("~/.streamjob/agents").expanduser(), elsewhere)
+    except RuntimeError:  # a container's user may be known by number alone, without HOME
+        return (elsewhere,)
 
 
 def publish(port: int) -> tuple[str, pathlib.Path]:
@@ -40,9 +41,13 @@ def _write(folder: pathlib.Path, name: str, token: str) -> pathlib.Path:
     if not _private(folder):
         raise PermissionError(f"{folder} belongs to somebody else, or others may write there")
     handle, draft = tempfile.mkstemp(dir=folder)  # for the user alone from its first moment
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(token)
-    return pathlib.Path(draft).replace(folder / name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(token)
+        return pathlib.Path(draft).replace(folder / name)
+    except OSError:
+        pathlib.Path(draft).unlink(missing_ok=True)
+        raise
 
 
 def find(address: str) -> str | None:

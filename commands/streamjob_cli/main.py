@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import urllib.parse
 from pathlib import Path
 
 import click
@@ -49,6 +50,20 @@ def read_duration(_: click.Context, __: click.Parameter, value: str | None) -> f
         raise click.BadParameter(f"'{value}' given; {error}") from error
 
 
+def read_address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Where an agent listens. An empty one is a mistake, too: who says --attach wants nothing to be started."""
+    if value is None:
+        return None
+    try:
+        parts = urllib.parse.urlsplit(value if "://" in value else f"http://{value}")
+        fits = parts.scheme == "http" and parts.hostname is not None and parts.port is not None
+    except ValueError:
+        fits = False
+    if not fits:
+        raise click.BadParameter(f"'{value}' given; HOST:PORT or http://HOST:PORT is needed")
+    return value
+
+
 def read_spec(path: Path) -> StreamJob:
     """The StreamJob in a file; every mistake is one line on stderr, and the command ends with 2."""
     try:
@@ -76,7 +91,7 @@ def validate(path: Path) -> None:
 @click.argument("path", metavar="JOB.YAML", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder of results. Default: out/NAME.")
 @click.option("--duration", callback=read_duration, help="Stop after this time, for example 5m.")
-@click.option("--attach", metavar="ADDRESS", default=None, help="Address of a running agent; nothing is started.")
+@click.option("--attach", metavar="ADDRESS", callback=read_address, help="Address of a running agent; starts nothing.")
 def run(path: Path, out: Path | None, duration: float | None, attach: str | None) -> None:
     """Run a job, or attach to one, and keep it balanced and right-sized.
 

@@ -183,3 +183,18 @@ class UnprintableError(Exception):
 )
 def test_an_error_is_told_in_one_short_line(error: BaseException, sentence: str) -> None:
     assert describe(error) == sentence
+
+
+def test_a_log_of_the_jobs_that_raises_reaches_nobody(guard: Guard) -> None:
+    class Raising(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            raise ValueError("the job's own mistake")
+
+    handler, log = Raising(), logging.getLogger("streamjob_agent")
+    log.addHandler(handler)
+    try:
+        fail(guard, "drain")
+        guard.heard("bridge_hook", 1, "IOException: gone")
+    finally:
+        log.removeHandler(handler)
+    assert guard.errors() == {"drain": 1, "bridge_hook": 1}

@@ -58,6 +58,15 @@ def test_a_reading_that_took_long_is_not_made_again_before_its_share_of_the_time
     assert readings.work.due(1)
 
 
+def test_a_reading_that_hung_silences_readings_for_two_hours_at_most() -> None:
+    readings = Readings()
+    readings.work.done(86_400.0)
+    readings.now_s = 7_199.0
+    assert not readings.work.due(9)
+    readings.now_s = 7_200.0
+    assert readings.work.due(1)
+
+
 def test_what_was_spent_is_the_sum_of_what_was_done() -> None:
     rounds, work = Rounds(0.02), Readings().work
     for cost_s in (0.5, 0.25):

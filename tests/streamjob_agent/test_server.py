@@ -331,3 +331,31 @@ def test_however_many_ask_one_page_is_made_at_a_time(host: Host, monkeypatch: py
     for caller in callers:
         caller.join(30)
     assert most == [1]
+
+
+def test_a_name_service_that_does_not_answer_holds_no_job_up(
+    bridge: FakeBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(socket, "getfqdn", lambda name="": asked.append(name) or name)
+    monkeypatch.setattr(socket, "gethostbyaddr", lambda name: asked.append(name) or (name, [], []))
+    host = attached(bridge, AgentConfig(host="0.0.0.0"))
+    try:
+        assert host.address is not None
+        assert call(host, "GET", "/healthz")[0] == 200
+        assert asked == []
+    finally:
+        host.close()
+
+
+def test_what_a_full_disk_leaves_of_an_address_is_taken_away(
+    host: Host, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: pathlib.Path, target: object) -> pathlib.Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    assert host._server is not None
+    monkeypatch.setattr(pathlib.Path, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        host._server.write_address(str(tmp_path / "folder/address"), "127.0.0.1")
+    assert list((tmp_path / "folder").iterdir()) == []

@@ -76,3 +76,15 @@ def test_a_handler_of_the_programs_own_replaces_ours() -> None:
         assert [program.stdout.readline() for _ in range(2)] == ["up\n", "ready\n"]
         program.send_signal(signal.SIGTERM)
         assert program.wait(30) == 9
+
+
+def test_a_log_of_the_programs_that_raises_keeps_no_query_from_being_stopped() -> None:
+    main = """
+import logging
+raising = logging.Handler()
+raising.emit = lambda _: 1 / 0
+logging.getLogger("streamjob_agent").addHandler(raising)
+stopped.wait()
+sys.exit(5)
+"""
+    assert run("stopped.set()", main)[0] == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import stat
+import tempfile
 
 import pytest
 
@@ -45,3 +46,27 @@ def test_a_link_is_not_followed(tmp_path: pathlib.Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(tokens, "folders", lambda: (link,))
     with pytest.raises(OSError, match="belongs to somebody else"):
         tokens.publish(4711)
+
+
+def test_a_user_without_a_home_has_the_token_elsewhere(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(path: pathlib.Path) -> pathlib.Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(pathlib.Path, "expanduser", homeless)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    token, file = tokens.publish(4711)
+    assert file.is_relative_to(tmp_path)
+    assert tokens.find("http://127.0.0.1:4711") == token
+
+
+def test_what_a_full_disk_leaves_of_a_token_is_taken_away(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: pathlib.Path, target: object) -> pathlib.Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tokens, "folders", lambda: (tmp_path / "home",))
+    monkeypatch.setattr(pathlib.Path, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        tokens.publish(4711)
+    assert list((tmp_path / "home").iterdir()) == []

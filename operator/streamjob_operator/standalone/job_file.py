@@ -39,6 +39,9 @@ class JobFile:
         except SpecError as error:
             self._refuse(error.sentences)
             return
+        except Exception as error:  # noqa: BLE001 - whatever a half-written file does to its reader, the job is not to end
+            self._refuse((f"It cannot be read: {type(error).__name__}: {error}.",))
+            return
         fixed = tuple(_fixed(self.job, edited))
         if fixed:
             self._refuse(tuple(f"{one} cannot change while the job runs." for one in fixed))

@@ -33,6 +33,7 @@ class Driver:
         self._pid_file = folder / "driver.pid"
         self._state_dir = folder / "agent"
         self._process: subprocess.Popen[bytes] | None = None
+        self._code: int | None = None  # of the newest one that was stopped
 
     def check(self) -> None:
         """Raises DriverError when the script is missing, or an earlier driver still runs the job."""
@@ -49,6 +50,7 @@ class Driver:
 
     def start(self) -> None:
         """Start the driver; raises OSError when that is impossible."""
+        self._code = None
         self._state_dir.mkdir(parents=True, exist_ok=True)
         self.address_file.unlink(missing_ok=True)  # the address of an earlier driver leads nowhere, or to a stranger
         with self.log.open("ab") as log:
@@ -65,21 +67,23 @@ class Driver:
 
     def exit_code(self) -> int | None:
         """None while it runs, or before it was started."""
-        return None if self._process is None else self._process.poll()
+        return self._code if self._process is None else self._process.poll()
 
     def stop(self, grace_s: float = 20.0) -> None:
         """Ask the driver, then all of its process group, then kill what is left: the JVM and its executors.
 
         The JVM ends by itself once its Python is gone; executors that are asked first would be started anew by it.
         """
-        if self._process is None:
+        # Once: the number of a group that is gone may soon be a stranger's.
+        process, self._process = self._process, None
+        if process is None:
             return
-        self._process.terminate()
+        process.terminate()
         for ask in (signal.SIGTERM, signal.SIGKILL):
-            if self._gone_within(grace_s / 2):
+            if _gone_within(process, grace_s / 2):
                 break
-            _signal_group(self._process.pid, ask)
-        self._process.wait()
+            _signal_group(process.pid, ask)
+        self._code = process.wait()
         self._pid_file.unlink(missing_ok=True)
 
     def last_words(self) -> tuple[str, ...]:
@@ -90,14 +94,6 @@ class Driver:
             log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_BYTES))
             lines = [line.rstrip()[:LINE_CHARACTERS] for line in log.read().decode("utf-8", "replace").splitlines()]
         return tuple([line for line in lines if line][-LAST_LINES:])
-
-    def _gone_within(self, seconds: float) -> bool:
-        deadline_s = time.monotonic() + seconds
-        while self._process is not None and (self._process.poll() is None or _group_lives(self._process.pid)):
-            if time.monotonic() >= deadline_s:
-                return False
-            time.sleep(STOP_POLL_S)
-        return True
 
 
 def survivor(pid_file: Path) -> int | None:
@@ -112,6 +108,15 @@ def survivor(pid_file: Path) -> int | None:
 
 def _address(address_file: Path) -> str:
     return address_file.read_text(encoding="utf-8").strip() if address_file.exists() else "ADDRESS"
+
+
+def _gone_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    deadline_s = time.monotonic() + seconds
+    while process.poll() is None or _group_lives(process.pid):
+        if time.monotonic() >= deadline_s:
+            return False
+        time.sleep(STOP_POLL_S)
+    return True
 
 
 def _signal_group(group: int, what: signal.Signals) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TextIO, cast
 
 from rich.console import Console
 
 from streamjob_operator.agent_http.client import address_from, fixed_address
 from streamjob_operator.signals import stop_on_signals
 from streamjob_operator.spec import Application, StreamJob
-from streamjob_operator.standalone.launcher import Driver
+from streamjob_operator.standalone.launcher import Driver, DriverError
+from streamjob_operator.standalone.output import Output
 from streamjob_operator.standalone.supervisor import Supervisor
 
 HISTORY, REPORT = "history.jsonl", "report.html"
@@ -25,12 +28,15 @@ def run_session(job: StreamJob, path: Path, out: Path, duration_s: float | None,
 
     Raises DriverError when the job cannot be started.
     """
-    console = Console()
+    console = Console(file=cast(TextIO, Output(sys.stdout)))
 
     def tell(sentence: str) -> None:
         console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DriverError(f"--out: {out} given; it cannot be made: {error.strerror}.") from error
     driver = None if attach else _driver(job.spec.application, out)
     with contextlib.ExitStack() as stack:
         stack.callback(_report, out, tell)
@@ -76,12 +82,19 @@ def _supervised(driver: Driver, application: Application, tell: Callable[[str], 
     tell(f"Starting {application.main_file}; its output goes to {driver.log}.")
     supervisor = Supervisor(driver, application.restart, tell)
     try:
-        supervisor.tick(time.monotonic())
+        _start(supervisor)
         yield supervisor
     finally:
         if supervisor.ended is None:
             tell("Stopping the job.")
         driver.stop()
+
+
+def _start(supervisor: Supervisor) -> None:
+    try:
+        supervisor.tick(time.monotonic())
+    except OSError as error:
+        raise DriverError(f"The driver cannot be started: {error}.") from error
 
 
 def _report(out: Path, tell: Callable[[str], None]) -> None:

@@ -10,16 +10,15 @@ from streamjob_operator.spec.restart import Restart, RestartPolicy
 
 STEADY_FACTOR = 2.0
 """A driver that ran this times the longest backoff has recovered: the next wait is the first one again."""
-
-MOST_DOUBLED = 30
-"""From a tenth of a second to years: of more failures in a row no number holds the power."""
+_MOST_DOUBLED = 30
+"""Of the first wait; more is longer than any limit, and no number after a thousand."""
 
 
 class Startable(Protocol):
     """A driver process."""
 
     def start(self) -> None:
-        """Start; may be called again once it has ended."""
+        """Start; may be called again once it has ended. Raises OSError."""
 
     def exit_code(self) -> int | None:
         """None while it runs."""
@@ -41,35 +40,52 @@ class Supervisor:
         self._failures = 0
         self._started_s: float | None = None
         self._start_at_s: float | None = None
+        self._code = 0  # of the newest end
         self.ended: int | None = None
 
     def tick(self, now_s: float) -> None:
-        """Start what is due, notice what has ended."""
+        """Start what is due, notice what has ended. The first start raises OSError where it is impossible."""
         if self.ended is not None:
             return
         if self._started_s is None:
-            if self._start_at_s is None or now_s >= self._start_at_s:
-                self._driver.start()
-                self._started_s = now_s
+            self._start(now_s)
             return
         code = self._driver.exit_code()
         if code is not None:
             self._over(code, now_s, ran_s=now_s - self._started_s)
 
+    def _start(self, now_s: float) -> None:
+        if self._start_at_s is None:
+            self._driver.start()
+        elif now_s < self._start_at_s:
+            return
+        else:
+            try:
+                self._driver.start()
+            except OSError as error:  # a full disk, no process left: nothing that lasts, and the job is to run
+                self._driver.stop()
+                self._next(self._code or 1, now_s, f"could not be started: {error.strerror or error}", [])
+                return
+        self._started_s = now_s
+
     def _over(self, code: int, now_s: float, ran_s: float) -> None:
         self._driver.stop()  # what the driver left behind: executors whose driver is gone
         if ran_s > STEADY_FACTOR * self._restart.backoff.max_s:
             self._failures = 0
+        self._next(code, now_s, ending(code), self._said(code))
+
+    def _next(self, code: int, now_s: float, what: str, said: list[str]) -> None:
+        """`what` became of the driver, and what it `said`: the end of the job, or another start after a wait."""
+        self._code = code
         if self._stays_ended(code):
             self.ended = code
-            self._tell("\n".join([f"The job has ended: its driver {ending(code)}.", *self._said(code)]))
+            self._tell("\n".join([f"The job has ended: its driver {what}.", *said]))
             return
-        doubled = 2.0 ** min(self._failures, MOST_DOUBLED)
-        wait_s = min(self._restart.backoff.initial_s * doubled, self._restart.backoff.max_s)
+        backoff, doubled = self._restart.backoff, min(self._failures, _MOST_DOUBLED)
+        wait_s = min(backoff.initial_s * 2.0**doubled, backoff.max_s)
         self._failures += 1
         self._started_s, self._start_at_s = None, now_s + wait_s
-        again = f"The driver {ending(code)}; it is started again in {format_duration(wait_s)}."
-        self._tell("\n".join([again, *self._said(code)]))
+        self._tell("\n".join([f"The driver {what}; it is started again in {format_duration(wait_s)}.", *said]))
 
     def _stays_ended(self, code: int) -> bool:
         policy, most = self._restart.policy or RestartPolicy.NEVER, self._restart.max_restarts

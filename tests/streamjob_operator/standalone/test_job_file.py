@@ -64,6 +64,9 @@ def test_an_edited_policy_counts_from_then_on_and_is_told_once(edited: Edited) -
         ("name: edited", "name: renamed", "metadata cannot change while the job runs"),
         ("min: 2", "min: two", "executors.min"),
         ("kind:", "  kind:", "This is not YAML"),
+        ("min: 2", "min: {{ two }}", "It cannot be read"),
+        ("min: 2", f"min: {'9' * 5000}", "It cannot be read"),
+        ("min: 2", f"min: {'[' * 5000}", "It cannot be read"),
     ],
 )
 def test_an_edit_that_cannot_be_used_is_left_alone_as_a_whole(edited: Edited, old: str, new: str, why: str) -> None:

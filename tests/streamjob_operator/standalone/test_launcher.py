@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import shlex
@@ -115,14 +116,28 @@ def _lives(group: int) -> bool:
     return True
 
 
+def test_a_driver_that_was_stopped_is_not_signalled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = driver(tmp_path, "pass", monkeypatch)
+    one.start()
+    one.stop()
+    signalled: list[int] = []
+    monkeypatch.setattr(os, "killpg", lambda group, _: signalled.append(group))  # its number may be a stranger's by now
+    one.stop()
+    assert signalled == []
+    assert one.exit_code() is not None
+
+
 class FakeDriver:
     def __init__(self, *codes: int | None) -> None:
         self.codes = list(codes)
         self.starts = 0
         self.stops = 0
+        self.no_start: list[bool] = []  # whether the next starts fail
 
     def start(self) -> None:
         self.starts += 1
+        if self.no_start and self.no_start.pop(0):
+            raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
     def exit_code(self) -> int | None:
         return self.codes.pop(0) if self.codes else None
@@ -175,13 +190,35 @@ def test_the_wait_doubles_up_to_its_limit_and_starts_anew_after_a_long_run() -> 
     assert waits == ["10s.", "20s.", "30s.", "10s."]
 
 
-def test_a_driver_that_fails_for_days_is_started_again_all_the_same() -> None:
-    fake, told = FakeDriver(*[1] * 1100), []
+def test_the_wait_keeps_its_limit_however_often_a_driver_has_failed() -> None:
+    fake = FakeDriver(*[1] * 2000)
+    watched = Supervisor(fake, restart(RestartPolicy.ALWAYS), lambda _: None)
+    for turn in range(4000):
+        watched.tick(30.0 * turn)
+    assert fake.starts == 2000
+    assert watched.ended is None
+
+
+def test_a_driver_that_cannot_be_started_again_is_tried_once_more_later() -> None:
+    fake, told = FakeDriver(1), list[str]()
+    fake.no_start = [False, True]
     watched = Supervisor(fake, restart(RestartPolicy.ALWAYS), told.append)
-    for turn in range(2 * 1100):
-        watched.tick(31.0 * turn)
-    assert fake.starts == 1100
-    assert told[-1].splitlines()[0].endswith("again in 30s.")
+    for at_s in range(40):
+        watched.tick(float(at_s))
+    assert (fake.starts, watched.ended) == (3, None)
+    again = "The driver could not be started: Resource temporarily unavailable; it is started again in 20s."
+    assert told[1:] == [again]
+
+
+def test_a_driver_that_can_never_be_started_again_has_its_restarts_counted() -> None:
+    fake, told = FakeDriver(1), list[str]()
+    fake.no_start = [False, True, True]
+    limited = restart(RestartPolicy.ALWAYS).model_copy(update={"max_restarts": 2})
+    watched = Supervisor(fake, limited, told.append)
+    for at_s in range(100):
+        watched.tick(float(at_s))
+    assert (fake.starts, watched.ended) == (3, 1)
+    assert told[-1] == "The job has ended: its driver could not be started: Resource temporarily unavailable."
 
 
 @pytest.mark.parametrize(

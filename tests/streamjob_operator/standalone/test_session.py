@@ -1,8 +1,12 @@
 """`streamjob run` in real time, everything put together but Spark: attached to an agent, or with a script to start."""
 
 import json
+import os
 import signal
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ from fake_agent import FakeAgent, Server
 
 from streamjob_cli.main import main
 from streamjob_operator.memory import FileMemory
+from streamjob_operator.standalone.output import Output
 
 JOB = """
 apiVersion: streamjob.dev/v1alpha1
@@ -110,3 +115,57 @@ def test_a_job_that_is_stopped_by_us_is_a_success(tmp_path: Path, monkeypatch: p
     assert done.exit_code == 0, done.output
     assert "Stopping the job." in done.output
     assert not (tmp_path / "out/started/driver.pid").exists()
+
+
+def _hung_up() -> int:
+    reader, writer = os.pipe()
+    os.close(reader)
+    return writer
+
+
+def _full() -> int:
+    return os.open("/dev/full", os.O_WRONLY)
+
+
+@pytest.mark.parametrize("output", [_hung_up, _full])
+def test_a_job_goes_on_when_nobody_can_hear_of_it(output: Callable[[], int], tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(STARTED)
+    (tmp_path / "job.py").write_text("import time; time.sleep(1); open('done', 'w').close()")
+    stdout = output()
+    words = [sys.executable, "-c", "from streamjob_cli.main import main; main()", "run", "job.yaml"]
+    done = subprocess.run(words, cwd=tmp_path, stdout=stdout, stderr=subprocess.PIPE, check=False)
+    os.close(stdout)
+    assert (tmp_path / "done").exists(), done.stderr
+    assert (tmp_path / "out/started/report.html").exists(), done.stderr
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_what_the_output_has_no_letters_for_is_written_in_others(tmp_path: Path) -> None:
+    with (tmp_path / "output").open("w", encoding="ascii") as file:
+        Output(file).write("2 \u2192 3")
+    assert (tmp_path / "output").read_text() == "2 \\u2192 3"
+
+
+@pytest.mark.parametrize("address", ["", "127.0.0.1", "127.0.0.1:port", "https://127.0.0.1:1", "[::1", "http://:80"])
+def test_an_address_that_is_none_is_told_and_nothing_is_started(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = start(tmp_path, "open('started', 'w').close()", monkeypatch, "--attach", address, "--duration", "1s")
+    assert done.exit_code == 2
+    assert f"'{address}' given; HOST:PORT or http://HOST:PORT is needed" in done.output
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_folder_of_results_that_cannot_be_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "taken").touch()
+    done = start(tmp_path, "open('started', 'w').close()", monkeypatch, "--out", "taken/results")
+    assert done.exit_code == 2
+    assert done.output == "--out: taken/results given; it cannot be made: Not a directory.\n"
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_driver_that_cannot_be_started_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "out/started/driver.log").mkdir(parents=True)
+    done = start(tmp_path, "", monkeypatch)
+    assert done.exit_code == 2
+    assert "The driver cannot be started: [Errno 21] Is a directory: 'out/started/driver.log'.\n" in done.output
