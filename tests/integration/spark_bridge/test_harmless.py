@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import threading
 import uuid
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -102,6 +104,58 @@ def test_what_is_kept_does_not_grow_with_queries_that_are_over(
     assert not {name for name in grown if not name.startswith((*REMEMBERED, *STAGES))}
     assert after.get("Tracked.hadoop", 0) == 0, "half a megabyte for each query that has ended"
     assert after.get("Tracked.plans", 0) == 0
+
+
+def test_a_query_that_ends_in_mid_batch_leaves_no_key_groups_behind(
+    watch: Any, file_stream: Any, tmp_path: pathlib.Path
+) -> None:
+    """There is room for so many: those of queries that are over would in the end be all."""
+
+    def fails_after_its_tasks(rows: Any, _: int) -> None:
+        rows.collect()
+        raise ValueError("made to fail")
+
+    file_stream.write()
+    query = start_counts(file_stream, fails_after_its_tasks, tmp_path / uuid.uuid4().hex)
+    with pytest.raises(Exception, match="made to fail"):
+        query.awaitTermination()
+    watch.cluster.session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    watch.drain()
+    assert watch.seen[query.id], "its tasks were seen"
+    watch.drain()
+    meter = field(watch.bridge._probe, "meter")
+    assert not field(meter, "groups").containsKey(query.id)
+    assert not field(meter, "runs").containsKey(query.id)
+
+
+def snapshot(folder: pathlib.Path, version: int) -> None:
+    """As RocksDB's provider writes it, with one file of a table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    named = json.dumps({"sstFiles": [{"localFileName": "1.sst", "dfsSstFileName": f"1-{version}.sst"}]})
+    with zipfile.ZipFile(folder / f"{version}.zip", "w") as archive:
+        archive.writestr("metadata", f"v1\n{named}")
+    (folder / "SSTs").mkdir(exist_ok=True)
+    (folder / "SSTs" / f"1-{version}.sst").write_bytes(b"x" * 1000 * version)
+
+
+def test_of_a_stores_snapshots_only_the_newest_is_remembered(watch: Any, tmp_path: pathlib.Path) -> None:
+    """The names of hundreds of files each, in a driver that runs for months."""
+    sizes = field(watch.bridge._probe, "sizes")
+    of = next(one for one in sizes.getClass().getDeclaredMethods() if one.getName() == "of")
+    of.setAccessible(True)
+    context = watch.cluster.session.sparkContext
+    jvm, read = context._jvm, list[int]()
+    for version in (1, 2, 3):
+        snapshot(tmp_path / "0" / "0", version)
+        arguments = context._gateway.new_array(jvm.java.lang.Object, 5)
+        late = jvm.java.lang.System.nanoTime() + 600 * 10**9
+        for at, value in enumerate((context._jsc.hadoopConfiguration(), str(tmp_path), 0, 1)):
+            arguments[at] = value if at != 2 else jvm.java.lang.Long(0)
+        arguments[4] = late
+        read.append(of.invoke(sizes, arguments)[0] - (tmp_path / "0" / "0" / f"{version}.zip").stat().st_size)
+    assert read == [1000, 2000, 3000]
+    kept = [one for one in field(sizes, "snapshots").keySet() if str(tmp_path) in str(one)]
+    assert len(kept) == 1
 
 
 def test_a_wait_is_taken_back_though_the_end_of_its_batch_was_never_heard(

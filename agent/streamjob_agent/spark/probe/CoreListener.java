@@ -76,6 +76,11 @@ public final class CoreListener extends SparkListener {
       started(begun.id(), begun.runId());
       return;
     }
+    if (event instanceof StreamingQueryListener.QueryTerminatedEvent) {
+      StreamingQueryListener.QueryTerminatedEvent over = (StreamingQueryListener.QueryTerminatedEvent) event;
+      terminated(over.id(), over.runId());
+      return;
+    }
     if (!(event instanceof StreamingQueryListener.QueryProgressEvent)) {
       return;
     }
@@ -95,6 +100,14 @@ public final class CoreListener extends SparkListener {
       sessions.started(id, run);
     } catch (Throwable fault) {
       faults.caught("start", fault);
+    }
+  }
+
+  private void terminated(UUID id, UUID run) {
+    try {
+      meter.over(id.toString(), run.toString());
+    } catch (Throwable fault) {
+      faults.caught("end", fault);
     }
   }
 

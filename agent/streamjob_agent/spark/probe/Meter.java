@@ -29,7 +29,7 @@ final class Meter {
   private int groupCount;
   private HashMap others = new HashMap(); // query id -> Long ms
   private HashMap executors = new HashMap(); // executor id -> Long ms
-  private final HashMap runs = new HashMap(); // query id -> run id of its newest job
+  private final HashMap runs = new HashMap(); // query id -> run id of its newest job, until that run ends
   private final ArrayDeque batches = new ArrayDeque();
   private long failed;
   private long longestMs = -1L;
@@ -42,7 +42,7 @@ final class Meter {
 
   synchronized void jobStarted(int job, scala.collection.Seq infos, String queryId, String run, long batch) {
     if (runs.size() >= MOST_RUNS) {
-      runs.clear();
+      runs.clear(); // the ends of most were lost
     }
     Object before = runs.put(queryId, run);
     if (before != null && !before.equals(run)) {
@@ -51,13 +51,21 @@ final class Meter {
     batchStages.jobStarted(job, infos, queryId, batch);
   }
 
-  /** A new run of a query began: what was used for a batch that never ended is no part of the next one. */
+  /** A run of a query is over: what was used for a batch that never ended is no part of the next one. */
   private void abandon(String queryId) {
     plans.forgetQuery(queryId);
     HashMap ofQuery = (HashMap) groups.get(queryId);
     Iterator each = (ofQuery == null ? new HashMap() : ofQuery).values().iterator();
     while (each.hasNext()) {
       add(others, queryId, ((Usage) each.next()).abandon());
+    }
+  }
+
+  /** A run has ended, perhaps in the middle of a batch: kept for its end, its key groups would take the room of others. */
+  synchronized void over(String queryId, String run) {
+    if (run.equals(runs.get(queryId))) {
+      runs.remove(queryId);
+      abandon(queryId);
     }
   }
 

@@ -27,7 +27,13 @@ final class StateSizes {
   private static final Pattern FILE =
       Pattern.compile("(\\d{1,18})(?:_[\\w-]+)?\\.(zip|snapshot|delta|changelog)");
   private static final Pattern SST = Pattern.compile("\"dfsSstFileName\"\\s*:\\s*\"([^\"]+)\"");
-  private final LinkedHashMap snapshots = new LinkedHashMap(); // zip path and time -> String[] of SST names
+  private final LinkedHashMap snapshots = new LinkedHashMap(); // store's folder -> Snapshot, the newest that was opened
+
+  /** What a RocksDB snapshot names: hundreds of files where the state is large, so older ones are not kept. */
+  static final class Snapshot {
+    String zip; // path and time
+    String[] tables;
+  }
 
   /** One state store's files. */
   static final class Store {
@@ -197,18 +203,26 @@ final class StateSizes {
 
   /** SST files named by a RocksDB snapshot; null when it is late. A snapshot never changes, so each is opened once. */
   private String[] tables(FileSystem files, Store store, long until) throws Exception {
-    String key = store.zip + " " + store.zipTime;
-    String[] known = (String[]) snapshots.get(key);
-    if (known == null && !late(until)) {
-      known = read(files, store.zip);
-      snapshots.put(key, known);
-      if (snapshots.size() > MOST_CACHED) {
-        Iterator oldest = snapshots.keySet().iterator();
-        oldest.next();
-        oldest.remove();
-      }
+    String zip = store.zip + " " + store.zipTime;
+    String folder = String.valueOf(store.zip.getParent());
+    Snapshot known = (Snapshot) snapshots.get(folder);
+    if (known != null && known.zip.equals(zip)) {
+      return known.tables;
     }
-    return known;
+    if (late(until)) {
+      return null;
+    }
+    Snapshot opened = new Snapshot();
+    opened.zip = zip;
+    opened.tables = read(files, store.zip);
+    snapshots.remove(folder);
+    snapshots.put(folder, opened);
+    if (snapshots.size() > MOST_CACHED) {
+      Iterator oldest = snapshots.keySet().iterator();
+      oldest.next();
+      oldest.remove();
+    }
+    return opened.tables;
   }
 
   private static String[] read(FileSystem files, Path path) throws Exception {
