@@ -12,6 +12,7 @@ from streamjob_operator.importing import apache, finishing, kubeflow
 from streamjob_operator.importing.draft import Draft, Way, unknown
 from streamjob_operator.spec import SpecError, parse_job
 from streamjob_operator.spec.job import API_VERSION
+from streamjob_operator.spec.reading import from_yaml
 
 _KIND = "SparkApplication"
 _DROPPED = frozenset(("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields", "selfLink"))
@@ -95,10 +96,7 @@ def _written(metadata: Mapping[str, Any], draft: Draft) -> Imported:
 
 
 def _only(text: str) -> dict[str, Any]:
-    try:
-        documents = [one for one in yaml.safe_load_all(text) if one is not None]
-    except yaml.YAMLError as error:
-        raise SpecError((f"This is not YAML: {' '.join(str(error).split())}.",)) from error
+    documents = from_yaml(lambda: [one for one in yaml.safe_load_all(text) if one is not None])
     found = [one for one in documents if isinstance(one, dict) and one.get("kind") == _KIND]
     if len(found) > 1:
         raise SpecError((f"{len(found)} SparkApplications given; one in a file is needed.",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from streamjob_operator.spec.job import StreamJob
 from streamjob_operator.spec.sentences import sentences
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 
 class SpecError(ValueError):
@@ -31,6 +33,9 @@ class _Loader(yaml.SafeLoader):
         seen: set[Any] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                line = key_node.start_mark.line + 1
+                raise SpecError((f"Line {line}: a map or a list cannot be a field's name; one word is needed.",))
             if key in seen:
                 line = key_node.start_mark.line + 1
                 raise SpecError((f"{key}: written twice (again in line {line}); each field may appear once.",))
@@ -66,10 +71,7 @@ def read_text(path: Path) -> str:
 
 def parse_as(kind: type[M], text: str, first_fields: str) -> M:
     """YAML or JSON text as an object of any of our kinds; raises SpecError."""
-    try:
-        document = yaml.load(text, _Loader)
-    except yaml.YAMLError as error:
-        raise SpecError((_not_yaml(error),)) from error
+    document = from_yaml(lambda: yaml.load(text, _Loader))
     if not isinstance(document, dict):
         given = type(document).__name__
         raise SpecError((f"{kind.__name__}: {given} given; a map with {first_fields} ... is needed.",))
@@ -78,6 +80,20 @@ def parse_as(kind: type[M], text: str, first_fields: str) -> M:
         return kind.model_validate_json(json.dumps(document, default=str))
     except ValidationError as error:
         raise SpecError(sentences(error, kind)) from error
+
+
+def from_yaml(load: Callable[[], T]) -> T:
+    """What `load` reads from YAML or JSON; raises SpecError for whatever the reader chokes on."""
+    try:
+        return load()
+    except SpecError:
+        raise
+    except yaml.YAMLError as error:
+        raise SpecError((_not_yaml(error),)) from error
+    except RecursionError as error:
+        raise SpecError(("This is nested too deeply: maps and lists may be some hundred levels deep.",)) from error
+    except ValueError as error:  # a whole number of thousands of digits, a date that is none
+        raise SpecError((f"This cannot be read: {error}.",)) from error
 
 
 def _not_yaml(error: yaml.YAMLError) -> str:

@@ -163,6 +163,8 @@ BAD = {
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta1": "sparkoperator.k8s.io/v1beta1 Spark",
     "[1]": "No SparkApplication given",
     "a: [": "This is not YAML",
+    "[" * 5000: "This is nested too deeply",
+    "at: 2026-13-45": "month must be in 1..12",
     "kind: SparkApplication\n---\nkind: SparkApplication": "2 SparkApplications given",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: []": "a map of fields is needed",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: {sparkConf: a}": "does not fit its own",

@@ -33,3 +33,18 @@ def test_every_mistake_of_a_spec_is_told_at_once() -> None:
         "spec.balancing.statisticsPeriod",
         "spec.scaling.targetUtilization",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("spec: {executors: {min: {{ least }}}}", "Line 1: a map or a list cannot be a field's name"),
+        ("spec: {? [a, b] : 1}", "Line 1: a map or a list cannot be a field's name"),
+        ("spec: " + "[" * 5000 + "]" * 5000, "This is nested too deeply"),
+        ("spec: {executors: {min: " + "9" * 5000 + "}}", "This cannot be read: Exceeds the limit (4300 digits)"),
+    ],
+)
+def test_what_a_reader_of_yaml_chokes_on_is_told(text: str, told: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        parse_job(text)
+    assert refused.value.sentences[0].startswith(told)

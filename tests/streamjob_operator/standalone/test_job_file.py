@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streamjob_operator.spec import Mode, parse_job
+from streamjob_operator.spec import Mode, StreamJob, parse_job
 from streamjob_operator.standalone.job_file import JobFile
 
 TEXT = """
@@ -64,9 +64,9 @@ def test_an_edited_policy_counts_from_then_on_and_is_told_once(edited: Edited) -
         ("name: edited", "name: renamed", "metadata cannot change while the job runs"),
         ("min: 2", "min: two", "executors.min"),
         ("kind:", "  kind:", "This is not YAML"),
-        ("min: 2", "min: {{ two }}", "It cannot be read"),
-        ("min: 2", f"min: {'9' * 5000}", "It cannot be read"),
-        ("min: 2", f"min: {'[' * 5000}", "It cannot be read"),
+        ("min: 2", "min: {{ two }}", "a map or a list cannot be a field's name"),
+        ("min: 2", f"min: {'9' * 5000}", "This cannot be read"),
+        ("min: 2", f"min: {'[' * 5000}", "nested too deeply"),
     ],
 )
 def test_an_edit_that_cannot_be_used_is_left_alone_as_a_whole(edited: Edited, old: str, new: str, why: str) -> None:
@@ -77,6 +77,16 @@ def test_an_edit_that_cannot_be_used_is_left_alone_as_a_whole(edited: Edited, ol
     assert why in sentence
     edited.write(TEXT.replace("Recommend", "Auto"))
     assert edited.file.newest().spec.balancing.mode is Mode.AUTO
+
+
+def test_whatever_else_reading_an_edit_runs_into_ends_nothing(edited: Edited, monkeypatch: pytest.MonkeyPatch) -> None:
+    def chokes(_: Path) -> StreamJob:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("streamjob_operator.standalone.job_file.read_job", chokes)
+    edited.write(TEXT.replace("Recommend", "Auto"))
+    assert edited.file.newest().spec.balancing.mode is Mode.RECOMMEND
+    assert "It cannot be read: MemoryError: no room." in edited.said[0]
 
 
 def test_a_file_that_is_gone_changes_nothing(edited: Edited) -> None:
