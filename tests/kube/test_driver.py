@@ -159,14 +159,14 @@ def test_a_pod_of_somebody_else_that_comes_in_between_is_told(
     operator.api = Late.from_kubeconfig(control_plane.kubeconfig)
     assert operator.step().reason is KubeReason.DRIVER_STARTING
     state = operator.step()
-    assert (state.reason, state.stalled) == (KubeReason.INVALID_SPEC, True)
+    assert (state.reason, state.stalled) == (KubeReason.DRIVER_REFUSED, True)
     assert f"Pod {POD} is there already and does not belong to this StreamJob" in state.sentence
 
 
 def test_nothing_of_anybody_else_is_taken_over(operator: Operator, kubectl: Kubectl) -> None:
     kubectl("create", "service", "clusterip", POD, "--tcp=80:80")
     state = operator.step()
-    assert (state.phase, state.reason, state.stalled) == (Phase.FAILED, KubeReason.INVALID_SPEC, True)
+    assert (state.phase, state.reason, state.stalled) == (Phase.FAILED, KubeReason.DRIVER_REFUSED, True)
     assert f"Service {POD} is there already and does not belong to this StreamJob" in state.sentence
     assert operator.pod() is None
     kubectl("delete", "service", POD)

@@ -101,6 +101,7 @@ def test_the_most_key_groups_that_a_run_has_shown() -> None:
     assert (now(more).groups_seen, now(more).run_id) == (9, "run-1")
     assert now(dataclasses.replace(KNOWN, groups_seen=2)).groups_seen == 3
     assert now(more, run_id="run-2").groups_seen == 3
+    assert now(more, run_id="run-2", group_ids=()).groups_seen == 0
 
 
 def test_the_newest_generation_counts_whoever_made_it() -> None:
