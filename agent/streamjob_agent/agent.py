@@ -178,7 +178,8 @@ class Agent:
     def _tune(self, usage: Usage) -> None:
         if self._off is not None:
             return
-        wait_s = self._tuner.observe(usage.longest_stateful_stage_s, usage.longest_task_s, self._ledger.load_s())
+        longest = (usage.longest_stateful_stage_s, usage.longest_task_s, self._ledger.load_s())
+        wait_s = self._tuner.observe(*longest, draining=self._actuation.fleet.draining)
         if wait_s is None:
             return
         taken = self.guard.call("set_locality_wait", lambda: self._bridge.set_locality_wait(wait_s), None)

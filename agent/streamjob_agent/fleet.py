@@ -45,6 +45,11 @@ class Fleet:
         return self.marked | self._leaving
 
     @property
+    def draining(self) -> bool:
+        """Whether executors are here that are marked."""
+        return not self.marked.isdisjoint(self._live)
+
+    @property
     def past(self) -> frozenset[str]:
         """Executors that are leaving or gone."""
         return frozenset(self._leaving) | frozenset(self._dead)

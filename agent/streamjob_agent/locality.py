@@ -21,7 +21,8 @@ class LocalityTuner:
     group's state is loaded there and back again. Who waits until waiting has cost as much as that never loses more
     than twice the best (the ski rental problem: Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching",
     Algorithmica 3, 1988). As long as no group was ever seen to move, nobody knows what loading takes, and LONGEST_S
-    is the bound.
+    is the bound. It is so, too, while executors are drained: those are meant to be empty, and each task that one of
+    them takes from another keeps it from leaving for one more batch.
     """
 
     def __init__(self) -> None:
@@ -29,17 +30,21 @@ class LocalityTuner:
         self._tasks_s: deque[float] = deque(maxlen=_WINDOW)
         self._set_s: float | None = None
 
-    def observe(self, stage_s: float | None, task_s: float | None, load_s: float | None) -> float | None:
+    def observe(
+        self, stage_s: float | None, task_s: float | None, load_s: float | None, *, draining: bool = False
+    ) -> float | None:
         """Take in the longest stateful stage since the last call and its longest task; `load_s` is the longest load.
 
         The wait to set in seconds, None for no change.
         """
-        if stage_s is None:
-            return None
-        self._stages_s.append(stage_s)
-        if task_s is not None:
+        if stage_s is not None:
+            self._stages_s.append(stage_s)
+        if task_s is not None and stage_s is not None:
             self._tasks_s.append(task_s)
-        wanted_s = max(SHORTEST_S, min(LONGEST_S, 2.0 * _p99_s(self._stages_s), self._stolen_s(load_s)))
+        if not self._stages_s:
+            return None
+        stolen_s = math.inf if draining else self._stolen_s(load_s)
+        wanted_s = max(SHORTEST_S, min(LONGEST_S, 2.0 * _p99_s(self._stages_s), stolen_s))
         if self._set_s is not None and abs(wanted_s - self._set_s) <= _WORTH_A_CHANGE * self._set_s:
             return None
         self._set_s = wanted_s

@@ -27,6 +27,7 @@ def test_without_a_stage_nothing_changes_and_little_changes_are_not_worth_it() -
     tuner = LocalityTuner()
     assert tuner.observe(None, 2.0, 1.0) is None
     assert tuner.observe(10.0, 4.0, 1.0) == 6.0
+    assert tuner.observe(None, 9.0, 1.0) is None
     assert tuner.observe(10.0, 4.0, 1.5) is None
     assert tuner.observe(10.0, 4.0, 2.0) == 8.0
 
@@ -36,3 +37,16 @@ def test_one_that_could_not_be_set_is_proposed_again() -> None:
     assert tuner.observe(10.0, None, None) == 20.0
     tuner.forget()
     assert tuner.observe(10.0, None, None) == 20.0
+
+
+def test_nothing_is_to_be_won_from_tasks_that_an_executor_steals_which_is_drained() -> None:
+    tuner = LocalityTuner()
+    assert tuner.observe(10.0, 1.5, 0.1, draining=True) == 20.0
+    assert tuner.observe(None, None, 0.1) == SHORTEST_S
+
+
+def test_a_drain_counts_before_the_next_stage_has_ended() -> None:
+    tuner = LocalityTuner()
+    assert tuner.observe(4.0, 1.5, 0.1) == SHORTEST_S
+    assert tuner.observe(None, None, 0.1, draining=True) == 8.0
+    assert tuner.observe(None, None, 0.1, draining=True) is None

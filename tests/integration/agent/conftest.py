@@ -82,8 +82,8 @@ class Driver:
     def status(self) -> AgentStatus:
         return status_from_json(self.call("/v1/status"))
 
-    def until(self, what: str, holds: Callable[[AgentStatus], Any]) -> AgentStatus:
-        """The first status that `holds`, while input goes on: a batch needs data to happen."""
+    def until(self, what: str, holds: Callable[[AgentStatus], Any], *, feed: bool = True) -> AgentStatus:
+        """The first status that `holds`. Input goes on, for a batch needs data to happen, but for `feed=False`."""
         newest: AgentStatus | None = None
         until = time.monotonic() + WAIT_S
         while time.monotonic() < until:
@@ -92,7 +92,8 @@ class Driver:
                 newest = self.status()
                 if holds(newest):
                     return newest
-                if newest.queries and newest.queries[0].batch_id is not None and self.behind(newest) < 2:
+                started = newest.queries and newest.queries[0].batch_id is not None
+                if feed and started and self.behind(newest) < 2:
                     self.write()
             time.sleep(0.2)
         raise AssertionError(f"not within {WAIT_S:.0f} s: {what}; newest status: {newest}")

@@ -36,15 +36,19 @@ class Swinging:
     def begin(self) -> None:
         """To the first batch; from then on all that is hot lies on one executor."""
         self.write()
-        status = self.driver.until("a first batch", lambda now: now.queries and now.queries[0].batch_id is not None)
+        status = self.driver.until("a first batch", started, feed=False)
         heavy = [at for at, owner in enumerate(owners(status)) if owner == owners(status)[0]]
         self.hot = (heavy[:2], heavy[2:4])
         self.address = (self.driver.folder / "address").read_text().strip()
 
     def batch(self) -> None:
-        """One more, to its end."""
-        newest = self.driver.status().queries[0].batch_id
-        self.driver.until("one more batch", lambda now: now.queries[0].batch_id > newest)
+        """One more, to its end, and no other: a row of two batches would have what is hot by turns hot together."""
+        self.write()
+        self.driver.until("one more batch", lambda now: self.driver.behind(now) == 0, feed=False)
+
+
+def started(status: AgentStatus) -> bool:
+    return bool(status.queries) and status.queries[0].batch_id is not None
 
 
 def owners(status: AgentStatus) -> tuple[str | None, ...]:
@@ -90,7 +94,7 @@ def test_a_driver_that_starts_again_places_its_first_batch_as_said(
 
     second = Swinging(drivers(2, JOB), keys)
     second.write()
-    seen = second.driver.until("its first batch", lambda now: now.queries and now.queries[0].batch_id is not None)
+    seen = second.driver.until("its first batch", started)
     found = owners(seen)
     assert found == tuple(sorted({str(one) for one in found})[place] for place in places)
     if policy == "Spread":
