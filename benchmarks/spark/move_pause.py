@@ -1,11 +1,13 @@
 """What one move costs the moved key group: extra seconds of its first task on the new executor, by state size.
 
     python benchmarks/spark/move_pause.py [--providers hdfs,rocksdb] [--sizes-mb 1,50,200] [--moves 6] [--checkpoint s3]
+        [--maintenance-s 60]
 
 Builds state of about 1 KB a row in four key groups, then moves one group at a time and compares the first task after
 the move with the median of the same group's tasks before it, and when it soon comes back. Each finished case is
 appended to OUT/move_pause.jsonl; a case that is there is not run again. `--checkpoint local` is a local disk, its page
-cache warm; `s3` an object store on loopback (`make object-store`), 50 ms and 50 MB/s away.
+cache warm; `s3` an object store on loopback (`make object-store`), 50 ms and 50 MB/s away. `--maintenance-s` is how
+often Spark uploads snapshots of what changed: a load replays all changes since the newest one.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ PARTITIONS = 4
 ROWS_PER_BATCH = 50_000
 QUIET_BATCHES = 5
 RUNS = "move_pause.jsonl"
+MAINTENANCE_S = 60
+"""Spark's default."""
 
 
 def session(conf: Mapping[str, str]) -> Any:
@@ -135,30 +139,34 @@ def main() -> None:
     parser.add_argument("--providers", default=",".join(PROVIDERS))
     parser.add_argument("--moves", type=int, default=6)
     parser.add_argument("--checkpoint", choices=PLACES, default="local")
+    parser.add_argument("--maintenance-s", type=int, default=MAINTENANCE_S)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     path = args.out / RUNS
-    have = {(one["provider"], one["megabytes"]) for one in read_cases(path) if place_of(one) == args.checkpoint}
+    where = (args.checkpoint, args.maintenance_s)
+    have = {(one["provider"], one["megabytes"]) for one in read_cases(path) if (place_of(one), pause_of(one)) == where}
     cases = [(name, int(size)) for name in args.providers.split(",") for size in args.sizes_mb.split(",")]
     if wanted := [one for one in cases if one not in have]:
-        measure_all(wanted, args.moves, path, args.checkpoint)
+        measure_all(wanted, args.moves, path, where)
     print_report(rows_of(args.out))
 
 
-def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path, place: str) -> None:
-    """Measure each provider and size in one session, and append what was found."""
+def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path, where: tuple[str, int]) -> None:
+    """Measure each provider and size in one session, and append what was found; `where` is place and maintenance."""
     from streamjob_agent.spark import connect
 
+    place, maintenance_s = where
     with checkpoints(place) as (conf, folder):
-        spark = session(conf)
+        spark = session({**conf, "spark.sql.streaming.stateStore.maintenanceInterval": f"{maintenance_s}s"})
         spark.sparkContext.setLogLevel("FATAL")
         bridge = connect(spark)
         try:
             for name, megabytes in cases:
                 found = one_case(spark, bridge, (name, megabytes), moves, f"{folder}/{name}-{megabytes}")
                 case = {"at": stamp(), "provider": name, "megabytes": megabytes, "checkpoint": place}
+                case["maintenance_s"] = maintenance_s
                 with path.open("a") as file:
                     file.write(json.dumps({**case, **found}) + "\n")
         finally:
@@ -185,6 +193,11 @@ def place_of(case: Mapping[str, Any]) -> str:
     return str(case.get("checkpoint", "local"))
 
 
+def pause_of(case: Mapping[str, Any]) -> int:
+    """Seconds between two uploads of snapshots."""
+    return int(case.get("maintenance_s", MAINTENANCE_S))
+
+
 def read_cases(path: pathlib.Path) -> list[dict[str, Any]]:
     """Every finished case of the file, none when there is no file."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
@@ -196,6 +209,7 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
         {
             "provider": one["provider"],
             "checkpoint": place_of(one),
+            "maintenance_s": pause_of(one),
             "state_mb": one["state_mb"],
             "pause_median_s": round(statistics.median(one["pauses_s"]), 3),
             "pause_s": figure(one["pauses_s"]),
@@ -208,16 +222,15 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
 def print_report(rows: list[dict[str, Any]]) -> None:
     """The table in Markdown."""
     print(
-        "| state store | checkpoint | MB to load a group "
+        "| state store | checkpoint | snapshots each, s | MB to load a group "
         "| pause, median s | mean s | spread s | moves | back, median s |\n"
-        "|---|---|---|---|---|---|---|---|"
+        "|---|---|---|---|---|---|---|---|---|"
     )
     for one in rows:
         pause = one["pause_s"]
-        print(
-            f"| {one['provider']} | {one['checkpoint']} | {one['state_mb']} | {one['pause_median_s']:.2f} "
-            f"| {pause['mean']:.2f} | {pause['spread']:.2f} | {pause['trials']} | {told(one.get('back_median_s'))} |"
-        )
+        where = f"{one['provider']} | {one['checkpoint']} | {pause_of(one)} | {one['state_mb']}"
+        seconds = f"{one['pause_median_s']:.2f} | {pause['mean']:.2f} | {pause['spread']:.2f} | {pause['trials']}"
+        print(f"| {where} | {seconds} | {told(one.get('back_median_s'))} |")
 
 
 def told(seconds: float | None) -> str:

@@ -11,6 +11,7 @@ import pytest
 from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.job.rest import CYCLE_DUE, Rest
 from streamjob_operator.kube.process import jobs as process
+from streamjob_operator.kube.process.fair_pool import Threads
 from streamjob_operator.kube.process.jobs import TELL_AFTER, Jobs
 from streamjob_operator.ports import Stale, Unavailable
 
@@ -45,7 +46,7 @@ def run(keeper: Scripted) -> None:
 
     async def care() -> None:
         with ThreadPoolExecutor(1) as pool:
-            jobs = Jobs(lambda *_: keeper, pool, pool)
+            jobs = Jobs(lambda *_: keeper, *[Threads(executor=pool, size=1)] * 2)
             jobs.wake("n", "orders")
             while len(jobs):
                 jobs.wake("n", "orders")  # no wait for the next turn
@@ -129,7 +130,8 @@ def test_looks_do_not_wait_for_the_plans_of_other_jobs() -> None:
 
     async def care() -> None:
         with ThreadPoolExecutor(1) as looks, ThreadPoolExecutor(1) as cycles:
-            jobs = Jobs(lambda _, name: Planning(name, over, looked), looks, cycles)
+            threads = [Threads(executor=one, size=1) for one in (looks, cycles)]
+            jobs = Jobs(lambda _, name: Planning(name, over, looked), *threads)
             for name in ("slow-1", "slow-2", "deleted"):
                 jobs.wake("n", name)
             while not looked:
@@ -148,7 +150,8 @@ def test_what_was_merely_listed_waits_for_its_first_turn_and_what_changes_does_n
     async def care() -> None:
         over = threading.Event()
         with ThreadPoolExecutor(1) as pool:
-            jobs = Jobs(lambda _, name: Planning(name, over, looked), pool, pool, first_wait_s=lambda: 3600.0)
+            threads = [Threads(executor=pool, size=1)] * 2
+            jobs = Jobs(lambda _, name: Planning(name, over, looked), *threads, first_wait_s=lambda: 3600.0)
             for name in ("old", "edited"):
                 jobs.wake("n", name, listed=True)
             jobs.wake("n", "old", listed=True)  # its map was listed, too
@@ -162,3 +165,61 @@ def test_what_was_merely_listed_waits_for_its_first_turn_and_what_changes_does_n
 
     asyncio.run(asyncio.wait_for(care(), 20.0))
     assert sorted(looked) == ["edited", "new"]
+
+
+class Queued:
+    """A job of whose turns is known when they came; the first one lasts until `over`."""
+
+    def __init__(self, name: str, over: threading.Event, looked: list[str]) -> None:
+        self.name, self.over, self.looked = name, over, looked
+
+    def turn(self, *, cycle: bool) -> Rest:
+        self.looked.append(self.name)
+        self.over.wait(30.0)
+        return None
+
+    def fail(self, sentence: str) -> None:
+        raise AssertionError(sentence)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_what_a_person_changes_comes_first_also_where_its_turn_waits_already() -> None:
+    over, looked = threading.Event(), list[str]()
+
+    async def care() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            jobs = Jobs(lambda _, name: Queued(name, over, looked), *[Threads(executor=pool, size=1)] * 2)
+            for name in ("first", "second", "third"):
+                jobs.wake("n", name)
+                await asyncio.sleep(0.01)
+            jobs.wake("n", "third", asked=True)
+            over.set()
+            while len(jobs):
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(care(), 20.0))
+    assert looked[:2] == ["first", "third"]
+
+
+def test_a_change_is_urgent_once() -> None:
+    looked: list[str] = []
+
+    class Seen(Scripted):
+        def turn(self, *, cycle: bool) -> Rest:
+            looked.append("turn")
+            return None if len(looked) > 1 else 0.01
+
+    async def care() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            jobs = Jobs(lambda *_: Seen(FORBIDDEN, times=0), *[Threads(executor=pool, size=1)] * 2)
+            jobs.wake("n", "orders", asked=True)
+            while len(jobs):
+                await asyncio.sleep(0.01)
+                if len(looked) == 1:
+                    asked.append(("n", "orders") in jobs._asked)
+
+    asked: list[bool] = []
+    asyncio.run(asyncio.wait_for(care(), 20.0))
+    assert not asked[-1]

@@ -63,7 +63,11 @@ class Changes:
                 return
             self._marks[key] = seen
         for job in jobs:
-            self._jobs.wake(metadata["namespace"], job, listed=event.get("type") is None)
+            listed, asked = (
+                event.get("type") is None,
+                kind is STREAM_JOBS,
+            )  # of a StreamJob only a person's changes count
+            self._jobs.wake(metadata["namespace"], job, listed=listed, asked=asked)
 
 
 def _gone(event: Mapping[str, Any]) -> bool:

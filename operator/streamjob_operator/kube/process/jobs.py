@@ -1,7 +1,8 @@
 """All StreamJobs under care: one task each, that waits until its next turn is due or something wakes it.
 
 Turns run in bounded pools of threads: those with a cycle, which may wait for a plan for a minute, in one of their own,
-so that no look, restart of a driver or deletion waits for another job's plan. What goes wrong in one job's turn is
+so that no look, restart of a driver or deletion waits for another job's plan. Where turns queue, what a person changed
+comes first, and each namespace has its share (see FairPool). What goes wrong in one job's turn is
 logged, told in its status, and tried again after a wait; no other job hears of it.
 """
 
@@ -12,12 +13,13 @@ import contextlib
 import dataclasses
 import functools
 import logging
+from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import Protocol
 
 from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.job.rest import CYCLE_DUE, Due, Rest
+from streamjob_operator.kube.process.fair_pool import FairPool, Threads
 from streamjob_operator.ports import Stale, Unavailable
 
 LOG = logging.getLogger(__name__)
@@ -61,31 +63,36 @@ class Jobs:
     def __init__(
         self,
         make: Callable[[str, str], Turning],
-        looks: Executor,
-        cycles: Executor,
+        looks: Threads,
+        cycles: Threads,
         first_wait_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._make = make
-        self._looks = looks
-        self._cycles = cycles
+        self._looks = FairPool(looks, self._shared)
+        self._cycles = FairPool(cycles, self._shared)
         self._first_wait_s = first_wait_s
         self._tasks: dict[Key, asyncio.Task[None]] = {}
         self._wakes: dict[Key, asyncio.Event] = {}
         self._unseen: set[Key] = set()
+        self._asked: dict[Key, object] = {}  # what a person changed since its last turn, and a token of that change
+        self._namespaces: Counter[str] = Counter()
         self._stopping = False
 
     def __len__(self) -> int:
         """StreamJobs under care."""
         return len(self._tasks)
 
-    def wake(self, namespace: str, name: str, *, listed: bool = False) -> None:
+    def wake(self, namespace: str, name: str, *, listed: bool = False, asked: bool = False) -> None:
         """Something of this StreamJob changed, or it is new: its next turn comes at once.
 
-        What was merely `listed` may wait for its first turn: at an operator's start that is everything.
+        What was merely `listed` may wait for its first turn: at an operator's start that is everything. What a person
+        `asked` for comes before all that only its own cluster changed.
         """
         key = (namespace, name)
         if self._stopping:
             return
+        if asked and not listed:
+            self._asked[key] = object()
         if key in self._tasks:
             if not (listed and key in self._unseen):
                 self._wakes[key].set()
@@ -93,6 +100,7 @@ class Jobs:
         self._wakes[key] = asyncio.Event()
         wait_s = self._first_wait_s() if listed else 0.0
         self._unseen |= {key}
+        self._namespaces[namespace] += 1
         self._tasks[key] = asyncio.create_task(self._care(key, wait_s), name=f"job {namespace}/{name}")
 
     async def stop(self) -> None:
@@ -123,14 +131,20 @@ class Jobs:
                 await _sleep(wake, _wait_s(failures))
         finally:
             del self._tasks[key], self._wakes[key]
-            await asyncio.get_running_loop().run_in_executor(self._looks, keeper.close)
+            self._asked.pop(key, None)
+            self._namespaces[key[0]] -= 1
+            self._namespaces += Counter()  # those without jobs are forgotten
+            await self._looks.run(keeper.close, key[0])
+
+    def _shared(self) -> bool:
+        return len(self._namespaces) > 1
 
     async def _turn(self, key: Key, keeper: Turning) -> _Turned:
-        extra, run = {"job": "/".join(key)}, asyncio.get_running_loop().run_in_executor
+        extra, asked = {"job": "/".join(key)}, self._asked.get(key)
         try:
-            rest = await run(self._looks, functools.partial(keeper.turn, cycle=False))
+            rest = await self._in(self._looks, key, functools.partial(keeper.turn, cycle=False))
             if rest is CYCLE_DUE:
-                rest = await run(self._cycles, functools.partial(keeper.turn, cycle=True))
+                rest = await self._in(self._cycles, key, functools.partial(keeper.turn, cycle=True))
             return _Turned(rest=rest)
         except (Unavailable, Stale, Conflict) as error:  # it passes by itself
             LOG.warning("%s", error, extra=extra)
@@ -141,10 +155,16 @@ class Jobs:
         except Exception as error:
             LOG.exception("A turn failed.", extra=extra)
             return _Turned(failure=f"{type(error).__name__}: {error}")
+        finally:
+            if self._asked.get(key) is asked:  # nobody has asked again meanwhile
+                self._asked.pop(key, None)
+
+    async def _in(self, pool: FairPool, key: Key, turn: Callable[[], Rest]) -> Rest:
+        return await pool.run(turn, key[0], asked=lambda: key in self._asked)
 
     async def _tell(self, key: Key, keeper: Turning, sentence: str) -> None:
         try:
-            await asyncio.get_running_loop().run_in_executor(self._looks, keeper.fail, sentence)
+            await self._looks.run(functools.partial(keeper.fail, sentence), key[0])
         except Exception:  # whatever it is, the job's turns go on
             LOG.warning("The failure could not be told in the status.", exc_info=True, extra={"job": "/".join(key)})
 

@@ -28,6 +28,7 @@ from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
 from streamjob_operator.kube.job.drivers import KubeDrivers
 from streamjob_operator.kube.job.keeper import Keeper
 from streamjob_operator.kube.job.tools import Tools
+from streamjob_operator.kube.process.fair_pool import Threads
 from streamjob_operator.kube.process.handlers import Changes, make_registry, make_settings
 from streamjob_operator.kube.process.health import HealthServer
 from streamjob_operator.kube.process.jobs import Jobs
@@ -173,7 +174,10 @@ async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, electi
         tools = _tools(options, cluster.api, telemetry, planning)
         known = cluster.stores[STREAM_JOBS]
         jobs = Jobs(
-            lambda namespace, name: Keeper(tools, namespace, name), looks, cycles, lambda: first_wait_s(len(known))
+            lambda namespace, name: Keeper(tools, namespace, name),
+            Threads(executor=looks, size=LOOKS),
+            Threads(executor=cycles, size=options.workers),
+            lambda: first_wait_s(len(known)),
         )
         heart = asyncio.create_task(_beat(life))
         filled = await asyncio.to_thread(
