@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import pathlib
-import tempfile
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
+from streamjob_agent.drafts import write_whole
 from streamjob_agent.wire import Assignment, GroupKey, WireError, assignment_from_json, assignment_to_json
 
 T = TypeVar("T")
@@ -27,16 +26,7 @@ class AssignmentMemory:
         if self._folder is None:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=self._folder, suffix=".draft")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(assignment_to_json(assignment))
-                file.flush()
-                os.fsync(file.fileno())
-            pathlib.Path(draft).replace(self._path(assignment.query_id))
-        except BaseException:
-            pathlib.Path(draft).unlink(missing_ok=True)
-            raise
+        write_whole(self._path(assignment.query_id), assignment_to_json(assignment), lasting=True)
 
     def load(self, query_id: str) -> Assignment | None:
         """The query's last assignment; None when there is none or the file is not one."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hmac
-import os
 import pathlib
 import socketserver
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
+from streamjob_agent.drafts import write_whole
 from streamjob_agent.plan_form import QueryPlan, plans_to_json
 from streamjob_agent.textformat import CONTENT_TYPE
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_from_json, status_to_json
@@ -79,14 +78,7 @@ class AgentServer:
         shown = f"[{shown}]" if ":" in shown else shown
         target = pathlib.Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=target.parent, suffix=".draft")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(f"http://{shown}:{self.port}\n")
-            pathlib.Path(draft).replace(target)
-        except OSError:
-            pathlib.Path(draft).unlink(missing_ok=True)
-            raise
+        write_whole(target, f"http://{shown}:{self.port}\n")
 
     def close(self) -> None:
         """Stop listening."""

@@ -14,6 +14,8 @@ import stat
 import tempfile
 import urllib.parse
 
+from streamjob_agent.drafts import write_whole
+
 
 def folders() -> tuple[pathlib.Path, ...]:
     """Where the file may be, the best place first: a home can be missing or read-only."""
@@ -40,14 +42,7 @@ def _write(folder: pathlib.Path, name: str, token: str) -> pathlib.Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _private(folder):
         raise PermissionError(f"{folder} belongs to somebody else, or others may write there")
-    handle, draft = tempfile.mkstemp(dir=folder)  # for the user alone from its first moment
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(token)
-        return pathlib.Path(draft).replace(folder / name)
-    except OSError:
-        pathlib.Path(draft).unlink(missing_ok=True)
-        raise
+    return write_whole(folder / name, token)
 
 
 def find(address: str) -> str | None:

@@ -6,6 +6,7 @@ import enum
 
 from pydantic import Field, model_validator
 
+from streamjob_operator.doubling import doubled_s
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.quantities import Duration, format_duration
 from streamjob_operator.spec.rules import Rule, seconds, told
@@ -45,6 +46,10 @@ class Backoff(Part):
             initial, longest = format_duration(self.initial_s), format_duration(self.max_s)
             raise ValueError(f"initial is {initial} and max is {longest}; {_ORDERED}")
         return self
+
+    def wait_s(self, before: int) -> float:
+        """The wait after an end that as many in a row came before."""
+        return doubled_s(self.initial_s, before, self.max_s)
 
 
 class Restart(Part):

@@ -10,8 +10,6 @@ from streamjob_operator.spec.restart import Restart, RestartPolicy
 
 STEADY_FACTOR = 2.0
 """A driver that ran this times the longest backoff has recovered: the next wait is the first one again."""
-_MOST_DOUBLED = 30
-"""Of the first wait; more is longer than any limit, and no number after a thousand."""
 
 
 class Startable(Protocol):
@@ -81,8 +79,7 @@ class Supervisor:
             self.ended = code
             self._tell("\n".join([f"The job has ended: its driver {what}.", *said]))
             return
-        backoff, doubled = self._restart.backoff, min(self._failures, _MOST_DOUBLED)
-        wait_s = min(backoff.initial_s * 2.0**doubled, backoff.max_s)
+        wait_s = self._restart.backoff.wait_s(self._failures)
         self._failures += 1
         self._started_s, self._start_at_s = None, now_s + wait_s
         self._tell("\n".join([f"The driver {what}; it is started again in {format_duration(wait_s)}.", *said]))

@@ -59,7 +59,7 @@ class Cut:
         """What most executors' key groups took in each row, (n_rows,): of two the faster one's."""
         ordered = np.sort(by_executor, axis=1)  # NaN last
         count = np.isfinite(by_executor).sum(axis=1)
-        low, high = np.maximum(count - 1, 0) // 2, np.where(count > 2, count // 2, np.maximum(count - 1, 0) // 2)
+        low, high = (count - 1) // 2, np.where(count > 2, count // 2, 0)  # of none the last of all, NaN too
         rows = np.arange(len(ordered))
         middle: FloatArray = (ordered[rows, low] + ordered[rows, high]) / 2.0
         return np.where(np.isfinite(middle), middle, 0.0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -94,10 +94,11 @@ def since(rows: GroupRows, executor: int, row: int) -> Turn | None:
     held = _comparable(rows)
     if row < LEAST_BEFORE or len(held.executor) - row < LEAST_AFTER or not held.executor.size:
         return None
-    cuts = _both(held, int(held.executor.max()) + 1, len(held.executor) - row)
-    if executor not in cuts[0].compared:
+    n_executors = int(held.executor.max()) + 1
+    by_batch = _by_batch(held, n_executors, len(held.executor) - row)
+    if executor not in by_batch.compared:
         return None
-    return _told(cuts, executor)
+    return _told(_both(held, by_batch, n_executors), executor)
 
 
 def _surest(found: Iterable[Turn]) -> Turn | None:
@@ -118,28 +119,43 @@ def _comparable(rows: GroupRows) -> GroupRows:
 
 def _turns(rows: GroupRows, sure: FloatArray, known: BoolArray, cuts: Iterable[int]) -> Iterator[Turn]:
     """Turns that are (n_executors,) standard errors away from none, at cuts with so many rows after them."""
+    groups = np.where(known, 1, FEWEST_GROUPS)
     for after in cuts:
         if len(rows.executor) - after < LEAST_BEFORE:
             break
-        by_batch = Cut(np.log(rows.seconds), rows.executor, known.size, after)
-        far = [one for one in by_batch.compared if abs(by_batch.step(one)) >= math.log(LEAST_FACTOR)]
-        if not far:
-            continue
-        both = (by_batch, _by_row(rows, known.size, after) or by_batch)
-        for executor in far:
-            turn = _turn(both, executor, sure[executor], 1 if known[executor] else FEWEST_GROUPS)
-            if turn is not None:
-                yield turn
+        yield from _at_cut(rows, after, _far, sure, groups)
 
 
 def _at_once(rows: GroupRows, groups: IntArray) -> Turn | None:
     """An executor that the newest row alone is enough for."""
     if len(rows.executor) <= AT_ONCE_BEFORE or not groups.any():
         return None
-    both = _both(rows, groups.size, 1)
-    far = [one for one in both[0].compared if groups[one] and both[0].unlike(one, math.log(AT_ONCE_FACTOR))]
-    found = (_turn(both, one, SURE, int(groups[one])) for one in far)
-    return _surest(one for one in found if one is not None)
+    return _surest(_at_cut(rows, 1, _far_at_once, np.full(groups.size, SURE), groups))
+
+
+def _at_cut(
+    rows: GroupRows, after: int, far: Callable[[Cut, int], bool], sure: FloatArray, groups: IntArray
+) -> Iterator[Turn]:
+    """Turns of executors that are `far` off by batches; of each as many `groups` must agree, 0 leaves it out."""
+    by_batch = _by_batch(rows, groups.size, after)
+    those = [one for one in by_batch.compared if groups[one] and far(by_batch, one)]
+    if not those:
+        return
+    both = _both(rows, by_batch, groups.size)
+    for executor in those:
+        turn = _turn(both, executor, sure[executor], int(groups[executor]))
+        if turn is not None:
+            yield turn
+
+
+def _far(cut: Cut, executor: int) -> bool:
+    """Whether it is slower, or faster, by what counts at all."""
+    return abs(cut.step(executor)) >= math.log(LEAST_FACTOR)
+
+
+def _far_at_once(cut: Cut, executor: int) -> bool:
+    """Whether it is so much slower that one row may be enough."""
+    return cut.unlike(executor, math.log(AT_ONCE_FACTOR))
 
 
 def _cuts(n_rows: int) -> Iterator[int]:
@@ -150,16 +166,16 @@ def _cuts(n_rows: int) -> Iterator[int]:
         after += max(1, after // 2)
 
 
-def _both(rows: GroupRows, n_executors: int, after: int) -> tuple[Cut, Cut]:
-    by_batch = Cut(np.log(rows.seconds), rows.executor, n_executors, after)
-    return by_batch, _by_row(rows, n_executors, after) or by_batch
+def _by_batch(rows: GroupRows, n_executors: int, after: int) -> Cut:
+    return Cut(np.log(rows.seconds), rows.executor, n_executors, after)
 
 
-def _by_row(rows: GroupRows, n_executors: int, after: int) -> Cut | None:
-    """Seconds of a record; None where a task read none."""
+def _both(rows: GroupRows, by_batch: Cut, n_executors: int) -> tuple[Cut, Cut]:
+    """The cut by batches, and by seconds of a record; the first twice where a task read none."""
     if not (rows.records > 0).all():
-        return None
-    return Cut(np.log(rows.seconds / rows.records), rows.executor, n_executors, after)
+        return by_batch, by_batch
+    logs = np.log(rows.seconds / rows.records)
+    return by_batch, Cut(logs, rows.executor, n_executors, len(logs) - by_batch.row)
 
 
 def _turn(both: tuple[Cut, Cut], executor: int, sure: float, groups: int) -> Turn | None:

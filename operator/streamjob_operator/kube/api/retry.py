@@ -11,6 +11,7 @@ from typing import TypeVar
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
+from streamjob_operator.doubling import doubled_s
 from streamjob_operator.kube.api.refusals import refusal
 from streamjob_operator.ports import Unavailable
 
@@ -51,7 +52,7 @@ class Retry:
         asked = _retry_after_s(error)
         if asked is not None:
             return min(asked, self.longest_s)
-        return min(self.first_s * 2.0**attempt, self.longest_s) * (1 - self.chance() / 2)
+        return doubled_s(self.first_s, attempt, self.longest_s) * (1 - self.chance() / 2)
 
 
 def passing(error: Exception) -> bool:

@@ -41,17 +41,15 @@ def count(job: JobFacts, memory: DriverMemory, uid: str, ran_s: float, now_s: fl
 
     It begins when the end is seen, so that the node's clock has no say in it.
     """
-    backoff = job.application.restart.backoff
     healthy = ran_s >= healthy_s(job)
     before = 0 if healthy else memory.restarts
-    wait_s = min(backoff.max_s, backoff.initial_s * 2.0 ** min(before, 30))
     return dataclasses.replace(
         memory,
         pod_uid=uid,
         ended_uid=uid,
         restarts=before + 1,
         own_ends=(0 if healthy else memory.own_ends) + _own_end(memory),
-        restart_at_s=now_s + wait_s,
+        restart_at_s=now_s + job.application.restart.backoff.wait_s(before),
     )
 
 

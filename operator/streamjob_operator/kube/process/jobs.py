@@ -17,13 +17,14 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
+from streamjob_operator.doubling import doubled_s
 from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.job.rest import CYCLE_DUE, Due, Rest
 from streamjob_operator.kube.process.fair_pool import FairPool, Threads
 from streamjob_operator.ports import Stale, Unavailable
 
 LOG = logging.getLogger(__name__)
-FIRST_WAIT_S, LONGEST_WAIT_S, MOST_DOUBLED = 1.0, 60.0, 30
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
 TELL_AFTER = 5
 """Failures in a row, half a minute, after which what should pass by itself is told, too: a webhook that always fails
 looks like a server that is busy."""
@@ -128,7 +129,7 @@ class Jobs:
                 failures += 1
                 if not turned.passes or failures >= TELL_AFTER:
                     await self._tell(key, keeper, turned.failure)
-                await _sleep(wake, _wait_s(failures))
+                await _sleep(wake, doubled_s(FIRST_WAIT_S, failures - 1, LONGEST_WAIT_S))
         finally:
             del self._tasks[key], self._wakes[key]
             self._asked.pop(key, None)
@@ -167,11 +168,6 @@ class Jobs:
             await self._looks.run(functools.partial(keeper.fail, sentence), key[0])
         except Exception:  # whatever it is, the job's turns go on
             LOG.warning("The failure could not be told in the status.", exc_info=True, extra={"job": "/".join(key)})
-
-
-def _wait_s(failures: int) -> float:
-    """Doubles with each failure in a row; of days of them no number holds the power."""
-    return min(FIRST_WAIT_S * 2.0 ** min(failures - 1, MOST_DOUBLED), LONGEST_WAIT_S)
 
 
 async def _sleep(wake: asyncio.Event, seconds: float) -> None:
