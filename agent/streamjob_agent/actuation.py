@@ -7,7 +7,7 @@ import functools
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from streamjob_agent import registration, wish
+from streamjob_agent import registration, thefts, wish
 from streamjob_agent.bridge import Query, SparkBridge
 from streamjob_agent.fleet import Fleet
 from streamjob_agent.guard import Guard
@@ -114,23 +114,31 @@ class Actuation:
         self.wishes[query.query_id] = kept
         targets = {key: self.fleet.get(owner) for key, owner in owners.items()}
         if targets and not self._guard.did("place", lambda: self._bridge.place(query.query_id, targets)):
-            self.wishes[query.query_id] = dataclasses.replace(kept, told={**before, **world.given})
+            told, recent = {**before, **world.given}, {**kept.recent, **dict.fromkeys(targets, 0)}
+            self.wishes[query.query_id] = dataclasses.replace(kept, told=told, recent=recent)
 
     def held(self, ledger: Ledger, resting: Collection[str]) -> Mapping[str, int]:
         """Executor -> key groups of any active query that ran there last or are registered there.
 
-        Of a query that rests only the latter count: its next batch obeys.
+        Of a query that rests only the latter count, and of groups that one being drained stole: the next batch obeys.
         """
         held: Counter[str | None] = Counter()
         for query_id in self._active:
             kept = self.wishes[query_id]
             observed = ledger.owners(query_id)
+            stolen = self.stolen(query_id, observed)
             for key in observed.keys() | kept.registered.keys():
                 registered = kept.registered.get(key)
-                ran = registered if registered and query_id in resting else observed.get(key)
+                obeys = query_id in resting or key in stolen
+                ran = registered if registered and obeys else observed.get(key)
                 held[ran] += 1
                 held[registered] += ran != registered
         return {owner: count for owner, count in held.items() if owner is not None}
+
+    def stolen(self, query_id: str, observed: Mapping[GroupKey, str]) -> frozenset[GroupKey]:
+        """The query's key groups, of those `observed` somewhere, that executors being drained took from their own."""
+        homes = frozenset(self.fleet.live) - self.fleet.shut
+        return thefts.stolen(self.wishes[query_id], observed, self.fleet.marked, homes)
 
     def _remove(self, ledger: Ledger) -> None:
         """Ask those to go that may: marked, alive and empty. The others are tried again in the next round."""

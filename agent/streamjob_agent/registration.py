@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from streamjob_agent import spread
+from streamjob_agent import spread, thefts
 from streamjob_agent.wire import GroupKey, Pace
 from streamjob_agent.wish import Wish, World
 
@@ -22,10 +22,11 @@ def step(state: Wish, world: World) -> tuple[Wish, dict[GroupKey, str]]:
 
     Before its first task is seen a query is the bridge's: only that is in time, and its choice may be loading already.
     """
+    before = state
     state = _take_over(state, world)
     state = _welcome(state, world)
     if not world.observed or _settled(state, world):
-        return state, {}
+        return thefts.follow(before, state, world), {}
     state = _age(_confirm(state, world), world)
     state = _drop_lost_goals(state, world)
     state = _rescue(state, world)
@@ -37,7 +38,7 @@ def step(state: Wish, world: World) -> tuple[Wish, dict[GroupKey, str]]:
         if owner != world.observed.get(key) or owner != state.told.get(key, owner)
         if owner in world.live and owner not in world.shut
     }
-    return dataclasses.replace(state, told={**state.told, **again}), again
+    return thefts.follow(before, dataclasses.replace(state, told={**state.told, **again}), world), again
 
 
 def _settled(state: Wish, world: World) -> bool:

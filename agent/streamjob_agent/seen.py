@@ -56,7 +56,9 @@ def query_status(query: Query, actuation: Actuation, ledger: Ledger, usual: Usua
     """Where the query's groups are, how its moves are getting on, and whether its batches take what they used to."""
     newest = ledger.newest_batch(query.query_id)
     wished = actuation.wishes[query.query_id]
-    homes = homes_of(ledger.owners(query.query_id), wished.registered, actuation.fleet.live, rests=rests)
+    observed = ledger.owners(query.query_id)
+    obeying = observed.keys() if rests else actuation.stolen(query.query_id, observed)
+    homes = homes_of(observed, wished.registered, actuation.fleet.live, obeying)
     return QueryStatus(
         query_id=query.query_id,
         run_id=query.run_id,
@@ -73,12 +75,15 @@ def query_status(query: Query, actuation: Actuation, ledger: Ledger, usual: Usua
 
 
 def homes_of(
-    observed: Mapping[GroupKey, str], registered: Mapping[GroupKey, str], live: Collection[str], *, rests: bool
+    observed: Mapping[GroupKey, str],
+    registered: Mapping[GroupKey, str],
+    live: Collection[str],
+    obeying: Collection[GroupKey],
 ) -> dict[GroupKey, str]:
-    """The executor of each group's newest task; where that is gone, or the query waits for data and nothing holds a
-    group where it was, the one it was given since and will run on next."""
+    """The executor of each group's newest task; where that is gone, and of those that will obey since their query waits
+    for data or since they were only stolen, the one it is registered at and will run on next."""
     return {
-        key: registered[key] if (rests or ran not in live) and registered.get(key) in live else ran
+        key: registered[key] if (key in obeying or ran not in live) and registered.get(key) in live else ran
         for key, ran in observed.items()
     }
 

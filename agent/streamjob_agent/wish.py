@@ -36,6 +36,7 @@ class Wish:
         told: what the bridge wants, as far as it was told or has told; it registers that before each batch.
         goals: planned moves that are not obeyed yet, group -> target.
         asked: boundaries since a group was last registered somewhere it has not been seen.
+        recent: boundaries since the bridge was told of another executor, while the newest task may be of before.
         places: planned moves to executors that have not come, group -> place from 1.
         known: executors that have no place, since the plan's maker knew them.
         arrived: executors that came since, in the order of their places.
@@ -56,6 +57,7 @@ class Wish:
     known: frozenset[str] = frozenset()
     arrived: tuple[str, ...] = ()
     asked: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
+    recent: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
     failing: frozenset[GroupKey] = frozenset()
     done: int = 0
     failed: int = 0

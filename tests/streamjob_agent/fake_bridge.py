@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable, Collection, Mapping
 
@@ -103,6 +104,19 @@ class FakeBridge:
             self._usage.append(self._measured())
             self._boundaries += 1
             self._ended.notify_all()
+
+    def steal(self, thief: str, *keys: GroupKey) -> None:
+        """A batch in which an executor takes these tasks from others, and nobody is registered elsewhere for it."""
+        homes = {key: self.registered[key] for key in keys}
+        self.registered.update(dict.fromkeys(keys, thief))
+        self.run_batch()
+        self.registered.update(homes)
+
+    def choose(self, owners: Mapping[GroupKey, str]) -> None:
+        """A batch before which the bridge gave owners by itself."""
+        self.registered.update(owners)
+        self.run_batch()
+        self._usage[-1] = dataclasses.replace(self._usage[-1], given={self.query_id: dict(owners)})
 
     def next_query(self, query_id: str) -> None:
         """The query ends, and another one is started, which has run nothing yet."""

@@ -42,6 +42,13 @@ class Stage:
         return self.agent.submit(self.assignment(generation, **fields))
 
 
+HOLDS_ONE, HOLDS_FOUR = (f"HoldsGroups: remove names 2, which still holds {count} key groups" for count in (1, 4))
+
+
+def broken() -> None:
+    raise RuntimeError("not now")
+
+
 def everything_to(*names: str) -> dict[int, tuple[str, ...]]:
     return {operator: tuple(names[p % len(names)] for p in range(6)) for operator in (0, 1)}
 
@@ -123,15 +130,71 @@ def test_removal_waits_for_an_executor_that_got_a_group_in_the_meantime() -> Non
     assert stage.submit(**drained) is None
     stage.batches(3)
     assert stage.submit(generation=2, remove=("2",), **drained) is None
-    stray = GroupKey(operator=0, partition=0)
-    home = stage.bridge.registered[stray]
-    stage.bridge.registered[stray] = "2"  # Spark stole the task
-    stage.bridge.run_batch()
-    stage.bridge.registered[stray] = home
+    stage.bridge.choose({GroupKey(operator=0, partition=0): "2"})
     stage.agent.round()
     assert stage.bridge.called("decommission") == []
-    stage.batches(2)
+    assert stage.submit(generation=3, remove=("2",), **drained) == HOLDS_ONE
+    stage.batches()
     assert stage.bridge.called("decommission") == ["2"]
+
+
+def test_an_executor_that_is_drained_and_steals_a_task_in_each_batch_is_empty_and_goes() -> None:
+    """As where the job's own wait for locality is shorter than its stages."""
+    stage = Stage().batches()
+    drained = {"owners": everything_to("0", "1"), "marked_for_removal": ("2",)}
+    assert stage.submit(**drained) is None
+    stage.batches(2)
+    for partition in (3, 0, 0, 4):
+        stage.bridge.steal("2", GroupKey(operator=0, partition=partition))
+        stage.agent.round()
+        assert "2" in stage.bridge.ran.values()
+        status = stage.agent.status()
+        assert {one.executor_id: one.groups for one in status.executors} == {"0": 6, "1": 6, "2": 0}
+        assert status.queries[0].owners == everything_to("0", "1")
+    assert stage.submit(generation=2, remove=("2",), **drained) is None
+    stage.agent.round()
+    assert stage.bridge.called("decommission") == ["2"]
+
+
+def test_a_key_group_that_is_stolen_in_each_batch_since_its_move_began_keeps_nobody() -> None:
+    stage = Stage().batches()
+    late = next(key for key, owner in stage.bridge.ran.items() if owner == "2")
+    drained = {"owners": everything_to("0", "1"), "marked_for_removal": ("2",)}
+    assert stage.submit(**drained) is None
+    stage.batches()
+    held = []
+    for _ in range(4):
+        stage.bridge.steal("2", late)
+        stage.agent.round()
+        held.append({one.executor_id: one.groups for one in stage.agent.status().executors}["2"])
+    assert held == [1, 0, 0, 0], "the first batch may have begun before the group was registered elsewhere"
+    assert stage.submit(generation=2, remove=("2",), **drained) is None
+    stage.agent.round()
+    assert stage.bridge.called("decommission") == ["2"]
+
+
+def test_a_key_group_that_the_bridge_could_not_be_told_of_is_not_stolen() -> None:
+    stage = Stage().batches()
+    drained = {"owners": everything_to("0", "1"), "marked_for_removal": ("2",)}
+    stage.bridge.faults["place"] = broken
+    assert stage.submit(**drained) is None
+    stage.batches(4)
+    assert {one.executor_id: one.groups for one in stage.agent.status().executors}["2"] == 4
+    assert stage.agent.status().queries[0].owners != everything_to("0", "1")
+    assert stage.submit(generation=2, remove=("2",), **drained) == HOLDS_FOUR
+    del stage.bridge.faults["place"]
+    stage.bridge.steal("2", *(key for key, owner in stage.bridge.ran.items() if owner == "2"))
+    stage.agent.round()
+    assert {one.executor_id: one.groups for one in stage.agent.status().executors}["2"] == 4, "it knows only now"
+
+
+def test_what_an_executor_took_that_stays_is_its_own_until_the_next_batch() -> None:
+    stage = Stage().batches(2)
+    stolen = next(key for key, owner in stage.bridge.ran.items() if owner == "0")
+    stage.bridge.steal("2", stolen)
+    stage.agent.round()
+    assert {one.executor_id: one.groups for one in stage.agent.status().executors} == {"0": 4, "1": 4, "2": 5}
+    assert stage.agent.status().queries[0].owners[stolen.operator][stolen.partition] == "2"
 
 
 def test_a_removal_is_asked_for_whatever_another_query_does_since_the_bridge_waits_for_its_batch() -> None:

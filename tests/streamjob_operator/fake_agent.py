@@ -25,6 +25,7 @@ class FakeAgent:
     busy_s: list[float] = dataclasses.field(default_factory=lambda: [0.0] * 4)
     warmup_s: list[float] = dataclasses.field(default_factory=lambda: [0.0] * 4)
     owners: list[str] = dataclasses.field(default_factory=lambda: ["0", "0", "1", "1"])
+    told: list[str] | None = None  # owners as the status has them, where these are others than on the page
     generation: int | None = None
     actuation: str = "on"
     moves_pending: int = 0
@@ -109,7 +110,7 @@ class FakeAgent:
             run_id=self.run,
             name=None,
             batch_id=self.batches,
-            owners={0: tuple(self.owners)},
+            owners={0: tuple(self.owners if self.told is None else self.told)},
             moves_pending=self.moves_pending,
         )
         return AgentStatus(

@@ -61,8 +61,8 @@ def snapshot_between(
 
 
 def _owners(end: Page, newest: Page, query: QueryStatus | None, *, idle: bool) -> tuple[str | None, ...]:
-    """Where each group's newest task ran; where that executor is gone, or the query is idle, where the agent says that
-    it will run next."""
+    """Where each group's newest task ran; where that executor is gone, or the query is idle, or an executor that is
+    drained may have stolen the task, where the agent says that it will run next."""
     live = {executor_id for executor_id, _ in newest.executors}
     ran = dict(zip(newest.group_ids, newest.owners, strict=True))
     rows = {} if query is None else query.owners
@@ -70,7 +70,10 @@ def _owners(end: Page, newest: Page, query: QueryStatus | None, *, idle: bool) -
     def owner(group: GroupId) -> str | None:
         row = rows.get(group.operator, ())
         told = row[group.partition] if group.partition < len(row) else None
-        return next((one for one in ((told, ran.get(group)) if idle else (ran.get(group), told)) if one in live), None)
+        agents = idle or newest.executor_states.get(ran.get(group) or "") == "draining"
+        return next(
+            (one for one in ((told, ran.get(group)) if agents else (ran.get(group), told)) if one in live), None
+        )
 
     return tuple(owner(group) for group in end.group_ids)
 

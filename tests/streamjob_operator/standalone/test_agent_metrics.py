@@ -317,6 +317,15 @@ def test_moves_that_the_status_calls_done_are_seen_in_the_owners(bench: Bench) -
     assert bench.metrics.observe(bench.now_s, 10.0).owners == ("1", "0", "1", "1")
 
 
+@pytest.mark.parametrize(("state", "owner"), [("ready", "1"), ("draining", "0")])
+def test_what_an_executor_stole_that_is_drained_is_where_the_agent_says(bench: Bench, state: str, owner: str) -> None:
+    bench.agent.spoiled = ('executor="1",state="ready"', f'executor="1",state="{state}"')
+    bench.agent.told = ["0", "0", "0", "1"]
+    for _ in range(3):
+        bench.batch()
+    assert bench.metrics.observe(bench.now_s, 10.0).owners == ("0", "0", owner, "1")
+
+
 def test_what_is_seen_between_cycles_is_the_status_and_the_batches_so_far(bench: Bench) -> None:
     assert bench.metrics.seen.rows is None
     for _ in range(3):
