@@ -11,6 +11,7 @@ import pytest
 from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.job.rest import CYCLE_DUE, Rest
 from streamjob_operator.kube.process import jobs as process
+from streamjob_operator.kube.process.fair import FairThreads
 from streamjob_operator.kube.process.jobs import TELL_AFTER, Jobs
 from streamjob_operator.ports import Stale, Unavailable
 
@@ -45,7 +46,7 @@ def run(keeper: Scripted) -> None:
 
     async def care() -> None:
         with ThreadPoolExecutor(1) as pool:
-            jobs = Jobs(lambda *_: keeper, pool, pool)
+            jobs = Jobs(lambda *_: keeper, FairThreads(pool, 1), FairThreads(pool, 1))
             jobs.wake("n", "orders")
             while len(jobs):
                 jobs.wake("n", "orders")  # no wait for the next turn
@@ -129,7 +130,7 @@ def test_looks_do_not_wait_for_the_plans_of_other_jobs() -> None:
 
     async def care() -> None:
         with ThreadPoolExecutor(1) as looks, ThreadPoolExecutor(1) as cycles:
-            jobs = Jobs(lambda _, name: Planning(name, over, looked), looks, cycles)
+            jobs = Jobs(lambda _, name: Planning(name, over, looked), FairThreads(looks, 1), FairThreads(cycles, 1))
             for name in ("slow-1", "slow-2", "deleted"):
                 jobs.wake("n", name)
             while not looked:
@@ -148,7 +149,8 @@ def test_what_was_merely_listed_waits_for_its_first_turn_and_what_changes_does_n
     async def care() -> None:
         over = threading.Event()
         with ThreadPoolExecutor(1) as pool:
-            jobs = Jobs(lambda _, name: Planning(name, over, looked), pool, pool, first_wait_s=lambda: 3600.0)
+            one = FairThreads(pool, 1)
+            jobs = Jobs(lambda _, name: Planning(name, over, looked), one, one, first_wait_s=lambda: 3600.0)
             for name in ("old", "edited"):
                 jobs.wake("n", name, listed=True)
             jobs.wake("n", "old", listed=True)  # its map was listed, too

@@ -1,8 +1,8 @@
 """All StreamJobs under care: one task each, that waits until its next turn is due or something wakes it.
 
 Turns run in bounded pools of threads: those with a cycle, which may wait for a plan for a minute, in one of their own,
-so that no look, restart of a driver or deletion waits for another job's plan. What goes wrong in one job's turn is
-logged, told in its status, and tried again after a wait; no other job hears of it.
+so that no look, restart of a driver or deletion waits for another job's plan. Namespaces share them. What goes wrong in
+one job's turn is logged, told in its status, and tried again after a wait; no other job hears of it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import dataclasses
 import functools
 import logging
 from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import Protocol
 
 from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.job.rest import CYCLE_DUE, Due, Rest
+from streamjob_operator.kube.process.fair import FairThreads
 from streamjob_operator.ports import Stale, Unavailable
 
 LOG = logging.getLogger(__name__)
@@ -61,8 +61,8 @@ class Jobs:
     def __init__(
         self,
         make: Callable[[str, str], Turning],
-        looks: Executor,
-        cycles: Executor,
+        looks: FairThreads,
+        cycles: FairThreads,
         first_wait_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._make = make
@@ -123,14 +123,14 @@ class Jobs:
                 await _sleep(wake, _wait_s(failures))
         finally:
             del self._tasks[key], self._wakes[key]
-            await asyncio.get_running_loop().run_in_executor(self._looks, keeper.close)
+            await self._looks.run(key[0], keeper.close)
 
     async def _turn(self, key: Key, keeper: Turning) -> _Turned:
-        extra, run = {"job": "/".join(key)}, asyncio.get_running_loop().run_in_executor
+        extra, namespace = {"job": "/".join(key)}, key[0]
         try:
-            rest = await run(self._looks, functools.partial(keeper.turn, cycle=False))
+            rest = await self._looks.run(namespace, functools.partial(keeper.turn, cycle=False))
             if rest is CYCLE_DUE:
-                rest = await run(self._cycles, functools.partial(keeper.turn, cycle=True))
+                rest = await self._cycles.run(namespace, functools.partial(keeper.turn, cycle=True))
             return _Turned(rest=rest)
         except (Unavailable, Stale, Conflict) as error:  # it passes by itself
             LOG.warning("%s", error, extra=extra)
@@ -144,7 +144,7 @@ class Jobs:
 
     async def _tell(self, key: Key, keeper: Turning, sentence: str) -> None:
         try:
-            await asyncio.get_running_loop().run_in_executor(self._looks, keeper.fail, sentence)
+            await self._looks.run(key[0], functools.partial(keeper.fail, sentence))
         except Exception:  # whatever it is, the job's turns go on
             LOG.warning("The failure could not be told in the status.", exc_info=True, extra={"job": "/".join(key)})
 

@@ -28,6 +28,7 @@ from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
 from streamjob_operator.kube.job.drivers import KubeDrivers
 from streamjob_operator.kube.job.keeper import Keeper
 from streamjob_operator.kube.job.tools import Tools
+from streamjob_operator.kube.process.fair import FairThreads
 from streamjob_operator.kube.process.handlers import Changes, make_registry, make_settings
 from streamjob_operator.kube.process.health import HealthServer
 from streamjob_operator.kube.process.jobs import Jobs
@@ -56,8 +57,8 @@ FIRST_TURN_S, LONGEST_START_S = 0.03, 60.0
 class Options:
     """How to run. Without `namespaces` the whole cluster is looked after.
 
-    `workers` cycles run at the same time, and `planners` processes plan for them. `driver_monitor` and its labels say
-    how Prometheus scrapes drivers.
+    `workers` cycles run at the same time, of several namespaces half of them of one, and `planners` processes plan for
+    them. `driver_monitor` and its labels say how Prometheus scrapes drivers.
     """
 
     kubeconfig: str | None = None
@@ -173,7 +174,10 @@ async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, electi
         tools = _tools(options, cluster.api, telemetry, planning)
         known = cluster.stores[STREAM_JOBS]
         jobs = Jobs(
-            lambda namespace, name: Keeper(tools, namespace, name), looks, cycles, lambda: first_wait_s(len(known))
+            lambda namespace, name: Keeper(tools, namespace, name),
+            FairThreads(looks, LOOKS, shared=len(options.namespaces) != 1),
+            FairThreads(cycles, options.workers, shared=len(options.namespaces) != 1),
+            lambda: first_wait_s(len(known)),
         )
         heart = asyncio.create_task(_beat(life))
         filled = await asyncio.to_thread(
