@@ -18,6 +18,7 @@ from streamjob_agent.kinds import (
     LIST,
     OBJECT,
     SECONDS,
+    SENTENCE,
     TEXT,
     WHOLE,
     Kind,
@@ -213,8 +214,10 @@ def status_from_json(text: str | bytes) -> AgentStatus:
     """Read what :func:`status_to_json` wrote, without what only a newer agent knows; raises WireError otherwise."""
     fields = _known(AgentStatus, _load(text, AgentStatus))
     expect(fields, _STATUS_KINDS)
+    tested = fields.get("self_test", {})
+    expect(tested, dict.fromkeys(tested, SENTENCE), "self_test, ")
     executors = (_object(one, "executors") for one in fields.get("executors", ()))
-    fields["executors"] = tuple(_build(ExecutorStatus, _known(ExecutorStatus, one)) for one in executors)
+    fields["executors"] = tuple(_typed(ExecutorStatus, one, _EXECUTOR_KINDS, "executors, ") for one in executors)
     fields["queries"] = tuple(_queries(fields.get("queries", ())))
     return _build(AgentStatus, fields)
 
@@ -222,10 +225,18 @@ def status_from_json(text: str | bytes) -> AgentStatus:
 def _queries(given: Iterable[Any]) -> Iterator[QueryStatus]:
     left = MOST_REPORTED
     for query in given:
-        owners = unpack_map(_object(query, "queries").get("owners", {}), left)
+        expect(_object(query, "queries"), {"owners": OBJECT}, "queries, ")
+        owners = unpack_map(query.get("owners", {}), left)
         left -= sum(map(len, owners.values()))
         told = {"arrived": _executors(_list(query, "arrived"), "arrived"), "unusual": _unusual(query)}
-        yield _build(QueryStatus, {**_known(QueryStatus, query), "owners": owners, **told})
+        yield _typed(QueryStatus, {**query, "owners": owners, **told}, _QUERY_KINDS, "queries, ")
+
+
+def _typed(kind: type[T], given: Mapping[str, Any], kinds: Mapping[str, Kind], where: str) -> T:
+    """What a newer agent tells beside it is left out."""
+    fields = _known(kind, given)
+    expect(fields, kinds, where)
+    return _build(kind, fields)
 
 
 def _list(fields: Mapping[str, Any], name: str) -> Sequence[Any]:
@@ -238,9 +249,7 @@ def _unusual(query: Mapping[str, Any]) -> Unusual | None:
     given = query.get("unusual")
     if given is None:
         return None
-    fields = _known(Unusual, _object(given, "unusual"))
-    expect(fields, _UNUSUAL_KINDS, "unusual, ")
-    return _build(Unusual, fields)
+    return _typed(Unusual, _object(given, "unusual"), _UNUSUAL_KINDS, "unusual, ")
 
 
 def _known(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -294,12 +303,38 @@ _PACE_KINDS: Mapping[str, Kind] = {
     "max_state_bytes": WHOLE.or_null(),
     "max_cost_s": SECONDS.or_null(),
 }
+_TIME = dataclasses.replace(SECONDS, most=10.0**12)
 _UNUSUAL_KINDS: Mapping[str, Kind] = {
     "batch_id": WHOLE,
     **dict.fromkeys(("seconds", "low_s", "high_s"), SECONDS),
-    "ended_at_s": dataclasses.replace(SECONDS, most=10.0**12),
+    "ended_at_s": _TIME,
 }
-_STATUS_KINDS: Mapping[str, Kind] = {"executors": LIST, "queries": LIST, "self_test": OBJECT}
+_EXECUTOR_KINDS: Mapping[str, Kind] = {
+    "executor_id": TEXT,
+    "host": TEXT,
+    "cores": WHOLE,
+    "state": TEXT,
+    "groups": WHOLE,
+}
+_QUERY_KINDS: Mapping[str, Kind] = {
+    "query_id": TEXT,
+    "run_id": TEXT,
+    "name": SENTENCE.or_null(),
+    "batch_id": WHOLE.or_null(),
+    **dict.fromkeys(("moves_pending", "moves_done", "moves_failed", "moves_awaiting"), WHOLE),
+}
+_STATUS_KINDS: Mapping[str, Kind] = {
+    **dict.fromkeys(("agent_version", "spark_version", "reason", "message"), SENTENCE),
+    "application_id": TEXT,
+    "now_s": _TIME,
+    "actuation": TEXT,
+    "generation_applied": WHOLE.or_null(),
+    "refused": SENTENCE.or_null(),
+    "executors": LIST,
+    "queries": LIST,
+    "self_test": OBJECT,
+    "errors_total": WHOLE,
+}
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:

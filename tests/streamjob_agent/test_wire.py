@@ -181,3 +181,36 @@ def test_a_hundred_thousand_key_groups_stay_below_etcds_limit() -> None:
     owners = {operator: tuple(str(p * 7 % 1000) for p in range(50_000)) for operator in (0, 1)}
     text = assignment_to_json(Assignment(generation=1, application_id="a", query_id="q", owners=owners))
     assert len(text) < 512 * 1024
+
+
+REPORT: dict[str, Any] = {
+    "version": 1,
+    **dict.fromkeys(("agent_version", "spark_version", "application_id", "actuation", "reason", "message"), "a"),
+    **{"now_s": 1.0, "generation_applied": None, "refused": None, "errors_total": 0},
+    "executors": [{"executor_id": "0", "host": "h", "cores": 1, "state": "ready", "groups": 1}],
+    "queries": [
+        {"query_id": "q", "run_id": "r", "name": None, "batch_id": 1, "owners": {"0": "0"}, "moves_pending": 0}
+    ],
+}
+WRONG: list[Any] = [[], {}, ["1"], True, -1, 1.5e300]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=map(repr, WRONG))
+def test_no_field_of_a_status_may_be_of_another_kind(wrong: Any) -> None:
+    """What is computed with it would end the cycle, in a sentence of Python's."""
+    inner = [("executors", name) for name in REPORT["executors"][0]] + [
+        ("queries", name) for name in REPORT["queries"][0]
+    ]
+    for name in REPORT:
+        if name not in ("version", "executors", "queries"):
+            with pytest.raises(WireError, match=name):
+                status_from_json(json.dumps({**REPORT, name: wrong}))
+    for place, name in inner:
+        if (name, wrong) != ("owners", {}):
+            with pytest.raises(WireError, match=name):
+                status_from_json(json.dumps({**REPORT, place: [{**REPORT[place][0], name: wrong}]}))
+
+
+def test_a_part_of_the_self_test_is_text() -> None:
+    with pytest.raises(WireError, match="self_test, moves: "):
+        status_from_json(json.dumps({**REPORT, "self_test": {"moves": ["ok"]}}))

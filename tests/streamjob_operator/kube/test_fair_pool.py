@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -22,93 +23,121 @@ class Calls:
         self.tasks: list[asyncio.Task[None]] = []
         self._over: dict[str, threading.Event] = {}
 
-    async def ask(self, name: str, asked: Callable[[], bool] = lambda: False) -> None:
-        """One more; what stands before the dash is its namespace."""
-        over = self._over[name] = threading.Event()
+    async def ask(self, *names: str, asked: Callable[[str], bool] = lambda _: False) -> None:
+        """More of them; what stands before the dash is the namespace."""
+        for name in names:
+            self._over[name] = threading.Event()
+            call, wanted = functools.partial(self._call, name), functools.partial(asked, name)
+            self.tasks.append(asyncio.create_task(self.pool.run(call, name.split("-")[0], wanted)))
+            await asyncio.sleep(0)  # it waits, or has a place
 
-        def call() -> None:
-            self.came.append(name)
-            over.wait(30.0)
+    def _call(self, name: str) -> None:
+        self.came.append(name)
+        self._over[name].wait(30.0)
 
-        self.tasks.append(asyncio.create_task(self.pool.run(call, name.split("-", maxsplit=1)[0], asked)))
-        await asyncio.sleep(0.02)
-
-    async def end(self, name: str) -> None:
-        self._over[name].set()
-        await asyncio.sleep(0.02)
-
-    async def end_all(self) -> None:
-        while not all(task.done() for task in self.tasks):
-            for over in self._over.values():
-                over.set()
+    async def until(self, count: int) -> list[str]:
+        """As many have come, and no more a little later."""
+        while len(self.came) < count:
             await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        return self.came
+
+    def end(self, name: str) -> None:
+        self._over[name].set()
+
+    async def end_all(self) -> list[str]:
+        """Let go of all; in which order they came."""
+        for over in self._over.values():
+            over.set()
+        await asyncio.gather(*self.tasks)
         self.executor.shutdown()
+        return self.came
+
+
+def run(act: Callable[[], Coroutine[None, None, None]]) -> None:
+    asyncio.run(asyncio.wait_for(act(), 60.0))
 
 
 def test_of_one_namespace_who_has_waited_longest_comes_next() -> None:
     async def act() -> None:
         calls = Calls(1)
-        for name in ("a-1", "a-2", "a-3"):
-            await calls.ask(name)
-        await calls.end_all()
-        assert calls.came == ["a-1", "a-2", "a-3"]
+        await calls.ask("a-1", "a-2", "a-3")
+        assert await calls.end_all() == ["a-1", "a-2", "a-3"]
 
-    asyncio.run(asyncio.wait_for(act(), 20.0))
+    run(act)
 
 
 def test_what_is_asked_for_comes_first_also_when_it_is_asked_for_later() -> None:
     async def act() -> None:
-        calls, asked = Calls(1), set[str]()
-        for name in ("a-1", "a-2", "a-3", "a-4"):
-            await calls.ask(name, lambda name=name: name in asked)  # type: ignore[misc]
-        asked.add("a-4")
-        await calls.end_all()
-        assert calls.came == ["a-1", "a-4", "a-2", "a-3"]
+        calls, wanted = Calls(1), set[str]()
+        await calls.ask("a-1", "a-2", "a-3", "a-4", asked=lambda name: name in wanted)
+        wanted.add("a-4")
+        assert await calls.end_all() == ["a-1", "a-4", "a-2", "a-3"]
 
-    asyncio.run(asyncio.wait_for(act(), 20.0))
+    run(act)
 
 
 def test_the_namespace_with_fewest_running_comes_first_whatever_others_ask_for() -> None:
     async def act() -> None:
-        calls = Calls(2)
-        for name in ("a-1", "a-2"):
-            await calls.ask(name)
-        await calls.ask("a-3", lambda: True)
-        await calls.ask("b-1")
-        await calls.end("a-1")
-        assert calls.came == ["a-1", "a-2", "b-1"]
+        calls = Calls(3)
+        await calls.ask("a-1", "a-2")
+        await calls.ask("a-3", asked=lambda _: True)
+        await calls.ask("a-4", "b-1")
+        assert sorted(await calls.until(2)) == ["a-1", "a-2"]
+        calls.end("a-1")
+        assert (await calls.until(3))[2] == "b-1"
+        calls.end("a-2")
+        assert (await calls.until(4))[3] == "a-3"
         await calls.end_all()
-        assert calls.came == ["a-1", "a-2", "b-1", "a-3"]
 
-    asyncio.run(asyncio.wait_for(act(), 20.0))
+    run(act)
 
 
-@pytest.mark.parametrize(("shared", "taken"), [(True, 3), (False, 4)])
-def test_one_namespace_leaves_a_place_to_others_where_there_are_some(shared: bool, taken: int) -> None:
+@pytest.mark.parametrize(
+    ("size", "namespaces", "held"),
+    [(1, 1, [1]), (2, 1, [1]), (3, 1, [2]), (16, 1, [8]), (16, 2, [4, 8]), (16, 9, [1, 1, 2, 4, 8])],
+    ids=str,
+)
+def test_what_namespaces_hold_whose_calls_all_hang(size: int, namespaces: int, held: list[int]) -> None:
     async def act() -> None:
-        calls = Calls(4, shared=shared)
-        for at in range(6):
-            await calls.ask(f"hangs-{at}")
-        assert len(calls.came) == taken
-        await calls.ask("b-1")
-        assert calls.came[3] == ("b-1" if shared else "hangs-3")
-        await calls.end_all()
-        assert len(calls.came) == 7
+        calls = Calls(size, shared=True)
+        await calls.ask(*(f"{namespace}-{at}" for namespace in range(namespaces) for at in range(20)))
+        taken = [name.split("-")[0] for name in await calls.until(sum(held))]
+        assert sorted(taken.count(one) for one in set(taken)) == held
+        assert len(await calls.end_all()) == 20 * namespaces
 
-    asyncio.run(asyncio.wait_for(act(), 20.0))
+    run(act)
+
+
+@pytest.mark.parametrize(("size", "held"), [(1, 1), (2, 1), (4, 3)])
+def test_one_namespace_alone_leaves_one_place_to_whoever_comes(size: int, held: int) -> None:
+    async def act() -> None:
+        calls = Calls(size)
+        await calls.ask(*(f"a-{at}" for at in range(6)))
+        assert len(await calls.until(held)) == held
+        await calls.end_all()
+
+    run(act)
+
+
+def test_namespaces_take_turns_where_there_is_one_place() -> None:
+    async def act() -> None:
+        calls = Calls(1, shared=True)
+        await calls.ask("a-1", "a-2", "a-3", "a-4", "b-1", "b-2")
+        assert await calls.end_all() == ["a-1", "b-1", "a-2", "b-2", "a-3", "a-4"]
+
+    run(act)
 
 
 def test_who_gives_up_waiting_takes_no_place_and_a_failure_gives_its_place_back() -> None:
     async def act() -> None:
         calls = Calls(1)
-        await calls.ask("a-1")
-        await calls.ask("a-2")
-        calls.tasks[1].cancel()
-        await calls.end("a-1")
+        await calls.ask("a-1", "a-2")
+        calls.tasks.pop().cancel()
+        calls.end("a-1")
         with pytest.raises(ZeroDivisionError):
             await calls.pool.run(lambda: 1 // 0, "a")
         assert await calls.pool.run(lambda: 7, "b") == 7
-        assert calls.came == ["a-1"]
-        calls.executor.shutdown()
+        assert await calls.end_all() == ["a-1"]
 
-    asyncio.run(asyncio.wait_for(act(), 20.0))
+    run(act)

@@ -223,3 +223,40 @@ def test_a_change_is_urgent_once() -> None:
     asked: list[bool] = []
     asyncio.run(asyncio.wait_for(care(), 20.0))
     assert not asked[-1]
+
+
+class Hanging(Planning):
+    """Cycles of the namespace `hung` last until `over`; each job is gone after its cycle."""
+
+    def turn(self, *, cycle: bool) -> Rest:
+        if not cycle:
+            return CYCLE_DUE
+        if self.name == "hung":
+            self.over.wait(30.0)
+        self.looked.append(self.name)
+        return None
+
+
+@pytest.mark.parametrize("workers", [2, 4, 16])
+def test_another_namespaces_job_has_its_cycle_while_one_namespaces_hang(workers: int) -> None:
+    over, cycled = threading.Event(), list[str]()
+
+    async def care() -> None:
+        with ThreadPoolExecutor(4) as looks, ThreadPoolExecutor(workers) as cycles:
+            threads = (Threads(executor=looks, size=4), Threads(executor=cycles, size=workers))
+            jobs = Jobs(lambda namespace, _: Hanging(namespace, over, cycled), *threads)
+            jobs.wake("other", "first")
+            for number in range(3 * workers):
+                jobs.wake("hung", f"job-{number}")
+            while not cycled:
+                await asyncio.sleep(0.01)
+            jobs.wake("other", "second")
+            while cycled.count("other") < 2:
+                await asyncio.sleep(0.01)
+            over.set()
+            while len(jobs):
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(care(), 40.0))
+    assert cycled[:2] == ["other", "other"]
+    assert cycled.count("hung") == 3 * workers

@@ -35,7 +35,7 @@ def _labels(_context: click.Context, option: click.Parameter, given: tuple[str, 
     default=16,
     show_default=True,
     type=click.IntRange(1, 512),
-    help="Cycles at the same time; looks have threads of their own.",
+    help="Cycles at the same time, of several namespaces at most half of one; looks have threads of their own.",
 )
 @click.option(
     "--planners",

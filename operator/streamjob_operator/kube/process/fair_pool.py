@@ -9,10 +9,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import TypeVar
 
-KEPT_FREE = 4
-"""One place of so many is left to others by each namespace, where there are others."""
-
-
 T = TypeVar("T")
 
 
@@ -35,8 +31,13 @@ class FairPool:
     """Calls on threads that many share. Lives in one event loop.
 
     The next place is for the namespace that has fewest; of those for what a person `asked` for, which may be asked for
-    while it waits; then for who has waited longest. So a full operator answers people at once, and one tenant's jobs
-    whose Prometheus hangs hold up no other's. `shared` says whether there is more than one namespace.
+    while it waits; then for the namespace that has had none for longest, and in it for who has waited longest. So a
+    full operator answers people at once.
+
+    Where they are `shared` by several namespaces, one takes a further place only while it has fewer than are free: the
+    first whose jobs all hang has half of them, the next one half of the rest, and the last one is for whoever has none
+    (the dynamic threshold of Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998, for the buffers of a
+    switch). One that is alone leaves one place to whoever may come.
     """
 
     def __init__(self, threads: Threads, shared: Callable[[], bool] = lambda: False) -> None:
@@ -45,6 +46,8 @@ class FairPool:
         self._shared = shared
         self._running: Counter[str] = Counter()
         self._waiting: list[_Waiter] = []
+        self._given = 0
+        self._last: dict[str, int] = {}  # namespace -> how many places had been given when it got its newest
 
     async def run(self, call: Callable[[], T], namespace: str, asked: Callable[[], bool] = lambda: False) -> T:
         """What `call` returns, once it had its place; raises what it raises."""
@@ -66,13 +69,23 @@ class FairPool:
         self._give()
 
     def _give(self) -> None:
-        while self._running.total() < self._size:
-            most = self._size - (self._size // KEPT_FREE if self._shared() else 0)
-            able = [one for one in self._waiting if self._running[one.namespace] < most]
+        while (free := self._size - self._running.total()) > 0:
+            able = [one for one in self._waiting if free > self._kept(one.namespace)]
             if not able:
                 return
-            chosen = min(able, key=lambda one: (self._running[one.namespace], not one.asked()))
+            chosen = min(able, key=self._order)
             self._waiting.remove(chosen)
             self._running[chosen.namespace] += 1
+            self._given += 1
+            self._last[chosen.namespace] = self._given
             if not chosen.turn.done():
                 chosen.turn.set_result(None)
+
+    def _order(self, one: _Waiter) -> tuple[int, bool, int]:
+        return self._running[one.namespace], not one.asked(), self._last.get(one.namespace, 0)
+
+    def _kept(self, namespace: str) -> int:
+        """Places that stay free for others."""
+        if self._shared():
+            return self._running[namespace]
+        return min(1, self._size - 1)
