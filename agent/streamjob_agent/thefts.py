@@ -14,7 +14,7 @@ from streamjob_agent.wire import GroupKey
 from streamjob_agent.wish import Wish, World
 
 _BEGUN_BEFORE = 2
-"""Boundaries: a batch under way when a group is registered began before, the one that ends with the second did not."""
+"""A batch under way when a group is registered began before; the one that ends with the second boundary did not."""
 
 
 def follow(before: Wish, after: Wish, world: World) -> Wish:

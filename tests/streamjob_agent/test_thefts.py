@@ -87,3 +87,9 @@ def test_what_the_bridge_gives_before_the_first_task_is_seen_counts_from_then() 
 def test_where_all_run_as_they_are_wanted_nothing_is_remembered_and_nothing_is_made_anew() -> None:
     assert registration.step(PLACED, WORLD)[0] is PLACED
     assert look(dataclasses.replace(PLACED, recent={A: 1}), {}).recent == {}
+
+
+def test_a_group_at_home_says_nothing_of_those_after_it() -> None:
+    there = {**RUNNING, D: "3"}
+    state = dataclasses.replace(PLACED, registered=there, told=there, goals={D: "1"}, order=(D,))
+    assert look(state, {D: "3"}).recent == {D: 0}
