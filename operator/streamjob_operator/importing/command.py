@@ -31,8 +31,16 @@ def import_command(source: Path, out: Path | None) -> None:
     if out is None:
         click.echo(result.text, nl=False)
     else:
-        out.write_text(result.text, encoding="utf-8")
+        _write(out, result.text)
     for sentence in (*result.notes, *result.mistakes):
         click.echo(sentence, err=True)
     if result.mistakes:
         raise SystemExit(BAD_SPEC)
+
+
+def _write(out: Path, text: str) -> None:
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        click.echo(f"--out: {out} given; it cannot be written: {error.strerror}.", err=True)
+        raise SystemExit(BAD_SPEC) from error

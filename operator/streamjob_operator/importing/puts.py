@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -132,13 +133,22 @@ def mounted(source: str, name_field: str) -> Put:
     def put(draft: Draft, path: str, value: Any) -> None:
         for role in role_of(path):
             for one in value:
-                volume = f"{one['name'][:50]}-volume".replace(".", "-")
-                draft.template(role, "spec").setdefault("volumes", []).append(
-                    {"name": volume, source: {name_field: one["name"]}}
-                )
+                volume = _volume(draft, role, one["name"], {source: {name_field: one["name"]}})
                 more("volumeMounts")(draft, f"{role}.", [{"name": volume, "mountPath": one["path"]}])
 
     return put
+
+
+def _volume(draft: Draft, role: str, name: str, content: Map) -> str:
+    """The name of a volume with this content: a ConfigMap and a secret may have one name, or 50 first letters."""
+    volumes = draft.template(role, "spec").setdefault("volumes", [])
+    known = {one.get("name"): {key: value for key, value in one.items() if key != "name"} for one in volumes}
+    first = f"{name[:50]}-volume".replace(".", "-")
+    names = itertools.chain([first], (f"{first}-{number}" for number in itertools.count(2)))
+    volume = next(one for one in names if known.get(one, content) == content)
+    if volume not in known:
+        volumes.append({"name": volume, **content})
+    return volume
 
 
 _SECRET_VARIABLES = {

@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from streamjob_operator.importing import apache, finishing, kubeflow
+from streamjob_operator.importing import apache, finishing, kubeflow, submission
 from streamjob_operator.importing.draft import Draft, Way, unknown
 from streamjob_operator.spec import SpecError, parse_job
 from streamjob_operator.spec.job import API_VERSION
-from streamjob_operator.spec.reading import from_yaml
+from streamjob_operator.spec.reading import PlainLoader, from_yaml
 
 _KIND = "SparkApplication"
 _DROPPED = frozenset(("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields", "selfLink"))
@@ -64,26 +64,32 @@ def imported(text: str) -> Imported:
         raise SpecError(("spec: a map of fields is needed.",))
     try:
         _carry(dialect, source, draft)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        metadata = _metadata(document.get("metadata") or {})
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         sentence = f"The {_KIND} does not fit its own definition, the API server would refuse it: {error!r}."
         raise SpecError((sentence,)) from error
-    return _written(document.get("metadata") or {}, draft)
+    return _written(metadata, draft)
 
 
 def _carry(dialect: Dialect, source: Mapping[str, Any], draft: Draft) -> None:
     for way in dialect.ways:
         way.carry(source, draft)
     dialect.finish(draft, source)
+    submission.tidy_submission(draft)
     finishing.tidy_settings(draft)
     for path in unknown(source, dialect.ways):
         draft.note(f"{path}: this field is not known here, so it was left out.")
 
 
-def _written(metadata: Mapping[str, Any], draft: Draft) -> Imported:
-    kept = {name: value for name, value in metadata.items() if name not in _DROPPED and value}
+def _metadata(given: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in given.items() if name not in _DROPPED and value}
     if "annotations" in kept:
         kept["annotations"] = {name: text for name, text in kept["annotations"].items() if name != _APPLIED}
-    job = {"apiVersion": API_VERSION, "kind": "StreamJob", "metadata": kept, "spec": draft.spec}
+    return kept
+
+
+def _written(metadata: Mapping[str, Any], draft: Draft) -> Imported:
+    job = {"apiVersion": API_VERSION, "kind": "StreamJob", "metadata": metadata, "spec": draft.spec}
     body = yaml.dump(job, Dumper=_Dumper, sort_keys=False, width=120)
     try:
         parse_job(body)
@@ -96,7 +102,7 @@ def _written(metadata: Mapping[str, Any], draft: Draft) -> Imported:
 
 
 def _only(text: str) -> dict[str, Any]:
-    documents = from_yaml(lambda: [one for one in yaml.safe_load_all(text) if one is not None])
+    documents = from_yaml(lambda: [one for one in yaml.load_all(text, PlainLoader) if one is not None])
     found = [one for one in documents if isinstance(one, dict) and one.get("kind") == _KIND]
     if len(found) > 1:
         raise SpecError((f"{len(found)} SparkApplications given; one in a file is needed.",))

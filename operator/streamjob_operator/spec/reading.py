@@ -26,7 +26,11 @@ class SpecError(ValueError):
         self.sentences = mistakes
 
 
-class _Loader(yaml.SafeLoader):
+class PlainLoader(yaml.SafeLoader):
+    """Dates and 12:30, which are numbers of base 60 for YAML 1.1, are text, as they are for kubectl."""
+
+
+class _Loader(PlainLoader):
     """YAML 1.2 booleans (so that `mode: Off` is text), and no field twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -43,12 +47,19 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
-_BOOL, _TIME = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag not in (_BOOL, _TIME)]
+_BOOL, _TIME, _STR = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:str"
+_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$")
+_DIGITS = "-+0123456789"
+PlainLoader.yaml_implicit_resolvers = {
+    first: [*([(_STR, _BASE_60)] if first in _DIGITS else []), *(one for one in resolvers if one[0] != _TIME)]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_Loader.add_implicit_resolver(_BOOL, re.compile(r"true|True|TRUE|false|False|FALSE"), list("tTfF"))
+_Loader.yaml_implicit_resolvers = {
+    first: [one for one in resolvers if one[0] != _BOOL]
+    for first, resolvers in PlainLoader.yaml_implicit_resolvers.items()
+}
+# To the end: what merely begins like one is text.
+_Loader.add_implicit_resolver(_BOOL, re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 
 
 def read_job(path: Path) -> StreamJob:

@@ -164,10 +164,14 @@ BAD = {
     "[1]": "No SparkApplication given",
     "a: [": "This is not YAML",
     "[" * 5000: "This is nested too deeply",
-    "at: 2026-13-45": "month must be in 1..12",
+    "at: !!timestamp 2026-13-45": "month must be in 1..12",
     "kind: SparkApplication\n---\nkind: SparkApplication": "2 SparkApplications given",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: []": "a map of fields is needed",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: {sparkConf: a}": "does not fit its own",
+    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nmetadata: a": "does not fit its own",
+    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nmetadata: {annotations: 1}": "not fit its own",
+    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\n"
+    f"spec: {{memoryOverheadFactor: '0.1', driver: {{memory: {'9' * 400}}}}}": "does not fit its own",
 }
 
 
@@ -176,3 +180,65 @@ def test_what_is_no_spark_application_gets_a_sentence(text: str) -> None:
     with pytest.raises(SpecError) as refused:
         imported(text)
     assert BAD[text] in str(refused.value)
+
+
+def test_what_looks_like_a_date_or_a_time_stays_as_it_was_written() -> None:
+    text = (DATA / "kubeflow-kafka.yaml").read_text(encoding="utf-8")
+    document = text.replace("  arguments: [", "  arguments: [12:30, 2026-01-31, ")
+    assert document != text
+    found = parse_job(imported(document).text).spec.application
+    assert found is not None
+    assert found.args[:2] == ("12:30", "2026-01-31")
+
+
+def test_a_file_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
+    out = tmp_path / "missing" / "job.yaml"
+    done = CliRunner().invoke(main, ["import", str(DATA / "kubeflow-kafka.yaml"), "-o", str(out)])
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"--out: {out} given; it cannot be written: No such file or directory.\n",
+    )
+
+
+def from_kubeflow(spec: str) -> Imported:
+    return imported(
+        "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {name: a}\n"
+        f"spec: {{mainApplicationFile: a.py, image: i, {spec}}}"
+    )
+
+
+def test_a_config_map_and_a_secret_of_one_name_are_two_volumes() -> None:
+    result = from_kubeflow(
+        "driver: {configMaps: [{name: app, path: /a}, {name: app, path: /b}], secrets: [{name: app, path: /s}]}"
+    )
+    spec = yaml.safe_load(result.text)["spec"]["application"]["driver"]["podTemplate"]["spec"]
+    assert spec["volumes"] == [
+        {"name": "app-volume", "configMap": {"name": "app"}},
+        {"name": "app-volume-2", "secret": {"secretName": "app"}},
+    ]
+    assert [(one["name"], one["mountPath"]) for one in spec["containers"][0]["volumeMounts"]] == [
+        ("app-volume", "/a"),
+        ("app-volume", "/b"),
+        ("app-volume-2", "/s"),
+    ]
+
+
+def test_settings_of_a_pod_that_spark_would_have_submitted_go_to_its_template_or_are_told() -> None:
+    """Nothing is submitted here: as settings they would do nothing, without a word."""
+    result = from_kubeflow(
+        "sparkConf: {spark.kubernetes.authenticate.driver.serviceAccountName: spark,"
+        " spark.kubernetes.driverEnv.REGION: eu, spark.kubernetes.driver.label.team: a,"
+        " spark.kubernetes.driver.annotation.note: b, spark.kubernetes.driver.limit.cores: '2',"
+        " spark.kubernetes.driver.pod.name: mine, spark.driver.memoryOverhead: 1g,"
+        " spark.kubernetes.executor.label.team: a}, driver: {labels: {team: other}}"
+    )
+    application = yaml.safe_load(result.text)["spec"]["application"]
+    template = application["driver"]["podTemplate"]
+    assert template["metadata"] == {"labels": {"team": "other"}, "annotations": {"note": "b"}}
+    assert template["spec"]["serviceAccountName"] == "spark"
+    assert template["spec"]["containers"][0]["env"] == [{"name": "REGION", "value": "eu"}]
+    assert application["sparkConf"] == {"spark.kubernetes.executor.label.team": "a"}
+    told = "\n".join(result.notes)
+    for key in ("driver.limit.cores was '2'", "driver.pod.name was 'mine'", "spark.driver.memoryOverhead was '1g'"):
+        assert key in told
+    assert "driver.label.team was 'a' and was left out" in told

@@ -25,6 +25,13 @@ def test_off_is_a_mode_and_not_a_boolean() -> None:
     assert job.spec.balancing.mode is Mode.OFF
 
 
+@pytest.mark.parametrize("word", ["true_positives", "falsehood", "Trues", "12:30", "1:30:15.5", "2026-01-31", "yes"])
+def test_a_word_that_begins_like_something_else_is_text(word: str) -> None:
+    application = parse_job(SMALLEST.replace("job.py", f"job.py, args: [{word}]")).spec.application
+    assert application is not None
+    assert application.args == (word,)
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"), [("500ms", 0.5), ("90s", 90), ("1h30m", 5400), ("1.5s", 1.5), ("0s", 0), ("2d", 172800)]
 )
