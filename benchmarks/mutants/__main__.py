@@ -39,7 +39,7 @@ def main() -> int:
         wrong += explained.needless(entries, found)
         print(page.line(page.score(found, entries)), flush=True)
     scores = [page.score(kept.read(module), entries) for module in MODULES]
-    PAGE.write_text(page.page(scores))
+    PAGE.write_text(page.page(scores, PAGE.read_text()))
     print(*wrong, sep="\n")
     asked = {module.path for module in modules}
     return int(bool(wrong) or not all(one.good for one in scores if one.kept.path in asked))

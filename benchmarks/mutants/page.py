@@ -61,9 +61,9 @@ def score(kept: Kept, entries: Sequence[Explained]) -> Score:
     )
 
 
-def page(scores: Sequence[Score]) -> str:
-    """The whole page; modules of which no mutant was looked at say so."""
-    return "\n".join([HEAD, *_table(scores), *_left(scores)]) + "\n"
+def page(scores: Sequence[Score], before: str = "") -> str:
+    """The whole page; a module of which no mutant was looked at here keeps its row of the page `before`."""
+    return "\n".join([HEAD, *_table(scores, before), *_left(scores)]) + "\n"
 
 
 def line(one: Score) -> str:
@@ -74,12 +74,13 @@ def line(one: Score) -> str:
     )
 
 
-def _table(scores: Iterable[Score]) -> Iterator[str]:
+def _table(scores: Iterable[Score], before: str) -> Iterator[str]:
+    rows = {row.split("`")[1]: row for row in before.splitlines() if row.startswith("| `")}
     yield _cells(["module", "looked at", "killed", "equivalent", "explained", "open", "percent", "on"])
     yield _cells(["---"] * 8)
     for one in scores:
         if not one.kept.outcomes:
-            yield _cells([f"`{one.kept.path}`", "not run", *[""] * 6])
+            yield rows.get(one.kept.path, _cells([f"`{one.kept.path}`", "not run", *[""] * 6]))
             continue
         looked = f"{len(one.kept.outcomes)} of {one.kept.mutants}"
         counts = map(str, (one.killed, one.equivalent, one.explained, len(one.left)))

@@ -139,6 +139,13 @@ def test_each_mutant_counts_once_and_equivalent_ones_not_against_the_goal() -> N
     assert page.line(found) == "a/gate.py: 21 of 9, 19 killed, 1 equivalent, 1 explained, 0 open: 95 percent"
 
 
+def test_a_module_that_was_not_run_here_keeps_its_row() -> None:
+    other = page.score(Kept(path="a/idle.py", digest="d"), [])
+    row = "| `a/idle.py` | 21 of 21 | 21 | 0 | 0 | 0 | 100 | 2026-11-24 |"
+    assert row in page.page([other], f"text\n{row}\n").splitlines()
+    assert "| `a/idle.py` | not run |" in page.page([other], "text\n")
+
+
 def test_a_survivor_that_nobody_explained_is_on_the_page() -> None:
     found = page.score(module_of(outcome(killed=True), outcome(killed=False, reached=0)), [])
     assert not found.good

@@ -1,6 +1,7 @@
 """Two queries of one driver under one controller on real Spark: balanced together, and drained together.
 
-They are balanced by assignments over HTTP, as the standalone controller does, and drained by a PartitionMap.
+They are balanced by assignments over HTTP, as the standalone controller does, and drained by a PartitionMap. And one
+whose executor that is drained takes tasks from the others.
 """
 
 from __future__ import annotations
@@ -149,6 +150,60 @@ def test_two_queries_of_opposite_skew_are_balanced_together_and_leave_an_executo
             one.query.stop()
         notebook._installed[0]._agent._bridge.request_executors(3)  # as the other tests expect them
         spark_cluster.wait_for_executors(3)
+
+
+WAIT = "spark.locality.wait.process"
+
+
+def test_an_executor_that_is_drained_and_steals_tasks_in_each_batch_goes(
+    spark_cluster: Any, tmp_path: pathlib.Path, install: Callable[[Any], Any], spark_hash: Any, collected: Any
+) -> None:
+    """As where a job keeps a wait of its own that is shorter than its stages."""
+    keys = [next(iter(spark_hash.keys_of(partition, PARTITIONS))) for partition in range(PARTITIONS)]
+    spark = spark_cluster.session.sparkContext._jsc.sc()
+    spark.conf().set(WAIT, "100ms")
+    query = None
+    try:
+        agent = install(spark_cluster.session)
+        one = Sleepy(spark_cluster.session, tmp_path, keys, collected)
+        query = one.query
+
+        def batch() -> None:
+            one.write()
+            one.query.processAllAvailable()
+
+        status = agent.until("it ran", lambda now: None not in one.owners(now), batch)
+        leaves, *stay = sorted(live(status))
+        one.heavy = list(range(PARTITIONS))
+        plan = {"owners": {0: tuple(stay[at % 2] for at in range(PARTITIONS))}, "marked_for_removal": (leaves,)}
+        agent.assign(query, **plan)
+        agent.until("it counts as empty", lambda now: held(now, leaves) == 0, batch)
+        before = tasks_of(spark, leaves)
+        batch()
+        assert tasks_of(spark, leaves) > before, "it still steals"
+        assert one.owners(agent.until("the batch is seen", lambda now: held(now, leaves) == 0)) == plan["owners"][0]
+        agent.assign(query, **plan, remove=(leaves,))
+        agent.until("it is gone", lambda now: live(now) == set(stay), batch)
+        batch()
+        assert {key: row[0] for key, row in collected.rows.items()} == dict.fromkeys(keys, one.files)
+        assert agent.failed_tasks() == 0
+    finally:
+        if query is not None:
+            query.stop()
+        spark.conf().remove(WAIT)
+        notebook._installed[0]._agent._bridge.request_executors(3)  # as the other tests expect them
+        spark_cluster.wait_for_executors(3)
+
+
+def held(status: AgentStatus, executor: str) -> int:
+    return next(one.groups for one in status.executors if one.executor_id == executor)
+
+
+def tasks_of(spark: Any, executor: str) -> int:
+    """Tasks that the executor has had of this driver."""
+    summaries = spark.statusStore().executorList(False)
+    found = (summaries.apply(at) for at in range(summaries.size()))
+    return next(one.totalTasks() for one in found if one.id() == executor)
 
 
 @pytest.fixture
