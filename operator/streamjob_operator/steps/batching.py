@@ -146,14 +146,14 @@ def _with_moves(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Kno
     if knowledge.at_s is not None and knowledge.at_s > acted_s:
         return knowledge  # a window of overlap: the plan's moves were taken in
     moves = knowledge.moves
-    if not just_come(memory, snapshot):
+    if not _just_come(memory, snapshot):
         for state_bytes, seconds in _loading(snapshot, snapshot.warmup_s, frozenset(memory.moved)):
             moves = moves.with_move(state_bytes, seconds)
     # A window of moves is not predicted, and the prediction of an older one says nothing of it.
     return dataclasses.replace(knowledge, at_s=snapshot.taken_at_s, moves=moves, predicted_s=None, measured_s=None)
 
 
-def just_come(memory: Memory, snapshot: Snapshot) -> bool:
+def _just_come(memory: Memory, snapshot: Snapshot) -> bool:
     """Whether executors came or went so late that the first tasks of one may lie within the window."""
     return memory.fleet_since_s is not None and memory.fleet_since_s > snapshot.taken_at_s - 2 * snapshot.window_s
 

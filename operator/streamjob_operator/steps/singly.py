@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from streamjob_operator.series import BatchSeries, BatchTimes
-from streamjob_operator.steps.batching import just_come, live, placed, shape_of
+from streamjob_operator.steps.batching import live, placed, shape_of
 from streamjob_operator.steps.recent import cut
 from streamjob_operator.values import Memory, Snapshot
 from streamjob_planners.batch.knowledge import Knowledge
@@ -79,8 +79,7 @@ def _each(snapshot: Snapshot, series: BatchSeries, memory: Memory) -> _Rows | No
     if shape is None or ran is None:
         return None
     node_of = _nodes(ran.owners, tuple(one.executor_id for one in nodes))
-    calm = ~ran.moved.any(axis=1) if just_come(memory, snapshot) else np.ones(within.size, dtype=np.bool_)
-    rows = np.flatnonzero(within & calm & ran.known & (node_of >= 0).all(axis=1))
+    rows = np.flatnonzero(within & ran.known & ~_cold(ran) & (node_of >= 0).all(axis=1))
     fixed_s, per_byte_s = memory.batches.moves.line
     extra_s = np.where(ran.moved[rows], fixed_s + per_byte_s * snapshot.state_bytes, 0.0)
     return _Rows(rows=rows, shape=shape, node_of=node_of[rows], extra_s=extra_s)
@@ -110,6 +109,15 @@ def _ran(series: BatchSeries) -> _Ran | None:
     moved[1:] = (owners[1:] != owners[:-1]) & (owners[:-1] >= 0)
     known = (moved.sum(axis=1) == series.moved) & ((series.moved == 0) | (series.batches == 1))
     return _Ran(owners=owners, moved=moved, known=known)
+
+
+def _cold(ran: _Ran) -> BoolArray:
+    """Rows in which a key group moved to an executor that ran none in the row before, (n_rows,): that is cold, which
+    costs more than loading does."""
+    cold = np.zeros(ran.known.size, dtype=np.bool_)
+    for row in np.flatnonzero(ran.moved.any(axis=1)).tolist():
+        cold[row] = not np.isin(ran.owners[row][ran.moved[row]], ran.owners[row - 1]).all()
+    return cold
 
 
 def _nodes(owners: IntArray, names: tuple[str, ...]) -> IntArray:

@@ -76,7 +76,7 @@ def test_loading_beside_longer_work_costs_nothing() -> None:
 
 
 def test_moves_that_load_side_by_side_on_two_slots_cost_once() -> None:
-    snapshot = seen((0, 0, 0, 0), (0, 1, 0, 1), moved={1: 2})
+    snapshot = seen(BEFORE, (0, 1, 0, 1), moved={1: 2})
     two = tuple(dataclasses.replace(one, cores=2) for one in snapshot.executors)
     snapshot = dataclasses.replace(snapshot, executors=two, state_bytes=np.zeros(4))
     assert predicted_s(snapshot)[1] == pytest.approx(0.25 + 3.0 + MOVE_S)
@@ -115,10 +115,10 @@ def test_batches_of_before_executors_came_or_went_are_left_out() -> None:
     assert batch_times(with_series(snapshot, executors_changed=np.array([0, 0, 1])), KNOWN) is None
 
 
-def test_loading_on_an_executor_that_has_just_come_is_not_foretold() -> None:
-    """It is cold, which costs more than loading does."""
-    snapshot = seen(BEFORE, AFTER, AFTER, moved={1: 1})
-    assert list(predicted_s(snapshot, dataclasses.replace(KNOWN, fleet_since_s=990.0))) == [0, 2]
+def test_loading_on_an_executor_that_ran_nothing_before_is_not_foretold() -> None:
+    """It is cold, which costs more than loading does; in the batch after that it is not."""
+    told = predicted_s(seen((0, 0, 0, 0), (0, 1, 0, 0), (0, 1, 1, 0), moved={1: 1, 2: 1}))
+    assert told == pytest.approx({0: 8.25, 2: 4.0 + MOVE_S + 0.25})
 
 
 def test_with_nothing_known_before_nothing_is_predicted() -> None:
