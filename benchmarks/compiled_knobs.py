@@ -4,7 +4,8 @@
     python -m benchmarks.compiled_knobs --cpu --only split --deadline 0.1
 
 Compiled loops hold their constants, so each line is a process of its own that compiles them anew, into a folder that
-goes with it, before anything is measured.
+goes with it, before anything is measured. A line that was measured is kept (`kept.py`): the program may be stopped, and
+goes on where it was.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ import multiprocessing
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from unittest import mock
 
-from benchmarks.planners_knobs import Knob, asked, distances, print_table
+import numpy as np
+from benchmarks.kept import piece
+from benchmarks.planners_knobs import FIRST_SEED, Knob, asked, distances, print_table
 
 from streamjob_planners.model import FloatArray
 
 ROOM = "streamjob_planners.kernel."
-Values = Mapping[str, float | int]
+Values = dict[str, float | int]
 """Names of constants, and what they are set to."""
 
 
@@ -66,17 +69,24 @@ def set_constants(values: Values) -> None:
             setattr(room, name, value)
 
 
-def measured(values: Values, deadlines_s: Sequence[float], seeds: range, cpu: bool) -> list[FloatArray]:
-    """The distances at each deadline with these constants, in a process of its own."""
+@piece
+def reached(
+    name: str, values: tuple[tuple[str, float | int], ...], deadlines_s: tuple[float, ...], seeds: int, cpu: int
+) -> list[list[float]]:
+    """The distances at each deadline with these constants, in a process of its own.
+
+    `name`: of the line, as two lines that change nothing are two measurements; `seeds`: how often each is planned for.
+    """
     with (
         tempfile.TemporaryDirectory() as cache,
         mock.patch.dict(os.environ, {"NUMBA_CACHE_DIR": cache}),
         multiprocessing.get_context("spawn").Pool(1) as pool,
     ):
-        return pool.apply(_measure, (dict(values), tuple(deadlines_s), seeds, cpu))
+        found = pool.apply(_measure, (dict(values), deadlines_s, range(FIRST_SEED, FIRST_SEED + seeds), bool(cpu)))
+    return [one.tolist() for one in found]
 
 
-def _measure(values: Values, deadlines_s: Sequence[float], seeds: range, cpu: bool) -> list[FloatArray]:
+def _measure(values: Values, deadlines_s: tuple[float, ...], seeds: range, cpu: bool) -> list[FloatArray]:
     set_constants(values)
     return [distances(Knob(name=""), deadline_s, seeds, cpu=cpu) for deadline_s in deadlines_s]
 
@@ -84,7 +94,13 @@ def _measure(values: Values, deadlines_s: Sequence[float], seeds: range, cpu: bo
 def main() -> None:
     """Print a line for each."""
     what = asked(__doc__)
-    print_table(what, knobs(), lambda values: measured(values, what.deadlines_s, what.seeds, what.cpu), {})
+
+    def measured(line: tuple[str, Values]) -> list[FloatArray]:
+        name, values = line
+        told = tuple(values.items()), tuple(what.deadlines_s), len(what.seeds), int(what.cpu)
+        return [np.array(one) for one in reached(name, *told)]
+
+    print_table(what, ((name, (name, values)) for name, values in knobs()), measured, ("", {}))
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ K = TypeVar("K")
 FLOOR = 0.05
 """Percent points: a thousandth of the mean load."""
 EVERY = 9
+FIRST_SEED = 101
 SAMPLE = (
     Family(nodes=100, groups=10_000, load="zipf, cut", place="random", budget_ratio=0.02),
     Family(nodes=60, groups=3_000, place="random", cost="correlated", marked=5),
@@ -157,7 +158,7 @@ def asked(description: str | None) -> Asked:
     parser.add_argument("--cpu", action="store_true", help="deadlines in CPU time, for a machine that others use")
     parser.add_argument("--only", default="", help="knobs with this in their name")
     told = parser.parse_args()
-    seeds = range(101, 101 + told.seeds)
+    seeds = range(FIRST_SEED, FIRST_SEED + told.seeds)
     return Asked(deadlines_s=told.deadline or [0.1, 0.5], seeds=seeds, cpu=told.cpu, only=told.only)
 
 

@@ -12,7 +12,6 @@ from streamjob_operator.ports import Ports
 from streamjob_operator.scaling.rule import ScalingRule, Situation
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
-from streamjob_operator.steps.batching import batch_times
 from streamjob_operator.steps.behind import falls_behind, in_a_hurry, told
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
@@ -30,6 +29,7 @@ from streamjob_operator.steps.remember import Happened, remember
 from streamjob_operator.steps.report import report
 from streamjob_operator.steps.resize import keep, resize
 from streamjob_operator.steps.scale import ask, decide, fleet
+from streamjob_operator.steps.singly import batch_times
 from streamjob_operator.steps.solve import Solver, make_solver
 from streamjob_operator.steps.timing import Stopwatch
 from streamjob_operator.steps.worth_time import what_binds

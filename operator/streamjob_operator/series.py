@@ -143,9 +143,10 @@ class BatchTimes:
 
     def ended_after(self, at_s: float) -> BatchTimes:
         """Those batches that ended later than a moment; scrapes are stamped in milliseconds."""
-        return self._rows(self.ended_at_s > at_s + CLOCKS_S)
+        return self.rows(self.ended_at_s > at_s + CLOCKS_S)
 
-    def _rows(self, which: BoolArray) -> BatchTimes:
+    def rows(self, which: BoolArray) -> BatchTimes:
+        """Those batches, (n_rows,)."""
         return BatchTimes(
             ended_at_s=self.ended_at_s[which],
             measured_s=self.measured_s[which],

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamjob_operator.series import BatchTimes
 from streamjob_operator.steps.learn import moved_rows
 from streamjob_operator.steps.recent import since_change, steady
 from streamjob_operator.steps.tasks import tasks_of, with_tasks
 from streamjob_operator.values import LIVE_STATES, ExecutorView, Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import Knowledge
-from streamjob_planners.batch.predict import batches_s, predict
+from streamjob_planners.batch.predict import predict
 from streamjob_planners.batch.shape import BatchShape, FreeStage
 from streamjob_planners.capacity.own_groups import speeds_of
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
@@ -99,7 +98,7 @@ def learn_batches(memory: Memory, snapshot: Snapshot) -> Memory:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Placed:
+class Placed:
     """Batches of one placement that is known: the part of a window with them, what they are made of, where it is."""
 
     part: Snapshot
@@ -107,7 +106,8 @@ class _Placed:
     node_of: IntArray
 
 
-def _placed(memory: Memory, snapshot: Snapshot) -> _Placed | None:
+def placed(memory: Memory, snapshot: Snapshot) -> Placed | None:
+    """The batches of today's placement; None where it is not known, or holds none."""
     part = steady(snapshot, memory)
     if part is None or snapshot.moves_pending:
         return None
@@ -116,33 +116,15 @@ def _placed(memory: Memory, snapshot: Snapshot) -> _Placed | None:
     shape = shape_of(part, np.array([one.cores for one in nodes], dtype=np.int64), Knowledge())
     if shape is None or not nodes or any(one not in names for one in owners):
         return None
-    return _Placed(part=part, shape=shape, node_of=np.array([names[one or ""] for one in owners], dtype=np.int64))
+    return Placed(part=part, shape=shape, node_of=np.array([names[one or ""] for one in owners], dtype=np.int64))
 
 
 def _after(knowledge: Knowledge, memory: Memory, snapshot: Snapshot) -> Knowledge:
-    placed = _placed(memory, snapshot) if _warm(snapshot) else None
-    if placed is None or placed.part.rates.mean_batch_s <= 0:
+    today = placed(memory, snapshot) if _warm(snapshot) else None
+    if today is None or today.part.rates.mean_batch_s <= 0:
         return knowledge
-    tasks_s = predict(placed.shape, placed.node_of).expected_s
-    return knowledge.with_window(snapshot.taken_at_s, tasks_s, placed.part.rates.mean_batch_s)
-
-
-def batch_times(snapshot: Snapshot, memory: Memory) -> BatchTimes | None:
-    """Each row of the window's placement, predicted from its own tasks and what was known before; None where unknown.
-
-    `memory` is that of before this window. Rows from before groups moved, or executors came or went, are left out.
-    """
-    series, fixed_s = snapshot.series, memory.batches.fixed_s
-    placed = None if series is None or fixed_s is None else _placed(memory, snapshot)
-    if series is None or fixed_s is None or placed is None:
-        return None
-    rows = np.flatnonzero(series.within(placed.part.taken_at_s - placed.part.window_s))
-    batches = series.batches[rows]
-    return BatchTimes(
-        ended_at_s=series.ended_at_s[rows],
-        measured_s=series.batch_s[rows] / batches,
-        predicted_s=fixed_s.mean + batches_s(placed.shape, placed.node_of, series.busy_s[rows] / batches[:, None]),
-    )
+    tasks_s = predict(today.shape, today.node_of).expected_s
+    return knowledge.with_window(snapshot.taken_at_s, tasks_s, today.part.rates.mean_batch_s)
 
 
 def _warm(snapshot: Snapshot) -> bool:

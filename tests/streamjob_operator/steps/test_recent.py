@@ -10,9 +10,10 @@ from streamjob_operator.measure.stages import pooled_spread_s
 from streamjob_operator.scaling.rule import Fleet, Situation
 from streamjob_operator.scaling.utilization.needs import total_load
 from streamjob_operator.series import StageRows
-from streamjob_operator.steps.batching import batch_times, learn_batches
+from streamjob_operator.steps.batching import learn_batches
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.recent import Recent, cut, recent, since_change, steady
+from streamjob_operator.steps.singly import batch_times
 from streamjob_operator.values import Lag, Memory, Snapshot, StageView
 from streamjob_planners import plans
 from streamjob_planners.batch.knowledge import Knowledge
