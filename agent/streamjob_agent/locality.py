@@ -39,8 +39,8 @@ class LocalityTuner:
         """
         if stage_s is not None:
             self._stages_s.append(stage_s)
-        if task_s is not None and stage_s is not None:
-            self._tasks_s.append(task_s)
+            if task_s is not None:
+                self._tasks_s.append(task_s)
         if not self._stages_s:
             return None
         stolen_s = math.inf if draining else self._stolen_s(load_s)

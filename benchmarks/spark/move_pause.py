@@ -146,7 +146,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     path = args.out / RUNS
     where = (args.checkpoint, args.maintenance_s)
-    have = {(one["provider"], one["megabytes"]) for one in read_cases(path) if (place_of(one), pause_of(one)) == where}
+    have = {
+        (one["provider"], one["megabytes"]) for one in read_cases(path) if (place_of(one), maintenance_of(one)) == where
+    }
     cases = [(name, int(size)) for name in args.providers.split(",") for size in args.sizes_mb.split(",")]
     if wanted := [one for one in cases if one not in have]:
         measure_all(wanted, args.moves, path, where)
@@ -165,10 +167,9 @@ def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path, wh
         try:
             for name, megabytes in cases:
                 found = one_case(spark, bridge, (name, megabytes), moves, f"{folder}/{name}-{megabytes}")
-                case = {"at": stamp(), "provider": name, "megabytes": megabytes, "checkpoint": place}
-                case["maintenance_s"] = maintenance_s
+                case = {"provider": name, "megabytes": megabytes, "checkpoint": place, "maintenance_s": maintenance_s}
                 with path.open("a") as file:
-                    file.write(json.dumps({**case, **found}) + "\n")
+                    file.write(json.dumps({"at": stamp(), **case, **found}) + "\n")
         finally:
             bridge.close()
             spark.stop()
@@ -193,7 +194,7 @@ def place_of(case: Mapping[str, Any]) -> str:
     return str(case.get("checkpoint", "local"))
 
 
-def pause_of(case: Mapping[str, Any]) -> int:
+def maintenance_of(case: Mapping[str, Any]) -> int:
     """Seconds between two uploads of snapshots."""
     return int(case.get("maintenance_s", MAINTENANCE_S))
 
@@ -209,7 +210,7 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
         {
             "provider": one["provider"],
             "checkpoint": place_of(one),
-            "maintenance_s": pause_of(one),
+            "maintenance_s": maintenance_of(one),
             "state_mb": one["state_mb"],
             "pause_median_s": round(statistics.median(one["pauses_s"]), 3),
             "pause_s": figure(one["pauses_s"]),
@@ -228,7 +229,7 @@ def print_report(rows: list[dict[str, Any]]) -> None:
     )
     for one in rows:
         pause = one["pause_s"]
-        where = f"{one['provider']} | {one['checkpoint']} | {pause_of(one)} | {one['state_mb']}"
+        where = f"{one['provider']} | {one['checkpoint']} | {maintenance_of(one)} | {one['state_mb']}"
         seconds = f"{one['pause_median_s']:.2f} | {pause['mean']:.2f} | {pause['spread']:.2f} | {pause['trials']}"
         print(f"| {where} | {seconds} | {told(one.get('back_median_s'))} |")
 

@@ -71,9 +71,8 @@ def _owners(end: Page, newest: Page, query: QueryStatus | None, *, idle: bool) -
         row = rows.get(group.operator, ())
         told = row[group.partition] if group.partition < len(row) else None
         agents = idle or newest.executor_states.get(ran.get(group) or "") == "draining"
-        return next(
-            (one for one in ((told, ran.get(group)) if agents else (ran.get(group), told)) if one in live), None
-        )
+        places = (told, ran.get(group)) if agents else (ran.get(group), told)
+        return next((one for one in places if one in live), None)
 
     return tuple(owner(group) for group in end.group_ids)
 

@@ -167,22 +167,13 @@ def test_what_was_merely_listed_waits_for_its_first_turn_and_what_changes_does_n
     assert sorted(looked) == ["edited", "new"]
 
 
-class Queued:
+class Queued(Planning):
     """A job of whose turns is known when they came; the first one lasts until `over`."""
-
-    def __init__(self, name: str, over: threading.Event, looked: list[str]) -> None:
-        self.name, self.over, self.looked = name, over, looked
 
     def turn(self, *, cycle: bool) -> Rest:
         self.looked.append(self.name)
         self.over.wait(30.0)
         return None
-
-    def fail(self, sentence: str) -> None:
-        raise AssertionError(sentence)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def test_what_a_person_changes_comes_first_also_where_its_turn_waits_already() -> None:
@@ -204,25 +195,23 @@ def test_what_a_person_changes_comes_first_also_where_its_turn_waits_already() -
 
 
 def test_a_change_is_urgent_once() -> None:
-    looked: list[str] = []
-
-    class Seen(Scripted):
-        def turn(self, *, cycle: bool) -> Rest:
-            looked.append("turn")
-            return None if len(looked) > 1 else 0.01
+    urgent: list[bool] = []
 
     async def care() -> None:
         with ThreadPoolExecutor(1) as pool:
+
+            class Seen(Scripted):
+                def turn(self, *, cycle: bool) -> Rest:
+                    urgent.append(("n", "orders") in jobs._asked)
+                    return None if len(urgent) > 1 else 0.01
+
             jobs = Jobs(lambda *_: Seen(FORBIDDEN, times=0), *[Threads(executor=pool, size=1)] * 2)
             jobs.wake("n", "orders", asked=True)
             while len(jobs):
                 await asyncio.sleep(0.01)
-                if len(looked) == 1:
-                    asked.append(("n", "orders") in jobs._asked)
 
-    asked: list[bool] = []
     asyncio.run(asyncio.wait_for(care(), 20.0))
-    assert not asked[-1]
+    assert urgent == [True, False]
 
 
 class Hanging(Planning):

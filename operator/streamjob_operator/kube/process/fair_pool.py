@@ -69,8 +69,9 @@ class FairPool:
         self._give()
 
     def _give(self) -> None:
+        shared, alone = self._shared(), min(1, self._size - 1)  # what is left free to others
         while (free := self._size - self._running.total()) > 0:
-            able = [one for one in self._waiting if free > self._kept(one.namespace)]
+            able = [one for one in self._waiting if free > (self._running[one.namespace] if shared else alone)]
             if not able:
                 return
             chosen = min(able, key=self._order)
@@ -83,9 +84,3 @@ class FairPool:
 
     def _order(self, one: _Waiter) -> tuple[int, bool, int]:
         return self._running[one.namespace], not one.asked(), self._last.get(one.namespace, 0)
-
-    def _kept(self, namespace: str) -> int:
-        """Places that stay free for others."""
-        if self._shared():
-            return self._running[namespace]
-        return min(1, self._size - 1)

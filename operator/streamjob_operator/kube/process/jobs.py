@@ -13,7 +13,6 @@ import contextlib
 import dataclasses
 import functools
 import logging
-from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
@@ -76,7 +75,6 @@ class Jobs:
         self._wakes: dict[Key, asyncio.Event] = {}
         self._unseen: set[Key] = set()
         self._asked: dict[Key, object] = {}  # what a person changed since its last turn, and a token of that change
-        self._namespaces: Counter[str] = Counter()
         self._stopping = False
 
     def __len__(self) -> int:
@@ -101,7 +99,6 @@ class Jobs:
         self._wakes[key] = asyncio.Event()
         wait_s = self._first_wait_s() if listed else 0.0
         self._unseen |= {key}
-        self._namespaces[namespace] += 1
         self._tasks[key] = asyncio.create_task(self._care(key, wait_s), name=f"job {namespace}/{name}")
 
     async def stop(self) -> None:
@@ -133,12 +130,10 @@ class Jobs:
         finally:
             del self._tasks[key], self._wakes[key]
             self._asked.pop(key, None)
-            self._namespaces[key[0]] -= 1
-            self._namespaces += Counter()  # those without jobs are forgotten
             await self._looks.run(keeper.close, key[0])
 
     def _shared(self) -> bool:
-        return len(self._namespaces) > 1
+        return len({namespace for namespace, _ in self._tasks}) > 1
 
     async def _turn(self, key: Key, keeper: Turning) -> _Turned:
         extra, asked = {"job": "/".join(key)}, self._asked.get(key)
