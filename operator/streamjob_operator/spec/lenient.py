@@ -7,11 +7,11 @@ during an upgrade the definitions come before the operator. A new VALUE of a fie
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 
 M = TypeVar("M", bound=BaseModel)
 _UNKNOWN = "extra_forbidden"
@@ -33,7 +33,7 @@ def read_known(kind: type[M], document: Mapping[str, Any]) -> tuple[M, tuple[str
 
 def _read(kind: type[M], document: Mapping[str, Any]) -> M:
     # Through JSON, because pydantic's strict mode then takes text for enums and lists for tuples.
-    return kind.model_validate_json(json.dumps(document))
+    return kind.model_validate_json(to_json(document))
 
 
 def _drop(document: Any, path: Sequence[int | str]) -> None:

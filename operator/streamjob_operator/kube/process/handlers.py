@@ -97,9 +97,24 @@ def make_registry(changes: Changes, connection: Configuration) -> kopf.OperatorR
     return registry
 
 
+class NothingKept(kopf.DiffBaseStorage):
+    """No object's former state. kopf would look for one at each event, and copy the object, though no handler asks."""
+
+    def build(self, **_: Any) -> kopf.BodyEssence:
+        """Nothing of an object is compared."""
+        return kopf.BodyEssence()
+
+    def fetch(self, **_: Any) -> None:
+        """Nothing was kept."""
+
+    def store(self, **_: Any) -> None:
+        """Nothing is kept."""
+
+
 def make_settings() -> kopf.OperatorSettings:
     """kopf as a watcher: no peering, no posting, of all pods Spark's alone; lists come in pages."""
     settings = kopf.OperatorSettings()
+    settings.persistence.diffbase_storage = NothingKept()
     settings.peering.standalone = True
     settings.posting.enabled = False
     settings.scanning.disabled = True  # our kinds are served by now; watching for others wants a right nobody needs

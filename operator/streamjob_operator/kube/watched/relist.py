@@ -24,8 +24,8 @@ SELECTORS = {PODS: SPARK_ROLE}
 
 
 def make_stores() -> dict[Kind, Store]:
-    """Empty ones for all that is watched."""
-    pods = Store(PODS, labels=(APPLICATION, *NAME_LABELS.values()))
+    """Empty ones for all that is watched; StreamJobs name drivers by labels of their users' choice."""
+    pods = Store(PODS, labels=(APPLICATION, *NAME_LABELS.values()), findable=(SPARK_ROLE, "driver"))
     return {STREAM_JOBS: Store(STREAM_JOBS), PARTITION_MAPS: Store(PARTITION_MAPS), PODS: pods}
 
 

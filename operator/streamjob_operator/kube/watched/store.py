@@ -9,8 +9,10 @@ import dataclasses
 import json
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+
+from pydantic_core import to_json
 
 from streamjob_operator.kube.api.client import Object
 from streamjob_operator.kube.api.kinds import Kind
@@ -31,13 +33,14 @@ class _Kept:
 class Store:
     """Takes versions in any order, from watches, lists and answers to our own writes; an older one changes nothing.
 
-    `labels` are those by which objects are looked for often. Resource versions of one kind are numbers that grow, as
-    etcd gives them.
+    `labels` are those by which objects are looked for often; what has the label `findable` (name, value) is looked for
+    by any of its labels. Resource versions of one kind are numbers that grow, as etcd gives them.
     """
 
-    def __init__(self, kind: Kind, labels: Collection[str] = ()) -> None:
+    def __init__(self, kind: Kind, labels: Collection[str] = (), findable: tuple[str, str] | None = None) -> None:
         self.kind = kind
-        self._labels = tuple(labels)
+        self._labels = frozenset(labels)
+        self._findable = findable
         self._lock = threading.Lock()
         self._kept: dict[Key, _Kept] = {}
         self._least: dict[Key, int] = {}  # versions below these are of before a deletion, or known to be old
@@ -105,16 +108,20 @@ class Store:
         found = (json.loads(text) for text in places)
         return [one for one in found if labels.items() <= (one["metadata"].get("labels") or {}).items()]
 
-    def _candidates(self, namespace: str | None, labels: Mapping[str, str]) -> Iterable[Key]:
-        for label in self._labels:
-            if namespace is not None and label in labels:
-                return self._places.get((namespace, label, labels[label]), ())
-        return [key for key in self._kept if namespace in (None, key[0])]
+    def _candidates(self, namespace: str | None, labels: Mapping[str, str]) -> Collection[Key]:
+        """Of the places of all that is asked for the smallest: of one label many pods may have the same value."""
+        if namespace is None or not (known := self._looked_for(labels)):
+            return [key for key in self._kept if namespace in (None, key[0])]
+        return min((self._places.get((namespace, one, labels[one]), frozenset()) for one in known), key=len)
+
+    def _looked_for(self, labels: Mapping[str, str]) -> Collection[str]:
+        """Those of the labels that have places."""
+        return labels if self._findable in labels.items() else self._labels & labels.keys()
 
     def _words(self, document: Mapping[str, Any]) -> frozenset[Word]:
         metadata = document["metadata"]
         labels = metadata.get("labels") or {}
-        return frozenset((metadata["namespace"], one, labels[one]) for one in self._labels if one in labels)
+        return frozenset((metadata["namespace"], one, labels[one]) for one in self._looked_for(labels))
 
     def _take(self, key: Key) -> None:
         there = self._kept.pop(key, None)
@@ -129,4 +136,4 @@ def _key(document: Mapping[str, Any]) -> Key:
 
 
 def _text(kind: Kind, document: Mapping[str, Any]) -> bytes:
-    return json.dumps(trimmed(kind, document), separators=(",", ":")).encode()
+    return to_json(trimmed(kind, document))

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from streamjob_operator.kube.api.kinds import PODS, STREAM_JOBS
 from streamjob_operator.kube.pods.executors import APPLICATION
+from streamjob_operator.kube.watched import store as store_module
+from streamjob_operator.kube.watched.relist import make_stores
 from streamjob_operator.kube.watched.store import Store
 
 SPARK = {"spark-role": "executor", APPLICATION: "spark-1"}
@@ -76,6 +78,32 @@ def test_lists_by_labels(wanted: dict[str, str]) -> None:
     store.drop("n", "b", 9)
     assert [one["metadata"]["name"] for one in store.fitting("n", wanted)] == ["a"]
     assert store.fitting("elsewhere", wanted) == []
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["driver", "executor"]), st.sampled_from("xyz"))),
+    st.fixed_dictionaries({}, optional={"spark-role": st.just("driver"), "app": st.sampled_from("xyz"), APPLICATION: st.just("spark-1")}),
+)
+def test_lists_are_the_same_whatever_has_places(told: list[tuple[str, str, str]], wanted: dict[str, str]) -> None:
+    stores = [Store(PODS), Store(PODS, labels=(APPLICATION,), findable=("spark-role", "driver"))]
+    for version, (name, role, app) in enumerate(told):
+        for store in stores:
+            store.put(document(name, version, **{"spark-role": role, "app": app, APPLICATION: f"spark-{version % 2}"}))
+    plain, placed = (store.fitting("n", wanted) for store in stores)
+    assert placed == plain
+
+
+def test_a_driver_is_found_by_any_label_and_no_other_pod_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    stores = make_stores()
+    for at in range(50):
+        stores[PODS].put(document(f"driver-{at}", at, app=f"job-{at}", team="blue", **{"spark-role": "driver"}))
+        stores[PODS].put(document(f"executor-{at}", at, app=f"job-{at}", **SPARK))
+    reads: list[str] = []
+    loads = store_module.json.loads
+    monkeypatch.setattr(store_module.json, "loads", lambda text: reads.append(text) or loads(text))
+    found = stores[PODS].fitting("n", {"spark-role": "driver", "team": "blue", "app": "job-7"})
+    assert [one["metadata"]["name"] for one in found] == ["driver-7"]
+    assert len(reads) == 1
 
 
 def test_pods_that_no_watch_tells_of_are_not_kept() -> None:
