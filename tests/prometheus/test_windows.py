@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 from scraped_driver import Bench
 
+from streamjob_operator.kube.metrics.http import Connection
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
@@ -66,6 +68,37 @@ def test_a_window_of_whole_batches(bench: Bench) -> None:
     assert sorted(series.stages) == ["free-0.0", "operator-0"]
     assert series.stages["operator-0"].wait_s.tolist() == pytest.approx((0.5 * series.batches).tolist())
     assert bench.metrics.trouble is None
+
+
+def test_a_window_that_begins_where_the_last_one_ended_reads_that_page_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.run(1.0, 2.0, 3.0, 4.0)
+    before = bench.observe()
+    time.sleep(bench.window_s)
+    bench.batches(1, 4.0, 3.0, 2.0, 1.0)
+    asked: list[str] = []
+    query = Connection.query
+
+    def counted(connection: Connection, expression: str, at_s: float | None = None) -> list[dict[str, Any]]:
+        asked.append(expression)
+        return query(connection, expression, at_s)
+
+    monkeypatch.setattr(Connection, "query", counted)
+    after = bench.observe()
+    pages = [one for one in asked if one.startswith("max by")]
+    assert len(pages) == 1
+    assert after.window_s == pytest.approx(after.taken_at_s - before.taken_at_s, abs=0.1)  # the clocks' difference varies
+    assert after.busy_s.tolist() == pytest.approx([4.0, 3.0, 2.0, 1.0])
+    fresh = PrometheusMetrics(lambda: bench.settings, bench.status, "test")
+    try:
+        alone = fresh.observe(time.time(), bench.window_s)
+    finally:
+        fresh.close()
+    assert after.busy_s.tolist() == alone.busy_s.tolist()
+    assert after.records.tolist() == alone.records.tolist()
+    assert after.window_s == pytest.approx(alone.window_s)
+    assert after.executors == alone.executors
 
 
 def test_moves_executors_and_actuation_come_from_the_status_which_is_newer(bench: Bench) -> None:

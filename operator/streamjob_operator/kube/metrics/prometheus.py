@@ -46,10 +46,15 @@ class Trouble:
 
 @dataclasses.dataclass(slots=True)
 class Known:
-    """What is kept of a streaming query between two observations: `asleep` is the newest scrape that saw it idle."""
+    """What is kept of a streaming query between two observations.
+
+    `asleep` is the newest scrape that saw it idle, `end` the one that the newest window ended with, and its page: where
+    windows follow one another the next one begins there.
+    """
 
     traffic: TrafficReadings = dataclasses.field(default_factory=TrafficReadings)
     asleep: Mark | None = None
+    end: tuple[Mark, Page] | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +144,7 @@ class PrometheusMetrics:
         for mark in awake(scrapes.marks, known.asleep):
             ring.add(mark)
         first, last = ring.window(asked.now_s, asked.window_s)
-        start = read_page(connection, target, first, COUNTERS, expected, self.skew_s)
+        start = self._start(asked, known, first, expected)
         end = read_page(connection, target, last, (*COUNTERS, *GAUGES), expected, self.skew_s)
         check_same_groups(start, end, expected, target)
         marks = [mark for mark in ring.until(last) if last.at_s - mark.at_s <= SERIES_WINDOWS * asked.window_s]
@@ -147,7 +152,14 @@ class PrometheusMetrics:
         traffic = known.traffic.newest(start, end)
         snapshot = snapshot_between(start, end, _as_in(asked.status, query, end), asked.status, traffic, series)
         known.asleep = known.asleep if snapshot.rates.idle_since_s is None else last
+        known.end = (last, end)
         return snapshot
+
+    def _start(self, asked: Asked, known: Known, first: Mark, expected: int) -> Page:
+        """The page that the window begins with: what was scraped does not change, so none is read twice."""
+        if known.end is not None and known.end[0] == first:
+            return dataclasses.replace(known.end[1], at_s=first.at_s - self.skew_s)
+        return read_page(asked.connection, asked.target, first, COUNTERS, expected, self.skew_s)
 
     def _connect(self) -> Connection:
         settings = self._settings()

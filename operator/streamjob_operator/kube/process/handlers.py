@@ -23,6 +23,8 @@ from streamjob_operator.kube.watched.store import Store
 
 SILENCE_S = 90.0
 """A watch without any sign of life for so long is opened anew."""
+IDLE_S = 30.0
+"""kopf's task of an object ends when the object was silent for so long: not between two heartbeats of an agent."""
 
 
 class Changes:
@@ -117,6 +119,7 @@ def make_settings() -> kopf.OperatorSettings:
     settings.persistence.diffbase_storage = NothingKept()
     settings.peering.standalone = True
     settings.posting.enabled = False
+    settings.queueing.idle_timeout = IDLE_S
     settings.scanning.disabled = True  # our kinds are served by now; watching for others wants a right nobody needs
     settings.watching.inactivity_timeout = SILENCE_S
     settings.watching.chunk_size = PAGE

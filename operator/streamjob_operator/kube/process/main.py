@@ -28,6 +28,7 @@ from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
 from streamjob_operator.kube.job.drivers import KubeDrivers
 from streamjob_operator.kube.job.keeper import Keeper
 from streamjob_operator.kube.job.tools import Tools
+from streamjob_operator.kube.process.collector import settle
 from streamjob_operator.kube.process.fair_pool import Threads
 from streamjob_operator.kube.process.handlers import Changes, make_registry, make_settings
 from streamjob_operator.kube.process.health import HealthServer
@@ -183,6 +184,7 @@ async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, electi
         filled = await asyncio.to_thread(
             fill, cluster.api, cluster.stores, options.namespaces, cluster.over, LOG.warning
         )
+        settle()
         relisting = asyncio.create_task(_relist(cluster, options.namespaces))
         watching = asyncio.Event()
         watch = asyncio.create_task(_note_watching(watching, life))
