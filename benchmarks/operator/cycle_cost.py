@@ -31,6 +31,7 @@ from streamjob_operator.kube.job.rest import CYCLE_DUE
 from streamjob_operator.kube.job.tools import Tools
 from streamjob_operator.kube.metrics import sources
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
+from streamjob_operator.kube.process.collector import settle
 from streamjob_operator.kube.process.logs import start_logging
 from streamjob_operator.kube.process.telemetry import Telemetry
 from streamjob_operator.kube.report.events import Events
@@ -144,6 +145,7 @@ def measure(groups: int, rounds: int, options: argparse.Namespace) -> dict[str, 
             bench.passes(PERIOD_S)
             bench.cycle()
             print("warming up:", bench.newest, flush=True)
+        settle()
         found: dict[str, Any] = {"key groups": groups, "decided": bench.newest}
         found["cycle at rest"] = _least(bench, rounds, planning, bench.cycle, PERIOD_S)
         found["look"] = _least(bench, rounds, planning, bench.look, LOOK_AFTER_S)

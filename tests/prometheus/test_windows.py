@@ -88,7 +88,9 @@ def test_a_window_that_begins_where_the_last_one_ended_reads_that_page_once(
     after = bench.observe()
     pages = [one for one in asked if one.startswith("max by")]
     assert len(pages) == 1
-    assert after.window_s == pytest.approx(after.taken_at_s - before.taken_at_s, abs=0.1)  # the clocks' difference varies
+    assert after.window_s == pytest.approx(
+        after.taken_at_s - before.taken_at_s, abs=0.1
+    )  # the clocks' difference varies
     assert after.busy_s.tolist() == pytest.approx([4.0, 3.0, 2.0, 1.0])
     fresh = PrometheusMetrics(lambda: bench.settings, bench.status, "test")
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -76,10 +75,12 @@ def read_page(
             name = labels["__name__"]
             labels["query"] = query_id
             order = labels_of(name)
-            if order is not None:
-                # A series that lacks one of its labels, or has no number, is not the agent's.
-                with contextlib.suppress(KeyError, ValueError):
-                    series[name][tuple([labels[label] for label in order])] = finite(one["value"][1])
+            if order is None:
+                continue
+            try:
+                series[name][tuple([labels[label] for label in order])] = finite(one["value"][1])
+            except (KeyError, ValueError):
+                continue  # a series that lacks one of its labels, or has no number, is not the agent's
     _check(target, query_id, [name for name in REQUIRED if not series.get(name)])
     series[names.AGENT_INFO][(target.application_id,)] = 1.0
     series[names.QUERY_INFO][(query_id, run_id)] = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -44,8 +44,10 @@ def read_series(
     kept = [marks[at] for at in read_less(len(marks), len(end.group_ids)).tolist()]
     readings = _Readings(kept, end.group_ids)
     for one in _found(connection, target, kept):
-        with contextlib.suppress(KeyError, ValueError):  # labels or numbers that are none: not the agent's
+        try:
             readings.add(one["metric"], one["values"])
+        except (KeyError, ValueError):
+            continue  # labels or numbers that are none: not the agent's
     return series_of(readings.totals(end.at_s - kept[-1].at_s))  # on the operator's clock
 
 
@@ -61,6 +63,7 @@ class _Readings:
         self._found: list[int] = []
         self._groups = {name: np.zeros((len(group_ids), len(kept))) for name in _OF_GROUPS}
         self._groups[names.GROUP_EXECUTOR_ID] = np.full((len(group_ids), len(kept)), float(UNKNOWN))
+        self._together: dict[str, tuple[list[int], list[list[float]]]] = defaultdict(lambda: ([], []))
         self._figures: list[dict[Figure, float]] = [{} for _ in kept]
         self._executors: list[set[str]] = [set() for _ in kept]
 
@@ -69,7 +72,11 @@ class _Readings:
         name = labels["__name__"]
         rows, cells = self._cells(values)
         if name in self._groups:
-            self._add_group(self._groups[name], labels, rows, cells)
+            column = self._columns.get((int(labels["operator"]), int(labels["partition"])))
+            if column is not None:
+                columns, together = self._together[name]
+                columns.append(column)
+                together.append(cells)
         elif name == names.EXECUTOR_CORES:
             for row in rows:
                 self._executors[row].add(labels["executor"])
@@ -85,20 +92,23 @@ class _Readings:
         """
         times = [at for at, _ in values]
         if times != self._times:
+            self._settle()
             self._times = times
             found = [(place, self._rows[float(at)]) for place, at in enumerate(times) if float(at) in self._rows]
             self._places, self._found = [place for place, _ in found], [row for _, row in found]
-        return self._found, [finite(values[place][1]) for place in self._places]
+        cells = [float(values[place][1]) for place in self._places]
+        finite(sum(cells))  # of which one is no number is none
+        return self._found, cells
 
-    def _add_group(
-        self, matrix: FloatArray, labels: Mapping[str, str], rows: Sequence[int], cells: Sequence[float]
-    ) -> None:
-        column = self._columns.get((int(labels["operator"]), int(labels["partition"])))
-        if column is not None:
-            matrix[column, rows] = np.fmax(matrix[column, rows], cells)
+    def _settle(self) -> None:
+        """Put the key groups' series that have samples at the same times in their places, all at once."""
+        for name, (columns, cells) in self._together.items():
+            np.fmax.at(self._groups[name], np.ix_(columns, self._found), np.array(cells))
+        self._together.clear()
 
     def totals(self, shift_s: float) -> list[Totals]:
         """A reading for each kept scrape, its time shifted by so many seconds."""
+        self._settle()
         busy_s, warmup_s, records = (self._groups[name] for name in _OF_GROUPS)
         owners = self._groups[names.GROUP_EXECUTOR_ID].astype(np.int64)
         return [

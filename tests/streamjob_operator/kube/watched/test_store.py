@@ -82,7 +82,9 @@ def test_lists_by_labels(wanted: dict[str, str]) -> None:
 
 @given(
     st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["driver", "executor"]), st.sampled_from("xyz"))),
-    st.fixed_dictionaries({}, optional={"spark-role": st.just("driver"), "app": st.sampled_from("xyz"), APPLICATION: st.just("spark-1")}),
+    st.fixed_dictionaries(
+        {}, optional={"spark-role": st.just("driver"), "app": st.sampled_from("xyz"), APPLICATION: st.just("spark-1")}
+    ),
 )
 def test_lists_are_the_same_whatever_has_places(told: list[tuple[str, str, str]], wanted: dict[str, str]) -> None:
     stores = [Store(PODS), Store(PODS, labels=(APPLICATION,), findable=("spark-role", "driver"))]
