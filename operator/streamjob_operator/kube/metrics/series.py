@@ -14,7 +14,7 @@ from streamjob_operator.kube.metrics.target import Mark, Target, any_of, quoted
 from streamjob_operator.measure.batches import QUERY_FIGURES, UNKNOWN, Figure, Totals, read_less, series_of
 from streamjob_operator.measure.page import STAGE_COUNTERS, Page, finite
 from streamjob_operator.series import BatchSeries
-from streamjob_planners.model import FloatArray, GroupId
+from streamjob_planners.model import GroupId
 
 MOST_SAMPLES = 600_000
 """Samples of one answer; a job with more within a window has no series."""

@@ -116,7 +116,8 @@ class Store:
 
     def _looked_for(self, labels: Mapping[str, str]) -> Collection[str]:
         """Those of the labels that have places."""
-        return labels if self._findable in labels.items() else self._labels & labels.keys()
+        name, value = self._findable or ("", "")
+        return labels if name and labels.get(name) == value else self._labels & labels.keys()
 
     def _words(self, document: Mapping[str, Any]) -> frozenset[Word]:
         metadata = document["metadata"]

@@ -80,11 +80,13 @@ def test_lists_by_labels(wanted: dict[str, str]) -> None:
     assert store.fitting("elsewhere", wanted) == []
 
 
+APPS = st.sampled_from("xyz")
+WANTED = {"spark-role": st.just("driver"), "app": APPS, APPLICATION: st.just("spark-1")}
+
+
 @given(
-    st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["driver", "executor"]), st.sampled_from("xyz"))),
-    st.fixed_dictionaries(
-        {}, optional={"spark-role": st.just("driver"), "app": st.sampled_from("xyz"), APPLICATION: st.just("spark-1")}
-    ),
+    st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["driver", "executor"]), APPS)),
+    st.fixed_dictionaries({}, optional=WANTED),
 )
 def test_lists_are_the_same_whatever_has_places(told: list[tuple[str, str, str]], wanted: dict[str, str]) -> None:
     stores = [Store(PODS), Store(PODS, labels=(APPLICATION,), findable=("spark-role", "driver"))]
