@@ -1,6 +1,7 @@
-"""What a pod template must be for pods to be made of it: maps where Kubernetes has maps, lists of maps where it has those.
+"""What a pod template must be for pods to be made of it: maps where Kubernetes has maps, lists of maps where lists.
 
-The API server sees to it by the CRD; a file that `streamjob validate` reads, and what was stored before, it does not.
+The CRD sees to it for what is applied now. Nobody else does for a file that `streamjob validate` reads, nor for what
+was stored before.
 """
 
 from __future__ import annotations
