@@ -9,6 +9,10 @@ from typing import Any
 MOST_GROUPS = 200_000
 """Key groups of one query, all of its operators together."""
 MOST_EXECUTORS = 10_000
+MOST_CORES = 10_000
+"""Task slots of one executor: settings may say more than there are processors, where tasks wait."""
+MOST_OPERATORS = 1_000
+"""Stateful operators of one query; Spark numbers them from 0."""
 _MOST_TEXT = 256  # characters of an id
 _MOST_ELEMENTS = 4 * MOST_GROUPS + 3 * MOST_EXECUTORS  # four things of every group, and what names executors
 _MOST_CONTAINERS = 64
@@ -45,6 +49,7 @@ class Kind:
 
 
 WHOLE = Kind(types=(int,), words="a whole number of 0 or more")
+CORES = dataclasses.replace(WHOLE, most=MOST_CORES)
 EXECUTORS = dataclasses.replace(WHOLE, most=MOST_EXECUTORS)
 SECONDS = Kind(types=(int, float), words="a number of seconds of 0 or more", most=_MOST_SECONDS)
 TEXT = Kind(types=(str,), words="text", most=_MOST_TEXT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 
-from streamjob_agent.kinds import MOST_EXECUTORS, MOST_GROUPS, TEXT, WireError, shown
+from streamjob_agent.kinds import MOST_EXECUTORS, MOST_GROUPS, MOST_OPERATORS, TEXT, WireError, shown
 
 
 def pack_owners(owners: Iterable[str | None]) -> str:
@@ -49,11 +49,15 @@ def pack_map(owners: Mapping[int, tuple[str | None, ...]]) -> dict[str, str]:
 
 
 def unpack_map(packed: Mapping[str, str], left: int = MOST_GROUPS) -> dict[int, tuple[str | None, ...]]:
-    """Inverse of :func:`pack_map`; raises WireError on text it could not have written, and beyond `left` groups."""
+    """Inverse of :func:`pack_map`; raises WireError on text it could not have written, and beyond `left` groups or
+    MOST_OPERATORS.
+    """
     unpacked: dict[int, tuple[str | None, ...]] = {}
     for operator, row in packed.items():
         if not (operator.isdecimal() and len(operator) < 19 and isinstance(row, str)):
             raise WireError(f"owners: {operator[:80]!r}: {shown(row)} given, an operator's number and text are needed")
+        if int(operator) >= MOST_OPERATORS:
+            raise WireError(f"owners: operator {operator!r} given, {MOST_OPERATORS - 1} is the most")
         unpacked[int(operator)] = unpack_owners(row, left)
         left -= len(unpacked[int(operator)])
     return unpacked

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from streamjob_agent.kinds import SENTENCE, TEXT, WHOLE, Kind, expect
 from streamjob_agent.wire import WIRE_VERSION, WireError
 
 T = TypeVar("T")
+NAME = dataclasses.replace(SENTENCE, most=10_000)
+"""Of a column, an operator or a query: people choose them."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,18 +122,27 @@ def _rows(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return rows
 
 
-_WHOLE = ("number", "operator", "partitions", "shuffle", "feeds", "source", "target", "batches")
-_AMOUNTS = ("state_bytes", "size_bytes", "records", "write_s", "wait_s", "rows_before_sums")
+_OR_NULL = WHOLE.or_null()
+_AMOUNT = Kind(types=(int, float), words="a number of 0 or more", most=1e18).or_null()
+_KINDS: Mapping[type, Mapping[str, Kind]] = {
+    KeyColumn: {"number": WHOLE, "name": NAME},
+    PlanOperator: {"operator": WHOLE, "kind": NAME, "partitions": WHOLE, "state_bytes": _AMOUNT},
+    PlanShuffle: {
+        "shuffle": WHOLE,
+        "operator": _OR_NULL,
+        "feeds": _OR_NULL,
+        **dict.fromkeys(("size_bytes", "records", "write_s", "wait_s", "rows_before_sums"), _AMOUNT),
+    },
+    PlanLink: {"source": WHOLE, "target": _OR_NULL, "shuffle": _OR_NULL},
+    QueryPlan: {"query_id": TEXT, "name": NAME.or_null(), "batches": WHOLE},
+}
 
 
 def _build(kind: type[T], fields: dict[str, Any]) -> T:
-    for name, value in fields.items():
-        if value is None or not (name in _WHOLE or name in _AMOUNTS):
-            continue
-        allowed = int if name in _WHOLE else (int, float)
-        if isinstance(value, bool) or not isinstance(value, allowed) or not value >= 0:
-            raise WireError(f"{name}: {str(value)[:80]!r} given, a number of 0 or more is needed")
+    """What a newer agent tells beside it is left out."""
+    expect(fields, _KINDS[kind])
+    known = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # all kinds are dataclasses
     try:
-        return kind(**fields)
+        return kind(**{name: value for name, value in fields.items() if name in known})
     except TypeError as error:
         raise WireError(f"{kind.__name__}: {error}") from error

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from streamjob_agent import kinds
 from streamjob_agent.kinds import (
+    CORES,
     EXECUTOR_IDS,
     EXECUTORS,
     LIST,
@@ -31,10 +32,13 @@ from streamjob_agent.packed import pack_map, pack_places, unpack_map, unpack_pla
 WIRE_VERSION = 1
 NOT_YET = ("NotAttached", "Attaching", "Starting")
 """The agent's reasons not to act before its self-test has run, which say nothing about what it can do."""
+STATES = ("Ok", *NOT_YET, "SparkConnectClient", "AttachFailed", "SelfTestFailed", "CallsFail")
+"""All its reasons. A newer agent may have more."""
 MOST_REPORTED = 1_000_000
 """Key groups of all queries of a status together; a message of a few bytes must not fill anybody's memory."""
 T = TypeVar("T")
 WireError = kinds.WireError
+MOST_CORES, MOST_GROUPS, MOST_OPERATORS = kinds.MOST_CORES, kinds.MOST_GROUPS, kinds.MOST_OPERATORS
 
 
 class GroupKey(NamedTuple):
@@ -312,7 +316,7 @@ _UNUSUAL_KINDS: Mapping[str, Kind] = {
 _EXECUTOR_KINDS: Mapping[str, Kind] = {
     "executor_id": TEXT,
     "host": TEXT,
-    "cores": WHOLE,
+    "cores": CORES,
     "state": TEXT,
     "groups": WHOLE,
 }

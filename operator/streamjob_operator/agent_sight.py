@@ -8,15 +8,15 @@ import numpy as np
 
 from streamjob_agent.wire import AgentStatus, QueryStatus, Unusual
 from streamjob_operator.observed import ExecutorView, Snapshot
-from streamjob_operator.queries import QueryPart
+from streamjob_operator.queries import QueryPart, too_many
 from streamjob_operator.sight import Longer, Sight, resting
 from streamjob_planners.model import GroupId
 
 
 def sight_of(status: AgentStatus, now_s: float) -> Sight | None:
-    """What the agent's status shows; None where no query with key groups runs."""
+    """What the agent's status shows; None where no query with key groups runs, or too many do."""
     queries = sorted((one for one in status.queries if any(one.owners.values())), key=lambda one: one.query_id)
-    if not queries:
+    if not queries or too_many(len(queries)):
         return None
     parts = _parts(queries)
     placed = [

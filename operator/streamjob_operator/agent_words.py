@@ -1,4 +1,4 @@
-"""How much of what an agent says is repeated: it goes into sentences, statuses and memories of ours. Pure.
+"""What of an agent's words is repeated: they go into sentences, statuses, logs and memories of ours. Pure.
 
 A job's own account writes it, and a status that is too large for the API server cannot be written at all.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from streamjob_agent.wire import AgentStatus, QueryStatus
+from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
+from streamjob_operator.unsteered import unsteered
 
 LONGEST_SENTENCE, LONGEST_WORD = 1000, 256
 
@@ -21,6 +22,7 @@ def shortened(status: AgentStatus) -> AgentStatus:
         reason=_cut(status.reason, LONGEST_WORD),
         message=_cut(status.message, LONGEST_SENTENCE),
         refused=None if status.refused is None else _cut(status.refused, LONGEST_SENTENCE),
+        executors=tuple(map(_executor, status.executors)),
         queries=tuple(map(_query, status.queries)),
     )
 
@@ -29,5 +31,14 @@ def _query(query: QueryStatus) -> QueryStatus:
     return query if query.name is None else dataclasses.replace(query, name=_cut(query.name, LONGEST_WORD))
 
 
+def _executor(executor: ExecutorStatus) -> ExecutorStatus:
+    words = (executor.host, executor.state)
+    if all(map(str.isprintable, words)):
+        return executor
+    host, state = (_cut(one, LONGEST_WORD) for one in words)
+    return dataclasses.replace(executor, host=host, state=state)
+
+
 def _cut(text: str, most: int) -> str:
+    text = " ".join(unsteered(text[: 2 * most]).split())  # one line, in logs too
     return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import json
 import math
 import types
 import typing
@@ -61,15 +62,27 @@ def _finite(value: float) -> float:
     return value
 
 
+class _Wrong(ValueError):
+    """What is wrong, and at which place of the document: `at` grows from within."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.at = ""
+
+    def within(self, place: str) -> _Wrong:
+        self.at = place + self.at
+        return self
+
+
 def decode(kind: type[T], document: Any) -> T:
     """Inverse of :func:`encode` for a dataclass; a field that is missing takes its default, an unknown one is left out.
 
-    Raises ValueError when a needed field is missing or a value has the wrong form.
+    Raises ValueError with the field, the value and what is needed where a value is not what :func:`encode` gives.
     """
     try:
         return typing.cast(T, _decode(kind, document))
-    except (TypeError, KeyError, AttributeError, IndexError) as error:
-        raise ValueError(f"{kind.__name__}: {error}") from error
+    except _Wrong as wrong:
+        raise ValueError(f"{wrong.at.lstrip('.') or kind.__name__}: {wrong}") from wrong
 
 
 def _decode(kind: Any, document: Any) -> Any:
@@ -77,30 +90,117 @@ def _decode(kind: Any, document: Any) -> Any:
     if origin in (types.UnionType, typing.Union):
         return _decode_optional(kind, document)
     if origin is np.ndarray:
-        return np.array(document, dtype=_dtype(kind))
+        return _decode_array(_dtype(kind), document)
     if kind is sparse.csr_array:
-        rows, columns = document["at"]
-        return sparse.csr_array((document["values"], (rows, columns)), shape=tuple(document["shape"]))
+        return _decode_matrix(document)
     if origin in (tuple, Sequence):
         items = typing.get_args(kind)
         return _decode_tuple((*items, ...) if origin is Sequence else items, document)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         item = typing.get_args(kind)[1]
-        return {key: _decode(item, value) for key, value in document.items()}
+        return {key: _within(f".{key[:80]}", item, value) for key, value in _object(document).items()}
     return _decode_one(kind, document)
+
+
+def _within(place: str, kind: Any, document: Any) -> Any:
+    try:
+        return _decode(kind, document)
+    except _Wrong as wrong:
+        raise wrong.within(place) from None
 
 
 def _decode_one(kind: Any, document: Any) -> Any:
     if kind is Any:
         return document
     if kind is GroupId:
-        operator, partition = document.split("/")
-        return GroupId(operator=int(operator), partition=int(partition))
+        return _group(document)
     if dataclasses.is_dataclass(kind):
-        hints = _hints(typing.cast(type, kind))
-        known = {name: _decode(hints[name], value) for name, value in document.items() if name in hints}
-        return typing.cast(type, kind)(**known)
-    return kind(document)
+        return _decode_fields(typing.cast(type, kind), _object(document))
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        known = {one.value: one for one in kind}
+        if not isinstance(document, str) or document not in known:
+            raise _needed(document, f"one of {', '.join(map(str, known))}")
+        return known[document]
+    return _decode_plain(kind, document)
+
+
+def _decode_fields(kind: type, document: dict[str, Any]) -> Any:
+    hints = _hints(kind)
+    known = {name: _within(f".{name}", hints[name], value) for name, value in document.items() if name in hints}
+    for field in dataclasses.fields(kind):
+        if field.name not in known and field.default is field.default_factory is dataclasses.MISSING:
+            raise _Wrong("this field is missing").within(f".{field.name}")
+    try:
+        return kind(**known)
+    except ValueError as error:  # a value that judges its own fields
+        raise _Wrong(str(error)) from error
+
+
+def _decode_plain(kind: Any, document: Any) -> Any:
+    """Text, a number, or true or false, as JSON has them: no one of them is read as another."""
+    if kind is float:
+        return _number(document)
+    if kind is int and isinstance(document, float) and document.is_integer():
+        return int(document)
+    if type(document) is not kind:
+        raise _needed(document, _WORDS[kind])
+    return document
+
+
+def _number(document: Any) -> float:
+    try:
+        number = float(document) if isinstance(document, int | float) and not isinstance(document, bool) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise _needed(document, _WORDS[float])
+    return number
+
+
+def _group(document: Any) -> GroupId:
+    operator, _, partition = document.partition("/") if isinstance(document, str) else ("", "", "")
+    if not all(one.isascii() and one.isdecimal() and len(one) < _MOST_DIGITS for one in (operator, partition)):
+        raise _needed(document, "OPERATOR/PARTITION, two whole numbers,")
+    return GroupId(operator=int(operator), partition=int(partition))
+
+
+def _decode_array(dtype: Any, document: Any) -> Any:
+    """A list of numbers, or of lists of as many numbers."""
+    if not isinstance(document, list):
+        raise _needed(document, "a list")
+    try:
+        found = np.array(document)
+        wanted = found.astype(dtype)
+    except (ValueError, TypeError, OverflowError):
+        raise _Wrong("a list of numbers, or of lists of equal length, is needed") from None
+    if found.size and not (_alike(found.dtype, np.dtype(dtype)) and np.array_equal(found, wanted)):  # NaN is not equal
+        raise _Wrong(f"{_ARRAYS[np.dtype(dtype).kind]} are needed, and nothing else")
+    return wanted
+
+
+def _alike(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Whether numbers of the one kind may stand for those of the other; of true and false only themselves may."""
+    return found.kind in ("b" if wanted.kind == "b" else "iuf")
+
+
+def _decode_matrix(document: Any) -> Any:
+    """Coordinates and values; its shape is held against what it must be before memory is made for as many rows."""
+    parts = _object(document)
+    shape, at = parts.get("shape"), parts.get("at")
+    if not (isinstance(shape, list) and len(shape) == 2 and all(type(one) is int for one in shape)):
+        raise _needed(shape, "two whole numbers").within(".shape")
+    if not all(0 <= one <= MOST_ROWS for one in shape):
+        raise _needed(shape, f"rows and columns of at most {MOST_ROWS}").within(".shape")
+    if not (isinstance(at, list) and len(at) == 2):
+        raise _needed(at, "a list of rows and one of columns").within(".at")
+    rows, columns = (_decode_array(np.int64, one) for one in at)
+    values = _decode_array(np.float64, parts.get("values"))
+    if not (rows.shape == columns.shape == values.shape and rows.ndim == 1 and bool(np.isfinite(values).all())):
+        raise _Wrong("a row, a column and a finite number are needed for each cell")
+    try:
+        return sparse.csr_array((values, (rows, columns)), shape=tuple(shape))
+    except ValueError as error:
+        raise _Wrong(f"cells and shape do not fit: {error}") from None
 
 
 def _decode_optional(kind: Any, document: Any) -> Any:
@@ -111,9 +211,27 @@ def _decode_optional(kind: Any, document: Any) -> Any:
 
 
 def _decode_tuple(items: tuple[Any, ...], document: Any) -> tuple[Any, ...]:
-    if items[1:] == (...,):
-        return tuple(_decode(items[0], value) for value in document)
-    return tuple(_decode(item, value) for item, value in zip(items, document, strict=True))
+    if not isinstance(document, list):
+        raise _needed(document, "a list")
+    endless = items[1:] == (...,)
+    if not endless and len(items) != len(document):
+        raise _Wrong(f"{len(document)} entries given, {len(items)} are needed")
+    kinds = (items[0] for _ in document) if endless else items
+    return tuple(_within(f"[{at}]", item, value) for at, (item, value) in enumerate(zip(kinds, document, strict=True)))
+
+
+def _object(document: Any) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        raise _needed(document, "an object")
+    return document
+
+
+def _needed(document: Any, what: str) -> _Wrong:
+    try:
+        given = json.dumps(document)
+    except (ValueError, RecursionError):  # a number of thousands of digits, an object without end
+        given = "a value that cannot be shown"
+    return _Wrong(f"{given if len(given) <= 80 else given[:77] + '...'} given, {what} is needed")
 
 
 def _dtype(kind: Any) -> Any:
@@ -124,3 +242,10 @@ def _dtype(kind: Any) -> Any:
 @functools.cache
 def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
+
+
+MOST_ROWS = 1_000_000
+"""Of a matrix, as many as there are key groups: far more than any job has."""
+_MOST_DIGITS = 10
+_WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
+_ARRAYS = {"b": "true and false", "i": "whole numbers", "f": "finite numbers"}

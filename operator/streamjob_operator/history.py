@@ -10,7 +10,7 @@ import dataclasses
 import json
 import os
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from streamjob_operator.codec import decode, encode
@@ -74,6 +74,13 @@ class History:
         return next(iter(self.of_kind(JOB)[-1:]), {})
 
 
+def cycles_of(path: str | pathlib.Path) -> Iterator[CycleRecord]:
+    """The cycles of a file, one after another, oldest first; raises HistoryError as :func:`read_history` does."""
+    for number, document in _lines(pathlib.Path(path)):
+        if document["kind"] == CYCLE:
+            yield _cycle(path, number, document)
+
+
 def read_history(path: str | pathlib.Path) -> History:
     """Read a file; raises HistoryError with a sentence when a whole line cannot be understood."""
     cycles: list[CycleRecord] = []
@@ -82,22 +89,30 @@ def read_history(path: str | pathlib.Path) -> History:
         if document["kind"] != CYCLE:
             notes.append(document)
             continue
-        try:
-            cycles.append(decode(CycleRecord, document))
-        except ValueError as error:
-            raise HistoryError(f"{path}, line {number}: {error}") from error
+        cycles.append(_cycle(path, number, document))
     return History(cycles=tuple(cycles), notes=tuple(notes))
+
+
+def _cycle(path: str | pathlib.Path, number: int, document: dict[str, Any]) -> CycleRecord:
+    try:
+        return decode(CycleRecord, document)
+    except ValueError as error:
+        raise HistoryError(f"{path}, line {number}: {error}") from error
 
 
 def _lines(path: pathlib.Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        with path.open("rb") as file:
+            yield from _documents(path, file)
     except OSError as error:
         raise HistoryError(f"{path}: {error.strerror or error}") from error
+
+
+def _documents(path: pathlib.Path, lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(lines, start=1):
         try:
             document = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue  # empty, or torn by a crash while it was written
         if not isinstance(document, dict) or "kind" not in document:
             raise HistoryError(f"{path}, line {number}: not a line of a history")

@@ -35,7 +35,7 @@ def from_json(text: str) -> Memory:
     """Inverse of :func:`to_json`; raises UnreadableMemory with a sentence on anything else."""
     try:
         document: Any = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableMemory(f"it is not JSON: {error}") from error
     version = document.get("version") if isinstance(document, dict) else None
     if version != Memory().version:

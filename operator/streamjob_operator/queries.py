@@ -6,6 +6,9 @@ import dataclasses
 
 from streamjob_planners.model import GroupId
 
+MOST_QUERIES = 64
+"""Queries of one driver that are planned together: as many as a PartitionMap holds."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class QueryPart:
@@ -24,3 +27,12 @@ class QueryPart:
         """The key group as the query itself numbers it; None for another query's."""
         at = group.operator - self.first_operator
         return GroupId(operator=at, partition=group.partition) if 0 <= at < self.operators else None
+
+
+def too_many(queries: int) -> str | None:
+    """A sentence where there are more than are planned together."""
+    if queries <= MOST_QUERIES:
+        return None
+    return (
+        f"{queries} streaming queries with key groups run in one driver, at most {MOST_QUERIES} are planned together."
+    )

@@ -24,6 +24,7 @@ EXECUTOR_COLOURS = ("#1c7ed6", "#f08c00", "#2f9e44", "#9c36b5", "#e8590c", "#099
 PHASE_COLOURS = ("#f1f3f5", "#ffffff")
 STYLE: Any = {
     "svg.fonttype": "none",
+    "text.parse_math": False,  # names are not ours: $ is a dollar
     "font.family": ["DejaVu Sans", "sans-serif"],
     "font.size": 9,
     "text.color": INK,

@@ -1,11 +1,20 @@
-"""Where commands print tables: a terminal as wide as it is, or a file or pipe in which nothing is cut."""
+"""Where commands print: a terminal as wide as it is, or a file or pipe in which nothing is cut.
+
+What is printed quotes what others wrote: jobs' agents, files, Prometheus. So brackets are brackets, and no character
+steers the terminal of whoever reads it.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
+from typing import IO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from streamjob_operator.unsteered import unsteered
 
 PIPED_COLUMNS = 240
 """Wide enough for the names of jobs and their reasons; rich takes 80 where nobody tells, and cuts."""
@@ -14,4 +23,16 @@ PIPED_COLUMNS = 240
 def console() -> Console:
     """For what a command prints once. COLUMNS in the environment is the person's word."""
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(width=PIPED_COLUMNS if piped else None)
+    return Plain(width=PIPED_COLUMNS if piped else None)
+
+
+class Plain(Console):
+    """A console that takes text for text."""
+
+    def __init__(self, *, width: int | None = None, file: IO[str] | None = None) -> None:
+        super().__init__(width=width, file=file, markup=False, emoji=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """See rich.console.Console."""
+        for one in super().render(renderable, options):
+            yield one if one.control else Segment(unsteered(one.text), one.style)

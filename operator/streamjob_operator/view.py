@@ -9,6 +9,7 @@ from rich.live import Live
 
 from streamjob_operator.digest import CycleDigest, digest
 from streamjob_operator.spec import StreamJob
+from streamjob_operator.terminal import Plain
 from streamjob_operator.values import CycleRecord
 from streamjob_operator.view_panels import line, screen
 
@@ -21,7 +22,7 @@ class LiveView:
     def __init__(self, job: StreamJob | None = None, console: Console | None = None) -> None:
         self._name = job.metadata.name if job else "job"
         self._bound_pct = job.spec.balancing.max_load_distance if job else None
-        self._console = console or Console()
+        self._console = console or Plain()
         self._past: deque[CycleDigest] = deque(maxlen=REMEMBERED_CYCLES)
         self._moves_done = 0
         self._live: Live | None = None

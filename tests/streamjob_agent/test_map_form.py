@@ -74,7 +74,8 @@ statuses = st.builds(
     generation_applied=st.none() | whole,
     refused=st.none() | texts,
     executors=st.lists(
-        st.builds(ExecutorStatus, executor_id=ids, host=texts, cores=whole, state=texts, groups=whole), max_size=3
+        st.builds(ExecutorStatus, executor_id=ids, host=texts, cores=st.integers(0, 10_000), state=texts, groups=whole),
+        max_size=3,
     ).map(tuple),
     queries=st.lists(
         st.builds(

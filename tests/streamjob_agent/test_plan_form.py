@@ -80,6 +80,16 @@ def test_what_was_written_is_read() -> None:
         (lambda d: d["plans"][0]["shuffles"][0].update(size_bytes=-1), "size_bytes: '-1' given, a number of 0"),
         (lambda d: d["plans"][0]["shuffles"][0].update(shuffle=True), "shuffle: 'True' given"),
         (lambda d: d["plans"][0]["operators"][0].pop("kind"), "PlanOperator: .*kind"),
+        (lambda d: d["plans"][0]["operators"][0].update(kind=["a"]), "kind: .* given, text is needed"),
+        (lambda d: d["plans"][0]["operators"][0]["key"][0].update(name=7), "name: '7' given, text is needed"),
+        (lambda d: d["plans"][0]["operators"][0]["key"][0].update(number=None), "number: 'None' given, a whole"),
+        (lambda d: d["plans"][0].update(query_id=None), "query_id: 'None' given, text is needed"),
+        (lambda d: d["plans"][0].update(name={}), "name: .* given, text, or null is needed"),
+        (
+            lambda d: d["plans"][0]["shuffles"][0].update(records=float("inf")),
+            "records: 'inf' given, 1e.18 is the most",
+        ),
+        (lambda d: d["plans"][0]["shuffles"][0].update(records=float("nan")), "records: 'nan' given, a number"),
     ],
 )
 def test_anything_else_is_refused_with_the_field(change, said) -> None:
@@ -87,6 +97,14 @@ def test_anything_else_is_refused_with_the_field(change, said) -> None:
     change(document)
     with pytest.raises(WireError, match=said):
         plans_from_json(json.dumps(document))
+
+
+def test_what_a_newer_agent_tells_beside_it_is_left_out() -> None:
+    document = json.loads(plans_to_json([PLAN]))
+    plan = document["plans"][0]
+    for part in (plan, plan["operators"][0], plan["operators"][0]["key"][0], plan["shuffles"][0], plan["links"][0]):
+        part["newer"] = [1]
+    assert plans_from_json(json.dumps(document)) == (PLAN,)
 
 
 def test_what_is_not_json_is_refused() -> None:

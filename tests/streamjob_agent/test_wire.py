@@ -58,7 +58,7 @@ executor_statuses = st.builds(
     ExecutorStatus,
     executor_id=ids,
     host=st.text(max_size=9),
-    cores=whole,
+    cores=st.integers(0, 10_000),
     state=st.sampled_from(["ready", "draining", "leaving", "dead"]),
     groups=whole,
 )
@@ -214,3 +214,22 @@ def test_no_field_of_a_status_may_be_of_another_kind(wrong: Any) -> None:
 def test_a_part_of_the_self_test_is_text() -> None:
     with pytest.raises(WireError, match="self_test, moves: "):
         status_from_json(json.dumps({**REPORT, "self_test": {"moves": ["ok"]}}))
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        (
+            {"executors": [{**REPORT["executors"][0], "cores": 10**9}]},
+            "executors, cores: '1000000000' given, 10000 is the most",
+        ),
+        (
+            {"queries": [{**REPORT["queries"][0], "owners": {"1000": "0"}}]},
+            "owners: operator '1000' given, 999 is the most",
+        ),
+    ],
+)
+def test_what_is_made_by_number_is_bounded(fields: dict[str, Any], sentence: str) -> None:
+    """A table of as many slots or operators would fill the memory of whoever reads it."""
+    with pytest.raises(WireError, match=sentence):
+        status_from_json(json.dumps({**REPORT, **fields}))

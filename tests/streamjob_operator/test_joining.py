@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from worlds import even, series_with
 
+from streamjob_agent.map_plan import MOST_OTHERS
 from streamjob_operator.measure.joining import IDLE_WEIGHT, LEVELS_APART, join
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.queries import MOST_QUERIES
 from streamjob_operator.values import Snapshot
 from streamjob_planners.model import FloatArray, GroupId
 
@@ -43,6 +46,15 @@ def rows(query: Snapshot, per_batch: FloatArray, row_s: float, count: int) -> Sn
 def test_a_single_query_is_as_it_was() -> None:
     alone = part("a", batches=10, batch_s=2.0, busy_s=(1.0, 1.0))
     assert join([alone], NAMES, {}) == alone
+
+
+def test_more_queries_than_a_map_holds_are_told() -> None:
+    assert MOST_QUERIES == MOST_OTHERS + 1
+    one = part("a", batches=10, batch_s=1.0, busy_s=(1.0, 1.0))
+    many = [dataclasses.replace(one, query_id=f"{at:03}") for at in range(MOST_QUERIES + 1)]
+    assert len(join(many[1:], {}, {}).queries) == MOST_QUERIES
+    with pytest.raises(Unavailable, match="65 streaming queries with key groups run in one driver, at most 64 are"):
+        join(many, {}, {})
 
 
 def test_operators_get_numbers_of_their_own_by_query() -> None:

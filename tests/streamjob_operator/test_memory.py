@@ -47,6 +47,7 @@ def test_no_file_is_a_new_memory(tmp_path: Path) -> None:
     ("text", "why"),
     [
         ("", "not JSON"),
+        ("[" * 100_000, "not JSON"),
         ('{"version": 1, "generation": 3', "not JSON"),
         ("[]", "version None"),
         ('{"version": 99}', "version 99"),

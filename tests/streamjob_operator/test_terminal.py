@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from rich.table import Table
+from rich.text import Text
 
 from streamjob_operator.terminal import console
+from streamjob_operator.unsteered import unsteered
 
 LONG = "a-job-with-a-name-" * 4
 
@@ -25,3 +27,20 @@ def test_names_are_whole_in_a_pipe(capsys: pytest.CaptureFixture[str], monkeypat
 def test_a_person_may_ask_for_less(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     assert max(len(line) for line in printed(capsys).splitlines()) <= 60
+
+
+def test_what_others_wrote_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """Square brackets are no markup, and nothing that a job's agent says steers a person's terminal."""
+    table = Table("job", title="[red]title")
+    table.add_row("sparkConf[spark.x] [/red] :smile:")
+    table.add_row(Text("\x1b[2Jgone \x9b31m \u202edesrever \x07"))
+    console().print(table)
+    out = capsys.readouterr().out
+    assert "[red]title" in out
+    assert "sparkConf[spark.x] [/red] :smile:" in out
+    assert not set(out) & set("\x1b\x9b\u202e\x07")
+    assert "\ufffd[2Jgone" in out
+
+
+def test_text_of_any_language_stays() -> None:
+    assert unsteered("naïve 東京 \xa0 x\n") == "naïve 東京 \xa0 x\n"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import streamjob_agent
+from streamjob_agent import wire
 
 SOURCE = Path(streamjob_agent.__file__).parent
 STATES = {
@@ -43,7 +44,7 @@ def checked() -> tuple[dict[str, str], dict[str, str]]:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.glob("**/*.py"))]
     states = {code for tree in trees for node in ast.walk(tree) for code in _states(node)}
     refusals = {code for tree in trees for node in ast.walk(tree) for code in _refusals(node)} - {"Authorization"}
-    for found, told in ((states, STATES), (refusals, REFUSALS)):
+    for found, told in ((states, STATES), (set(wire.STATES), STATES), (refusals, REFUSALS)):
         if found != set(told):
             raise ValueError(f"codes of the agent and their descriptions differ: {sorted(found ^ set(told))}")
     return STATES, REFUSALS

@@ -15,6 +15,8 @@ import numpy as np
 
 from streamjob_operator.measure.joined_arrays import blocks, columns, optional
 from streamjob_operator.measure.joined_series import joined_series
+from streamjob_operator.ports import Unavailable
+from streamjob_operator.queries import too_many
 from streamjob_operator.values import ExecutorView, QueryPart, QueryRates, Snapshot, StageView
 from streamjob_planners.model import GroupId
 
@@ -47,7 +49,13 @@ class Share:
 def join(
     snapshots: Sequence[Snapshot], names: Mapping[str, str], unmeasured: Mapping[str, tuple[str, ...]]
 ) -> Snapshot:
-    """One snapshot of all, (at least one); a single one as it is. `names` are what people call the queries, by id."""
+    """One snapshot of all, (at least one); a single one as it is. `names` are what people call the queries, by id.
+
+    Raises Unavailable for more than are planned together.
+    """
+    trouble = too_many(len(snapshots))
+    if trouble is not None:
+        raise Unavailable(trouble)
     if len(snapshots) == 1:
         return dataclasses.replace(snapshots[0], unmeasured=unmeasured)
     lead = min(snapshots, key=lambda one: (one.rates.batches == 0, -len(one.group_ids), one.query_id))

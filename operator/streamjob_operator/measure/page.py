@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
@@ -11,7 +10,9 @@ import numpy as np
 from prometheus_client.parser import text_string_to_metric_families
 
 from streamjob_agent import metric_names as names
+from streamjob_agent.wire import MOST_CORES, MOST_GROUPS, MOST_OPERATORS
 from streamjob_operator.ports import Ended, Unavailable
+from streamjob_operator.queries import too_many
 from streamjob_planners.model import FloatArray, GroupId
 
 Labels = tuple[str, ...]
@@ -47,7 +48,8 @@ _LABELS: Mapping[str, Labels] = {
     names.AGENT_INFO: ("application",),
 }
 _QUERY = ("query",)
-MOST_NUMBER = 2**31 - 1  # of operators and partitions, as Spark counts them
+MOST_VALUE = 1e18
+"""Of a series: a thousandfold of what the largest job counts in bytes or nanoseconds. Squares of more are none."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +135,7 @@ def _told(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> 
         counters={name: _column(series.get(name, {}), rows) for name in (*GROUP_COUNTERS, *SPARSE_COUNTERS)},
         state_bytes=_column(series.get(names.GROUP_STATE_BYTES, {}), rows),
         traffic=_traffic(series.get(names.TRAFFIC_BYTES, {}), query[0]),
-        executors={(one[0], one[1]): int(cores) for one, cores in series.get(names.EXECUTOR_CORES, {}).items()},
+        executors={(one[0], one[1]): _cores(cores) for one, cores in series.get(names.EXECUTOR_CORES, {}).items()},
         executor_states={one[0]: one[1] for one, is_so in series.get(names.EXECUTOR_STATE, {}).items() if is_so},
         executor_busy_s=_by_executor(series.get(names.EXECUTOR_BUSY_SECONDS, {})),
         memory_used_bytes=_by_executor(series.get(names.EXECUTOR_MEMORY_USED, {})),
@@ -158,9 +160,9 @@ def labels_of(name: str) -> Labels | None:
 
 
 def finite(value: float | str) -> float:
-    """A value of a series; raises ValueError for NaN and the like, of which no load is made."""
+    """A value of a series; raises ValueError for NaN and what is too large, of which no load is made."""
     number = float(value)
-    if not math.isfinite(number):
+    if not abs(number) <= MOST_VALUE:  # NaN, too
         raise ValueError(f"{value} is no number")
     return number
 
@@ -189,14 +191,24 @@ def _running_queries(series: Mapping[str, Series]) -> list[tuple[str, str]]:
         if not running and series.get(names.QUERY_BATCHES):
             raise Ended("Every query of the driver has ended.")
         raise Unavailable("No streaming query with key groups runs yet.")
+    trouble = too_many(len(groups.keys() & running.keys()))
+    if trouble is not None:
+        raise Unavailable(trouble)
     return sorted(((one, run) for one, run in running.items() if groups[one]), key=lambda one: (-groups[one[0]], one))
 
 
 def _group(labels: Labels) -> GroupId:
     operator, partition = int(labels[0]), int(labels[1])
-    if not (0 <= operator <= MOST_NUMBER and 0 <= partition <= MOST_NUMBER):
+    if not (0 <= operator < MOST_OPERATORS and 0 <= partition < MOST_GROUPS):
         raise ValueError(f"{operator}/{partition} is no key group")
     return GroupId(operator=operator, partition=partition)
+
+
+def _cores(value: float) -> int:
+    """Slots of an executor, of which tables are made by number."""
+    if not 1 <= value <= MOST_CORES:
+        raise ValueError(f"{value} are no slots")
+    return int(value)
 
 
 def _column(values: Series, rows: list[tuple[GroupId, Labels]]) -> FloatArray:

@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from streamjob_agent.wire import MOST_CORES
 from streamjob_operator.codec import decode, encode
-from streamjob_operator.history import HistoryError, read_history
+from streamjob_operator.history import HistoryError, cycles_of
+from streamjob_operator.measure.page import MOST_VALUE
 from streamjob_operator.steps.batching import live
-from streamjob_operator.values import CycleRecord, Memory, Snapshot
+from streamjob_operator.values import CycleRecord, ExecutorView, Memory, QueryRates, Snapshot, StageView
 from streamjob_planners.collocation.remote_cost import Evidence
 
 KIND, VERSION = "snapshot", 1
@@ -91,14 +93,15 @@ def read_moment(path: Path) -> Moment:
 
 
 def _from_history(path: Path) -> Moment:
+    newest = None
     try:
-        cycles = read_history(path).cycles
+        for cycle in cycles_of(path):  # one at a time: a day of a large job is more than fits in memory
+            newest = moment_of(cycle) or newest
     except HistoryError as error:
         raise SnapshotError(f"{error}.") from error
-    moments = [moment for moment in map(moment_of, cycles) if moment is not None]
-    if not moments:
+    if newest is None:
         raise SnapshotError(f"{path}: no cycle of this history measured anything.")
-    return moments[-1]
+    return newest
 
 
 def _from_document(path: Path) -> Moment:
@@ -106,12 +109,12 @@ def _from_document(path: Path) -> Moment:
         document: Any = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SnapshotError(f"{path}: {error.strerror or error}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SnapshotError(f"{path}: this is not JSON: {error}.") from error
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise SnapshotError(f'{path}: this is not a snapshot; an object with "kind": "{KIND}" is needed.')
     if document.get("version") != VERSION:
-        raise SnapshotError(f"{path}: version {document.get('version')!r} given, {VERSION} is read.")
+        raise SnapshotError(f"{path}: version {str(document.get('version'))[:80]} given, {VERSION} is read.")
     try:
         return decode(Moment, document)
     except ValueError as error:
@@ -120,8 +123,8 @@ def _from_document(path: Path) -> Moment:
 
 def _trouble(snapshot: Snapshot) -> str | None:
     """What makes planning on a snapshot impossible, None when nothing does. The load model checks the rest."""
-    troubles = (*_lengths(snapshot), *_traffic(snapshot), *_stages(snapshot), *_memory(snapshot), *_fleet(snapshot))
-    return next(iter(troubles), None)
+    troubles = (_lengths, _traffic, _stages, _memory, _fleet, _numbers)
+    return next((trouble for look in troubles for trouble in look(snapshot)), None)
 
 
 def _lengths(snapshot: Snapshot) -> Iterator[str]:
@@ -130,11 +133,17 @@ def _lengths(snapshot: Snapshot) -> Iterator[str]:
         yield "no key group was measured"
     for name in _COLUMNS:
         values = getattr(snapshot, name)
-        if values is not None and len(values) != n_groups:
-            yield f"{name}: {len(values)} values given for {n_groups} key groups"
+        if values is not None and np.shape(values) != (n_groups,):
+            yield f"{name}: {_count(np.shape(values))} values given for {n_groups} key groups"
+    if len(set(snapshot.group_ids)) < n_groups:
+        yield "group_ids: a key group is given twice, each may be once"
     trouble = None if snapshot.series is None else snapshot.series.trouble(n_groups)
     if trouble is not None:
         yield f"series: {trouble}"
+
+
+def _count(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))
 
 
 def _traffic(snapshot: Snapshot) -> Iterator[str]:
@@ -168,5 +177,24 @@ def _fleet(snapshot: Snapshot) -> Iterator[str]:
     executors = live(snapshot)
     if not executors:
         yield "no executor is ready or draining"
-    if any(executor.cores < 1 for executor in executors):
-        yield "cores: every executor needs at least one"
+    if not all(1 <= executor.cores <= MOST_CORES for executor in executors):
+        yield f"cores: every executor needs at least one, and has at most {MOST_CORES}"
+    if len({executor.executor_id for executor in executors}) < len(executors):
+        yield "executors: an executor_id is given twice, each may be once"
+
+
+def _numbers(snapshot: Snapshot) -> Iterator[str]:
+    """Numbers that no measurement is: what is computed with them is none either."""
+    parts: list[tuple[str, Snapshot | QueryRates | ExecutorView | StageView]] = [("", snapshot)]
+    parts += [("rates, ", snapshot.rates), *(("executors, ", one) for one in snapshot.executors)]
+    parts += [("stages, ", one) for one in snapshot.stages]
+    for where, part in parts:
+        for field in dataclasses.fields(part):
+            value = getattr(part, field.name)
+            if isinstance(value, int | float | np.ndarray) and not bool(np.all(np.abs(value) <= MOST_VALUE)):
+                yield f"{where}{field.name}: a number above {MOST_VALUE:g} given, which is the most"
+    rates = snapshot.rates
+    for name in ("batches", "mean_batch_s", "other_busy_s", "trigger_interval_s", "input_rps", "lag_rows"):
+        value = getattr(rates, name)
+        if value is not None and value < 0:
+            yield f"rates, {name}: {value:g} given, a number of 0 or more is needed"

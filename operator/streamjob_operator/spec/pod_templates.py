@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from streamjob_operator.spec.pod_shapes import shape_mistakes
 from streamjob_operator.spec.sentences import Mistake, shown
 
 Template = Mapping[str, Any]
@@ -51,6 +52,7 @@ def template_mistakes(template: Template, role: str) -> Iterator[Mistake]:
     """What the template of `driver` or `executor` may not say; paths are within the template."""
     metadata, spec = _map(template.get("metadata")), _map(template.get("spec"))
     main = main_container(spec, role)
+    yield from shape_mistakes(template)
     yield from _named(metadata)
     if role == DRIVER:
         yield from _drivers(spec)

@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO, cast
 
-from rich.console import Console
-
 from streamjob_operator.agent_http.client import address_from, fixed_address
 from streamjob_operator.signals import stop_on_signals
 from streamjob_operator.spec import Application, StreamJob
 from streamjob_operator.standalone.launcher import Driver, DriverError
 from streamjob_operator.standalone.output import Output
 from streamjob_operator.standalone.supervisor import Supervisor
+from streamjob_operator.terminal import Plain
 
 HISTORY, REPORT = "history.jsonl", "report.html"
 
@@ -28,7 +27,7 @@ def run_session(job: StreamJob, path: Path, out: Path, duration_s: float | None,
 
     Raises DriverError when the job cannot be started.
     """
-    console = Console(file=cast(TextIO, Output(sys.stdout)))
+    console = Plain(file=cast(TextIO, Output(sys.stdout)))
 
     def tell(sentence: str) -> None:
         console.print(sentence, markup=False, highlight=False, soft_wrap=True)

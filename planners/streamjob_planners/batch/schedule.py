@@ -33,8 +33,9 @@ def finish_many_s(rows_s: FloatArray, owner: IntArray, slots: IntArray, speed: F
     turns = _turns(owner, slots.size)
     if len(turns) * STEP > rows_s.size:
         return np.array([finish_s(one, owner, slots, speed) for one in rows_s]).reshape(len(rows_s), slots.size)
-    # Slots that a node does not have are never free first, and nodes that have no task left add nothing.
-    free_at_s = np.zeros((len(rows_s), slots.size, int(slots.max(initial=1))))
+    # Slots that a node does not have are never free first, nodes that have no task left add nothing, and no node uses
+    # more slots than it has turns.
+    free_at_s = np.zeros((len(rows_s), slots.size, max(1, min(int(slots.max(initial=1)), len(turns)))))
     free_at_s[:, slots[:, None] <= np.arange(free_at_s.shape[2])] = np.inf
     for now in turns:
         task_s = np.zeros((len(rows_s), slots.size))

@@ -419,6 +419,19 @@ def test_another_sentence_for_the_same_reason_is_another_event_and_the_same_with
     assert "OOMKilled" in told[1]["note"]
 
 
+def test_an_agent_whose_reason_changes_with_each_report_makes_one_event() -> None:
+    api: Any = FakeApi()
+    events, before = Events(api), status_of(facts())
+    job = api.put(STREAM_JOBS, {"metadata": {"name": "j", "namespace": "n"}, "kind": "StreamJob", "apiVersion": "v"})
+    for at in range(3):
+        after = status_of(facts(agent=agent(actuation="off", reason=f"Broken{at}")), before)
+        for telling in tellings(before, after, facts()):
+            events.tell(job, telling, 1000.0 + at)
+        before = after
+    (told,) = [one for (plural, _, _), one in api.objects.items() if plural == "events"]
+    assert (told["reason"], told["series"]["count"]) == ("ActuationOff", 3)
+
+
 def test_another_mistake_in_a_spec_that_was_wrong_already_is_told() -> None:
     def wrong(message: str, generation: int, before: Status) -> tuple[Status, list[str]]:
         found = Facts(now_s=0.0, uid="u", generation=generation, job=None, mistakes=(message,))

@@ -120,6 +120,8 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         ('{"kind": "snapshot", "version": 7}', "version 7 given, 1 is read"),
         ('{"kind": "snapshot", "version": 1, "snapshot": {}}', "missing"),
         ('{"kind": "snapshot", "version": 1}', "missing"),
+        ("[" * 100_000, "this is not JSON"),
+        ('{"kind": "snapshot", "version": ' + "1" * 300 + "}", "version 1{80} given"),
     ],
 )
 def test_what_is_no_snapshot_is_told_in_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
@@ -137,7 +139,15 @@ def test_what_is_no_snapshot_is_told_in_a_sentence(tmp_path: Path, text: str, se
         ("busy_s", [1.0], "busy_s: 1 values given for 6 key groups"),
         ("window_s", 0, "window_s: 0 given"),
         ("executors", [], "no executor is ready or draining"),
-        ("group_ids", ["0"], "not enough values"),
+        ("group_ids", ["0"], r"group_ids\[0\]: \"0\" given, OPERATOR/PARTITION"),
+        ("group_ids", ["0/0"] * 6, "group_ids: a key group is given twice"),
+        ("owners", "000000", 'owners: "000000" given, a list is needed'),
+        ("busy_s", [[1.0]] * 6, "busy_s: 6 x 1 values given for 6 key groups"),
+        ("busy_s", 1.0, "busy_s: 1.0 given, a list is needed"),
+        ("cpu_s", [1e300] * 6, "cpu_s: a number above 1e.18 given, which is the most"),
+        ("taken_at_s", 10**400, "taken_at_s: 1000.* given, a finite number is needed"),
+        ("generation_applied", float("inf"), "generation_applied: Infinity given, a whole number is needed"),
+        ("actuation_on", "false", 'actuation_on: "false" given, true or false is needed'),
         ("traffic_bytes", {"shape": [2, 2], "at": [[0], [1]], "values": [1.0]}, r"shape \(2, 2\) given for 6"),
         ("traffic_bytes", {"shape": [6, 6], "at": [[0], [1]], "values": [-1.0]}, "0 or more"),
     ],
@@ -154,8 +164,31 @@ def test_figures_that_do_not_fit_are_told(tmp_path: Path, field: str, value: obj
 
 def test_an_executor_without_cores_is_told(tmp_path: Path) -> None:
     one = moment()
-    executors = tuple(dataclasses.replace(executor, cores=0) for executor in one.snapshot.executors)
     path = tmp_path / "snapshot.json"
+    for cores in (0, 10**9):
+        executors = tuple(dataclasses.replace(executor, cores=cores) for executor in one.snapshot.executors)
+        write_moment(path, Moment(snapshot=dataclasses.replace(one.snapshot, executors=executors)))
+        with pytest.raises(SnapshotError, match="cores: every executor needs at least one, and has at most 10000"):
+            read_moment(path)
+
+
+def test_an_executor_that_is_given_twice_is_told(tmp_path: Path) -> None:
+    one, path = moment(), tmp_path / "snapshot.json"
+    executors = (*one.snapshot.executors, one.snapshot.executors[0])
     write_moment(path, Moment(snapshot=dataclasses.replace(one.snapshot, executors=executors)))
-    with pytest.raises(SnapshotError, match="cores"):
+    with pytest.raises(SnapshotError, match="an executor_id is given twice"):
+        read_moment(path)
+
+
+def test_rates_below_nothing_are_told(tmp_path: Path) -> None:
+    one, path = moment().snapshot, tmp_path / "snapshot.json"
+    write_moment(path, Moment(snapshot=dataclasses.replace(one, rates=dataclasses.replace(one.rates, lag_rows=-2))))
+    with pytest.raises(SnapshotError, match="rates, lag_rows: -2 given, a number of 0 or more is needed"):
+        read_moment(path)
+
+
+def test_a_history_of_other_text_is_told_or_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(b'\xff\xfe\n{"kind": "job", "name": "\xff"}\n' + b"[" * 100_000 + b"\n")
+    with pytest.raises(SnapshotError, match="no cycle of this history measured anything"):
         read_moment(path)

@@ -80,7 +80,7 @@ def test_notes_and_the_newest_job_facts(tmp_path: pathlib.Path) -> None:
     [
         ("[1, 2]", "line 1: not a line of a history"),
         ('{"at_s": 1}', "line 1: not a line of a history"),
-        ('{"kind": "cycle", "at_s": 1}', "line 1: CycleRecord"),
+        ('{"kind": "cycle", "at_s": 1}', "line 1: snapshot: this field is missing"),
         ('{"kind": "cycle", "at_s": "soon", "verdict": {}}', "line 1"),
     ],
 )

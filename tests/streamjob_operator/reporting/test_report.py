@@ -10,6 +10,7 @@ import pytest
 
 from streamjob_operator.history import HistoryError, HistoryFile
 from streamjob_operator.report_html import write_report
+from streamjob_operator.report_plots import Phase, Timeline, batch_times, svg
 from streamjob_operator.spec import parse_job
 from streamjob_operator.values import CycleRecord
 
@@ -115,3 +116,9 @@ def test_a_run_that_never_measured_anything_has_a_report(tmp_path: pathlib.Path,
 def test_history_that_cannot_be_read_is_named(tmp_path: pathlib.Path) -> None:
     with pytest.raises(HistoryError, match="gone"):
         write_report(tmp_path / "gone.jsonl", tmp_path / "report.html")
+
+
+def test_names_with_dollars_are_drawn_as_they_are() -> None:
+    """They are no formulas, and one that cannot be read ended the report."""
+    phase = Phase(name="$\\frac{ costs$", at_s=0.0)
+    assert "costs$" in svg(batch_times, Timeline(cycles=(), batches=(), phases=(phase,), bound_pct=None))

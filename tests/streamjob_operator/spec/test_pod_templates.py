@@ -90,11 +90,6 @@ def test_the_grace_is_seconds(given: object) -> None:
     assert said_of({"spec": {"terminationGracePeriodSeconds": 0}}) == []
 
 
-@pytest.mark.parametrize("broken", [{"spec": 3}, {"metadata": []}, inside(env="x"), {"spec": {"containers": {}}}])
-def test_a_template_of_another_shape_is_for_the_api_server_to_refuse(broken: dict[str, Any]) -> None:
-    assert said_of(broken) == []
-
-
 HADOOP_ENV = inside(env=[{"name": "HADOOP_CONF_DIR", "value": "/opt/hadoop"}])
 SPARK_MOUNT = inside(volumeMounts=[{"name": "mine", "mountPath": "/etc/spark/conf/"}])
 
@@ -134,3 +129,29 @@ def test_a_folder_that_a_config_map_would_replace_is_refused(
 
 def test_executors_get_no_spark_folder_so_theirs_is_their_own() -> None:
     Application.model_validate({"mainFile": "a.py", "sparkConfigMap": "conf", "executor": {"podTemplate": SPARK_MOUNT}})
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ({"metadata": "x"}, "metadata: 'x' given; a map of fields is needed"),
+        ({"metadata": {"labels": ["a"]}}, "metadata.labels: a list given; a map is needed"),
+        ({"spec": ["a"]}, "spec: a list given; a map of fields is needed"),
+        ({"spec": {"serviceAccountName": {}}}, None),
+        ({"spec": {"serviceAccountName": {"a": 1}}}, "spec.serviceAccountName: a map given; text is needed"),
+        ({"spec": {"containers": {"name": "a"}}}, "spec.containers: a map given; a list is needed"),
+        ({"spec": {"containers": "ab"}}, "spec.containers: 'ab' given; a list is needed"),
+        ({"spec": {"containers": [None]}}, "spec.containers[0]: null given; a map of fields is needed"),
+        ({"spec": {"volumes": ["data"]}}, "spec.volumes[0]: 'data' given; a map of fields is needed"),
+        ({"spec": {"tolerations": [3]}}, "spec.tolerations[0]: 3 given; a map of fields is needed"),
+        (inside(name=["a"]), "spec.containers[0].name: a list given; text or a number is needed"),
+        (inside(env="A=b"), "spec.containers[0].env: 'A=b' given; a list is needed"),
+        (inside(env=[None]), "spec.containers[0].env[0]: null given; a map of fields is needed"),
+        (inside(ports=[{"containerPort": []}]), "spec.containers[0].ports[0].containerPort: a list given"),
+    ],
+    ids=str,
+)
+def test_what_no_pod_is_made_of_is_told(template: dict[str, Any], said: str | None) -> None:
+    for role in (DRIVER, EXECUTOR):
+        found = said_of(template, role)
+        assert (found == []) if said is None else any(one.startswith(said) for one in found), found

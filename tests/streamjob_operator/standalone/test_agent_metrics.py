@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from fake_agent import FakeAgent, Server
 
+from streamjob_agent import metric_names as names
 from streamjob_operator.agent_http import metrics as metrics_module
 from streamjob_operator.agent_http.client import AgentClient, fixed_address
 from streamjob_operator.agent_http.metrics import AgentMetrics
+from streamjob_operator.measure.page import parse_pages
 from streamjob_operator.ports import Ended, Stale, Unavailable
+from streamjob_operator.queries import MOST_QUERIES
 from streamjob_operator.values import Snapshot, StageView
 from streamjob_planners.model import GroupId
 
@@ -353,6 +356,12 @@ def test_what_is_seen_between_cycles_is_the_status_and_the_batches_so_far(bench:
         ),
         ('host="h"} 2', 'host="h"} +Inf'),
         ('bytes{query="q",operator="0",partition="0"} 1000', 'bytes{query="q",operator="0",partition="0"} NaN'),
+        # What is made by number must not fill the memory that other jobs share.
+        ('partition="3"', 'partition="200000"'),
+        ('operator="0"', 'operator="1000"'),
+        ('host="h"} 2', 'host="h"} 1e12'),
+        ('host="h"} 2', 'host="h"} 0'),
+        ('bytes{query="q",operator="0",partition="0"} 1000', 'bytes{query="q",operator="0",partition="0"} 1e300'),
     ],
     ids=lambda spoiled: spoiled[1][-20:],
 )
@@ -371,6 +380,15 @@ def test_a_page_that_says_what_cannot_be_is_missing_for_as_long_as_it_does(
     bench.agent.spoiled = None
     bench.batch()
     assert len(bench.metrics.observe(bench.now_s, 10.0).group_ids) == 4
+
+
+def test_a_page_of_more_queries_than_are_planned_is_not_looked_through_for_each() -> None:
+    lines = [f'{names.AGENT_INFO}{{application="app-1"}} 1']
+    for at in range(MOST_QUERIES + 1):
+        lines += [f'{names.QUERY_INFO}{{query="{at}",run="r"}} 1']
+        lines += [f'{names.GROUP_BUSY_SECONDS}{{query="{at}",operator="0",partition="0"}} 1']
+    with pytest.raises(Unavailable, match="65 streaming queries with key groups run in one driver"):
+        parse_pages("\n".join(lines) + "\n", 1.0)
 
 
 def test_no_accident_ends_the_reading(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,13 @@ def test_many_batches_at_once_end_as_they_do_one_by_one(rows: int, tasks: int) -
         assert finish_many_s(rows_s, owner, slots, speed).tolist() == one_by_one.tolist()
 
 
+def test_slots_that_no_task_can_take_cost_nothing() -> None:
+    tasks, rows = 200, 64
+    owner, rows_s = np.arange(tasks) % 3, np.ones((rows, tasks))
+    slots = np.array([10**9, 2, 10**9])
+    assert finish_many_s(rows_s, owner, slots, np.ones(3))[0].tolist() == [1.0, 34.0, 1.0]
+
+
 def test_many_batches_are_what_each_is_predicted_to_be() -> None:
     rng = np.random.default_rng(1)
     shape = BatchShape(

@@ -25,6 +25,7 @@ from streamjob_operator.measure.query_pages import holders
 from streamjob_operator.measure.ring import Ring
 from streamjob_operator.measure.traffic import TrafficReadings
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
+from streamjob_operator.queries import too_many
 from streamjob_operator.values import Snapshot
 
 MOST_MARKS = 20_000
@@ -195,6 +196,9 @@ def busy_queries(status: AgentStatus) -> list[QueryStatus]:
     found = sorted((one for one in status.queries if groups_of(one)), key=lambda one: (-groups_of(one), one.query_id))
     if not found:
         raise Unavailable("No streaming query with key groups runs yet.", code=KubeReason.SERIES_MISSING)
+    trouble = too_many(len(found))  # each is a few questions
+    if trouble is not None:
+        raise Unavailable(trouble, code=KubeReason.SERIES_MISSING)
     return found
 
 

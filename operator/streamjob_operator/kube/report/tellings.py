@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from streamjob_agent.wire import STATES
 from streamjob_operator.kube.models.status import Condition as Held
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
@@ -23,6 +24,8 @@ TOLD = {
     Condition.FAIL_SAFE: "True",
 }
 """Conditions that are told of when they come to have this status, or another reason for it."""
+KNOWN = frozenset((*STATES, *(one.value for one in Reason), *(one.value for one in KubeReason)))
+"""Reasons of events: the agent's own may be any word, and one that changes with each report made an event each time."""
 SILENT = (Reason.WARMING_UP,)
 """What passes by itself, and is no news: the conditions say it."""
 WARNINGS = (
@@ -67,7 +70,8 @@ def _conditions(before: Status, after: Status) -> Iterator[Telling]:
     for one in {one.reason: one for one in reversed(became)}.values():
         # Of the agent's own words there is one event for each reason, however often they change.
         key = "" if one.type == Condition.ACTUATION_AVAILABLE.value else shape(one.message)
-        yield Telling(reason=one.reason, note=one.message, action="Reconcile", key=key, warning=one.reason in alarming)
+        reason = one.reason if one.reason in KNOWN else Reason.ACTUATION_OFF.value
+        yield Telling(reason=reason, note=one.message, action="Reconcile", key=key, warning=one.reason in alarming)
     for one in after.conditions:
         old = known.get(one.type)
         if one.type == Condition.READY.value and one.status == "True" and (old is None or old.status != "True"):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
 import pytest
 from driver_jobs import job_facts
+from pydantic import ValidationError
 
 from streamjob_operator.kube.api import rights
 from streamjob_operator.kube.driver import JobFacts, support
@@ -339,3 +341,31 @@ def test_null_in_a_template_is_nothing() -> None:
     """Templates that programs write have nulls, and Kubernetes reads none of them as a value."""
     nulls: dict[str, Any] = {"terminationGracePeriodSeconds": None, "volumes": None, "containers": [{"env": None}]}
     assert driver(driver={"podTemplate": {"metadata": None, "spec": nulls}})["spec"] == driver()["spec"]
+
+
+ODD: list[Any] = [None, 0, "x", [], {}, [None], ["x"], [{}], [{"name": None}], [{"name": ["a"]}], {"a": 1}, [[]], True]
+PLACES = [
+    *((name,) for name in ("metadata", "spec")),
+    *(("metadata", name) for name in ("labels", "annotations")),
+    *(("spec", name) for name in ("containers", "initContainers", "volumes", "imagePullSecrets", "tolerations")),
+    *(("spec", name) for name in ("serviceAccountName", "terminationGracePeriodSeconds", "securityContext")),
+    *(
+        ("spec", "containers", name)
+        for name in ("env", "volumeMounts", "ports", "resources", "name", "securityContext")
+    ),
+]
+
+
+@pytest.mark.parametrize("role", ["driver", "executor"])
+def test_whatever_a_template_holds_is_a_pod_or_a_sentence(role: str) -> None:
+    """Never a mistake of the operator's own, which would be told anew in each turn."""
+    for place, odd in itertools.product(PLACES, ODD):
+        template: Any = odd
+        for name in reversed(place):
+            template = {name: [template] if name == "containers" and place[-1] != name else template}
+        try:
+            facts = job_facts({role: {"podTemplate": template}, "hadoopConfigMap": "hadoop"})
+        except ValidationError:
+            continue
+        assert json.dumps(driver_manifest(facts)), template
+        assert json.dumps(trials(facts)), template

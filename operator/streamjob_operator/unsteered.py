@@ -1,0 +1,15 @@
+"""Text of others as it may stand on a terminal, a page or in a log. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_STEERING = ("Cc", "Cf")
+"""Of Unicode: control characters, and those that turn the direction of what follows."""
+
+
+def unsteered(text: str) -> str:
+    """The text with a mark for each character that would steer whoever shows it; new lines stay."""
+    if text.isprintable():
+        return text
+    return "".join("\ufffd" if unicodedata.category(one) in _STEERING and one != "\n" else one for one in text)

@@ -1,0 +1,23 @@
+"""What an agent says is one line of a length that people read, and steers nothing that shows it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from fake_agent import FakeAgent
+
+from streamjob_operator.agent_words import LONGEST_SENTENCE, shortened
+
+
+def test_words_of_an_agent_are_one_line_that_steers_nothing() -> None:
+    status = FakeAgent(said="off\n2026 INFO all jobs approved\x1b[31m  now").status()
+    host = dataclasses.replace(status.executors[0], host="h\x1b]0;mine\x07")
+    words = shortened(dataclasses.replace(status, executors=(host, *status.executors[1:])))
+    assert words.message == "off 2026 INFO all jobs approved\ufffd[31m now"
+    assert words.executors[0].host == "h\ufffd]0;mine\ufffd"
+    assert words.executors[1] == status.executors[1]
+
+
+def test_long_sentences_are_cut() -> None:
+    words = shortened(FakeAgent(said="a" * 10**6).status())
+    assert words.message == "a" * (LONGEST_SENTENCE - 3) + "..."
