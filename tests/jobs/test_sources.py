@@ -14,7 +14,7 @@ from jobs.job import Batch, Job, Query, Rows
 from jobs.sources import Kafka, Source
 
 ROWS: list[Rows] = [[{"k": 1}, {"k": 2}], [{"k": 3}]]
-QUERY = Query(name="q", build=lambda read: read("a"), answer=lambda some: [[] for _ in some])
+QUERY = Query(name="q", build=lambda read: read("a"), answer=lambda some: [[{"k": 0}] for _ in some])
 JOB = Job(
     name="j",
     source="",
@@ -66,6 +66,9 @@ def a_batch(folder: Path, number: int, offset: dict[str, dict[str, int]] | None)
     line = "-" if offset is None else json.dumps(offset)
     (checkpoint / "offsets" / str(number)).write_text(f'v1\n{{"batchTimestampMs": 0}}\n{line}')
     (checkpoint / "commits" / str(number)).write_text("v1\n{}")
+    output = folder / "run" / "output" / "q"
+    output.mkdir(parents=True, exist_ok=True)
+    (output / f"batch-{number}.json").write_text('{"k": 0}\n')
 
 
 def test_a_copy_of_the_input_is_kept_and_a_batch_is_as_large_as_the_largest(paper: PaperKafka, tmp_path: Path) -> None:
