@@ -7,20 +7,14 @@ import datetime
 import pathlib
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from jobs import feed
 from jobs.checking import check
 from jobs.job import Job
 from jobs.registry import JOBS, find
 
-if TYPE_CHECKING:
-    from jobs.sources import Open
-
 OUT = pathlib.Path("out/jobs")
-FILES, KAFKA = "files", "kafka"
-RESULTS = {FILES: "results.json", KAFKA: "results-kafka.json"}
-"""Of each source."""
+SOURCES = ("files", "kafka")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -57,7 +51,7 @@ def write_page(args: argparse.Namespace) -> int:
     from jobs.page import page
 
     day = datetime.date.today().isoformat()
-    files, kafka = (suite.read(args.out / RESULTS[source]) for source in (FILES, KAFKA))
+    files, kafka = (suite.read(args.out / suite.RESULTS[source]) for source in SOURCES)
     args.page.write_text(page(JOBS, files, kafka, day), encoding="utf-8")
     return 0
 
@@ -65,25 +59,14 @@ def write_page(args: argparse.Namespace) -> int:
 def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
     from jobs import suite  # here: list, feed and check need no Spark
     from jobs.trial import sentences
+    from jobs.wanted import outcomes
 
-    amounts = suite.Amounts(seed=args.seed, rows=args.rows, batches=args.batches, key_groups=args.key_groups)
     exact = True
-    for outcome in suite.run_all(chosen, amounts, args.out, moved, _source(args), args.jars):
+    for outcome in outcomes(chosen, args, moved):
         print("\n".join(sentences(outcome)), flush=True)
-        suite.keep(outcome, args.out / RESULTS[args.source])
+        suite.keep(outcome, args.out / suite.RESULTS[args.source])
         exact &= outcome.exact
     return 0 if exact else 1
-
-
-def _source(args: argparse.Namespace) -> Open:
-    from jobs.sources import Files, Kafka
-
-    if args.source == FILES:
-        return Files
-    if args.bootstrap is None or args.jars is None:
-        raise ValueError("source: kafka needs --bootstrap and --jars.")
-    most, tasks = args.max_offsets_per_trigger, args.min_partitions
-    return Kafka(bootstrap=args.bootstrap, most=most, min_partitions=tasks).open
 
 
 def publish(args: argparse.Namespace) -> int:
@@ -175,7 +158,7 @@ def _command(
 
 
 def _amounts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=(FILES, KAFKA), default=FILES, help="where the job reads its streams")
+    parser.add_argument("--source", choices=SOURCES, default="files", help="where the job reads its streams")
     parser.add_argument("--bootstrap", metavar="HOST:PORT", help="of Kafka: a broker; topics come with their first row")
     parser.add_argument("--jars", type=pathlib.Path, help="of Kafka: folder with the jars of Spark's Kafka source")
     parser.add_argument("--max-offsets-per-trigger", type=int, help="of Kafka: rows of a stream that a batch takes in")
@@ -184,6 +167,9 @@ def _amounts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=2000, help="rows of a batch, more or less")
     parser.add_argument("--batches", type=int, default=8)
     parser.add_argument("--key-groups", type=int, default=8, help="of each operator with state")
+    parser.add_argument("--kill-executors", type=int, default=0, help="of each job in mid-run, one after another")
+    parser.add_argument("--kill-driver", action="store_true", help="of each job, later; it is started again")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoints in --out, if there are any")
     _out(parser)
 
 
