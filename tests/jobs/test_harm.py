@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -203,7 +207,31 @@ def test_a_driver_of_real_processes_loses_an_executor_then_dies_and_leaves_nothi
     assert driver.ended() is None
     driver.end()
     assert until(lambda: not alive([left]))
-    assert "exit code -9: ['--only', 'a,b']" in str(driver.ended())
+    assert driver.ended() == f"exit code -9, see {tmp_path / 'log'}"
+
+
+def test_a_driver_does_not_outlive_who_began_it(tmp_path: Path) -> None:
+    """However that ends: a run that somebody kills must not leave Spark behind."""
+    parent = f"""
+import pathlib, random, sys, time
+from jobs.driver import Process
+process = Process([sys.executable, "-c", {DRIVER_PROGRAM!r}], pathlib.Path({str(tmp_path / "log")!r}))
+process.start([])
+print(process._begun[0].pid, flush=True)
+time.sleep(600)
+"""
+    root = Path(__file__).parents[2]
+    with subprocess.Popen([sys.executable, "-c", parent], cwd=root, stdout=subprocess.PIPE) as begun:
+        assert begun.stdout is not None
+        child = int(begun.stdout.readline())
+        executors = until(lambda: len(found := executor_processes(child)) == 2 and found)
+        begun.kill()
+    try:
+        assert until(lambda: not alive([child]))
+    finally:
+        for one in (child, *executors.values()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
 
 
 def alive(processes: Any) -> list[int]:
