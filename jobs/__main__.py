@@ -8,7 +8,7 @@ import pathlib
 import sys
 from collections.abc import Callable, Sequence
 
-from jobs import feed
+from jobs import elsewhere, feed
 from jobs.checking import check
 from jobs.job import Job
 from jobs.registry import JOBS, find
@@ -71,7 +71,10 @@ def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
 
 def publish(args: argparse.Namespace) -> int:
     """Input for a job that runs elsewhere."""
-    feed.publish_at(find(args.job), args.input, args.seed, args.rate, args.every, args.batches)
+    job = find(args.job)
+    with elsewhere.topics(args) as topics:
+        also = None if topics is None else topics.add
+        feed.publish_at(job, args.input, args.seed, args.rate, args.every, args.batches, also)
     return 0
 
 
@@ -92,7 +95,9 @@ def load(args: argparse.Namespace) -> int:
 
 def compare(args: argparse.Namespace) -> int:
     """The output of a job that ran elsewhere."""
-    differences = check(find(args.job), args.input, args.out)
+    job = find(args.job)
+    with elsewhere.topics(args) as topics:
+        differences = check(job, args.input, args.out) if topics is None else topics.check(args.out)
     print("\n".join(differences) or f"{args.job}: exact")
     return 1 if differences else 0
 
@@ -127,7 +132,8 @@ def _parser() -> argparse.ArgumentParser:
     showing.add_argument("page", type=pathlib.Path, help="Markdown file to write")
     _out(showing)
     feeding = _command(commands, "feed", publish)
-    feeding.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads")
+    feeding.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads, or a copy")
+    _elsewhere(feeding)
     feeding.add_argument("--rate", type=float, default=1000.0, help="rows a second of all streams together")
     feeding.add_argument("--every", type=float, default=1.0, help="seconds between two batches of files")
     feeding.add_argument("--seed", type=int, default=0)
@@ -138,7 +144,8 @@ def _parser() -> argparse.ArgumentParser:
     loading.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads")
     loading.add_argument("--rows", type=int, default=2000, help="rows of a batch")
     checking = _command(commands, "check", compare)
-    checking.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job read")
+    checking.add_argument("--input", type=pathlib.Path, required=True, help="the folder that `feed` filled")
+    _elsewhere(checking)
     checking.add_argument("--out", type=pathlib.Path, required=True, help="the folder of its output and checkpoints")
     describing = _command(commands, "yaml", write_yaml)
     describing.add_argument("--cluster", action="store_true", help="for Kubernetes; without, for this machine")
@@ -158,9 +165,7 @@ def _command(
 
 
 def _amounts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=SOURCES, default="files", help="where the job reads its streams")
-    parser.add_argument("--bootstrap", metavar="HOST:PORT", help="of Kafka: a broker; topics come with their first row")
-    parser.add_argument("--jars", type=pathlib.Path, help="of Kafka: folder with the jars of Spark's Kafka source")
+    _sources(parser)
     parser.add_argument("--max-offsets-per-trigger", type=int, help="of Kafka: rows of a stream that a batch takes in")
     parser.add_argument("--min-partitions", type=int, help="of Kafka: tasks that read a stream")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same input")
@@ -171,6 +176,17 @@ def _amounts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kill-driver", action="store_true", help="of each job, later; it is started again")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoints in --out, if there are any")
     _out(parser)
+
+
+def _sources(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--source", choices=SOURCES, default="files", help="where the job reads its streams")
+    parser.add_argument("--bootstrap", metavar="HOST:PORT", help="of Kafka: a broker; topics come with their first row")
+    parser.add_argument("--jars", type=pathlib.Path, help="of Kafka: folder with the jars of Spark's Kafka source")
+
+
+def _elsewhere(parser: argparse.ArgumentParser) -> None:
+    _sources(parser)
+    parser.add_argument("--topics", help="of Kafka: topics are this, a dot and a stream; without, the job's name")
 
 
 def _out(parser: argparse.ArgumentParser) -> None:
