@@ -15,7 +15,7 @@ from jobs.taken import newest
 
 POLL_S = 0.05
 INTO_S = 1.5
-"""A batch that is to be hit has run for so long at most: as most take more, it is hit anywhere."""
+"""A batch that is to be hit has run for so long at most: as many take more, it is hit anywhere."""
 LIMIT_S = 1_800.0
 """For one job, with every start of Spark that it needs."""
 
@@ -112,6 +112,7 @@ def _endure(
 ) -> Endured:
     """The first of the jobs that are left."""
     job, began_s, waiting, killed = left[0], watch.now_s(), list(kills), collections.Counter[Victim]()
+    aim = _Aim(watch, chance)
     while True:
         ended = driver.ended()  # before its outcome is looked for, which it may leave and end
         took_s, failure = watch.now_s() - began_s, None
@@ -120,7 +121,7 @@ def _endure(
             failure = _failure(ended, took_s)
         if done or failure is not None:
             return Endured(job=job.name, killed=killed, took_s=took_s, failure=failure)
-        if waiting and _hit(job, waiting[0][0], watch, chance) and _kill(driver, waiting[0][1], left, chance):
+        if waiting and aim.hits(job, waiting[0][0]) and _kill(driver, waiting[0][1], left, chance):
             killed[waiting.pop(0)[1]] += 1
         watch.sleep(POLL_S)
 
@@ -131,12 +132,22 @@ def _failure(ended: str | None, took_s: float) -> str | None:
     return None if took_s < LIMIT_S else f"not done within {LIMIT_S:g} s"
 
 
-def _hit(job: Job, after: int, watch: Watch, chance: random.Random) -> bool:
-    """Whether a batch was met that is still on a moment later."""
-    if not watch.in_batch(job, after):
-        return False
-    watch.sleep(chance.uniform(0.0, INTO_S))
-    return watch.in_batch(job, after)
+class _Aim:
+    """When in a batch it is hit. Each that was over by then cuts the longest wait to a quarter: some take a moment."""
+
+    def __init__(self, watch: Watch, chance: random.Random) -> None:
+        self._watch, self._chance = watch, chance
+        self._into_s = INTO_S
+
+    def hits(self, job: Job, after: int) -> bool:
+        """Whether a batch was met that is still on a moment later."""
+        if not self._watch.in_batch(job, after):
+            return False
+        self._watch.sleep(self._chance.uniform(0.0, self._into_s))
+        hit = self._watch.in_batch(job, after)
+        if not hit:
+            self._into_s /= 4
+        return hit
 
 
 def _kill(driver: Driver, victim: Victim, left: Sequence[Job], chance: random.Random) -> bool:

@@ -82,8 +82,9 @@ def judged(endured: Endured, outcome: Outcome | None, harm: Harm, amounts: suite
     wrong = () if endured.failure is None else (endured.failure,)
     if outcome is not None:
         wrong = (*wrong, *outcome.differences)
-    if executors < harm.executors or drivers < harm.driver:
-        wrong = (*wrong, f"{executors} executors and {drivers} drivers could be killed before it was done")
+    if (executors, drivers) != (harm.executors, harm.driver):
+        counts = f"{executors} of {harm.executors} executors and {drivers} of {int(harm.driver)} drivers"
+        wrong = (*wrong, f"{counts} could be killed before it was done")
     if outcome is None:
         outcome = _nothing(endured.job, amounts, moved)
     return dataclasses.replace(

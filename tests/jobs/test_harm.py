@@ -108,6 +108,15 @@ def test_a_batch_that_ends_before_it_is_hit_is_let_go() -> None:
     assert paper.told == ["start a"]
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_batches_that_are_short_are_hit_sooner_after_each_miss(seed: int) -> None:
+    """Of a second's quarter: a warm driver on a machine that does nothing else."""
+    paper = Paper(task_s=0.25)
+    kills = Harm(executors=1, driver=True).kills(paper.batches)
+    (one,) = endure(paper, [job("a")], kills, paper, random.Random(seed))
+    assert dict(one.killed) == {EXECUTOR: 1, DRIVER: 1}
+
+
 def test_an_executor_that_is_not_there_is_tried_again_with_the_next_chance() -> None:
     paper = Paper()
     paper.executors = False
@@ -273,7 +282,7 @@ def test_tasks_may_fail_where_somebody_was_killed_and_rows_may_not() -> None:
 
 def test_kills_that_were_not_made_and_a_job_that_was_not_done_are_differences() -> None:
     few = judged({EXECUTOR: 1}, outcome())
-    assert few.differences == ("1 executors and 0 drivers could be killed before it was done",)
+    assert few.differences == ("1 of 2 executors and 0 of 1 drivers could be killed before it was done",)
     assert few.kind.killed  # it takes no place of a run without kills
     lost = judged({EXECUTOR: 2, DRIVER: 1}, None, "not done within 5 s")
     assert lost.differences == ("not done within 5 s",)
