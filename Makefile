@@ -166,10 +166,13 @@ planners-goals: setup
 	$(BIN)/python -m benchmarks.planners_goals
 	$(BIN)/python -m benchmarks.batches
 
-# The jobs of jobs/ under the agent, with key groups that move at random all the time; writes docs/workloads.md. For less:
+# The jobs of jobs/ under the agent, with key groups that move at random all the time, then with an executor and the driver
+# of each killed, too; writes docs/workloads.md. For less:
 # .venv/bin/python -m jobs all --only NAME,... --vanilla --rows N --batches N
 jobs: setup
-	$(BIN)/python -m jobs all; outcome=$$?; $(BIN)/python -m jobs page docs/workloads.md; exit $$outcome
+	$(BIN)/python -m jobs all; outcome=$$?; \
+	  $(BIN)/python -m jobs all --kill-executors 1 --kill-driver || outcome=1; \
+	  $(BIN)/python -m jobs page docs/workloads.md; exit $$outcome
 
 # One of them from a Kafka of this machine's own, which is killed in mid-run; wants Maven (Debian: maven), once.
 jobs-kafka: setup

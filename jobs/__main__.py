@@ -7,20 +7,14 @@ import datetime
 import pathlib
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
-from jobs import feed
+from jobs import elsewhere, feed
 from jobs.checking import check
 from jobs.job import Job
 from jobs.registry import JOBS, find
 
-if TYPE_CHECKING:
-    from jobs.sources import Open
-
 OUT = pathlib.Path("out/jobs")
-FILES, KAFKA = "files", "kafka"
-RESULTS = {FILES: "results.json", KAFKA: "results-kafka.json"}
-"""Of each source."""
+SOURCES = ("files", "kafka")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -57,7 +51,7 @@ def write_page(args: argparse.Namespace) -> int:
     from jobs.page import page
 
     day = datetime.date.today().isoformat()
-    files, kafka = (suite.read(args.out / RESULTS[source]) for source in (FILES, KAFKA))
+    files, kafka = (suite.read(args.out / suite.RESULTS[source]) for source in SOURCES)
     args.page.write_text(page(JOBS, files, kafka, day), encoding="utf-8")
     return 0
 
@@ -65,30 +59,22 @@ def write_page(args: argparse.Namespace) -> int:
 def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
     from jobs import suite  # here: list, feed and check need no Spark
     from jobs.trial import sentences
+    from jobs.wanted import outcomes
 
-    amounts = suite.Amounts(seed=args.seed, rows=args.rows, batches=args.batches, key_groups=args.key_groups)
     exact = True
-    for outcome in suite.run_all(chosen, amounts, args.out, moved, _source(args), args.jars):
+    for outcome in outcomes(chosen, args, moved):
         print("\n".join(sentences(outcome)), flush=True)
-        suite.keep(outcome, args.out / RESULTS[args.source])
+        suite.keep(outcome, args.out / suite.RESULTS[args.source])
         exact &= outcome.exact
     return 0 if exact else 1
 
 
-def _source(args: argparse.Namespace) -> Open:
-    from jobs.sources import Files, Kafka
-
-    if args.source == FILES:
-        return Files
-    if args.bootstrap is None or args.jars is None:
-        raise ValueError("source: kafka needs --bootstrap and --jars.")
-    most, tasks = args.max_offsets_per_trigger, args.min_partitions
-    return Kafka(bootstrap=args.bootstrap, most=most, min_partitions=tasks).open
-
-
 def publish(args: argparse.Namespace) -> int:
     """Input for a job that runs elsewhere."""
-    feed.publish_at(find(args.job), args.input, args.seed, args.rate, args.every, args.batches)
+    job = find(args.job)
+    with elsewhere.topics(args) as topics:
+        also = None if topics is None else topics.add
+        feed.publish_at(job, args.input, args.seed, args.rate, args.every, args.batches, also)
     return 0
 
 
@@ -109,7 +95,9 @@ def load(args: argparse.Namespace) -> int:
 
 def compare(args: argparse.Namespace) -> int:
     """The output of a job that ran elsewhere."""
-    differences = check(find(args.job), args.input, args.out)
+    job = find(args.job)
+    with elsewhere.topics(args) as topics:
+        differences = check(job, args.input, args.out) if topics is None else topics.check(args.out)
     print("\n".join(differences) or f"{args.job}: exact")
     return 1 if differences else 0
 
@@ -144,7 +132,8 @@ def _parser() -> argparse.ArgumentParser:
     showing.add_argument("page", type=pathlib.Path, help="Markdown file to write")
     _out(showing)
     feeding = _command(commands, "feed", publish)
-    feeding.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads")
+    feeding.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads, or a copy")
+    _elsewhere(feeding)
     feeding.add_argument("--rate", type=float, default=1000.0, help="rows a second of all streams together")
     feeding.add_argument("--every", type=float, default=1.0, help="seconds between two batches of files")
     feeding.add_argument("--seed", type=int, default=0)
@@ -155,7 +144,8 @@ def _parser() -> argparse.ArgumentParser:
     loading.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job reads")
     loading.add_argument("--rows", type=int, default=2000, help="rows of a batch")
     checking = _command(commands, "check", compare)
-    checking.add_argument("--input", type=pathlib.Path, required=True, help="the folder that the job read")
+    checking.add_argument("--input", type=pathlib.Path, required=True, help="the folder that `feed` filled")
+    _elsewhere(checking)
     checking.add_argument("--out", type=pathlib.Path, required=True, help="the folder of its output and checkpoints")
     describing = _command(commands, "yaml", write_yaml)
     describing.add_argument("--cluster", action="store_true", help="for Kubernetes; without, for this machine")
@@ -175,16 +165,28 @@ def _command(
 
 
 def _amounts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=(FILES, KAFKA), default=FILES, help="where the job reads its streams")
-    parser.add_argument("--bootstrap", metavar="HOST:PORT", help="of Kafka: a broker; topics come with their first row")
-    parser.add_argument("--jars", type=pathlib.Path, help="of Kafka: folder with the jars of Spark's Kafka source")
+    _sources(parser)
     parser.add_argument("--max-offsets-per-trigger", type=int, help="of Kafka: rows of a stream that a batch takes in")
     parser.add_argument("--min-partitions", type=int, help="of Kafka: tasks that read a stream")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same input")
     parser.add_argument("--rows", type=int, default=2000, help="rows of a batch, more or less")
     parser.add_argument("--batches", type=int, default=8)
     parser.add_argument("--key-groups", type=int, default=8, help="of each operator with state")
+    parser.add_argument("--kill-executors", type=int, default=0, help="of each job in mid-run, one after another")
+    parser.add_argument("--kill-driver", action="store_true", help="of each job, later; it is started again")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoints in --out, if there are any")
     _out(parser)
+
+
+def _sources(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--source", choices=SOURCES, default="files", help="where the job reads its streams")
+    parser.add_argument("--bootstrap", metavar="HOST:PORT", help="of Kafka: a broker; topics come with their first row")
+    parser.add_argument("--jars", type=pathlib.Path, help="of Kafka: folder with the jars of Spark's Kafka source")
+
+
+def _elsewhere(parser: argparse.ArgumentParser) -> None:
+    _sources(parser)
+    parser.add_argument("--topics", help="of Kafka: topics are this, a dot and a stream; without, the job's name")
 
 
 def _out(parser: argparse.ArgumentParser) -> None:

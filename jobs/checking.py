@@ -22,11 +22,20 @@ def check(job: Job, given: pathlib.Path, folder: pathlib.Path, took: Took = take
 
 
 def check_query(job: Job, query: Query, given: pathlib.Path, folder: pathlib.Path, took: Took = taken) -> list[str]:
-    """What is wrong with one query: input that no batch took in, and every batch that is not as it should be."""
+    """What is wrong with one query: input that no batch took in, and every batch that is not as it should be.
+
+    Where no batch should have a row there is nothing to be right: that is told, too.
+    """
     batches = took(folder / "checkpoint" / query.name)
+    right = query.answer(batches)
     outputs = [read_output(folder / "output" / query.name, number) for number in range(len(batches))]
-    missing = [f"{query.name}: {sentence}" for sentence in _not_taken(job, batches, given)]
-    return missing + [f"{query.name}, {one}" for one in compare(query.answer(batches), outputs)]
+    told = [*_not_taken(job, batches, given), *_silent(right)]
+    return [f"{query.name}: {one}" for one in told] + [f"{query.name}, {one}" for one in compare(right, outputs)]
+
+
+def _silent(right: Sequence[Rows]) -> Iterator[str]:
+    if not any(right):
+        yield f"no row was due in {len(right)} batches, nothing could be compared"
 
 
 def read_output(folder: pathlib.Path, number: int) -> Rows:

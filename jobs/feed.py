@@ -7,7 +7,7 @@ import json
 import os
 import pathlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -45,12 +45,25 @@ def publish_all(job: Job, folder: pathlib.Path, seed: int, rows: int, count: int
         publish(batch, folder, number, changed_s=FIRST_S + number)
 
 
-def publish_at(job: Job, folder: pathlib.Path, seed: int, rate_rps: float, every_s: float, count: int | None) -> None:
-    """Batches at a rate, for a job that runs beside: `count` of them, or until it is stopped."""
+def publish_at(
+    job: Job,
+    folder: pathlib.Path,
+    seed: int,
+    rate_rps: float,
+    every_s: float,
+    count: int | None,
+    also: Callable[[Batch], None] | None = None,
+) -> None:
+    """Batches at a rate, for a job that runs beside: `count` of them, or until it is stopped.
+
+    Each is handed to `also`, too, once its files are there.
+    """
     prepare(job, folder)
     due_s = time.monotonic()
     for number, batch in enumerate(itertools.islice(batches(job, seed, max(1, round(rate_rps * every_s))), count)):
         publish(batch, folder, number)
+        if also is not None:
+            also(batch)
         due_s += every_s
         time.sleep(max(0.0, due_s - time.monotonic()))
 

@@ -6,27 +6,32 @@ import collections
 from collections.abc import Iterator, Mapping, Sequence
 
 from jobs.job import Job
-from jobs.trial import Outcome
+from jobs.trial import Kind, Outcome, kills
 
 HEAD = """# Workloads
 
 Jobs of the papers whose planners are here, of benchmarks that everybody knows, and of daily use: ordinary PySpark in
 `jobs/`, with input that comes from a seed and an answer that plain Python computes, with Spark's rules for what is late
-and when a window closes. A run is *exact* when every row of every batch is right, no row of the input was left out or
-taken in twice, and no task failed. *Moves* are of key groups, by StreamJob's agent, to random executors: after each
-batch half of the key groups get an owner by chance, so that state moves all the time.
+and when a window closes. A run is *exact* when every row of every batch is right, every query had some row to get
+right, no row of the input was left out or taken in twice, and no task failed. *Moves* are of key groups, by StreamJob's
+agent, to random executors: after each batch half of the key groups get an owner by chance, so that state moves all the
+time.
 
 Batches had a new file of each stream, on three executors of one machine that had other work, too: times say how long
 one has to wait, nothing else. "Stages" have key groups of their own, as the agent tells them; state is that of the last
 batch.
+
+*Kills*: besides the moves an executor's process gets SIGKILL in mid-batch, and later the driver's, which is started
+again and goes on from the checkpoint; its executors are left to themselves. Tasks of the killed fail, so exact is said
+of rows alone there. Moves are those of the driver that ended the job, and the time counts its start.
 
 *From Kafka*, a stream is a topic, and a batch takes in as many rows as there are in the largest file of that stream.
 Which rows it had is read from the offsets in the query's checkpoint and from the topics themselves, so that the check
 is as exact as with files, wherever Spark cut the batches. `python -m e2e.cluster.broker FOLDER` starts a broker on this
 machine; `python -m jobs run --help` says what Kafka needs besides.
 
-`make jobs` runs all of them with moves and writes this page; it was last written on {day}, from the newest run of each
-job, with moves and without. `python -m jobs all --help` says how to run fewer.
+`make jobs` runs all of them with moves, then with kills, too, and writes this page; it was last written on {day}, from
+the newest run of each job and kind. `python -m jobs all --help` says how to run fewer.
 """
 TAIL = """
 ## Sources
@@ -51,12 +56,13 @@ COLUMNS = (
     "key groups",
     "state",
     "input",
+    "output",
     "plain Spark",
     "with moves",
+    "with moves and kills",
     "from Kafka",
 )
-Outcomes = Mapping[tuple[str, bool], Outcome]
-"""By job and whether key groups were moved."""
+Outcomes = Mapping[Kind, Outcome]
 NAMES = {
     "stateStoreSave": "aggregation",
     "sessionWindowStateStoreSaveExec": "sessions",
@@ -76,21 +82,23 @@ def _rows(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes) -> Iterator[str
     yield _row(COLUMNS)
     yield _row(("---",) * len(COLUMNS))
     for job in jobs:
-        plain, moved = (files.get((job.name, moves)) for moves in (False, True))
-        plain_kafka, moved_kafka = (kafka.get((job.name, moves)) for moves in (False, True))
+        plain, moved = (files.get(Kind(job.name, moves, False)) for moves in (False, True))
+        plain_kafka, moved_kafka = (kafka.get(Kind(job.name, moves, False)) for moves in (False, True))
+        killed = files.get(Kind(job.name, True, True))
         shape = _shape(moved or plain or moved_kafka or plain_kafka)
-        verdicts = (_verdict(plain), _verdict(moved), _verdict(moved_kafka or plain_kafka))
+        verdicts = map(_verdict, (plain, moved, killed, moved_kafka or plain_kafka))
         yield _row((f"`{job.name}`", job.source, job.about, *shape, *verdicts))
 
 
 def _shape(one: Outcome | None) -> tuple[str, ...]:
     if one is None:
-        return ("",) * 5
+        return ("",) * 6
     rows, size = (sum(getattr(part, name) for part in one.shapes) for name in ("state_rows", "state_bytes"))
     state = f"{rows:,} rows, {size / 1e6:.1f} MB"
     given = f"{one.rows:,} rows in {one.batches} batches"
     operators = "; ".join(_operators(part.operators) for part in one.shapes)
-    return operators, _number(one.stages), _number(one.key_groups), state, given
+    given_back = f"{sum(part.output_rows for part in one.shapes):,} rows"
+    return operators, _number(one.stages), _number(one.key_groups), state, given, given_back
 
 
 def _number(count: int | None) -> str:
@@ -106,8 +114,9 @@ def _verdict(one: Outcome | None) -> str:
     if one is None:
         return "not run"
     moves = "" if one.moves is None else f", {one.moves} moves"
+    killed = "".join(f", {what}" for what in kills(one))
     wrong = "; ".join(one.differences) or (f"{one.failed_tasks} tasks failed" if one.failed_tasks else "nothing moved")
-    return f"{'exact' if one.exact else 'not exact: ' + wrong}{moves}, {one.took_s:.0f} s"
+    return f"{'exact' if one.exact else 'not exact: ' + wrong}{moves}{killed}, {one.took_s:.0f} s"
 
 
 def _row(texts: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import os
 import pathlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pyspark.sql import SparkSession
 
@@ -44,16 +44,27 @@ def local_cluster(key_groups: int = KEY_GROUPS, jars: pathlib.Path | None = None
     What Spark itself does not have, as its Kafka source, comes from the folder `jars`.
     """
     os.environ["PYSPARK_PYTHON"] = sys.executable  # executors' Python workers need the same packages
-    builder = SparkSession.builder.master(f"local-cluster[{EXECUTORS},1,1024]").appName("jobs")
-    settings = {**SETTINGS, "spark.sql.shuffle.partitions": str(key_groups)}
-    if jars is not None:
-        settings["spark.jars"] = joined(jars)
-    for key, value in settings.items():
+    with _session(f"local-cluster[{EXECUTORS},1,1024]", jars, {"spark.sql.shuffle.partitions": str(key_groups)}) as one:
+        _wait(one)
+        yield one
+
+
+@contextlib.contextmanager
+def alone(jars: pathlib.Path) -> Iterator[SparkSession]:
+    """A session without executors, for what is read and written by the way, with the jars of a folder."""
+    with _session("local[1]", jars, {}) as one:
+        yield one
+
+
+@contextlib.contextmanager
+def _session(master: str, jars: pathlib.Path | None, more: Mapping[str, str]) -> Iterator[SparkSession]:
+    builder = SparkSession.builder.master(master).appName("jobs")
+    of_jars = {} if jars is None else {"spark.jars": joined(jars)}
+    for key, value in {**SETTINGS, **of_jars, **more}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     try:
-        _wait(session)
         yield session
     finally:
         session.stop()

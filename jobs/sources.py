@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from jobs import feed, running, topics
 from jobs.checking import check, counted
-from jobs.job import Job, Read
+from jobs.job import Batch, Job, Read
 from jobs.taken import logged, numbered, reached
 
 if TYPE_CHECKING:
@@ -73,16 +73,23 @@ class Kafka:
 
     def open(self, spark: SparkSession, job: Job, folder: pathlib.Path) -> Source:
         """Topics that no other run has."""
-        return _Topics(spark, job, folder, self)
+        return Topics(spark, job, folder, self, f"{job.name}-{uuid.uuid4().hex[:8]}")
 
 
-class _Topics:
-    def __init__(self, spark: SparkSession, job: Job, folder: pathlib.Path, kafka: Kafka) -> None:
+class Topics:
+    """A topic of each stream, named by `prefix` and the stream."""
+
+    def __init__(self, spark: SparkSession, job: Job, folder: pathlib.Path, kafka: Kafka, prefix: str) -> None:
         self._spark, self._job, self._folder, self._kafka = spark, job, folder, kafka
-        self._prefix = f"{job.name}-{uuid.uuid4().hex[:8]}"
+        self._prefix = prefix
         self._sizes: dict[str, int] = {}
 
+    def add(self, batch: Batch) -> None:
+        """One batch more, whose copy somebody else keeps in the folder."""
+        topics.publish(self._spark, [batch], self._kafka.bootstrap, self._prefix)
+
     def publish(self, seed: int, rows: int, batches: int) -> Read:
+        """All batches, and their copy."""
         feed.publish_all(self._job, self._folder, seed, rows, batches)
         given = list(itertools.islice(feed.batches(self._job, seed, rows), batches))
         topics.publish(self._spark, given, self._kafka.bootstrap, self._prefix)
@@ -103,7 +110,7 @@ class _Topics:
 
     def check(self, run: pathlib.Path) -> list[str]:
         """By the offsets that each batch read, once the topics were seen to hold the input and nothing else."""
-        held = topics.logs(self._spark, self._kafka.bootstrap, list(self._sizes))
+        held = topics.logs(self._spark, self._kafka.bootstrap, [self._topic(stream) for stream in self._job.streams])
         wrong = [sentence for stream in self._job.streams for sentence in self._not_held(stream, held)]
         return wrong + check(self._job, self._folder, run, functools.partial(topics.taken, held=held))
 

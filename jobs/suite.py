@@ -13,12 +13,17 @@ from typing import TYPE_CHECKING
 from jobs.job import Job
 from jobs.session import local_cluster
 from jobs.sources import Files, Open
-from jobs.trial import Outcome, Shape, run
+from jobs.trial import Kind, Outcome, Shape, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from jobs.moves import Mover
+
+
+FILES, KAFKA = "files", "kafka"
+RESULTS = {FILES: "results.json", KAFKA: "results-kafka.json"}
+"""Of each source."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +43,11 @@ def run_all(
     moved: bool,
     open_source: Open = Files,
     jars: pathlib.Path | None = None,
+    resume: bool = False,
 ) -> Iterator[Outcome]:
     """Each job once; with `moved` under StreamJob's agent, and half of its key groups on the move after each batch.
 
-    Sources other than files may want `jars`, a folder.
+    Sources other than files may want `jars`, a folder. With `resume` jobs go on from the checkpoint that they have.
     """
     with local_cluster(amounts.key_groups, jars) as spark, contextlib.ExitStack() as stack:
         mover = None
@@ -50,31 +56,32 @@ def run_all(
 
             mover = stack.enter_context(moving(spark, amounts.seed))
         for job in jobs:
-            yield _fresh(spark, job, amounts, (folder / job.name).absolute(), mover, open_source)
+            if not resume:
+                shutil.rmtree(folder / job.name, ignore_errors=True)
+            yield _once(spark, job, amounts, (folder / job.name).absolute(), mover, open_source)
 
 
-def _fresh(
+def _once(
     spark: SparkSession, job: Job, amounts: Amounts, folder: pathlib.Path, mover: Mover | None, open_source: Open
 ) -> Outcome:
-    shutil.rmtree(folder, ignore_errors=True)
     return run(spark, job, folder, amounts.seed, amounts.rows, amounts.batches, mover, open_source=open_source)
 
 
 def keep(outcome: Outcome, file: pathlib.Path) -> None:
     """Write it into the file, over that of the same job and kind."""
-    found = {**read(file), (outcome.job, outcome.moves is not None): outcome}
+    found = {**read(file), outcome.kind: outcome}
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_suffix(".draft")
     draft.write_text(json.dumps([dataclasses.asdict(one) for one in found.values()], indent=1) + "\n", encoding="utf-8")
     draft.replace(file)
 
 
-def read(file: pathlib.Path) -> dict[tuple[str, bool], Outcome]:
-    """Outcomes that were kept, by job and whether key groups were moved."""
+def read(file: pathlib.Path) -> dict[Kind, Outcome]:
+    """Outcomes that were kept."""
     if not file.exists():
         return {}
     found = (_outcome(one) for one in json.loads(file.read_text(encoding="utf-8")))
-    return {(one.job, one.moves is not None): one for one in found}
+    return {one.kind: one for one in found}
 
 
 def _outcome(fields: dict[str, object]) -> Outcome:

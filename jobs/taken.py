@@ -46,11 +46,16 @@ def logged(file: pathlib.Path) -> tuple[int, list[str]]:
 
 def reached(checkpoint: pathlib.Path) -> tuple[int, int]:
     """Committed batches, and steps of every source that they took in: both 0 before the first one."""
-    commits = [int(file.name) for file in (checkpoint / "commits").glob("*") if file.name.isdigit()]
-    if not commits:
+    last = newest(checkpoint / "commits")
+    if last < 0:
         return 0, 0
-    _, offsets = logged(checkpoint / "offsets" / str(max(commits)))
-    return max(commits) + 1, min(_step(one) for one in offsets) + 1
+    _, offsets = logged(checkpoint / "offsets" / str(last))
+    return last + 1, min(_step(one) for one in offsets) + 1
+
+
+def newest(log: pathlib.Path) -> int:
+    """The newest batch in a log of the checkpoint, -1 before the first one."""
+    return max((int(file.name) for file in log.glob("*") if file.name.isdigit()), default=-1)
 
 
 def _step(offset: str) -> int:

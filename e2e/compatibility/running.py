@@ -11,8 +11,10 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from jobs.processes import executor_processes
 
 from e2e.compatibility import lines
 from e2e.compatibility.lines import CLOSING, Line
@@ -159,7 +161,7 @@ class Running:
         """Process ids of the program's executors, by executor id."""
         assert self._process is not None
         # Two drivers that start in the same second give their applications the same name.
-        return executor_processes(application_id, self._process.pid)
+        return executor_processes(self._process.pid, application_id)
 
     def finish(self) -> dict[str, Any]:
         """Close every window, stop the program in good order; what it wrote."""
@@ -194,34 +196,3 @@ class Running:
             except subprocess.TimeoutExpired:
                 self._process.kill()
         self._output.close()
-
-
-def executor_processes(application_id: str, ancestor: int) -> dict[str, int]:
-    """Process ids of an application's executors that a process started, itself or by others, by executor id."""
-    commands = {
-        int(folder.name): _command(folder) for folder in pathlib.Path("/proc").iterdir() if folder.name.isdigit()
-    }
-    found = {process: _after(words, "--executor-id") for process, words in commands.items() if application_id in words}
-    return {name: process for process, name in found.items() if name is not None and ancestor in _ancestors(process)}
-
-
-def _ancestors(process: int) -> Iterator[int]:
-    while process > 1:
-        try:
-            # The name, in brackets, may hold blanks and brackets itself.
-            stat = pathlib.Path(f"/proc/{process}/stat").read_text()
-        except OSError:  # it has ended since
-            return
-        process = int(stat.rpartition(")")[2].split()[1])
-        yield process
-
-
-def _command(folder: pathlib.Path) -> list[str]:
-    try:
-        return (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
-    except OSError:  # the process has ended since the listing
-        return []
-
-
-def _after(words: list[str], word: str) -> str | None:
-    return words[words.index(word) + 1] if word in words[:-1] else None

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from jobs.checking import check_query, compare
+from jobs.checking import check, compare
 from jobs.feed import publish_all, read_rows
 from jobs.job import Job, Query, Taken
 from jobs.taken import reached, taken
@@ -93,7 +93,8 @@ def test_every_row_of_every_batch_counts() -> None:
     assert moved == ['batch 0: 1 of 1 rows missing: {"k": 1}', 'batch 1: 1 of 0 rows too many: {"k": 1}']
 
 
-def test_input_that_no_batch_took_in_is_told(tmp_path: Path) -> None:
+def a_job(folder: Path) -> tuple[Job, list[Path]]:
+    """Three rows in two files, of which no batch writes any; the files."""
     query = Query(name="q", build=lambda read: read("a"), answer=lambda some: [[] for _ in some])
     job = Job(
         name="j",
@@ -103,11 +104,26 @@ def test_input_that_no_batch_took_in_is_told(tmp_path: Path) -> None:
         queries=[query],
         generate=lambda rng, rows: iter([{"a": ROWS[:1]}, {"a": ROWS[1:]}]),
     )
-    publish_all(job, tmp_path / "in", 0, 1, 2)
-    first, second = sorted((tmp_path / "in" / "a").iterdir())
+    publish_all(job, folder / "in", 0, 1, 2)
+    return job, sorted((folder / "in" / "a").iterdir())
+
+
+def test_input_that_no_batch_took_in_is_told(tmp_path: Path) -> None:
+    job, (first, second) = a_job(tmp_path)
     assert (read_rows(first), read_rows(second)) == (ROWS[:1], ROWS[1:])
     assert first.stat().st_mtime < second.stat().st_mtime  # Spark goes by it
     checkpoint = tmp_path / "run" / "checkpoint" / "q"
     a_step(checkpoint, 0, "0", {0: first})
     a_batch(checkpoint, 0, [0])
-    assert check_query(job, query, tmp_path / "in", tmp_path / "run") == ["q: 1 rows of a were taken in, 3 were given"]
+    assert check(job, tmp_path / "in", tmp_path / "run")[0] == "q: 1 rows of a were taken in, 3 were given"
+
+
+def test_an_answer_without_a_row_says_nothing_and_is_told(tmp_path: Path) -> None:
+    """A run of too few batches closes no window: whatever the query does would be right."""
+    job, (first, second) = a_job(tmp_path)
+    checkpoint = tmp_path / "run" / "checkpoint" / "q"
+    a_step(checkpoint, 0, "0", {0: first, 1: second})
+    a_batch(checkpoint, 0, [1])
+    assert check(job, tmp_path / "in", tmp_path / "run") == [
+        "q: no row was due in 1 batches, nothing could be compared"
+    ]

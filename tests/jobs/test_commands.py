@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,19 @@ import yaml
 from jobs import manifest, suite
 from jobs.__main__ import main
 from jobs.registry import JOBS
-from jobs.trial import Outcome, Shape
+from jobs.trial import Kind, Outcome, Shape
 
 from streamjob_operator.spec import parse_job
 
 
 def outcome(moves: int | None, wrong: tuple[str, ...] = ()) -> Outcome:
-    shape = Shape(query="q", operators=("stateStoreSave", "stateStoreSave"), state_rows=1_200, state_bytes=3_400_000)
+    shape = Shape(
+        query="q",
+        operators=("stateStoreSave", "stateStoreSave"),
+        state_rows=1_200,
+        state_bytes=3_400_000,
+        output_rows=1_070,
+    )
     counts = {} if moves is None else {"stages": 2, "key_groups": 16}
     return Outcome(
         job="nexmark-5",
@@ -61,14 +68,18 @@ def test_outcomes_are_kept_by_job_and_kind_and_the_page_says_what_was_not_run(tm
     file = tmp_path / "out" / "results.json"
     for one in (outcome(None), outcome(0), outcome(77)):
         suite.keep(one, file)
-    assert suite.read(file) == {("nexmark-5", False): outcome(None), ("nexmark-5", True): outcome(77)}
+    killed = dataclasses.replace(outcome(9), killed_executors=2, killed_drivers=1, failed_tasks=3)
+    suite.keep(killed, file)
+    plain, moved, harmed = (Kind("nexmark-5", *kind) for kind in ((False, False), (True, False), (True, True)))
+    assert suite.read(file) == {plain: outcome(None), moved: outcome(77), harmed: killed}
     suite.keep(outcome(5), file.with_name("results-kafka.json"))
     assert main(["page", str(tmp_path / "page.md"), "--out", str(file.parent)]) == 0
     lines = (tmp_path / "page.md").read_text().splitlines()
     (row,) = (line for line in lines if line.startswith("| `nexmark-5`"))
-    shape = "2 aggregations | 2 | 16 | 1,200 rows, 3.4 MB | 5,000 rows in 8 batches"
-    assert row.endswith(f"| {shape} | exact, 31 s | exact, 77 moves, 31 s | exact, 5 moves, 31 s |")
-    assert sum(line.endswith("| not run | not run | not run |") for line in lines) == len(JOBS) - 1
+    shape = "2 aggregations | 2 | 16 | 1,200 rows, 3.4 MB | 5,000 rows in 8 batches | 1,070 rows"
+    with_kills = "exact, 9 moves, 2 executors killed, 1 driver killed, 31 s"
+    assert row.endswith(f"| {shape} | exact, 31 s | exact, 77 moves, 31 s | {with_kills} | exact, 5 moves, 31 s |")
+    assert sum(line.endswith("| not run | not run | not run | not run |") for line in lines) == len(JOBS) - 1
 
 
 def test_kafka_wants_a_broker_and_jars(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 
 import pytest
 from jobs import topics
+from jobs.__main__ import main
 from jobs.feed import read_rows
 from jobs.job import Batch, Job, Query, Rows
 from jobs.sources import Kafka, Source
 
 ROWS: list[Rows] = [[{"k": 1}, {"k": 2}], [{"k": 3}]]
-QUERY = Query(name="q", build=lambda read: read("a"), answer=lambda some: [[] for _ in some])
+QUERY = Query(name="q", build=lambda read: read("a"), answer=lambda some: [[{"k": 0}] for _ in some])
 JOB = Job(
     name="j",
     source="",
@@ -66,6 +68,9 @@ def a_batch(folder: Path, number: int, offset: dict[str, dict[str, int]] | None)
     line = "-" if offset is None else json.dumps(offset)
     (checkpoint / "offsets" / str(number)).write_text(f'v1\n{{"batchTimestampMs": 0}}\n{line}')
     (checkpoint / "commits" / str(number)).write_text("v1\n{}")
+    output = folder / "run" / "output" / "q"
+    output.mkdir(parents=True, exist_ok=True)
+    (output / f"batch-{number}.json").write_text('{"k": 0}\n')
 
 
 def test_a_copy_of_the_input_is_kept_and_a_batch_is_as_large_as_the_largest(paper: PaperKafka, tmp_path: Path) -> None:
@@ -97,3 +102,26 @@ def test_rows_that_were_lost_doubled_or_not_taken_in_are_told(paper: PaperKafka,
     paper.held[name]["0"].pop()
     a_batch(tmp_path, 0, {name: {"0": 2}})
     assert source.check(tmp_path / "run") == ["q: 2 rows of a were taken in, 3 were given"]
+
+
+def test_a_job_elsewhere_is_fed_by_its_topics_and_checked_against_their_copy(
+    paper: PaperKafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started: list[Path] = []
+    monkeypatch.setattr("jobs.session.alone", lambda jars: contextlib.nullcontext(started.append(jars)))
+    monkeypatch.setattr("jobs.__main__.find", lambda _: JOB)
+    monkeypatch.setattr("jobs.elsewhere.find", lambda _: JOB)
+    words = ["j", "--input", str(tmp_path / "in"), "--source", "kafka", "--bootstrap", "b", "--jars", str(tmp_path)]
+    words += ["--topics", "mine"]
+    assert main(["feed", *words, "--rate", "1000", "--every", "0.001", "--batches", "2"]) == 0
+    assert paper.held == {"mine.a": {"0": [row for rows in ROWS for row in rows]}}
+    a_batch(tmp_path, 0, {"mine.a": {"0": 2}})
+    check = ["check", *words, "--out", str(tmp_path / "run")]
+    assert main(check) == 1
+    assert capsys.readouterr().out == "q: 2 rows of a were taken in, 3 were given\n"
+    a_batch(tmp_path, 1, {"mine.a": {"0": 3}})
+    assert main(check) == 0
+    assert capsys.readouterr().out == "j: exact\n"
+    assert started == [tmp_path] * 3
+    assert main([*check[:4], "--source", "kafka", "--out", str(tmp_path / "run")]) == 2
+    assert "source: kafka needs --bootstrap and --jars." in capsys.readouterr().err

@@ -16,11 +16,12 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2]))
 
-from e2e.compatibility.running import NotSeen, Running, executor_processes
+from e2e.compatibility.running import NotSeen, Running
 from e2e.soak import page, samples
 from e2e.soak.disturb import DRAIN_S, KILL_S, PATIENCE_S, Disturber
 from e2e.soak.lives import ON_PURPOSE, Sink, fate
 from e2e.soak.samples import Sample
+from jobs.processes import executor_processes
 
 from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
 
@@ -271,12 +272,12 @@ def test_only_executors_of_ones_own_driver_are_found() -> None:
     driver = subprocess.Popen([sys.executable, "-c", starter, *command], start_new_session=True)
     try:
         until_s = time.monotonic() + 60
-        while not (found := executor_processes("app-1", driver.pid)) and time.monotonic() < until_s:
+        while not (found := executor_processes(driver.pid, "app-1")) and time.monotonic() < until_s:
             time.sleep(0.05)
         assert list(found) == ["7"]
-        assert executor_processes("app-2", driver.pid) == {}
-        assert found["7"] in executor_processes("app-1", os.getpid()).values()
-        assert executor_processes("app-1", found["7"]) == {}
+        assert executor_processes(driver.pid, "app-2") == {}
+        assert found["7"] in executor_processes(os.getpid(), "app-1").values()
+        assert executor_processes(found["7"], "app-1") == {}
     finally:
         os.killpg(driver.pid, signal.SIGKILL)
         driver.wait(10)
