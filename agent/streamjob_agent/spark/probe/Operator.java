@@ -19,7 +19,7 @@ final class Operator {
   final String[] seen;
   final boolean[] settled;
   final boolean[] left; // a task of it has ended elsewhere since it was wanted where it is wanted now
-  Object top; // the first stateful node of its stage, in the plan that was read last; null once the query has ended
+  Object top; // the first stateful node of its stage, in the plan that was read last
   List recipes; // how this run's tasks open its stores, null until somebody asks
   final double[] work; // recent run time of each group's tasks, for comparison with each other only
 
@@ -61,6 +61,12 @@ final class Operator {
       settled[p] = false;
       left[p] = false;
     }
+    forget();
+  }
+
+  /** What only a run that goes on needs. */
+  void forget() {
+    top = null;
     recipes = null;
   }
 

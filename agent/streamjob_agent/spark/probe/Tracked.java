@@ -118,7 +118,7 @@ final class Tracked {
     plans.clear();
     Iterator each = operators.values().iterator();
     while (each.hasNext()) {
-      ((Operator) each.next()).top = null;
+      ((Operator) each.next()).forget();
     }
   }
 
