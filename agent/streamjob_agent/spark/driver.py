@@ -10,7 +10,7 @@ from streamjob_agent.bridge import Executor, ExecutorMemory, Query, TrafficReadi
 from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.spark import codec, selftest, shape
 from streamjob_agent.spark.memory_limit import ROCKSDB_BOUNDED, container_bytes, heap_room_bytes, native_room_bytes
-from streamjob_agent.spark.source import compile_probe
+from streamjob_agent.spark.source import compile_opening, compile_probe
 from streamjob_agent.wire import GroupKey
 
 # A Java call that blocks cannot be interrupted from Python, so one wait is made of slices.
@@ -176,6 +176,7 @@ class DriverBridge:
             master=str(self._context.master),
             conf=conf,
             round_trip=self._probe.roundTrip,
+            offer_ahead=lambda: self._probe.openAhead(*compile_opening(self._context)),
         )
 
     def stop_queries(self, timeout_s: float) -> Mapping[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 _PACKAGE = "io.streamjob.probe"
 _FOLDER = "probe"
+_EXECUTOR_PACKAGE = "io.streamjob.executor"
 
 
 def probe_source(package: str = _PACKAGE) -> str:
@@ -39,11 +40,29 @@ def merged(package: str, texts: Iterable[str]) -> str:
 def compile_probe(context: Any) -> Any:
     """A new `Probe` in the JVM of a pyspark SparkContext; raises Py4JJavaError when it does not compile."""
     jvm, gateway = context._jvm, context._gateway
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
     # py4j remembers methods by class name for the life of the JVM, so a second probe needs names of its own.
     package = f"{_PACKAGE}.v{uuid.uuid4().hex}"
-    compiler.cook(probe_source(package))
+    compiler = _compiled(context, probe_source(package))
     probe = compiler.getClassLoader().loadClass(f"{package}.Probe")
     constructor = probe.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
     return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
+
+
+def compile_opening(context: Any) -> tuple[Any, Any]:
+    """The class that executors get for groups that move, and the bytes of its jar's classes by name.
+
+    Raises Py4JJavaError where it does not fit this Spark.
+    """
+    package = (
+        f"{_EXECUTOR_PACKAGE}.v{uuid.uuid4().hex}"  # executors keep what an earlier agent of this driver gave them
+    )
+    folder = importlib.resources.files(__package__).joinpath("executor")
+    compiler = _compiled(context, merged(package, java_files(folder)))
+    return compiler.getClassLoader().loadClass(f"{package}.Opening"), compiler.getBytecodes()
+
+
+def _compiled(context: Any, unit: str) -> Any:
+    compiler = context._jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(context._jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook(unit)
+    return compiler

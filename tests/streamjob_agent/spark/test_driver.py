@@ -17,6 +17,9 @@ class Probe:
     def roundTrip(self) -> str:  # noqa: N802 - Java's name
         return "ok"
 
+    def openAhead(self, kind: object, classes: object) -> None:  # noqa: N802
+        """Fits."""
+
     def attach(self, session: object) -> None:
         raise RuntimeError("no such method: addListener")
 
@@ -51,6 +54,7 @@ class Session:
 def test_what_cannot_be_attached_whole_is_detached(monkeypatch: pytest.MonkeyPatch) -> None:
     probe = Probe()
     monkeypatch.setattr(driver, "compile_probe", lambda _: probe)
+    monkeypatch.setattr(driver, "compile_opening", lambda _: (None, None))
     with pytest.raises(RuntimeError, match="addListener"):
         driver.connect(Session())
     assert probe.closed == 1

@@ -7,6 +7,7 @@ import pytest
 from streamjob_agent.bridge import OK, passes
 from streamjob_agent.spark import merge_settings, recommended_settings
 from streamjob_agent.spark.selftest import (
+    check_ahead,
     check_master,
     check_setting,
     check_version,
@@ -67,10 +68,29 @@ def test_a_check_that_raises_tells_the_error() -> None:
     def fails() -> str:
         raise RuntimeError("no such\nmethod")
 
-    checks = run_checks(version="4.3.0", master="yarn", conf={}, round_trip=fails)
+    checks = run_checks(version="4.3.0", master="yarn", conf={}, round_trip=fails, offer_ahead=lambda: None)
     assert checks.pop("coordinator_round_trip") == "RuntimeError: no such method"
     assert checks.pop("executors_can_leave").startswith("ok, but spark.decommission.enabled is off")
     assert set(checks.values()) == {OK}
+
+
+@pytest.mark.parametrize("version", ["3.5.9", "4.0.5", "4.2.1", "four"])
+def test_state_is_opened_ahead_where_that_was_tried_alone(version: str) -> None:
+    def never() -> None:
+        raise AssertionError("it is not even compiled")
+
+    answer = check_ahead(version, never)
+    assert passes(answer)
+    assert answer.endswith("loaded by a move's first task: opening it ahead was tried with Spark 4.3 only")
+
+
+def test_moves_go_on_where_state_cannot_be_opened_ahead() -> None:
+    def changed() -> None:
+        raise RuntimeError("no method getReadOnly\nin StateStore")
+
+    answer = check_ahead("4.3.1", changed)
+    assert passes(answer)
+    assert answer.endswith("a move's first task: RuntimeError: no method getReadOnly in StateStore")
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ final class Binder {
     synchronized (query) {
       query.name = name;
       query.root = root + "/state";
+      query.far = isFar(root);
       query.hadoop = hadoop;
       query.triggerMs = triggerMs(Reflect.call(execution, "trigger"));
       query.active = true;
@@ -107,6 +108,11 @@ final class Binder {
         }
       }
     }
+  }
+
+  private static boolean isFar(String root) {
+    String scheme = new Path(root).toUri().getScheme();
+    return scheme != null && !"file".equals(scheme);
   }
 
   private static long triggerMs(Object trigger) throws Exception {

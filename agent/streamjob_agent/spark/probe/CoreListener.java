@@ -132,6 +132,7 @@ public final class CoreListener extends SparkListener {
     long from = System.nanoTime();
     try {
       meter.ended(event);
+      registrar.left(meter.left());
     } catch (Throwable fault) {
       faults.caught("task", fault);
     }

@@ -1,9 +1,11 @@
 package io.streamjob.probe;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.spark.executor.TaskMetrics;
@@ -31,6 +33,7 @@ final class Meter {
   private HashMap executors = new HashMap(); // executor id -> Long ms
   private final HashMap runs = new HashMap(); // query id -> run id of its newest job, until that run ends
   private final ArrayDeque batches = new ArrayDeque();
+  private List left = new ArrayList();
   private long failed;
   private long longestMs = -1L;
   private long longestTaskMs = -1L; // of a key group
@@ -130,6 +133,13 @@ final class Meter {
     }
   }
 
+  /** Key groups whose task has ended where they are not wanted any more, since the last call; see Registrar.left. */
+  synchronized List left() {
+    List groups = left;
+    left = new ArrayList();
+    return groups;
+  }
+
   synchronized void ended(SparkListenerTaskEnd event) {
     TaskInfo task = event.taskInfo();
     TaskMetrics metrics = event.taskMetrics();
@@ -189,7 +199,9 @@ final class Meter {
       if (partition < 0) {
         return -1; // a coalesced stage: its tasks hold several key groups each
       }
-      operator.saw(partition, task.executorId(), metrics.executorRunTime());
+      if (operator.saw(partition, task.executorId(), metrics.executorRunTime())) {
+        left.add(new Object[] {named.query, operator, Integer.valueOf(partition), Long.valueOf(stage.batch + 1L)});
+      }
     }
     stage.firstTasks.put(Integer.valueOf(named.operator), Integer.valueOf(task.partitionId() - partition));
     boolean first = isFirst(stage, task, metrics);

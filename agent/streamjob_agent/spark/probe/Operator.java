@@ -18,6 +18,9 @@ final class Operator {
   final String[] wanted;
   final String[] seen;
   final boolean[] settled;
+  final boolean[] left; // a task of it has ended elsewhere since it was wanted where it is wanted now
+  Object top; // the first stateful node of its stage, in the plan that was read last
+  List recipes; // how this run's tasks open its stores, null until somebody asks
   final double[] work; // recent run time of each group's tasks, for comparison with each other only
 
   Operator(int id, int partitions) {
@@ -26,6 +29,7 @@ final class Operator {
     this.wanted = new String[partitions];
     this.seen = new String[partitions];
     this.settled = new boolean[partitions];
+    this.left = new boolean[partitions];
     this.work = new double[partitions];
   }
 
@@ -33,13 +37,18 @@ final class Operator {
     if (!executor.equals(wanted[partition])) {
       wanted[partition] = executor;
       settled[partition] = false;
+      left[partition] = false;
     }
   }
 
-  void saw(int partition, String executor, long busyMs) {
+  /** Whether it is the first task since then that ended where the group is not wanted. */
+  boolean saw(int partition, String executor, long busyMs) {
     work[partition] = RECENT * work[partition] + busyMs;
     seen[partition] = executor;
     settled[partition] = executor.equals(wanted[partition]);
+    boolean leaves = wanted[partition] != null && !settled[partition] && !left[partition];
+    left[partition] |= leaves;
+    return leaves;
   }
 
   /** A new run of the query starts with an empty coordinator. */
@@ -50,7 +59,20 @@ final class Operator {
       }
       seen[p] = null;
       settled[p] = false;
+      left[p] = false;
     }
+    forget();
+  }
+
+  /** What only a run that goes on needs. */
+  void forget() {
+    top = null;
+    recipes = null;
+  }
+
+  /** Whether it runs elsewhere than where it is wanted, and no task of it has ended there since. */
+  boolean stays(int partition) {
+    return seen[partition] != null && !seen[partition].equals(wanted[partition]) && !left[partition];
   }
 
   /** Where a group is or should be, null when nobody knows. */

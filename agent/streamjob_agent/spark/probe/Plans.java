@@ -140,6 +140,7 @@ final class Plans {
       }
       if (here[0] == null) {
         here[0] = new Operator(id, width(node, (int) Reflect.callLong(state, "numPartitions")));
+        here[0].top = node;
         operators.put(Integer.valueOf(id), here[0]);
       }
       addStores(here[0], node, id);
@@ -197,6 +198,7 @@ final class Plans {
         Operator old = query.operator(fresh.id);
         if (old != null && old.partitions == fresh.partitions) {
           old.stores = fresh.stores;
+          old.top = fresh.top;
           operators.put(Integer.valueOf(fresh.id), old);
         }
       }

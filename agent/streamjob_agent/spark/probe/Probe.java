@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,6 +24,7 @@ public final class Probe implements AutoCloseable {
   private Registry registry;
   private Faults faults;
   private Fleet fleet;
+  private Ahead ahead;
   private Registrar registrar;
   private Removal removal;
   private LocalityWait wait;
@@ -46,7 +48,8 @@ public final class Probe implements AutoCloseable {
     registry = new Registry();
     faults = new Faults();
     fleet = new Fleet(spark);
-    registrar = new Registrar(fleet, registry, coordinator);
+    ahead = new Ahead(spark, fleet, faults);
+    registrar = new Registrar(fleet, registry, coordinator, ahead);
     wait = new LocalityWait(spark, new OtherWaits(spark, faults));
     removal = new Removal(spark, fleet, registrar, running, faults);
     plans = new Plans(registry, registrar, running);
@@ -60,6 +63,11 @@ public final class Probe implements AutoCloseable {
     listener = new QueryListener(binder, wait, faults);
     sessions = new Sessions(registry, binder, hook, listener, wait, faults, running);
     core = new CoreListener(fleet, registry, registrar, plans, meter, boundaries, wait, sessions, faults);
+  }
+
+  /** From now on stores of groups that move are opened ahead, by this class of a jar that executors get. */
+  public void openAhead(Class type, Map classes) throws Exception {
+    ahead.offer(type, classes);
   }
 
   /** Starts listening, on an event queue of the probe's own. */
@@ -128,6 +136,7 @@ public final class Probe implements AutoCloseable {
     out.append("T\thook_ns\t").append(hook.nanos.get()).append("\nT\tlistener_ns\t").append(core.nanos.get());
     out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(registrar.registered.get());
     out.append("\nT\tguarded\t").append(registrar.guarded.get());
+    out.append("\nT\tahead\t").append(ahead.asked.get());
     out.append("\nT\tsessions\t").append(sessions.count()).append('\n');
     return out.toString();
   }

@@ -23,11 +23,13 @@ final class Registrar {
   private final Fleet fleet;
   private final Registry registry;
   private final StateStoreCoordinatorRef coordinator;
+  private final Ahead ahead;
 
-  Registrar(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator) {
+  Registrar(Fleet fleet, Registry registry, StateStoreCoordinatorRef coordinator, Ahead ahead) {
     this.fleet = fleet;
     this.registry = registry;
     this.coordinator = coordinator;
+    this.ahead = ahead;
   }
 
   /** Gives every group without an owner one. */
@@ -129,7 +131,7 @@ final class Registrar {
       }
       Iterator each = query.operators.values().iterator();
       while (each.hasNext()) {
-        collect((Operator) each.next(), work);
+        collect((Operator) each.next(), work, ahead.serves(query));
       }
     }
     // The calls go through Spark's local RPC: they are made outside the monitor, so that the listener is not held up.
@@ -139,12 +141,42 @@ final class Registrar {
     }
   }
 
-  private void collect(Operator operator, List work) {
+  /** Those whose task has ended elsewhere in the batch that runs; each is {Tracked, Operator, partition, version}. */
+  void left(List groups) {
+    for (int i = 0; on && i < groups.size(); i++) {
+      Object[] group = (Object[]) groups.get(i);
+      Tracked query = (Tracked) group[0];
+      if (ahead.serves(query)) {
+        Operator operator = (Operator) group[1];
+        int partition = ((Integer) group[2]).intValue();
+        register(query, operator, partition);
+        ahead.open(query, operator, partition, ((Long) group[3]).longValue());
+      }
+    }
+  }
+
+  /** `ahead`: a group that a live executor has moves once its next task there has ended. */
+  private void collect(Operator operator, List work, boolean ahead) {
     for (int p = 0; p < operator.partitions; p++) {
       String wanted = operator.wanted[p];
-      if (wanted != null && !operator.settled[p] && fleet.host(wanted) != null) {
+      boolean waits = ahead && operator.stays(p) && fleet.host(operator.seen[p]) != null;
+      if (wanted != null && !operator.settled[p] && !waits && fleet.host(wanted) != null) {
         work.add(new Object[] {operator, Integer.valueOf(p), wanted});
       }
+    }
+  }
+
+  private void register(Tracked query, Operator operator, int partition) {
+    UUID run;
+    String root;
+    String wanted;
+    synchronized (query) {
+      run = query.runId;
+      root = query.active ? query.root : null;
+      wanted = operator.wanted[partition];
+    }
+    if (root != null && wanted != null) {
+      report(root, run, operator, partition, wanted);
     }
   }
 

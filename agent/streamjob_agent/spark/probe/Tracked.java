@@ -18,6 +18,7 @@ final class Tracked {
   UUID runId;
   String name;
   String root;
+  boolean far; // the checkpoint is not on a disk of the machine
   Configuration hadoop; // with the credentials of the query's own session
   long triggerMs;
   boolean active;
@@ -115,6 +116,10 @@ final class Tracked {
     boundRun = null;
     hadoop = null;
     plans.clear();
+    Iterator each = operators.values().iterator();
+    while (each.hasNext()) {
+      ((Operator) each.next()).forget();
+    }
   }
 
   void forgetOwners() {
