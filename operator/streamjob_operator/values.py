@@ -168,6 +168,7 @@ class Memory:
         arrivals: executors to come for which the newest plan has a share.
         filling: whether executors came that had a share, and moves have been pending since.
         stirred_at_s: when executors were lost, or came for which nothing was planned; None while that never was.
+        lost_at_s: when executors were lost that were not to leave; None while that never was.
         predicted_batch_s: mean batch that the newest accepted plan promised, None without a prediction.
         remote_reads, learned_at_s: what windows taught about the cost of remote reads, and the newest of them.
         batches: what windows taught about batches and moves, and how far predictions were off.
@@ -202,6 +203,7 @@ class Memory:
     arrivals: int = 0
     filling: bool = False
     stirred_at_s: float | None = None
+    lost_at_s: float | None = None
     remote_reads: Evidence | None = None
     learned_at_s: float | None = None
     batches: Knowledge = dataclasses.field(default_factory=Knowledge)

@@ -51,6 +51,7 @@ def _of_this_driver(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
         arrivals=0,
         filling=False,
         stirred_at_s=None,
+        lost_at_s=None,
         pending=None,
         lag=None,
         first_seen_s=now_s,
@@ -106,6 +107,7 @@ def _with_fleet(memory: Memory, snapshot: Snapshot, now_s: float) -> Memory:
         filling=filling or (expected > 0 and snapshot.moves_pending > 0),
         acted_at_s=snapshot.taken_at_s if expected and not stirred else memory.acted_at_s,
         stirred_at_s=now_s if stirred else memory.stirred_at_s,
+        lost_at_s=now_s if lost else memory.lost_at_s,
     )
 
 

@@ -40,6 +40,7 @@ class Method(enum.StrEnum):
     TREND = "trend"
     DAY = "day"
     WEEK = "week"
+    RISE = "rise"  # of the newest batches, which no past is needed for
 
 
 WORDS = {
@@ -47,6 +48,7 @@ WORDS = {
     Method.TREND: "as it has been rising or falling",
     Method.DAY: "as at this time on earlier days",
     Method.WEEK: "as at this time in earlier weeks",
+    Method.RISE: "as it rises from batch to batch",
 }
 
 

@@ -139,7 +139,7 @@ def _worth_having(paces: Paces, most: int, outlook: Outlook, aim: Aim) -> int:
         return outlook.rate_rps * paces(executors).row_s > KEEPS_UP
 
     def flat(executors: int) -> bool:
-        return long(min(2 * executors, most)) >= (1.0 - WORTH) * long(executors)
+        return long(2 * executors) >= (1.0 - WORTH) * long(executors)
 
     keeps_up = 1 if grows(most) or outlook.most_rows is not None else smallest(lambda n: not grows(n), most)
     return max(keeps_up, smallest(flat, most))

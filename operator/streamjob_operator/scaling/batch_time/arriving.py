@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 
+from streamjob_operator.scaling.batch_time.came import came
 from streamjob_operator.scaling.batch_time.state import LagSeen
 from streamjob_operator.values import Snapshot
 from streamjob_planners.sizing import capped
@@ -93,19 +94,12 @@ def _growth_rps(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> float:
 
 
 def _newest_rps(snapshot: Snapshot) -> float | None:
-    """Rows a second that arrived before each of the newest batches at least; None where too few are known.
+    """Rows a second that came before each of the newest batches at least; None where too few are known.
 
-    A batch holds what came since the one before it began, or less where the source hands out less. Where a row stands
-    for several batches, their mean counts.
+    Where a row stands for several batches, their mean counts.
     """
-    series = snapshot.series
-    if series is None:
+    known = came(snapshot, cap_of(snapshot) is not None)
+    if known is None:
         return None
-    enough = np.flatnonzero(np.cumsum(series.batches[::-1]) >= STEP_BATCHES)
-    first = series.batches.size - 1 - int(enough[0]) if enough.size else 0
-    if first < 1:
-        return None
-    begun_s = series.ended_at_s - series.batch_s / series.batches
-    begun_s[-1] = series.ended_at_s[-1] - snapshot.rates.last_batch_s
-    between_s = np.diff(begun_s[first - 1 :])
-    return float((series.input_rows[first:] / between_s).min()) if (between_s > 0).all() else None
+    enough = np.flatnonzero(np.cumsum(known.batches[::-1]) >= STEP_BATCHES)
+    return float(known.rps[-1 - int(enough[0]) :].min()) if enough.size else None

@@ -7,6 +7,7 @@ import dataclasses
 from streamjob_operator.scaling.batch_time import ledger, words
 from streamjob_operator.scaling.batch_time.aims import aim_of, batch_objective_s
 from streamjob_operator.scaling.batch_time.arriving import Arriving, arriving
+from streamjob_operator.scaling.batch_time.came import came
 from streamjob_operator.scaling.batch_time.fallback import without_batches
 from streamjob_operator.scaling.batch_time.hints import hinted
 from streamjob_operator.scaling.batch_time.look import cold_ratio, looked, ready_in_s
@@ -17,7 +18,8 @@ from streamjob_operator.scaling.batch_time.steady import Call, settle
 from streamjob_operator.scaling.rule import Situation, Wish, clamp, kept, recalled
 from streamjob_operator.scaling.rule import State as Kept
 from streamjob_operator.scaling.utilization.needs import by_memory
-from streamjob_planners.forecast.past import Forecast
+from streamjob_planners.forecast.past import Forecast, Method
+from streamjob_planners.forecast.rise import expected
 
 
 class BatchTimeRule:
@@ -35,8 +37,9 @@ class BatchTimeRule:
 
 def _unknown(situation: Situation, state: State) -> tuple[Wish, State]:
     need = without_batches(situation)
-    call = Call(out=need.executors, calm=max(need.executors, need.calm), why=need.why, calm_why=need.why)
-    return settle(call, situation, state, _arriving(situation, state))
+    found, calm = _arriving(situation, state), max(need.executors, need.calm)
+    call = Call(out=need.executors, rate_rps=found.rate_rps, calm=calm, why=need.why, calm_why=need.why)
+    return settle(call, situation, state, found)
 
 
 def _arriving(situation: Situation, state: State) -> Arriving:
@@ -55,7 +58,7 @@ def _known(situation: Situation, state: State, work: Measured) -> tuple[Wish, St
         fleet=situation.fleet,
         measured=work,
         arriving=found,
-        ahead=_ahead(situation, state, max(found.rate_rps, hint_rps), ready_s),
+        ahead=_ahead(situation, state, found, hint_rps, ready_s),
         highest=_highest(situation, state, max(found.rate_rps, hint_rps), ready_s),
         ready_s=ready_s,
         trigger_s=situation.snapshot.rates.trigger_interval_s or 0.0,
@@ -81,15 +84,21 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
         out, why = least, least_why
     by_time = max(found.calm.executors, found.out.executors if not found.today_enough else 1)
     kept, kept_why = max((memory.calm, memory.why), (hint_executors, "a hint of the policy asks for it"))
-    if kept > by_time:
-        return Call(out=out, calm=kept, why=why, calm_why=kept_why, keeps=kept_why)
-    return Call(out=out, calm=by_time, why=why, calm_why=words.enough(view, found.calm, aim, model))
+    keeps = kept_why if kept > by_time else ""
+    calm_why = keeps or words.enough(view, found.calm, aim, model)
+    rate_rps = view.ahead.rate_rps
+    return Call(out=out, rate_rps=rate_rps, calm=max(kept, by_time), why=why, calm_why=calm_why, keeps=keeps)
 
 
-def _ahead(situation: Situation, state: State, least_rps: float, ready_s: float) -> Forecast:
+def _ahead(situation: Situation, state: State, found: Arriving, hint_rps: float, ready_s: float) -> Forecast:
     """The rate when executors that are asked for now are there, at least today's: these are worked off now."""
-    found = state.past.forecast(ready_s, situation.job.spec.scaling.forecast)
-    return dataclasses.replace(found, rate_rps=max(found.rate_rps, least_rps))
+    believed = situation.job.spec.scaling.forecast
+    ahead, known = state.past.forecast(ready_s, believed), came(situation.snapshot, found.most_rows is not None)
+    ahead = dataclasses.replace(ahead, rate_rps=max(ahead.rate_rps, found.rate_rps, hint_rps))
+    risen_rps = None if known is None or not believed else expected(known.at_s, known.rps, situation.now_s + ready_s)
+    if risen_rps is None or risen_rps <= ahead.rate_rps:
+        return ahead
+    return Forecast(rate_rps=risen_rps, spread=ahead.spread, method=Method.RISE)
 
 
 def _highest(situation: Situation, state: State, least_rps: float, ready_s: float) -> Forecast:

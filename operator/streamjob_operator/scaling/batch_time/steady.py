@@ -13,19 +13,20 @@ from streamjob_operator.scaling.rule import Situation, Wish, clamp
 from streamjob_operator.spec.quantities import format_duration
 
 RISEN = 1.15
-"""Times the rate at which executors were asked for from which more are asked for before those have come."""
+"""Times the rate that executors were asked for from which more are asked for before those have come."""
 HALF = 0.5
 """Part of the executors that stay at least when some are let go: load that was there may come back."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """Executors that this moment asks for: `out` to grow to, `calm` to shrink to at most, and why.
+    """Executors that this moment asks for: `out` to grow to at `rate_rps`, `calm` to shrink to at most, and why.
 
     `keeps`: what besides batches needs those of `calm`, as the end of a sentence; empty where nothing does.
     """
 
     out: int
+    rate_rps: float
     calm: int
     why: str
     calm_why: str
@@ -68,7 +69,7 @@ def _out(call: Call, situation: Situation, state: State, found: Arriving) -> tup
     wanted, asked = situation.fleet.wanted, state.asked
     if call.out <= wanted:
         return wanted, None
-    if under_way(state, situation) and asked is not None and found.rate_rps <= RISEN * asked.rate_rps:
+    if under_way(state, situation) and asked is not None and call.rate_rps <= RISEN * asked.rate_rps:
         return wanted, "those that were asked for have not all taken their share yet"
     held = ledger.futile(state, found.rate_rps, situation.estimate.changed_at_s)
     return (call.out, None) if held is None else (wanted, held)
@@ -103,7 +104,7 @@ def _doubt(situation: Situation) -> str | None:
     """Why what was measured does not count for scaling in."""
     if situation.snapshot.unmeasured:
         return "none may leave while queries beside are not measured"
-    stirred_s, down_s = situation.memory.stirred_at_s, situation.job.spec.scaling.stabilization.down_s
-    if stirred_s is not None and situation.now_s - stirred_s < down_s:
-        return f"none may leave within {format_duration(down_s)} of executors that were lost, or came without a share"
+    lost_s, down_s = situation.memory.lost_at_s, situation.job.spec.scaling.stabilization.down_s
+    if lost_s is not None and situation.now_s - lost_s < down_s:
+        return f"none may leave within {format_duration(down_s)} of a loss of executors"
     return None

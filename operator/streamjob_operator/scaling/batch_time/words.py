@@ -64,6 +64,8 @@ def _foretold(forecast: Forecast) -> str:
     """What was made of the rate's past, where that is more than its newest value."""
     if forecast.method is Method.NAIVE:
         return ""
+    if forecast.method is Method.RISE:
+        return f" (expected {WORDS[forecast.method]})"
     own, naive = 100 * (forecast.error_ratio or 0.0), 100 * (forecast.naive_ratio or 0.0)
     return f" (expected {WORDS[forecast.method]}; off by {own:.0f} percent so far, the rate itself by {naive:.0f})"
 

@@ -1,0 +1,82 @@
+"""What batches tell of a rate that rises while they run."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from situations import situation_of
+from worlds import even, job, series_with
+
+from streamjob_operator.scaling import registry
+from streamjob_operator.scaling.batch_time.arriving import arriving
+from streamjob_operator.scaling.batch_time.came import came
+from streamjob_operator.values import Memory, Snapshot
+
+POLICY = job(("max: 6", "max: 40"), ("down: 0s", "down: 30s"))
+
+
+def seen(*rps: float, lag_rows: float | None = None, at_s: float = 1000.0) -> Snapshot:
+    """Batches of 7.5 s each 10 s, before which so many rows a second came."""
+    world = even(2, 8, 7.0)
+    world.now_s = at_s
+    taken = np.array(rps)
+    series = series_with(np.ones((taken.size, 16)), row_s=np.full(taken.size, 10.0), ended_s=at_s, input_rps=taken)
+    found = world.observe(at_s, 10.0)
+    rates = dataclasses.replace(found.rates, input_rps=float(taken[-3:].mean()), last_batch_s=7.5)
+    rates = dataclasses.replace(rates, lag_rows=lag_rows, trigger_interval_s=10.0)
+    return dataclasses.replace(found, rates=rates, series=series)
+
+
+def test_what_waits_came_while_the_newest_batch_ran() -> None:
+    known = came(seen(100.0, 100.0, 150.0, lag_rows=1500.0), capped=False)
+    assert known is not None
+    assert known.rps.tolist() == pytest.approx([100.0, 150.0, 200.0])
+    assert known.at_s[-2:].tolist() == pytest.approx([1000.0 - 12.5, 1000.0 - 3.75])
+
+
+@pytest.mark.parametrize("lag_rows", [None, 0.0, 300.0])
+def test_a_source_that_was_asked_when_the_batch_began_tells_nothing_of_it(lag_rows: float | None) -> None:
+    known = came(seen(100.0, 100.0, 150.0, lag_rows=lag_rows), capped=False)
+    assert known is not None
+    assert known.rps.tolist() == pytest.approx([100.0, 150.0])
+
+
+def test_behind_a_cap_what_waits_came_at_any_time() -> None:
+    known = came(seen(100.0, 100.0, 100.0, lag_rows=9e5), capped=True)
+    assert known is not None
+    assert known.rps.tolist() == pytest.approx([100.0, 100.0])
+
+
+def test_one_batch_tells_nothing() -> None:
+    assert came(seen(100.0, lag_rows=1500.0), capped=False) is None
+
+
+def test_a_surge_is_known_by_one_batch_and_what_waits_behind_it() -> None:
+    one = seen(100.0, 100.0, 100.0, 300.0, lag_rows=2250.0)
+    assert arriving(one, (), 10.0).rate_rps == pytest.approx(300.0)
+    assert arriving(seen(100.0, 100.0, 100.0, 300.0), (), 10.0).rate_rps < 200.0
+
+
+def test_a_rise_asks_for_those_whom_it_will_need() -> None:
+    """30 rows/s more in each batch, for as long as it has risen: from 200 to 290 at the slower of the newest paces."""
+    rising = seen(100.0, 100.0, 100.0, 135.0, 170.0, 200.0)
+    wish, _ = registry.get("batch-time").decide(situation_of(rising, policy=POLICY), None)
+    assert "at 290 rows/s (expected as it rises from batch to batch)" in wish.why
+
+
+def test_without_forecasts_a_rise_counts_as_far_as_it_came() -> None:
+    scaling = POLICY.spec.scaling.model_copy(update={"forecast": False})
+    plain = POLICY.model_copy(update={"spec": POLICY.spec.model_copy(update={"scaling": scaling})})
+    rising = seen(100.0, 100.0, 100.0, 135.0, 170.0, 200.0)
+    wish, _ = registry.get("batch-time").decide(situation_of(rising, policy=plain), None)
+    assert "rises" not in wish.why
+
+
+def test_executors_without_a_share_are_no_loss() -> None:
+    """Those asked for while others take their share come without one: that kept all of them for a second window."""
+    for memory, doubt in ((Memory(stirred_at_s=990.0), False), (Memory(lost_at_s=990.0), True)):
+        calm = situation_of(seen(*[20.0] * 6), policy=POLICY, memory=memory, wanted=2, ready=2)
+        wish, _ = registry.get("batch-time").decide(calm, None)
+        assert ("of a loss of executors" in wish.why) is doubt

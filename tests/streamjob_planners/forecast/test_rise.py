@@ -1,0 +1,46 @@
+"""How far a steep rise is expected to go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from streamjob_planners.forecast.rise import expected
+
+EVERY_TEN_S = 10.0 * np.arange(6)
+
+
+def at(*rps: float, due_s: float = 1000.0) -> float | None:
+    return expected(EVERY_TEN_S[: len(rps)], np.array(rps), due_s)
+
+
+def test_a_rise_goes_on_for_as_long_as_it_has_lasted() -> None:
+    assert at(100.0, 100.0, 150.0, 200.0) == pytest.approx(300.0)
+    assert at(100.0, 150.0, 200.0, 250.0) == pytest.approx(400.0)
+
+
+def test_no_longer_than_until_executors_are_there() -> None:
+    assert at(100.0, 100.0, 150.0, 200.0, due_s=35.0) == pytest.approx(225.0)
+    assert at(100.0, 100.0, 150.0, 200.0, due_s=20.0) == pytest.approx(200.0)
+
+
+def test_the_slower_of_the_two_newest_paces_counts() -> None:
+    assert at(100.0, 100.0, 190.0, 200.0) == pytest.approx(190.0 + 30.0)
+    assert at(100.0, 100.0, 110.0, 200.0) == pytest.approx(110.0 + 30.0)
+
+
+def test_the_time_between_two_rates_counts() -> None:
+    assert expected(np.array([0.0, 10.0, 30.0]), np.array([100.0, 150.0, 250.0]), 1000.0) == pytest.approx(400.0)
+
+
+@pytest.mark.parametrize(
+    "rps", [(100.0,), (100.0, 200.0), (100.0, 100.0, 200.0), (100.0, 200.0, 200.0), (200.0, 215.0, 225.0)]
+)
+def test_a_step_a_burst_and_a_slow_rise_are_none(rps: tuple[float, ...]) -> None:
+    assert at(*rps) is None
+
+
+def test_a_fall_ends_a_rise() -> None:
+    assert at(100.0, 150.0, 200.0, 190.0) is None
+    assert at(100.0, 200.0, 150.0, 180.0) is None
+    assert at(300.0, 100.0, 150.0, 200.0) == pytest.approx(300.0)
