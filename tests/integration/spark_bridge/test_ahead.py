@@ -24,12 +24,16 @@ FAR = "fs.viewfs.mounttable.far.link./all"
 @pytest.fixture
 def far_stream(file_stream: Any, spark_cluster: Any, tmp_path: pathlib.Path) -> Iterator[Any]:
     conf = spark_cluster.session.conf
+    before = {key: conf.get(key, None) for key in (FAR, PROVIDER, CHANGELOG)}  # other tests have the same session
     (tmp_path / "far").mkdir()
     conf.set(FAR, f"file://{tmp_path}/far")
     file_stream.checkpoint = "viewfs://far/all/checkpoint"
     yield file_stream
-    for key in (FAR, PROVIDER, CHANGELOG):
-        conf.unset(key)
+    for key, value in before.items():
+        if value is None:
+            conf.unset(key)
+        else:
+            conf.set(key, value)
 
 
 def ahead(watch: Any) -> int:
