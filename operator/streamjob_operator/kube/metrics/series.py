@@ -97,7 +97,9 @@ class _Readings:
             found = [(place, self._rows[float(at)]) for place, at in enumerate(times) if float(at) in self._rows]
             self._places, self._found = [place for place, _ in found], [row for _, row in found]
         cells = [float(values[place][1]) for place in self._places]
-        finite(sum(cells))  # of which one is no number is none
+        # All of them at once: the mean of which one is no number is none.
+        for one in (min(cells, default=0.0), max(cells, default=0.0), sum(cells) / max(1, len(cells))):
+            finite(one)
         return self._found, cells
 
     def _settle(self) -> None:
