@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from jobs import elsewhere, feed
 from jobs.checking import check
 from jobs.job import Job
+from jobs.reading import FILES, SOURCES
 from jobs.registry import JOBS, find
 
 OUT = pathlib.Path("out/jobs")
-SOURCES = ("files", "kafka")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -179,7 +179,7 @@ def _amounts(parser: argparse.ArgumentParser) -> None:
 
 
 def _sources(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=SOURCES, default="files", help="where the job reads its streams")
+    parser.add_argument("--source", choices=SOURCES, default=FILES, help="where the job reads its streams")
     parser.add_argument("--bootstrap", metavar="HOST:PORT", help="of Kafka: a broker; topics come with their first row")
     parser.add_argument("--jars", type=pathlib.Path, help="of Kafka: folder with the jars of Spark's Kafka source")
 

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from jobs.reading import from_kafka
 from jobs.registry import find
 
 if TYPE_CHECKING:
@@ -16,11 +17,9 @@ if TYPE_CHECKING:
 @contextlib.contextmanager
 def topics(args: argparse.Namespace) -> Iterator[Topics | None]:
     """By a Spark of its own, which knows how to talk to Kafka; None where the job reads files, which needs none."""
-    if args.source == "files":
+    if not from_kafka(args):
         yield None
         return
-    if args.bootstrap is None or args.jars is None:
-        raise ValueError("source: kafka needs --bootstrap and --jars.")
     from jobs.session import alone
     from jobs.sources import Kafka, Topics
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from jobs.job import Job
+from jobs.reading import FILES, KAFKA
 from jobs.session import local_cluster
 from jobs.sources import Files, Open
 from jobs.trial import Kind, Outcome, Shape, run
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from jobs.moves import Mover
 
 
-FILES, KAFKA = "files", "kafka"
 RESULTS = {FILES: "results.json", KAFKA: "results-kafka.json"}
 """Of each source."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from jobs import harmed, suite
 from jobs.harm import Harm
 from jobs.job import Job
+from jobs.reading import KAFKA, from_kafka
 from jobs.sources import Files, Kafka, Open
 from jobs.trial import Outcome
 
@@ -18,7 +19,7 @@ def outcomes(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> It
     """What comes of each job; ValueError where options do not go together."""
     amounts = suite.Amounts(seed=args.seed, rows=args.rows, batches=args.batches, key_groups=args.key_groups)
     harm, open_source = Harm(executors=args.kill_executors, driver=args.kill_driver), _source(args)
-    if args.source == suite.KAFKA and (harm.driver or args.resume):
+    if args.source == KAFKA and (harm.driver or args.resume):
         raise ValueError(f"source: {args.source!r} given; --kill-driver and --resume are for files only.")
     if harm == Harm():
         return suite.run_all(chosen, amounts, args.out, moved, open_source, args.jars, args.resume)
@@ -26,10 +27,8 @@ def outcomes(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> It
 
 
 def _source(args: argparse.Namespace) -> Open:
-    if args.source == suite.FILES:
+    if not from_kafka(args):
         return Files
-    if args.bootstrap is None or args.jars is None:
-        raise ValueError("source: kafka needs --bootstrap and --jars.")
     most, tasks = args.max_offsets_per_trigger, args.min_partitions
     return Kafka(bootstrap=args.bootstrap, most=most, min_partitions=tasks).open
 

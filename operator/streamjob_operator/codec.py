@@ -23,6 +23,11 @@ from streamjob_planners.model import GroupId
 
 T = TypeVar("T")
 Scalar = (bool, int, str, type(None))
+MOST_ROWS = 1_000_000
+"""Of a matrix, as many as there are key groups: far more than any job has."""
+_MOST_DIGITS = 10
+_WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
+_ARRAYS = {"b": "true and false", "i": "whole numbers", "f": "finite numbers"}
 
 
 def encode(value: Any) -> Any:
@@ -242,10 +247,3 @@ def _dtype(kind: Any) -> Any:
 @functools.cache
 def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
-
-
-MOST_ROWS = 1_000_000
-"""Of a matrix, as many as there are key groups: far more than any job has."""
-_MOST_DIGITS = 10
-_WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
-_ARRAYS = {"b": "true and false", "i": "whole numbers", "f": "finite numbers"}

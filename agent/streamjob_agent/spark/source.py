@@ -53,9 +53,8 @@ def compile_opening(context: Any) -> tuple[Any, Any]:
 
     Raises Py4JJavaError where it does not fit this Spark.
     """
-    package = (
-        f"{_EXECUTOR_PACKAGE}.v{uuid.uuid4().hex}"  # executors keep what an earlier agent of this driver gave them
-    )
+    # Executors keep what an earlier agent of this driver gave them.
+    package = f"{_EXECUTOR_PACKAGE}.v{uuid.uuid4().hex}"
     folder = importlib.resources.files(__package__).joinpath("executor")
     compiler = _compiled(context, merged(package, java_files(folder)))
     return compiler.getClassLoader().loadClass(f"{package}.Opening"), compiler.getBytecodes()

@@ -24,7 +24,7 @@ def shape_mistakes(template: Mapping[str, Any]) -> Iterator[Mistake]:
     for name in _MAPS:
         if not isinstance(template.get(name) or {}, Mapping):
             yield Mistake(name, f"{shown(template[name])} given; a map of fields is needed")
-    metadata, spec = (_map(template.get(name)) for name in _MAPS)
+    metadata, spec = (fields_of(template.get(name)) for name in _MAPS)
     for name in ("labels", "annotations"):
         if not isinstance(metadata.get(name) or {}, Mapping):
             yield Mistake(f"metadata.{name}", f"{shown(metadata[name])} given; a map is needed")
@@ -33,8 +33,8 @@ def shape_mistakes(template: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(f"spec.{name}", f"{shown(spec[name])} given; text is needed")
     yield from _lists(spec, {**_ENTRIES, "tolerations": "key"}, "spec")
     for name in ("containers", "initContainers"):
-        for at, one in enumerate(_list(spec.get(name))):
-            yield from _lists(_map(one), _IN_CONTAINERS, f"spec.{name}[{at}]")
+        for at, one in enumerate(entries_of(spec.get(name))):
+            yield from _lists(fields_of(one), _IN_CONTAINERS, f"spec.{name}[{at}]")
 
 
 def _lists(fields: Mapping[str, Any], keys: Mapping[str, str], where: str) -> Iterator[Mistake]:
@@ -42,16 +42,18 @@ def _lists(fields: Mapping[str, Any], keys: Mapping[str, str], where: str) -> It
         given = fields.get(name)
         if given is not None and not isinstance(given, list):
             yield Mistake(f"{where}.{name}", f"{shown(given)} given; a list is needed")
-        for at, one in enumerate(_list(given)):
+        for at, one in enumerate(entries_of(given)):
             if not isinstance(one, Mapping):
                 yield Mistake(f"{where}.{name}[{at}]", f"{shown(one)} given; a map of fields is needed")
             elif one.get(key) is not None and not isinstance(one[key], _KEYS):
                 yield Mistake(f"{where}.{name}[{at}].{key}", f"{shown(one[key])} given; text or a number is needed")
 
 
-def _map(value: Any) -> Mapping[str, Any]:
+def fields_of(value: Any) -> Mapping[str, Any]:
+    """The map; an empty one where it is none."""
     return value if isinstance(value, Mapping) else {}
 
 
-def _list(value: Any) -> list[Any]:
+def entries_of(value: Any) -> list[Any]:
+    """The list; an empty one where it is none."""
     return value if isinstance(value, list) else []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from streamjob_operator.spec.pod_shapes import shape_mistakes
+from streamjob_operator.spec.pod_shapes import entries_of, fields_of, shape_mistakes
 from streamjob_operator.spec.sentences import Mistake, shown
 
 Template = Mapping[str, Any]
@@ -50,15 +50,15 @@ FOLDERS: Mapping[str, Mapping[str, Folder]] = {
 
 def template_mistakes(template: Template, role: str) -> Iterator[Mistake]:
     """What the template of `driver` or `executor` may not say; paths are within the template."""
-    metadata, spec = _map(template.get("metadata")), _map(template.get("spec"))
+    metadata, spec = fields_of(template.get("metadata")), fields_of(template.get("spec"))
     main = main_container(spec, role)
     yield from shape_mistakes(template)
     yield from _named(metadata)
     if role == DRIVER:
         yield from _drivers(spec)
-    for one in _list(spec.get("volumes")):
-        if _map(one).get("name") in VOLUMES:
-            yield Mistake("spec.volumes", left_out(shown(_map(one)["name"]), NAMED))
+    for one in entries_of(spec.get("volumes")):
+        if fields_of(one).get("name") in VOLUMES:
+            yield Mistake("spec.volumes", left_out(shown(fields_of(one)["name"]), NAMED))
     for field, why in MAIN[role].items():
         if main.get(field) is not None:
             yield Mistake("spec.containers", in_main(role, field, left_out(shown(main[field]), why)))
@@ -72,7 +72,7 @@ def template_mistakes(template: Template, role: str) -> Iterator[Mistake]:
 
 def folder_mistakes(template: Template, role: str, field: str) -> Iterator[Mistake]:
     """What the ConfigMap that `field` of the application names would replace unseen; paths are within the template."""
-    main = main_container(_map(template.get("spec")), role)
+    main = main_container(fields_of(template.get("spec")), role)
     variable, path = FOLDERS[role][field]
     given = [("env", name) for name in _names(main, "env", "name") if name == variable]
     given += [("volumeMounts", at) for at in _names(main, "volumeMounts", "mountPath") if at in either(path)]
@@ -103,7 +103,7 @@ def either(path: str) -> tuple[str, str]:
 
 def main_container(spec: Template, name: str) -> Template:
     """Ours among a template's containers: the one of that name, else the first, as Spark takes it."""
-    containers = [_map(one) for one in _list(spec.get("containers"))] or [{}]
+    containers = [fields_of(one) for one in entries_of(spec.get("containers"))] or [{}]
     return next((one for one in containers if one.get("name") == name), containers[0])
 
 
@@ -111,7 +111,7 @@ def _named(metadata: Template) -> Iterator[Mistake]:
     for field, why in METADATA.items():
         if metadata.get(field) is not None:
             yield Mistake(f"metadata.{field}", left_out(shown(metadata[field]), why))
-    labels = _map(metadata.get("labels"))
+    labels = fields_of(metadata.get("labels"))
     for label in LABELS:
         if labels.get(label) is not None:
             yield Mistake(f"metadata.labels[{label}]", left_out(shown(labels[label]), LABELLED))
@@ -129,12 +129,4 @@ def _drivers(spec: Template) -> Iterator[Mistake]:
 
 
 def _names(container: Template, field: str, key: str) -> list[str]:
-    return [str(_map(one).get(key)) for one in _list(container.get(field))]
-
-
-def _map(value: Any) -> Template:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return [str(fields_of(one).get(key)) for one in entries_of(container.get(field))]

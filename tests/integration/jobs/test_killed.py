@@ -13,6 +13,7 @@ pytest.importorskip("pyspark.sql.streaming.stateful_processor", reason="Spark 4.
 
 from jobs import suite
 from jobs.__main__ import main
+from jobs.reading import FILES
 from jobs.trial import Kind
 
 pytestmark = [
@@ -24,7 +25,7 @@ pytestmark = [
 def test_a_job_stays_exact_while_an_executor_and_the_driver_are_killed(tmp_path: Path) -> None:
     words = ["--rows", "100", "--batches", "8", "--key-groups", "4", "--kill-executors", "1", "--kill-driver"]
     code = main(["run", "nexmark-5", "--streamjob", *words, "--out", str(tmp_path)])
-    found = suite.read(tmp_path / suite.RESULTS[suite.FILES])[Kind("nexmark-5", moved=True, killed=True)]
+    found = suite.read(tmp_path / suite.RESULTS[FILES])[Kind("nexmark-5", moved=True, killed=True)]
     log = tmp_path / "killed" / "drivers.log"
     assert found.exact, f"{found.differences}\n{log.read_text()[-3000:]}"
     assert code == 0

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_operator.scaling.batch_time.came import came
+from streamjob_operator.scaling.batch_time.came import Came, came
 from streamjob_operator.scaling.batch_time.state import LagSeen
 from streamjob_operator.values import Snapshot
 from streamjob_planners.sizing import capped
@@ -32,6 +32,7 @@ class Arriving:
     """Rows a second that arrive; rows of the backlog; whether the lag grows; the source's cap on a batch, if any.
 
     `waiting_rows`: all that waited when the newest batch had ended, which the batch that runs now began with.
+    `came`: what came before each batch, None where that is not known.
     """
 
     rate_rps: float
@@ -39,6 +40,7 @@ class Arriving:
     waiting_rows: float
     grows: bool
     most_rows: float | None
+    came: Came | None
 
 
 def with_lag(lags: tuple[LagSeen, ...], snapshot: Snapshot) -> tuple[LagSeen, ...]:
@@ -59,7 +61,9 @@ def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...], objective_s: float |
     """
     rates, trigger_s = snapshot.rates, snapshot.rates.trigger_interval_s or 0.0
     rate_rps = max(0.0, rates.input_rps + _growth_rps(snapshot, lags))
-    newest_rps = _newest_rps(snapshot)
+    most_rows = cap_of(snapshot)
+    known = came(snapshot, most_rows is not None)
+    newest_rps = None if known is None else _newest_rps(known)
     if newest_rps is not None and newest_rps > STEP * rate_rps:
         rate_rps = newest_rps
     batch_rows = (max(objective_s or 0.0, trigger_s) or rates.mean_batch_s) * rate_rps
@@ -71,7 +75,8 @@ def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...], objective_s: float |
         backlog_rows=backlog if backlog > least else 0.0,
         waiting_rows=rates.lag_rows or 0.0,
         grows=before is not None and (rates.lag_rows or 0.0) > GROWS * max(before, batch_rows),
-        most_rows=cap_of(snapshot),
+        most_rows=most_rows,
+        came=known,
     )
 
 
@@ -93,13 +98,10 @@ def _growth_rps(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> float:
     return (now.rows - before.rows) / (now.at_s - before.at_s)
 
 
-def _newest_rps(snapshot: Snapshot) -> float | None:
+def _newest_rps(known: Came) -> float | None:
     """Rows a second that came before each of the newest batches at least; None where too few are known.
 
     Where a row stands for several batches, their mean counts.
     """
-    known = came(snapshot, cap_of(snapshot) is not None)
-    if known is None:
-        return None
     enough = np.flatnonzero(np.cumsum(known.batches[::-1]) >= STEP_BATCHES)
     return float(known.rps[-1 - int(enough[0]) :].min()) if enough.size else None

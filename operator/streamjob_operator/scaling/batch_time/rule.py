@@ -7,7 +7,6 @@ import dataclasses
 from streamjob_operator.scaling.batch_time import ledger, words
 from streamjob_operator.scaling.batch_time.aims import aim_of, batch_objective_s
 from streamjob_operator.scaling.batch_time.arriving import Arriving, arriving
-from streamjob_operator.scaling.batch_time.came import came
 from streamjob_operator.scaling.batch_time.fallback import without_batches
 from streamjob_operator.scaling.batch_time.hints import hinted
 from streamjob_operator.scaling.batch_time.look import cold_ratio, looked, ready_in_s
@@ -93,7 +92,7 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
 def _ahead(situation: Situation, state: State, found: Arriving, hint_rps: float, ready_s: float) -> Forecast:
     """The rate when executors that are asked for now are there, at least today's: these are worked off now."""
     believed = situation.job.spec.scaling.forecast
-    ahead, known = state.past.forecast(ready_s, believed), came(situation.snapshot, found.most_rows is not None)
+    ahead, known = state.past.forecast(ready_s, believed), found.came
     ahead = dataclasses.replace(ahead, rate_rps=max(ahead.rate_rps, found.rate_rps, hint_rps))
     risen_rps = None if known is None or not believed else expected(known.at_s, known.rps, situation.now_s + ready_s)
     if risen_rps is None or risen_rps <= ahead.rate_rps:

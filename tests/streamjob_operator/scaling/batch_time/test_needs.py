@@ -32,7 +32,7 @@ def hot(part: float, bias: float) -> View:
         job=job(("max: 6", "max: 40")),
         fleet=Fleet(ready=20, wanted=20, marked=0),
         measured=Measured(work=work, rows=10_000.0, slots=1, noise_ratio=0.0, bias=bias),
-        arriving=Arriving(rate_rps=1000.0, backlog_rows=0.0, waiting_rows=0.0, grows=False, most_rows=None),
+        arriving=Arriving(rate_rps=1000.0, backlog_rows=0.0, waiting_rows=0.0, grows=False, most_rows=None, came=None),
         ahead=rate,
         highest=rate,
         ready_s=60.0,
@@ -42,7 +42,7 @@ def hot(part: float, bias: float) -> View:
 
 def behind(executors: int) -> View:
     """So many executors, and 250,000 rows wait: three of them take some 500 s for these."""
-    backlog = Arriving(rate_rps=1000.0, backlog_rows=2.5e5, waiting_rows=2.5e5, grows=False, most_rows=None)
+    backlog = Arriving(rate_rps=1000.0, backlog_rows=2.5e5, waiting_rows=2.5e5, grows=False, most_rows=None, came=None)
     fleet = Fleet(ready=executors, wanted=executors, marked=0)
     return dataclasses.replace(hot(0.02, 1.0), fleet=fleet, arriving=backlog)
 
