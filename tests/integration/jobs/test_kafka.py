@@ -13,6 +13,7 @@ import pytest
 sys.path.append(str(Path(__file__).parents[3]))
 
 pytest.importorskip("pyspark.sql.streaming.stateful_processor", reason="Spark 4.0 and newer have it")
+pytest.importorskip("pyspark", minversion="4.2", reason="the pinned Kafka connector is that of Spark 4.2 and newer")
 
 from e2e.cluster import kafka
 from e2e.cluster.broker import Broker
