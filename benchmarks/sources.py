@@ -7,7 +7,7 @@ import functools
 import hashlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 OURS = ("benchmarks", "streamjob_planners", "streamjob_operator", "streamjob_sim")
@@ -28,7 +28,15 @@ def version(function: Callable[..., object]) -> str:
     for name in sorted(used):
         digest.update(ast.dump(tops[name]).encode())
     imports = [module for name in sorted(used) for module in _imported(tops[name])]
-    for path in sorted(_behind(imports)):
+    for path in sorted(behind(imports)):
+        digest.update(_digest(path))
+    return digest.hexdigest()[:12]
+
+
+def version_of(files: Iterable[Path]) -> str:
+    """The same of whole files."""
+    digest = hashlib.sha256()
+    for path in sorted(files):
         digest.update(_digest(path))
     return digest.hexdigest()[:12]
 
@@ -62,14 +70,20 @@ def _imported(node: ast.AST) -> Iterator[str]:
             yield from (f"{one.module}.{name.name}" for name in one.names)
 
 
-def _behind(modules: list[str]) -> set[Path]:
+def behind(modules: list[str]) -> set[Path]:
     """Files of ours that these modules are, and import, directly or not."""
     found: set[Path] = set()
     new = {path for module in modules for path in _files(module)}
     while new:
         found |= new
-        new = {path for file in new for module in _imported(_tree(file)) for path in _files(module)} - found
+        new = {path for file in new for path in imported_by(file)} - found
     return found
+
+
+@functools.cache
+def imported_by(file: Path) -> frozenset[Path]:
+    """Files of ours that a file imports itself."""
+    return frozenset(path for module in _imported(_tree(file)) for path in _files(module))
 
 
 @functools.cache

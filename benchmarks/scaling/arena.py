@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 from streamjob_operator.scaling import registry
@@ -58,8 +57,3 @@ def figures(trace: str, rule: str, seed: int, part: float = 1.0) -> ScalingScore
 
 def _no_clock() -> float:
     return 0.0
-
-
-def as_row(score: ScalingScore) -> dict[str, float]:
-    """As it is kept in a file."""
-    return {name: float(value) for name, value in dataclasses.asdict(score).items()}

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import inspect
 import json
-import re
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks import sources
 from benchmarks.scaling import arena
 
+from streamjob_operator import scaling
 from streamjob_operator.scaling import registry
+from streamjob_planners import forecast, sizing
 from streamjob_sim.scaling_score import ScalingScore
 
 FOLDER = Path("out/benchmarks/scaling")
-SOURCES = (
-    "benchmarks/scaling/arena.py",
-    "operator/streamjob_operator",
-    "simulator/streamjob_sim",
-    "planners/streamjob_planners",
-)
-RULES = Path("operator/streamjob_operator/scaling")
+RULES = Path(scaling.__file__).parent
 """Folders within are rules: what is in one that a rule does not import changes none of its figures."""
-FOR_RULES = (Path("planners/streamjob_planners/forecast"), Path("planners/streamjob_planners/sizing"))
+FOR_RULES = (Path(forecast.__file__).parent, Path(sizing.__file__).parent)
 """Only rules ask these, so that the same holds of them."""
-ROOMS = (Path("operator"), Path("planners"))
-IMPORT = re.compile(r"^from (streamjob_[\w.]+) import (\([^)]*\)|.*)$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,43 +44,29 @@ class Piece:
 @functools.cache
 def version(rule: str) -> str:
     """Of the code that a rule's figures come from: other code, other figures."""
-    shared = {file for source in SOURCES for file in _files(Path(source)) if not _of_rules(file)}
-    digest = hashlib.sha256()
-    for path in sorted(shared | _own(rule)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
+    return sources.version_of(files(rule))
 
 
-def _files(source: Path) -> Iterator[Path]:
-    return source.rglob("*.py") if source.is_dir() else iter((source,))
+def files(rule: str) -> set[Path]:
+    """What the arena and the rule import, directly or not; of what concerns rules alone only what this one does."""
+    own = {type(registry.get(rule)).__module__} if rule in registry.names() else set()
+    shared = {file for file in sources.behind([arena.__name__, *own]) if not _of_rules(file)}
+    return shared | _of_rule(own)
+
+
+def _of_rule(modules: set[str]) -> set[Path]:
+    """These modules and those that they import of what concerns rules alone, directly or not."""
+    found: set[Path] = set()
+    new = {Path(inspect.getfile(sys.modules[one])) for one in modules}
+    while new:
+        found |= new
+        new = {other for file in new for other in sources.imported_by(file) if _of_rules(other)} - found
+    return found
 
 
 def _of_rules(file: Path) -> bool:
     """Whether it concerns those rules alone that import it."""
     return RULES in file.parent.parents or any(folder in file.parents for folder in FOR_RULES)
-
-
-def _own(rule: str) -> set[Path]:
-    """The rule's module and those that it imports of what concerns rules alone, directly or not; none of a rule of the
-    simulator."""
-    if rule not in registry.names():
-        return set()
-    found: set[Path] = set()
-    new = {Path(inspect.getfile(type(registry.get(rule)))).relative_to(Path.cwd())}
-    while new:
-        found |= new
-        new = {other for file in new for other in _imported(file) if _of_rules(other)} - found
-    return found
-
-
-def _imported(file: Path) -> Iterator[Path]:
-    """Our modules that a file names in its imports."""
-    for package, names in IMPORT.findall(file.read_text(encoding="utf-8")):
-        for name in ("", *re.findall(r"\w+", names)):
-            for room in ROOMS:
-                path = (room / package.replace(".", "/") / name).with_suffix(".py")
-                if path.exists():
-                    yield path
 
 
 def kept(piece: Piece) -> ScalingScore | None:

@@ -129,7 +129,7 @@ def versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., s
         (package / "__init__.py").write_text("", encoding="utf-8")
         (package / "helper.py").write_text(HELPER.replace(old, new) if old else HELPER, encoding="utf-8")
         (package / "main.py").write_text(MODULE.replace(old, new) if old else MODULE, encoding="utf-8")
-        for one in (sources._tree, sources._files, sources._origin, sources._digest):
+        for one in (sources._tree, sources._files, sources.imported_by, sources._origin, sources._digest):
             one.cache_clear()
         for name in [one for one in sys.modules if one.startswith("benchmarks_of_a_test")]:
             del sys.modules[name]
@@ -153,5 +153,5 @@ def test_what_it_is_not_computed_from_makes_none(versions, old: str, new: str) -
 
 
 def test_whoever_asks_the_registry_depends_on_every_planner() -> None:
-    files = {path.name for path in sources._behind(["streamjob_planners.registry"])}
+    files = {path.name for path in sources.behind(["streamjob_planners.registry"])}
     assert {"search.py", "greedy.py", "flux.py"} <= files

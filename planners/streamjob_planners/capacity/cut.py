@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -40,7 +41,6 @@ class Cut:
         there = np.isfinite(self._by_executor)
         enough = there[self.row :].all(axis=0) & (there[: self.row].sum(axis=0) >= LEAST_BEFORE)
         self.compared: list[int] = np.flatnonzero(enough).tolist()
-        self._noise = self._noises()
 
     def _medians(self, off: FloatArray) -> FloatArray:
         """Of each executor's key groups in each row, (n_rows, n_executors); NaN where it has none."""
@@ -68,10 +68,18 @@ class Cut:
         """Key groups that it had in every row after the cut, at least."""
         return int((self._executor[self.row :] == executor).sum(axis=1).min())
 
-    def _noises(self) -> FloatArray:
-        """Standard deviation of each executor's row, (n_executors,): by its key groups, and by the rows themselves."""
+    @functools.cached_property
+    def _group_noise(self) -> float:
+        """Standard deviation of a key group's row beside its executor's others."""
         own = np.take_along_axis(self._by_executor, np.maximum(self._executor, 0), axis=1)
-        self._group_noise = _spread((self._off - own)[: self.row].ravel())
+        return _spread((self._off - own)[: self.row].ravel())
+
+    @functools.cached_property
+    def _noise(self) -> FloatArray:
+        """Standard deviation of each executor's row, (n_executors,): by its key groups, and by the rows themselves.
+
+        It takes twice as long as all else here, and at most cuts no executor is so far off that anybody asks.
+        """
         count = np.array([max(1, self._groups(one)) for one in range(self._n)])
         cost = np.where(count > 2, MEDIAN_COST, 1.0)
         alone = self._group_noise * np.sqrt(cost / count)
