@@ -94,13 +94,15 @@ class Phases:
         """
         problem, share = self._problem, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE
         params, aim, crossings = problem.params, Distance(problem), Crossings(problem)
+        priced = not to_drain and bool(np.isfinite(problem.allowances[PRICED]).any())
         floor = max(self.lower, params.tolerance)
         goal = balance.Goal(
             aim=aim,
             floor=floor,
             price=params.price_per_move,
             long=aim if self._long else None,
-            exact=aim if not to_drain and bool(np.isfinite(problem.allowances[PRICED]).any()) else None,
+            exact=aim if priced else None,
+            heavy=aim if priced else None,
             crossings=crossings,
         )
         counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))
