@@ -14,9 +14,12 @@ from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
 from streamjob_planners.kernel.fluid import TAKEN, Fluid, anneal_heavy, count_all
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
+from streamjob_planners.problem import Problem
 
 PER_NODE, MOST_HEAVY = 4, 1000
 """Heavy groups for each node, and in all: the others are the fluid."""
+MOST_OF_LOAD = 0.4
+"""Part of all load that heavy groups have at least where placing them first is of use: of equal ones it is not."""
 STEPS_PER_GROUP = 400
 """Steps of one cooling for each heavy group."""
 CHUNK = 2048
@@ -29,6 +32,21 @@ DEAREST = 10.0
 """A unit of load that no light group takes away costs so many times what the dearest one does."""
 
 
+def few_decide(problem: Problem) -> bool:
+    """Whether few groups have most of the load, so that placing them first is of use."""
+    load = problem.model.load
+    return float(load[heaviest(problem)].sum()) >= MOST_OF_LOAD * float(load.sum()) > 0.0
+
+
+def heaviest(problem: Problem) -> BoolArray:
+    """The heaviest groups that may move, (n_groups,)."""
+    load, movable = problem.model.load, problem.movable
+    count = min(PER_NODE * problem.model.n_nodes, MOST_HEAVY, int(movable.sum()))
+    heavy = np.zeros(load.size, dtype=np.bool_)
+    heavy[np.argsort(np.where(movable, -load, np.inf), kind="stable")[:count]] = True
+    return heavy
+
+
 def heavy_first(engine: Engine, limits: Limits, between: tuple[float, float]) -> IntArray | None:
     """A placement within the budget that aims at a distance, (n_groups,); which one is by the engine's chance.
 
@@ -37,7 +55,7 @@ def heavy_first(engine: Engine, limits: Limits, between: tuple[float, float]) ->
     """
     problem, (target, widest) = engine.problem, between
     price = np.maximum(problem.parts(), LEAST_PRICE)
-    heavy = _heavy(engine)
+    heavy = heaviest(problem)
     for _ in range(TARGETS):
         part = limits.share(TARGET_SHARE)
         before = part.steps_left
@@ -64,15 +82,6 @@ def _cooled(engine: Engine, limits: Limits, price: FloatArray, heavy: BoolArray,
     fluid = _fluid(engine, price, heavy)
     _cool(engine, limits, fluid)
     return fluid
-
-
-def _heavy(engine: Engine) -> BoolArray:
-    """The heaviest groups that may move, (n_groups,)."""
-    load, movable = engine.fixed.load, engine.fixed.movable
-    count = min(PER_NODE * engine.problem.model.n_nodes, MOST_HEAVY, int(movable.sum()))
-    heavy = np.zeros(load.size, dtype=np.bool_)
-    heavy[np.argsort(np.where(movable, -load, np.inf), kind="stable")[:count]] = True
-    return heavy
 
 
 def _fluid(engine: Engine, price: FloatArray, heavy: BoolArray) -> Fluid:

@@ -76,6 +76,13 @@ def test_nothing_enters_a_node_whose_memory_is_full(model):
     assert (np.bincount(found, use, 12) <= engine.problem.limits[0]).all()
 
 
+def test_few_decide_where_the_heaviest_have_much_of_the_load(model, small_model):
+    equal = small_model(list(range(12)) * 40, [1.0] * 480, n_nodes=12)
+    nothing = small_model([0, 1], [0.0, 0.0], n_nodes=2)
+    decide = (heavy_first.few_decide(_engine(one).problem) for one in (model(), equal, nothing))
+    assert list(decide) == [True, False, False]
+
+
 def test_without_time_nothing_is_moved(model):
     engine = _engine(model())
     found = _placed(engine, (0.0, 20.0), now_s=1.0)
