@@ -163,7 +163,7 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
     node_of = np.array([index.get(owner or "", len(nodes)) for owner in snapshot.owners], dtype=np.int64)
     slots = np.array([executor.cores for executor in nodes] + [cores] * lost, dtype=np.int64)
     speed = np.append(speeds_of(names[: len(nodes)], memory.batches.paces), np.ones(int(lost)))
-    shape = shape_of(snapshot, slots, memory.batches)
+    shape = shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None
     window = 100.0 * snapshot.busy_s * speed[node_of] / (snapshot.window_s * cores)
     load, load_error = (window, None) if shape is None else _mean_load(snapshot, shape, cores, memory, window)
     return LoadModel(
@@ -182,7 +182,7 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
         traffic_out=None if snapshot.traffic_sent_bytes is None else snapshot.traffic_sent_bytes / snapshot.window_s,
         pinned=np.zeros(len(snapshot.group_ids), dtype=np.bool_),
         resources=state_memory(snapshot, names),
-        batch=shape if memory.batches.trusted else None,
+        batch=shape,
         load_series=_load_series(snapshot, cores, speed[node_of]),
         queries={
             part.first_operator + at: (part.name, at) for part in snapshot.queries for at in range(part.operators)

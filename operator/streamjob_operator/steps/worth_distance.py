@@ -53,8 +53,8 @@ def _price(plan: Plan) -> float:
 def _shortfall(model: LoadModel, plan: Plan) -> str:
     if not plan.moves:
         return f"no moves were found that gain {PRICE_PER_MOVE:g} each and {TOLERANCE:g} together"
-    gain, noise = plan.before.load_distance - plan.after.load_distance, distance_doubt(model, plan.node_of)
+    gain = plan.before.load_distance - plan.after.load_distance
     told = f"{len(plan.moves)} moves would gain {gain:.1f}"
-    if noise > _price(plan):
-        return f"{told}, and up to {noise:.1f} may be noise of what was measured"
-    return f"{told}, more than {_price(plan):.2g} is needed"
+    if gain <= _price(plan):
+        return f"{told}, more than {_price(plan):.2g} is needed"
+    return f"{told}, and up to {distance_doubt(model, plan.node_of):.1f} may be noise of what was measured"
