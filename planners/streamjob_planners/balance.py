@@ -14,10 +14,11 @@ from streamjob_planners.closing import closed
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
+from streamjob_planners.heavy_first import heavy_first
 from streamjob_planners.long_passes import long_pass
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
-from streamjob_planners.side_by_side import Found, side_by_side
+from streamjob_planners.side_by_side import THREADS, Found, side_by_side
 from streamjob_planners.tightening import Tightens, tightened
 
 Making = Callable[["Goal", "Schedule", Engine, Limits, "Now"], "Found"]
@@ -26,6 +27,8 @@ Now = tuple[IntArray, float, float]
 """What a pass begins with: the best placement so far, its distance, and the pass's steps."""
 NEXT_TO_NOTHING = 1e-12
 """Price of a move that is taken for none."""
+HEAVY_AIM = 3.0
+"""Power of a chance that says which part of the way from the floor a placement of heavy groups aims at: near it."""
 SHORT_PER_NODE = 1_000
 """A long pass with fewer steps for each node is too short for most instances: it takes more of what is left then."""
 MOST_SHARE = 0.6
@@ -60,6 +63,8 @@ class Schedule:
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
         exact: chance that a pass is one of exact exchanges (`closing`); both threads begin with one.
         exact_after: chance that such a pass begins with what an ordinary one made, and not with the best so far.
+        heavy: chance that both threads place heavy groups first (`heavy_first`) instead of these; they begin with that.
+        heavy_share: part of what is left that placing them takes at most.
         long: chance that both threads make one long pass (`long_passes`) instead of these; it comes next.
         long_tight: that chance where the budget affords less than one move a node: what counts allow decides there.
         long_share: part of what is left that it takes.
@@ -84,6 +89,8 @@ class Schedule:
     alone: int = 3
     exact: float = 0.1
     exact_after: float = 0.5
+    heavy: float = 0.15
+    heavy_share: float = 0.4
     long: float = 0.4
     long_tight: float = 0.1
     long_share: float = 0.3
@@ -113,7 +120,8 @@ class Goal:
     `price` and `toll`: what a move and a second of its pause must gain; `heat`: the unit of thresholds, by default what
     a group brings to a cell. `whole`: passes run to their end, as no band tells that the aim has been reached; the
     descent ends after `patience` meetings in a row that gain next to nothing.
-    `long`: the aim of long passes, `exact`: that of exact exchanges, where they are of use.
+    `long`: the aim of long passes, `exact`: that of exact exchanges, `heavy`: that of placing heavy groups first, where
+    they are of use.
     """
 
     aim: Aim
@@ -126,6 +134,7 @@ class Goal:
     whole: bool = False
     long: Tightens | None = None
     exact: Tightens | None = None
+    heavy: Tightens | None = None
     patience: float = np.inf
 
 
@@ -140,12 +149,15 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     reached = goal.aim.reached(start)
     least = _total(engine.problem, goal, start)
     steps = schedule.pass_steps(engine.problem)
-    threads, idle = ThreadPoolExecutor(max_workers=len(engine.workers)), 0
+    threads, idle = ThreadPoolExecutor(max_workers=THREADS), 0
     chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
-    kinds: list[Making] = [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
+    heavy = 0.0 if goal.heavy is None else schedule.heavy
+    kinds: list[Making] = [_heavy_pass] if heavy > 0.0 else []
+    kinds += [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
     kinds += [_long_pass] if chance >= schedule.long else []
     while idle < goal.patience and not _done(limits, goal, schedule, reached):
-        by_chance = _long_pass if engine.rng.random() < chance else _passes
+        drawn = engine.rng.random()
+        by_chance = _long_pass if drawn < chance else _heavy_pass if drawn < chance + heavy else _passes
         made = kinds.pop(0) if kinds else by_chance
         distance, found = _together(threads, engine, limits, made, goal, schedule, (best, reached, steps))
         idle = idle + 1 if distance > reached - schedule.close else 0
@@ -204,6 +216,22 @@ def _closing(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now
     """What exact exchanges make of the best."""
     found = now[0] if goal.exact is None else closed(engine, limits, goal.exact, now[0])
     return goal.aim.reached(found), found
+
+
+def _heavy_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
+    """What comes of placing heavy groups first, and what closer bands and exact exchanges make of it."""
+    best, reached, _ = now
+    if goal.heavy is None:
+        return reached, best
+    part = limits.share(schedule.heavy_share)
+    before = part.steps_left
+    nearest = goal.floor + engine.rng.random() ** HEAVY_AIM * (reached - goal.floor)
+    found = heavy_first(engine, part, (nearest, reached))
+    if np.isfinite(before):
+        limits.steps_left -= before - part.steps_left
+    if found is None:
+        return reached, best
+    return _closing(goal, schedule, engine, limits, (tightened(engine, limits, goal.heavy, found), *now[1:]))
 
 
 def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:

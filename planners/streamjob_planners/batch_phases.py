@@ -113,8 +113,7 @@ class BatchPhases:
             crossings=Crossings(self._problem),
         )
         found = self._descend(start, goal, SQUARES_SHARE)
-        for engine in (self._engine, *self._engine.workers):
-            engine.state.bend[:] = 0.0
+        self._engine.straighten()
         return found
 
     def _descend(self, start: IntArray, goal: balance.Goal, share: float) -> IntArray:

@@ -43,13 +43,18 @@ def covered(engine: Engine, limits: Limits, best: IntArray, part: float, noise: 
             break
         engine.load(problem.model.node_of)
         engine.set_bands(*aim.bands(target))
-        cover = _cover(engine, price)
-        give_out(engine.fixed, engine.state, cover, choose(engine.fixed, engine.state, cover))
+        given_out(engine, price)
         found = engine.placement()
         if aim.reached(found) < reached:
             best, reached = found, aim.reached(found)
         target *= WIDER
     return best
+
+
+def given_out(engine: Engine, price: FloatArray) -> None:
+    """From what the engine holds, cover what nodes have above its bands and fit it in, where the budget suffices."""
+    cover = _cover(engine, price)
+    give_out(engine.fixed, engine.state, cover, choose(engine.fixed, engine.state, cover))
 
 
 def _narrowest(engine: Engine, limits: Limits, price: FloatArray, between: tuple[float, float]) -> float:

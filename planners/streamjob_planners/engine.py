@@ -131,14 +131,24 @@ class Engine:
         fixed.first[1:] = np.cumsum(np.bincount(cells, minlength=fixed.base.size))
 
     @functools.cached_property
-    def workers(self) -> tuple[Engine, Engine]:
-        """Two engines on the same problem, for other threads; the same ones every time."""
+    def workers(self) -> tuple[Worker, Worker]:
+        """Two engines on the same problem, for other threads; the same ones every time.
+
+        Each is made by the thread that asks for it first: filling the state of a million groups takes a tenth of a
+        second, and where the first plan is good enough nobody asks.
+        """
         first, second = self.rng.integers(1, 2**31 - 2, size=2).tolist()
-        return Engine(self.problem, first, self.fixed), Engine(self.problem, second, self.fixed)
+        return Worker(self, first), Worker(self, second)
 
     def leave_workers(self) -> None:
         """Leave both to threads of which one still works with its own; the next ones are others."""
         del self.workers
+
+    def straighten(self) -> None:
+        """Squares within bands hurt no more, neither here nor in the other threads."""
+        made = (worker.engine for worker in self.workers if worker.made)
+        for engine in (self, *made):
+            engine.state.bend[:] = 0.0
 
     def load(self, node_of: IntArray, most_crossed: IntArray | None = None) -> None:
         """Go on from this placement, (n_groups,).
@@ -241,6 +251,23 @@ class Engine:
         limits.reserve.note(took_s)
         wanted = self._chunk // 2 if took_s > 2 * LOOK_S else 2 * self._chunk if took_s < LOOK_S / 2 else self._chunk
         self._chunk = min(CHUNK, max(LEAST_CHUNK, wanted))
+
+
+class Worker:
+    """An engine for another thread, on the problem of the one that has it, with chances of its own."""
+
+    def __init__(self, of: Engine, seed: int) -> None:
+        self._problem, self._fixed, self._seed = of.problem, of.fixed, seed
+
+    @property
+    def made(self) -> bool:
+        """Whether anybody has asked for it."""
+        return "engine" in self.__dict__
+
+    @functools.cached_property
+    def engine(self) -> Engine:
+        """Made when it is asked for the first time, by whom asks."""
+        return Engine(self._problem, self._seed, self._fixed)
 
 
 def _of_one_kind(array: Any) -> Any:

@@ -53,6 +53,7 @@ class LoadModel:
         group_ids: key groups, (n_groups,); `columns.GroupIds` where there are very many.
         node_of: today's node of each group, an index into node_ids, (n_groups,).
         load: percent points of a reference node, >= 0, (n_groups,).
+        load_error: standard error of `load`, >= 0, (n_groups,); None where it is exact, or nobody knows.
         migration_cost_s: expected pause of moving each group, >= 0 (the paper's mc_k), (n_groups,).
         state_bytes: bytes that a move loads, >= 0, (n_groups,).
         traffic: bytes/s from group i to group j, sparse (n_groups, n_groups), or None when nobody measured it. It may
@@ -86,6 +87,7 @@ class LoadModel:
     resources: tuple[Resource, ...] = ()
     batch: BatchShape | None = None
     load_series: FloatArray | None = None
+    load_error: FloatArray | None = None
     queries: Mapping[int, tuple[str, int]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -114,7 +116,8 @@ def _check_lengths(model: LoadModel) -> None:
         "state_bytes": model.state_bytes,
         "pinned": model.pinned,
     }
-    for name, wanted in (("traffic_out", model.traffic_out), ("traffic_partners", model.traffic_partners)):
+    optional = ("traffic_out", "traffic_partners", "load_error")
+    for name, wanted in ((one, getattr(model, one)) for one in optional):
         if wanted is not None:
             per_group[name] = wanted
     for names, length in ((per_node, model.n_nodes), (per_group, model.n_groups)):
@@ -137,6 +140,8 @@ def _check_values(model: LoadModel) -> None:
     if not bool((model.capacity > 0).all() and np.isfinite(model.capacity).all()):
         raise ValueError("capacity: every weight must be a finite number above 0")
     amounts = {name: getattr(model, name) for name in ("load", "migration_cost_s", "state_bytes")}
+    if model.load_error is not None:
+        amounts["load_error"] = model.load_error
     for one in model.resources:
         amounts |= {f"resources: use of {one.name}": one.use, f"resources: limit of {one.name}": one.limit}
     for name, array in amounts.items():

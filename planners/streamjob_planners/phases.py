@@ -11,6 +11,7 @@ from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.first_plans import tight_plan
 from streamjob_planners.goals import Distance, RestDistance
+from streamjob_planners.heavy_first import few_decide
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import IntArray
 from streamjob_planners.thin import thin_out
@@ -88,19 +89,21 @@ class Phases:
         return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
 
     def _balance(self, start: IntArray, to_drain: bool) -> IntArray:
-        """Exact exchanges where groups differ in price, so that they can save, and where nothing is to be drained.
+        """Exact exchanges where groups differ in price, so that they can save; heavy groups first where these decide.
 
-        What they spend is what drains.
+        Neither where something is to be drained: what they spend is what drains.
         """
         problem, share = self._problem, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE
         params, aim, crossings = problem.params, Distance(problem), Crossings(problem)
+        priced = not to_drain and bool(np.isfinite(problem.allowances[PRICED]).any())
         floor = max(self.lower, params.tolerance)
         goal = balance.Goal(
             aim=aim,
             floor=floor,
             price=params.price_per_move,
             long=aim if self._long else None,
-            exact=aim if not to_drain and bool(np.isfinite(problem.allowances[PRICED]).any()) else None,
+            exact=aim if priced else None,
+            heavy=aim if self._long and not to_drain and few_decide(problem) else None,
             crossings=crossings,
         )
         counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))

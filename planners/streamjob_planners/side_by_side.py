@@ -8,12 +8,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.engine import Engine, Limits, Worker
 from streamjob_planners.model import IntArray
 
 Found = tuple[float, IntArray]
 """What a thread ends with: the distance, and the placement."""
 Work = Callable[[Engine, Limits], Found]
+THREADS = 2
+"""Threads that work at the same time."""
 LATE_S = 1.5e-3
 """How long threads may take to see that time is over: as long as what they do between two looks at the clock."""
 T = TypeVar("T")
@@ -28,7 +30,7 @@ def side_by_side(
     """
     parts = limits.halves()
     workers = zip(works, engine.workers, parts, strict=True)
-    running = [threads.submit(work, worker, part) for work, worker, part in workers]
+    running = [threads.submit(_run, work, worker, part) for work, worker, part in workers]
     done = meanwhile()
     found = _in_time(running, limits)
     if len(found) < len(running):
@@ -36,6 +38,11 @@ def side_by_side(
     if not np.isinf(limits.steps_left):
         limits.steps_left = sum(part.steps_left for part in parts)
     return found, done
+
+
+def _run(work: Work, worker: Worker, part: Limits) -> Found:
+    """On the thread that works: the first time, its engine is made there too."""
+    return work(worker.engine, part)
 
 
 def _in_time(running: Sequence[Future[Found]], limits: Limits) -> list[Found]:

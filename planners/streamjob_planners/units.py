@@ -68,7 +68,7 @@ def _share(amount: FloatArray, limit: float) -> FloatArray:
 def contracted(model: LoadModel, unit_of: IntArray, cost: FloatArray) -> LoadModel:
     """A load model of units. The key groups of a unit must be on one node; a unit with a pinned member is pinned.
 
-    It has no batch, as key groups of one unit may be tasks of several levels, and no series of loads.
+    It has no batch, as key groups of one unit may be tasks of several levels, and neither series nor errors of loads.
 
     Args:
         unit_of: unit of each key group, from 0 without gaps, (n_groups,).
@@ -88,6 +88,7 @@ def contracted(model: LoadModel, unit_of: IntArray, cost: FloatArray) -> LoadMod
         traffic_partners=None,
         batch=None,
         load_series=None,
+        load_error=None,
         pinned=sums(unit_of, model.pinned, n_units) > 0,
         resources=tuple(
             Resource(name=one.name, use=sums(unit_of, one.use, n_units), limit=one.limit) for one in model.resources

@@ -16,6 +16,7 @@ from streamjob_planners.columns import GroupIds
 from streamjob_planners.covering import covered
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
+from streamjob_planners.heavy_first import heavy_first
 from streamjob_planners.kernel.cells import loads_of
 from streamjob_planners.kernel.exchange import off_by, relieve
 from streamjob_planners.kernel.swing import anneal_rows
@@ -48,6 +49,7 @@ def warm_up() -> None:
     covered(engine, limits, model.node_of, 1.0, 0.0)  # gives out what leaves, as long as levelling has not done better
     engine.set_bands(np.zeros(2), np.zeros(2))
     engine.run(limits, 1, 0.0, drain=0.0, price=0.0)
+    heavy_first(engine, limits, (0.0, 0.0))
     closed(engine, limits, Distance(problem), np.array([0, 1]))
     off_by(engine.state, 0)
     relieve(engine.fixed, engine.state, engine.table, 0, (0.0, 0.0))

@@ -12,6 +12,7 @@ from streamjob_planners.engine import Engine, Limits, Reserve
 from streamjob_planners.goals import Distance
 from streamjob_planners.model import Budget, PlanParams
 from streamjob_planners.problem import compile_problem
+from streamjob_planners.search import SearchPlanner
 
 
 def test_the_longest_wait_is_kept_back_up_to_a_limit():
@@ -60,3 +61,21 @@ def test_workers_that_were_left_are_replaced(small_model):
     assert engine.workers is before
     engine.leave_workers()
     assert not set(before) & set(engine.workers)
+
+
+def test_the_engine_of_another_thread_is_made_by_whom_asks_first(small_model):
+    engine = Engine(compile_problem(small_model([0], [1.0], n_nodes=2), PlanParams()), 1)
+    first, second = engine.workers
+    assert not first.made
+    assert first.engine is first.engine
+    assert first.made
+    assert not second.made
+
+
+def test_a_first_plan_that_is_good_enough_needs_no_other_thread(small_model, monkeypatch):
+    made = []
+    monkeypatch.setattr("streamjob_planners.engine.Worker.engine", property(made.append))
+    model = small_model([0] * 10, [5.0] * 10, n_nodes=2)
+    plan = SearchPlanner().solve(model, PlanParams(tolerance=0.0), np.random.default_rng(0), lambda: 0.0)
+    assert plan.after.load_distance == 0.0
+    assert made == []

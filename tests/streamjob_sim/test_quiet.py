@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sim_worlds import operators, run
+from sim_worlds import merged, operators, run
 
 from streamjob_planners.batch.predict import predict
 from streamjob_sim.score import Score
@@ -57,6 +57,30 @@ def test_noise_alone_moves_hardly_anything() -> None:
     assert all(gain_s >= 0 for gain_s in truly_gained_s(score))
 
 
+def test_executors_that_stay_empty_are_not_filled_again_and_again() -> None:
+    few = {"operators": operators({"partitions": 6, **SKEWED}), "executors": {"initial": 8, "cores": 1}}
+    score = run(merged(noisy(40, SKEWED, cores=1), {**few, "policy": {"executors": {"min": 8, "max": 8}}}))
+    assert len(score.batches) >= 39
+    assert late_moves(score) == 0
+
+
+DISTANT: dict[str, Any] = {"policy": {"balancing": {"objective": "loadDistance", "maxLoadDistance": 2}}}
+
+
+def test_noise_alone_moves_hardly_anything_by_load_distance() -> None:
+    score = run(merged(noisy(40, SKEWED, cores=1), DISTANT), planner="greedy")
+    assert len(score.batches) >= 39
+    assert late_moves(score) <= 3
+
+
+def test_where_tasks_hardly_vary_the_load_distance_falls_as_without_regard_to_noise() -> None:
+    calm = merged(noisy(20, SKEWED, cores=1), {"batch": {"noise": 0.01}, "executors": {"placement": "Piled"}})
+    score = run(merged(calm, DISTANT), planner="greedy")
+    plans = [turn.record.verdict.plan for turn in score.turns if turn.record is not None and turn.record.verdict.plan]
+    assert plans[0].before.load_distance > 10.0
+    assert plans[-1].before.load_distance <= 2.0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("cores", [1, 2])
 @pytest.mark.parametrize("skew", [EVEN, SKEWED])
@@ -65,3 +89,12 @@ def test_a_thousand_noisy_batches(skew: dict[str, Any], cores: int) -> None:
     score = run(noisy(1000, skew, cores), planner="greedy")
     assert late_moves(score) <= 10
     assert all(gain_s >= 0 for gain_s in truly_gained_s(score))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("skew", [EVEN, SKEWED])
+@pytest.mark.timeout(900)
+def test_a_thousand_noisy_batches_by_load_distance(skew: dict[str, Any], cores: int) -> None:
+    score = run(merged(noisy(1000, skew, cores), DISTANT), planner="greedy")
+    assert late_moves(score) <= 10

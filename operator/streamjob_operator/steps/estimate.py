@@ -15,6 +15,7 @@ from streamjob_operator.steps.state_memory import state_memory
 from streamjob_operator.values import ExecutorView, Lag, Memory, Snapshot
 from streamjob_planners import traffic
 from streamjob_planners.batch.by_rows import GroupSeconds, seconds_by_rows
+from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.capacity.own_groups import speeds_of
 from streamjob_planners.collocation.remote_cost import Evidence, seconds_per_byte
 from streamjob_planners.model import BoolArray, FloatArray, LoadModel
@@ -60,6 +61,9 @@ class Estimate:
 
 def estimate(snapshot: Snapshot, memory: Memory, *, collocate: bool = True, pinned: Collection[int] = ()) -> Estimate:
     """Load of group k = 100 * busy seconds / (window * cores of the reference executor).
+
+    Where earlier windows are known, a group's part of its operator's busy seconds is the mean of all of them: a window
+    of one batch shows one task of each group (docs/decisions/0018-noise.md).
 
     The reference executor has the commonest number of cores and the commonest speed; the capacity of the others is
     relative to it, and what a slow one took long for is less load. Without
@@ -159,13 +163,17 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
     node_of = np.array([index.get(owner or "", len(nodes)) for owner in snapshot.owners], dtype=np.int64)
     slots = np.array([executor.cores for executor in nodes] + [cores] * lost, dtype=np.int64)
     speed = np.append(speeds_of(names[: len(nodes)], memory.batches.paces), np.ones(int(lost)))
+    shape = shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None
+    window = 100.0 * snapshot.busy_s * speed[node_of] / (snapshot.window_s * cores)
+    load, load_error = (window, None) if shape is None else _mean_load(snapshot, shape, cores, memory, window)
     return LoadModel(
         node_ids=names,
         capacity=slots / cores * speed,
         marked=np.array([executor.executor_id in memory.marked for executor in nodes] + [True] * lost),
         group_ids=snapshot.group_ids,
         node_of=node_of,
-        load=100.0 * snapshot.busy_s * speed[node_of] / (snapshot.window_s * cores),
+        load=load,
+        load_error=load_error,
         migration_cost_s=_migration_cost_s(snapshot, memory, node_of < len(nodes)),
         state_bytes=snapshot.state_bytes,
         traffic=None
@@ -174,12 +182,24 @@ def _model(snapshot: Snapshot, nodes: tuple[ExecutorView, ...], cores: int, memo
         traffic_out=None if snapshot.traffic_sent_bytes is None else snapshot.traffic_sent_bytes / snapshot.window_s,
         pinned=np.zeros(len(snapshot.group_ids), dtype=np.bool_),
         resources=state_memory(snapshot, names),
-        batch=shape_of(snapshot, slots, memory.batches) if memory.batches.trusted else None,
+        batch=shape,
         load_series=_load_series(snapshot, cores, speed[node_of]),
         queries={
             part.first_operator + at: (part.name, at) for part in snapshot.queries for at in range(part.operators)
         },
     )
+
+
+def _mean_load(
+    snapshot: Snapshot, shape: BatchShape, cores: int, memory: Memory, window: FloatArray
+) -> tuple[FloatArray, FloatArray | None]:
+    """Loads that go by the means of several windows, as batches do, and what they may be off by; `window`: by this one.
+
+    All key groups of an operator together have the load of this window: the means say who has which part of it.
+    """
+    percent_per_s = 100.0 * snapshot.rates.batches / (snapshot.window_s * cores)
+    load = window if memory.batches.tasks is None else percent_per_s * shape.task_s
+    return load, None if shape.error_s is None else percent_per_s * shape.error_s
 
 
 def _load_series(snapshot: Snapshot, cores: int, speed: FloatArray) -> FloatArray | None:

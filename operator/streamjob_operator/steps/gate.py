@@ -13,7 +13,7 @@ from streamjob_operator.steps.next_start import next_start
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.solve import plan_params
 from streamjob_operator.steps.windows import denying
-from streamjob_operator.steps.worth import Worth, drains_only, worth
+from streamjob_operator.steps.worth import Worth, drains_only, fills_only, worth
 from streamjob_operator.steps.worth_time import newly_used
 from streamjob_operator.values import Arrivals, PendingPlan, Reason, Verdict
 from streamjob_planners import plans
@@ -122,7 +122,7 @@ def _moves(case: Case) -> tuple[Case, Worth]:
     if case.idle is not None:
         return _only_leaving(case, case.idle)
     if case.moves_allowed:
-        return case, _all_worth(case)
+        return _only_filling(case, _all_worth(case))
     plan, judged = _only_finishing(case.resized.model, plan, case)
     return dataclasses.replace(case, resized=dataclasses.replace(case.resized, plan=plan)), judged
 
@@ -135,6 +135,17 @@ def _only_leaving(case: Case, idle: str) -> tuple[Case, Worth]:
         return case, Worth(act=False, reason=Reason.IDLE, message=f"{idle[0].upper()}{idle[1:]}.")
     judged = worth(case.resized.model, drains, case.job.spec.balancing)
     return case, dataclasses.replace(judged, message=f"{judged.message} Their state is loaded by the next batch.")
+
+
+def _only_filling(case: Case, judged: Worth) -> tuple[Case, Worth]:
+    """Of a plan that is made to fill executors, the moves that do: what others of it gain may be noise, as no shorter
+    batch is beyond doubt. All of it where those alone would not be made."""
+    if judged.reason is not Reason.FILLING:
+        return case, judged
+    fills = fills_only(case.resized.model, case.resized.plan)
+    alone = dataclasses.replace(case, resized=dataclasses.replace(case.resized, plan=fills))
+    found = _all_worth(alone)
+    return (alone, found) if found.act else (case, judged)
 
 
 def _all_worth(case: Case) -> Worth:

@@ -75,18 +75,18 @@ def _each(snapshot: Snapshot, series: BatchSeries, memory: Memory) -> _Rows | No
         return None
     part = cut(snapshot, series, int(within.argmax()))
     shape = shape_of(part, np.array([one.cores for one in nodes], dtype=np.int64), Knowledge())
-    ran = _ran(series)
+    ran = ran_of(series)
     if shape is None or ran is None:
         return None
     node_of = _nodes(ran.owners, tuple(one.executor_id for one in nodes))
-    rows = np.flatnonzero(within & ran.known & ~_cold(ran) & (node_of >= 0).all(axis=1))
+    rows = np.flatnonzero(within & ran.known & ~cold(ran) & (node_of >= 0).all(axis=1))
     fixed_s, per_byte_s = memory.batches.moves.line
     extra_s = np.where(ran.moved[rows], fixed_s + per_byte_s * snapshot.state_bytes, 0.0)
     return _Rows(rows=rows, shape=shape, node_of=node_of[rows], extra_s=extra_s)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Ran:
+class Ran:
     """Who ran each row's key groups, and which had moved in it, (n_rows, n_groups); where it is certain, (n_rows,)."""
 
     owners: IntArray
@@ -94,7 +94,7 @@ class _Ran:
     known: BoolArray
 
 
-def _ran(series: BatchSeries) -> _Ran | None:
+def ran_of(series: BatchSeries) -> Ran | None:
     """By the owners that readings told. None where nobody does.
 
     A reading in mid-batch has owners of the next batch already. Where nothing moved in a row its key groups were where
@@ -108,16 +108,16 @@ def _ran(series: BatchSeries) -> _Ran | None:
     moved = np.zeros(owners.shape, dtype=np.bool_)
     moved[1:] = (owners[1:] != owners[:-1]) & (owners[:-1] >= 0)
     known = (moved.sum(axis=1) == series.moved) & ((series.moved == 0) | (series.batches == 1))
-    return _Ran(owners=owners, moved=moved, known=known)
+    return Ran(owners=owners, moved=moved, known=known)
 
 
-def _cold(ran: _Ran) -> BoolArray:
+def cold(ran: Ran) -> BoolArray:
     """Rows in which a key group moved to an executor that ran none in the row before, (n_rows,): that is cold, which
     costs more than loading does."""
-    cold = np.zeros(ran.known.size, dtype=np.bool_)
+    rows = np.zeros(ran.known.size, dtype=np.bool_)
     for row in np.flatnonzero(ran.moved.any(axis=1)).tolist():
-        cold[row] = not np.isin(ran.owners[row][ran.moved[row]], ran.owners[row - 1]).all()
-    return cold
+        rows[row] = not np.isin(ran.owners[row][ran.moved[row]], ran.owners[row - 1]).all()
+    return rows
 
 
 def _nodes(owners: IntArray, names: tuple[str, ...]) -> IntArray:

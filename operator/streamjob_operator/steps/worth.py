@@ -53,6 +53,13 @@ def drains_only(model: LoadModel, plan: Plan) -> Plan:
     return plans.make_plan(model, node_of, planner=plan.planner, elapsed_s=plan.elapsed_s, notes=plan.notes)
 
 
+def fills_only(model: LoadModel, plan: Plan) -> Plan:
+    """The plan's moves to executors that have no key group today and away from marked ones."""
+    travels = acceptance.empty_nodes(model)[plan.node_of] | model.marked[model.node_of]
+    node_of = np.where(travels, plan.node_of, model.node_of).astype(np.int64)
+    return plans.make_plan(model, node_of, planner=plan.planner, elapsed_s=plan.elapsed_s, notes=plan.notes)
+
+
 def _collocates(model: LoadModel, plan: Plan, balancing: Balancing) -> bool:
     """Whether much more traffic becomes local, and no batch gets longer for it, or the load distance larger than it may
     be."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from streamjob_operator.spec import Balancing
 from streamjob_operator.values import Reason
+from streamjob_planners.distance_doubt import distance_doubt
 from streamjob_planners.model import LoadModel, Plan
 
 TOLERANCE, PRICE_PER_MOVE = 0.5, 0.05
-"""Percent points that a plan must gain in all, and each of its moves: less is noise."""
+"""Percent points that a plan must gain in all, and each of its moves: less is nothing that anybody would notice."""
 
 
 def gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, str] | None:
     """The reason to make the plan, None if it does not gain enough."""
     before, after = plan.before.load_distance, plan.after.load_distance
     if not _too_far(plan, balancing) or not plan.moves or before - after <= _price(plan):
+        return None
+    if before - after <= distance_doubt(model, plan.node_of):
         return None
     return Reason.LOAD_DISTANCE, f"Load distance from {before:.1f} to {after:.1f} with {len(plan.moves)} moves."
 
@@ -29,7 +32,7 @@ def not_gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reas
             Reason.BUDGET_TOO_SMALL,
             f"Load distance {distance:.1f}, but no key group may move: all are pinned or above the budget.",
         )
-    message = f"Load distance {distance:.1f}; {_shortfall(plan)}. {' '.join(plan.notes)}"
+    message = f"Load distance {distance:.1f}; {_shortfall(model, plan)}. {' '.join(plan.notes)}"
     return Reason.GAIN_TOO_SMALL, message.strip()
 
 
@@ -47,8 +50,11 @@ def _price(plan: Plan) -> float:
     return max(TOLERANCE, PRICE_PER_MOVE * len(plan.moves))
 
 
-def _shortfall(plan: Plan) -> str:
+def _shortfall(model: LoadModel, plan: Plan) -> str:
     if not plan.moves:
         return f"no moves were found that gain {PRICE_PER_MOVE:g} each and {TOLERANCE:g} together"
     gain = plan.before.load_distance - plan.after.load_distance
-    return f"{len(plan.moves)} moves would gain {gain:.1f}, more than {_price(plan):.2g} is needed"
+    told = f"{len(plan.moves)} moves would gain {gain:.1f}"
+    if gain <= _price(plan):
+        return f"{told}, more than {_price(plan):.2g} is needed"
+    return f"{told}, and up to {distance_doubt(model, plan.node_of):.1f} may be noise of what was measured"

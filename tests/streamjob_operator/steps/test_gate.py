@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 from small_models import flags, moved, placed, timed
 from worlds import even, job
@@ -225,6 +226,32 @@ def test_executors_that_are_waited_for_without_a_share_get_one() -> None:
     assert (have_one.act, have_one.reason) == (False, Reason.GAIN_TOO_SMALL)
     no_gain = placed([20.0, 20.0, 20.0, 20.0], [0, 0, 1, 1])
     assert not gate(case(growing([0, 0, 1, 1], [0, 0, 1, 1], no_gain))).act
+
+
+NOISY = {"error_s": np.full(6, 1.0)}
+HALF_EMPTY = timed([10.0, 4.0, 4.0, 1.0, 1.0, 1.0], [0, 1, 1, 1, 2, 2], nodes=4, **NOISY)
+
+
+def test_a_plan_that_fills_makes_no_other_moves_that_may_be_noise() -> None:
+    verdict = gate(case(planned(HALF_EMPTY, [0, 1, 3, 2, 2, 2])))
+    assert told(verdict) == (
+        True,
+        Reason.FILLING,
+        "1 key groups go to executors that had none: 3. Batches take 10.0 s.",
+    )
+    assert groups_moved(verdict) == [2]
+
+
+def test_a_plan_that_fills_and_gains_more_than_noise_is_made_whole() -> None:
+    sure = timed([10.0, 4.0, 4.0, 4.0, 1.0, 1.0], [0, 1, 1, 1, 2, 2], nodes=4)
+    verdict = gate(case(planned(sure, [0, 1, 3, 2, 2, 2])))
+    assert (verdict.reason, groups_moved(verdict)) == (Reason.BATCH_TIME, [2, 3])
+
+
+def test_moves_that_make_the_room_to_fill_are_made_with_it() -> None:
+    needs_both = timed([10.0, 6.0, 0.0, 1.0, 1.0, 6.0], [0, 1, 1, 1, 2, 3], nodes=5, **NOISY)
+    verdict = gate(case(planned(needs_both, [0, 1, 4, 2, 2, 3])))
+    assert (verdict.reason, groups_moved(verdict)) == (Reason.FILLING, [2, 3])
 
 
 def test_moves_that_are_worth_it_themselves_are_told_as_such_beside_a_share() -> None:

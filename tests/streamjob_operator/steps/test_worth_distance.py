@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -100,3 +101,23 @@ def test_the_smallest_key_group_that_may_move_must_be_within_the_budget(limit: s
     limited = Balancing.model_validate({"migrationBudget": {"maxStateBytes": limit}})
     assert worth_distance.affordable(model, limited) is fits
     assert worth_distance.affordable(model, LIMITED)
+
+
+def noisy(points: float, error: float) -> LoadModel:
+    """As above with 20 light key groups of 2 points each, each measured with so much of an error."""
+    return dataclasses.replace(uneven(points, load=2.0), load_error=np.full(22, error))
+
+
+@pytest.mark.parametrize(("error", "pays"), [(0.01, True), (3.0, False)])
+def test_a_gain_must_be_more_than_noise_explains(error: float, pays: bool) -> None:
+    model = noisy(20.0, error)
+    assert (worth_distance.gained(model, with_moves(model, 5), LIMITED) is not None) is pays
+
+
+def test_that_a_gain_may_be_noise_is_said() -> None:
+    model = noisy(20.0, 3.0)
+    reason, message = worth_distance.not_gained(model, with_moves(model, 5), LIMITED)
+    assert reason is Reason.GAIN_TOO_SMALL
+    assert re.fullmatch(
+        r"Load distance 20.0; 5 moves would gain 10.0, and up to \d+.\d may be noise of what was measured.", message
+    )
