@@ -32,8 +32,8 @@ class FairPool:
     """Calls on threads that many share. Lives in one event loop.
 
     Who comes next is said by `Places`; of namespaces that have as few, what a person `asked` for, which may be asked
-    for while it waits; in one namespace who has waited longest. So a full operator answers people at once. A namespace that
-    is alone leaves one place to whoever may come.
+    for while it waits; in one namespace who has waited longest. So a full operator answers people at once. A namespace
+    that is alone leaves one place to whoever may come.
     """
 
     def __init__(self, threads: Threads, shared: Callable[[], bool] = lambda: False) -> None:
