@@ -32,9 +32,9 @@ MOST_SHARE = 0.6
 """The part of what is left that it then takes at most."""
 LITTLE_STEPS = 10_000
 """Steps that are taken as a whole when no more are left."""
-PLENTY = 10.0
+PLENTY = 20.0
 """Times what is worth having that may still be won for a search to have all of its patience."""
-LITTLE_RATIO = 0.02
+LITTLE_RATIO = 0.05
 """Part of what is worth having that is no gain of a meeting."""
 
 

@@ -93,8 +93,8 @@ def test_no_more_is_lost_than_is_not_worth_having(job, meetings, levels, move_s,
 
 def test_the_less_can_be_won_the_fewer_meetings_without_a_gain_end_it() -> None:
     goal = balance.Goal(aim=None, floor=0.0, crossings=None, patience=100, least=10.0, worth=0.2)
-    assert [goal.patience_at(one) for one in (13.0, 12.0, 11.0, 10.2, 10.0, 9.0)] == pytest.approx(
-        [100, 100, 50, 10, 0, 0]
+    assert [goal.patience_at(one) for one in (15.0, 14.0, 12.0, 10.2, 10.0, 9.0)] == pytest.approx(
+        [100, 100, 50, 5, 0, 0]
     )
     assert dataclasses.replace(goal, worth=0.0).patience_at(10.0) == 100
 
