@@ -103,7 +103,7 @@ class Bench:
             events=events,
             reporters=lambda namespace, job: (self.telemetry.reporter(namespace, job),),
             forget=self.telemetry.forget,
-            planning=planning,
+            planning=planning.of,
             clock=lambda: self.now_s,
         )
         self.keeper = Keeper(self._tools, "default", "job-0")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import multiprocessing.connection
-import queue
 import socket
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from streamjob_operator.planning_queue import PlanningQueue
 from streamjob_operator.ports import Overran, Starting
 from streamjob_operator.steps.solve import limit_s
 from streamjob_planners.albic.settings import AlbicSettings
@@ -91,19 +91,23 @@ class Worker:
 class PlanningPool:
     """Implements :class:`streamjob_operator.ports.Planning`; use as a context manager.
 
-    `kills` counts processes that were ended because they overran or died.
+    `shared`: whether jobs of several namespaces ask, none of which may take all of it. `kills` counts processes that
+    were ended because they overran or died.
     """
 
     def __init__(
-        self, size: int = 1, command: tuple[str, ...] = (sys.executable, "-m", WORKER), wait_s: float = WAIT_S
+        self,
+        size: int = 1,
+        command: tuple[str, ...] = (sys.executable, "-m", WORKER),
+        wait_s: float = WAIT_S,
+        shared: Callable[[], bool] = lambda: False,
     ) -> None:
         self._command = command
         self._wait_s = wait_s
         self._lock = threading.Lock()
         self._closed = False
         self._all: set[Worker] = set()
-        self._free: queue.LifoQueue[Worker] = queue.LifoQueue()
-        self._large = threading.BoundedSemaphore(max(1, size - 1))
+        self._queue: PlanningQueue[Worker] = PlanningQueue(size, shared)
         self.kills = 0
         for _ in range(size):
             self._start()
@@ -117,20 +121,23 @@ class PlanningPool:
             workers, self._all = self._all, set()
         for worker in workers:
             worker.kill()
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self._free.get_nowait().end()
+        for worker in self._queue.empty():
+            worker.end()
 
     def planner(self, name: str, settings: AlbicSettings) -> Planner:
         """The planner of that name, working in the pool."""
-        return Pooled(name=name, settings=settings, pool=self)
+        return self.of("").planner(name, settings)
 
-    def run(self, task: object, timeout_s: float, *, large: bool = False) -> object:
+    def of(self, namespace: str) -> Share:
+        """The same for jobs of that namespace."""
+        return Share(pool=self, namespace=namespace)
+
+    def run(self, task: object, timeout_s: float, *, namespace: str = "", large: bool = False) -> object:
         """What a process answers within timeout_s; raises Starting, Overran, or RuntimeError when the process died.
 
         Of `large` tasks one less than there are processes is under way at a time, so that the others find one free.
         """
-        with self._lane(large), self._worker() as worker:
+        with self._worker(namespace, large=large) as worker:
             answer: object = LOADING
             while answer == LOADING:
                 self._wait_for(worker)
@@ -147,35 +154,25 @@ class PlanningPool:
             raise Overran(f"its process was not ready within {START_S:g} s")
 
     @contextlib.contextmanager
-    def _lane(self, large: bool) -> Iterator[None]:
-        if not large:
-            yield
-            return
-        if not self._large.acquire(timeout=FREE_S):
-            raise Overran(f"other large plans kept the processes busy for {FREE_S:g} s")
-        try:
-            yield
-        finally:
-            self._large.release()
-
-    @contextlib.contextmanager
-    def _worker(self) -> Iterator[Worker]:
+    def _worker(self, namespace: str, *, large: bool) -> Iterator[Worker]:
         """A free worker. One that overran, died, or was left in the middle of an answer does not come back."""
-        try:
-            worker = self._free.get(timeout=FREE_S)
-        except queue.Empty:
-            raise Overran(f"no planning process was free within {FREE_S:g} s") from None
+        worker = self._queue.take(namespace, FREE_S, large=large)
+        if worker is None:
+            raise Overran(f"no planning process was free within {FREE_S:g} s")
         try:
             yield worker
         except Starting:
-            self._free.put(worker)
+            self._queue.put(worker)
             raise
         except BaseException as error:
             self._replace(worker)
             if isinstance(error, EOFError | OSError):
                 raise RuntimeError("its process has died") from error
             raise
-        self._free.put(worker)
+        else:
+            self._queue.put(worker)
+        finally:
+            self._queue.leave(namespace, large=large)
 
     def _replace(self, worker: Worker) -> None:
         with self._lock:
@@ -190,7 +187,19 @@ class PlanningPool:
                 return
             worker = Worker(self._command)
             self._all.add(worker)
-        self._free.put(worker)
+        self._queue.put(worker)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """The pool as one namespace has it. Implements :class:`streamjob_operator.ports.Planning`."""
+
+    pool: PlanningPool
+    namespace: str
+
+    def planner(self, name: str, settings: AlbicSettings) -> Planner:
+        """The planner of that name, working in the pool."""
+        return Pooled(name=name, settings=settings, share=self)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,14 +208,15 @@ class Pooled:
 
     name: str
     settings: AlbicSettings
-    pool: PlanningPool
+    share: Share
     now: Callable[[], float] = time.monotonic
 
     def solve(self, model: LoadModel, params: PlanParams, rng: np.random.Generator, _clock: Clock) -> Plan:
         """The plan; raises Starting, Overran once it is too late for one, or the planner's error as RuntimeError."""
         seed, longest_s = int(rng.integers(2**63)), limit_s(params)
         task = (self.name, self.settings, model, params, seed, longest_s)
-        answer = self.pool.run(task, longest_s, large=len(model.node_of) >= LARGE)
+        large, namespace = len(model.node_of) >= LARGE, self.share.namespace
+        answer = self.share.pool.run(task, longest_s, namespace=namespace, large=large)
         if isinstance(answer, Plan):
             return answer
         raise RuntimeError(str(answer))

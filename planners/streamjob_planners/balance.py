@@ -35,6 +35,10 @@ MOST_SHARE = 0.6
 """The part of what is left that it then takes at most."""
 LITTLE_STEPS = 10_000
 """Steps that are taken as a whole when no more are left."""
+PLENTY = 20.0
+"""Times what is worth having that may still be won for a search to have all of its patience."""
+LITTLE_RATIO = 0.05
+"""Part of what is worth having that is no gain of a meeting."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +116,10 @@ class Schedule:
         return min(affordable, movable)
 
 
+def _never(_: IntArray) -> bool:
+    return False
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
     """What a descent wants: `aim` down to `floor`, with at most `waiting` drain weight left on marked nodes.
@@ -120,6 +128,9 @@ class Goal:
     `price` and `toll`: what a move and a second of its pause must gain; `heat`: the unit of thresholds, by default what
     a group brings to a cell. `whole`: passes run to their end, as no band tells that the aim has been reached; the
     descent ends after `patience` meetings in a row that gain next to nothing.
+    `least`: what `aim` goes below nowhere, as far as is proven; `worth`: what of it is not worth having. The less than
+    `PLENTY` times that may still be won, the fewer meetings without a gain end the descent. `good`: whether nothing
+    that is worth having can be won from a placement; the descent ends there.
     `long`: the aim of long passes, `exact`: that of exact exchanges, `heavy`: that of placing heavy groups first, where
     they are of use.
     """
@@ -136,6 +147,19 @@ class Goal:
     exact: Tightens | None = None
     heavy: Tightens | None = None
     patience: float = np.inf
+    least: float = -np.inf
+    worth: float = 0.0
+    good: Callable[[IntArray], bool] = _never
+
+    def patience_at(self, reached: float) -> float:
+        """Meetings without a gain after which the descent ends there."""
+        if self.worth <= 0.0:
+            return self.patience
+        return self.patience * float(np.clip((reached - self.least) / (PLENTY * self.worth), 0.0, 1.0))
+
+    def little(self, schedule: Schedule) -> float:
+        """What is no gain of a meeting."""
+        return max(schedule.close, LITTLE_RATIO * self.worth)
 
 
 def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedule: Schedule) -> IntArray:
@@ -155,12 +179,13 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     kinds: list[Making] = [_heavy_pass] if heavy > 0.0 else []
     kinds += [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
     kinds += [_long_pass] if chance >= schedule.long else []
-    while idle < goal.patience and not _done(limits, goal, schedule, reached):
+    little = goal.little(schedule)
+    while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):
         drawn = engine.rng.random()
         by_chance = _long_pass if drawn < chance else _heavy_pass if drawn < chance + heavy else _passes
         made = kinds.pop(0) if kinds else by_chance
         distance, found = _together(threads, engine, limits, made, goal, schedule, (best, reached, steps))
-        idle = idle + 1 if distance > reached - schedule.close else 0
+        idle = idle + 1 if distance > reached - little else 0
         if distance >= reached:
             continue
         reached, best = distance, found

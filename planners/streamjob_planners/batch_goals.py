@@ -74,6 +74,15 @@ class LevelSquares:
         self._now = self._squares(start)
 
     @property
+    def least_s(self) -> float:
+        """What the measure goes below nowhere: all work shared out among all nodes by their slots."""
+        fixed = self._fixed
+        work = np.bincount(fixed.base[fixed.home], fixed.load, fixed.base.size)
+        squares = np.bincount(fixed.base, fixed.capacity**2, fixed.base.size)
+        shared = np.divide(work, np.sqrt(squares), out=np.zeros_like(work), where=squares > 0)
+        return float(shared.sum()) / float(np.sqrt(self._staying))
+
+    @property
     def heat(self) -> float:
         """What half of an ordinary group brings, when it goes to a cell without any, at most."""
         load, capacity = self._fixed.load, self._fixed.capacity

@@ -11,6 +11,7 @@ from streamjob_planners.batch.bound import bound_of
 from streamjob_planners.batch.predict import free_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch_drain import drained, forced, on_marked
+from streamjob_planners.batch_enough import Enough
 from streamjob_planners.batch_goals import BatchTime, LevelSquares
 from streamjob_planners.batch_levelling import levelled_batch
 from streamjob_planners.batch_thin import send_unpaid_home
@@ -63,19 +64,18 @@ class BatchPhases:
         self._time = BatchTime(problem, engine.fixed, self._floors, toll)
         self.toll = toll
         self._schedule = in_seconds(schedule, engine.grain)
-        self.bound_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum())) + float(self._floors.sum())
+        rest_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum()))
+        self.bound_s = rest_s + float(self._floors.sum())
         if problem.model.n_groups <= MOST_PROVEN:
             self.bound_s = max(self.bound_s, bound_of(problem, shape))
+        self._enough = Enough(problem, shape, self._time, self._floors, self.bound_s - rest_s)
         self.notes: tuple[str, ...] = ()
 
     def solve(self) -> IntArray:
         """The placement of the plan: short, drained, even, without what does not pay, never worse than today's."""
         today = self._problem.model.node_of
         to_drain = on_marked(self._problem, today).size > 0
-        first = levelled_batch(self._engine, self._limits.share(LEVEL_SHARE), self._time, self._floors)
-        self._engine.sort_groups(self._limits)
-        part = self._limits.share(TIGHTEN_SHARE)
-        node_of = self._shorten(tightened(self._engine, part, self._time, first, self.toll))
+        node_of = self._shorten(self._first())
         node_of = send_unpaid_home(self._engine, node_of, self.toll)
         if self._time.reached(node_of) > self._time.reached(today):
             node_of = today
@@ -88,12 +88,24 @@ class BatchPhases:
             self.notes = ("The deadline came before the search was done.",)
         return self._with_progress(self._not_worse(node_of))
 
+    def _first(self) -> IntArray:
+        """Today's placement where that is good enough; else levelled in pairs, then tightened."""
+        enough = self._enough.as_it_is()
+        share = self._limits.share(LEVEL_SHARE)
+        first = self._problem.model.node_of if enough else levelled_batch(self._engine, share, self._time, self._floors)
+        self._engine.sort_groups(self._limits)
+        part = self._limits.share(TIGHTEN_SHARE)
+        return first if enough else tightened(self._engine, part, self._time, first, self.toll)
+
     def _shorten(self, start: IntArray) -> IntArray:
         goal = balance.Goal(
             aim=self._time,
             floor=float(self._floors.sum()),
             toll=self.toll,
             patience=PATIENCE,
+            least=self._enough.least_s,
+            worth=self._enough.worth_s,
+            good=self._enough.good,
             crossings=Crossings(self._problem),
         )
         return self._descend(start, goal, TIME_SHARE)
@@ -102,9 +114,13 @@ class BatchPhases:
         """Moves that shorten no batch yet, but leave the nodes more alike: the next plan can go on from there."""
         self._engine.load(start)
         aim = LevelSquares(self._problem, self._time, self._engine.fixed, start)
+        least, worth = self._enough.evenness(aim, start)
         goal = balance.Goal(
             aim=aim,
             floor=0.0,
+            least=least,
+            worth=worth,
+            good=lambda node_of: aim.reached(node_of) - least <= worth,
             toll=self.toll,
             heat=aim.heat,
             whole=True,

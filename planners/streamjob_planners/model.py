@@ -175,6 +175,8 @@ class PlanParams:
         budget: limits of this round.
         objective: what is made small; `objective_of` says which one holds for a model.
         payback_batches: batches within which a move must gain the seconds that it costs; objective `batchTime` only.
+        least_gain_ratio: part of a batch that is not worth planning for: a search ends the sooner, the less above that
+            may still be won; 0 leaves nothing to be won. Objective `batchTime` only.
         max_load_distance: percent points (the paper's maxLD, default 10); a planner may stop improving below
             `tolerance`, but never trades collocation for a distance above this.
         tolerance: percent points of load distance that are not worth a move (a pure min-d solve would otherwise
@@ -189,6 +191,7 @@ class PlanParams:
     budget: Budget = Budget()
     objective: Objective = Objective.BATCH_TIME
     payback_batches: float = 10.0
+    least_gain_ratio: float = 0.0
     max_load_distance: float = 10.0
     tolerance: float = 0.5
     price_per_move: float = 0.0

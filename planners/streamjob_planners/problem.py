@@ -85,6 +85,7 @@ def check_params(params: PlanParams) -> None:
         "budget.max_cost_s": params.budget.max_cost_s,
         "budget.max_migrations": params.budget.max_migrations,
         "budget.max_state_bytes": params.budget.max_state_bytes,
+        "least_gain_ratio": params.least_gain_ratio,
         "tolerance": params.tolerance,
         "price_per_move": params.price_per_move,
         "deadline_s": params.deadline_s,

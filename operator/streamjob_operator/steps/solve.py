@@ -9,7 +9,7 @@ import numpy as np
 
 from streamjob_operator.ports import Overran, Planning, Starting
 from streamjob_operator.spec import Collocation, StreamJob
-from streamjob_operator.steps import worth_distance
+from streamjob_operator.steps import worth_distance, worth_time
 from streamjob_operator.values import Hold, Reason
 from streamjob_planners import registry
 from streamjob_planners.albic.settings import AlbicSettings
@@ -104,6 +104,7 @@ def plan_params(job: StreamJob) -> PlanParams:
         budget=Budget(max_migrations=budget.max_migrations, max_state_bytes=budget.max_state_bytes),
         objective=balancing.objective,
         payback_batches=balancing.payback_batches,
+        least_gain_ratio=worth_time.LEAST_GAIN,
         max_load_distance=balancing.max_load_distance,
         price_per_move=worth_distance.PRICE_PER_MOVE,
         tolerance=worth_distance.TOLERANCE,

@@ -9,7 +9,7 @@ import numpy as np
 
 from streamjob_operator.series import CLOCKS_S, BatchSeries
 from streamjob_operator.steps.recent import Recent
-from streamjob_operator.steps.turned import at_speed_1, in_doubt, seen_longer, turned
+from streamjob_operator.steps.turned import at_speed_1, seen_longer, turned_and_in_doubt
 from streamjob_operator.values import Snapshot
 from streamjob_planners.batch.evidence import TaskWindow, begun_anew, with_window
 from streamjob_planners.batch.knowledge import Knowledge
@@ -61,11 +61,11 @@ def _by_rows(knowledge: Knowledge, snapshot: Snapshot, series: BatchSeries, *, c
     """Where batches are told one by one, they say who turned."""
     since = series.since(knowledge.alike_since_s)
     slots = {one.executor_id: one.cores for one in snapshot.executors}
-    found = turned(since, snapshot.owners, knowledge.paces, slots)
+    found, in_doubt = turned_and_in_doubt(since, snapshot.owners, knowledge.paces, slots)
     if found:
         known = dataclasses.replace(knowledge, paces={**knowledge.paces, **found})
         return _taken_in(known, _whole(snapshot, since), anew=True)
-    if in_doubt(since, snapshot.owners, knowledge.paces):
+    if in_doubt:
         return dataclasses.replace(knowledge, tasks_at_s=snapshot.taken_at_s)
     after = dataclasses.replace(knowledge, paces=seen_longer(since, snapshot.owners, knowledge.paces))
     return _taken_in(_alike_since(after, snapshot) if changed else after, snapshot, anew=changed)

@@ -9,7 +9,7 @@ import numpy as np
 from streamjob_operator.series import BatchSeries
 from streamjob_planners.capacity import pace
 from streamjob_planners.capacity.pace import Pace
-from streamjob_planners.capacity.turning import GroupRows, since, suspected, turns
+from streamjob_planners.capacity.turning import GroupRows, Turn, since, turns, turns_and_doubt
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 FEWEST_AT_ONCE = 3
@@ -26,6 +26,22 @@ def turned(
     """
     names = names_of(series, owners)
     found = turns(_rows(series, owners, names, paces), _known(names, paces), _at_once(names, paces, slots))
+    return _paces(found, series, names, paces)
+
+
+def turned_and_in_doubt(
+    series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace], slots: Mapping[str, int]
+) -> tuple[dict[str, Pace], bool]:
+    """`turned`, and whether the newest rows may speak of an executor and not of its key groups."""
+    names = names_of(series, owners)
+    rows, known = _rows(series, owners, names, paces), _known(names, paces)
+    found, doubt = turns_and_doubt(rows, known, _at_once(names, paces, slots))
+    return _paces(found, series, names, paces), doubt is not None
+
+
+def _paces(
+    found: Sequence[Turn], series: BatchSeries, names: tuple[str, ...], paces: Mapping[str, Pace]
+) -> dict[str, Pace]:
     begun_s = series.ended_at_s - series.row_s
     return {
         names[one.executor]: pace.turned(
@@ -33,12 +49,6 @@ def turned(
         )
         for one in found
     }
-
-
-def in_doubt(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> bool:
-    """Whether the newest rows may speak of an executor and not of its key groups."""
-    names = names_of(series, owners)
-    return suspected(_rows(series, owners, names, paces), _known(names, paces)) is not None
 
 
 def seen_longer(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> dict[str, Pace]:

@@ -86,19 +86,29 @@ def least_times_by_moves(found: Leavers, floor_s: float, moves: IntArray) -> Flo
 def least_times_by_price(
     found: Leavers, shape: BatchShape, price: FloatArray, floor_s: float, spends: FloatArray
 ) -> FloatArray:
-    """The same for each amount in `spends`, with `price`, (n_groups,), of every key group; seconds.
+    """The same for each amount in `spends`, with `price`, (n_groups,), of every key group; seconds."""
+    times = times_between(found, floor_s)
+    return _times_for(times, least_prices(found, shape, price, times), spends)
+
+
+def times_between(found: Leavers, floor_s: float) -> FloatArray:
+    """Times of a level from its floor to today's, from which on nothing has to leave; (TIMES,), seconds."""
+    return np.linspace(floor_s, max(floor_s, float(found.left_s.max(initial=floor_s))), TIMES)
+
+
+def least_prices(found: Leavers, shape: BatchShape, price: FloatArray, times: FloatArray) -> FloatArray:
+    """What a level costs at least for each of these times, which rise; never rising with them.
 
     A node must lose what it has above c s t, cheapest work first and cut where need be, and every task above s t.
     """
-    times = np.linspace(floor_s, max(floor_s, float(found.left_s.max(initial=floor_s))), TIMES)
-    needed = np.zeros(TIMES)
-    for node in np.unique(found.node[found.left_s > floor_s]):
+    needed = np.zeros(times.size)
+    for node in np.unique(found.node[found.left_s > times[0]]):
         own = found.group[found.node == node]
         power = float(shape.slots[node] * shape.speed[node])
         excess = shape.task_s[own].sum() + found.stays[node] - power * times
         forced = _price_of_long(shape.task_s[own], price[own], float(shape.speed[node]) * times)
         needed += np.maximum(_price_of_work(shape.task_s[own], price[own], excess), forced)
-    return _times_for(times, needed, spends)
+    return needed
 
 
 def _price_of_work(task_s: FloatArray, price: FloatArray, excess: FloatArray) -> FloatArray:

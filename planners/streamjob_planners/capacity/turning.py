@@ -69,24 +69,16 @@ def turns(rows: GroupRows, known: BoolArray, at_once: IntArray) -> list[Turn]:
     `at_once`, (n_executors,): key groups that must show it for a single row to be enough, more than a pause reaches; 0
     where two rows are waited for.
     """
-    found: list[Turn] = []
-    held = _comparable(rows)
-    while held.executor.size and len(found) < known.size:
-        sure = np.where(known, SURE_KNOWN, SURE)
-        turn = _at_once(held, at_once) or _surest(_turns(held, sure, known, _cuts(len(held.executor))))
-        if turn is None or any(one.executor == turn.executor for one in found):
-            break
-        found.append(turn)
-        held = _without(held, turn)
-    return found
+    return _turned(_Cuts(_comparable(rows), known.size), known, at_once)
 
 
-def suspected(rows: GroupRows, known: BoolArray) -> Turn | None:
-    """An executor that may have turned within the newest rows, HELD at most, and is not sure to have."""
-    held = _comparable(rows)
-    if not held.executor.size:
-        return None
-    return _surest(_turns(held, np.full(known.size, NOTICED), known, range(1, HELD + 1)))
+def turns_and_doubt(rows: GroupRows, known: BoolArray, at_once: IntArray) -> tuple[list[Turn], Turn | None]:
+    """`turns`, and an executor that may have turned within the newest rows, HELD at most, sure or not.
+
+    Both look at the same cuts, which are most of the work.
+    """
+    cuts = _Cuts(_comparable(rows), known.size)
+    return _turned(cuts, known, at_once), _suspected(cuts, known)
 
 
 def since(rows: GroupRows, executor: int, row: int) -> Turn | None:
@@ -95,10 +87,8 @@ def since(rows: GroupRows, executor: int, row: int) -> Turn | None:
     if row < LEAST_BEFORE or len(held.executor) - row < LEAST_AFTER or not held.executor.size:
         return None
     n_executors = int(held.executor.max()) + 1
-    by_batch = _by_batch(held, n_executors, len(held.executor) - row)
-    if executor not in by_batch.compared:
-        return None
-    return _told(_both(held, by_batch, n_executors), executor)
+    cuts, after = _Cuts(held, n_executors), len(held.executor) - row
+    return _told(cuts.both(after), executor) if executor in cuts.by_batch(after).compared else None
 
 
 def _surest(found: Iterable[Turn]) -> Turn | None:
@@ -117,31 +107,67 @@ def _comparable(rows: GroupRows) -> GroupRows:
     return GroupRows(seconds=rows.seconds[:, heavy], records=rows.records[:, heavy], executor=rows.executor[:, heavy])
 
 
-def _turns(rows: GroupRows, sure: FloatArray, known: BoolArray, cuts: Iterable[int]) -> Iterator[Turn]:
+class _Cuts:
+    """Rows that can be compared, cut in two with so many rows after the cut: each cut is worked out once."""
+
+    def __init__(self, rows: GroupRows, n_executors: int) -> None:
+        self.rows = rows
+        self._n_executors = n_executors
+        self._logs = np.log(rows.seconds)
+        self._known: dict[int, Cut] = {}
+
+    def by_batch(self, after: int) -> Cut:
+        if after not in self._known:
+            self._known[after] = Cut(self._logs, self.rows.executor, self._n_executors, after)
+        return self._known[after]
+
+    def both(self, after: int) -> tuple[Cut, Cut]:
+        return _both(self.rows, self.by_batch(after), self._n_executors)
+
+
+def _turned(cuts: _Cuts, known: BoolArray, at_once: IntArray) -> list[Turn]:
+    found: list[Turn] = []
+    while cuts.rows.executor.size and len(found) < known.size:
+        sure = np.where(known, SURE_KNOWN, SURE)
+        turn = _at_once(cuts, at_once) or _surest(_turns(cuts, sure, known, _afters(len(cuts.rows.executor))))
+        if turn is None or any(one.executor == turn.executor for one in found):
+            break
+        found.append(turn)
+        cuts = _Cuts(_without(cuts.rows, turn), known.size)
+    return found
+
+
+def _suspected(cuts: _Cuts, known: BoolArray) -> Turn | None:
+    if not cuts.rows.executor.size:
+        return None
+    return _surest(_turns(cuts, np.full(known.size, NOTICED), known, range(1, HELD + 1)))
+
+
+def _turns(cuts: _Cuts, sure: FloatArray, known: BoolArray, afters: Iterable[int]) -> Iterator[Turn]:
     """Turns that are (n_executors,) standard errors away from none, at cuts with so many rows after them."""
     groups = np.where(known, 1, FEWEST_GROUPS)
-    for after in cuts:
-        if len(rows.executor) - after < LEAST_BEFORE:
+    for after in afters:
+        if len(cuts.rows.executor) - after < LEAST_BEFORE:
             break
-        yield from _at_cut(rows, after, _far, sure, groups)
+        yield from _at_cut(cuts, after, _far, sure, groups)
 
 
-def _at_once(rows: GroupRows, groups: IntArray) -> Turn | None:
+def _at_once(cuts: _Cuts, groups: IntArray) -> Turn | None:
     """An executor that the newest row alone is enough for."""
-    if len(rows.executor) <= AT_ONCE_BEFORE or not groups.any():
+    if len(cuts.rows.executor) <= AT_ONCE_BEFORE or not groups.any():
         return None
-    return _surest(_at_cut(rows, 1, _far_at_once, np.full(groups.size, SURE), groups))
+    return _surest(_at_cut(cuts, 1, _far_at_once, np.full(groups.size, SURE), groups))
 
 
 def _at_cut(
-    rows: GroupRows, after: int, far: Callable[[Cut, int], bool], sure: FloatArray, groups: IntArray
+    cuts: _Cuts, after: int, far: Callable[[Cut, int], bool], sure: FloatArray, groups: IntArray
 ) -> Iterator[Turn]:
     """Turns of executors that are `far` off by batches; of each as many `groups` must agree, 0 leaves it out."""
-    by_batch = _by_batch(rows, groups.size, after)
+    by_batch = cuts.by_batch(after)
     those = [one for one in by_batch.compared if groups[one] and far(by_batch, one)]
     if not those:
         return
-    both = _both(rows, by_batch, groups.size)
+    both = cuts.both(after)
     for executor in those:
         turn = _turn(both, executor, sure[executor], int(groups[executor]))
         if turn is not None:
@@ -158,16 +184,12 @@ def _far_at_once(cut: Cut, executor: int) -> bool:
     return cut.unlike(executor, math.log(AT_ONCE_FACTOR))
 
 
-def _cuts(n_rows: int) -> Iterator[int]:
+def _afters(n_rows: int) -> Iterator[int]:
     """Rows after each cut that is tried: nearly all of the newest, fewer of the older ones."""
     after = LEAST_AFTER
     while after < n_rows:
         yield after
         after += max(1, after // 2)
-
-
-def _by_batch(rows: GroupRows, n_executors: int, after: int) -> Cut:
-    return Cut(np.log(rows.seconds), rows.executor, n_executors, after)
 
 
 def _both(rows: GroupRows, by_batch: Cut, n_executors: int) -> tuple[Cut, Cut]:

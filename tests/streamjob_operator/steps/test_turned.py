@@ -9,7 +9,7 @@ import pytest
 from worlds import series_with
 
 from streamjob_operator.series import BatchSeries
-from streamjob_operator.steps.turned import at_speed_1, in_doubt, seen_longer, turned
+from streamjob_operator.steps.turned import at_speed_1, seen_longer, turned, turned_and_in_doubt
 from streamjob_planners.arrays import FloatArray
 from streamjob_planners.capacity.pace import Pace
 
@@ -64,8 +64,8 @@ def test_three_key_groups_at_least_must_show_it_in_one_row() -> None:
 
 
 def test_one_slow_row_is_in_doubt() -> None:
-    assert in_doubt(series(speeds((10, 1.0), (1, 1 / 3))), OWNERS, {})
-    assert not in_doubt(series(speeds((11, 1.0))), OWNERS, {})
+    assert turned_and_in_doubt(series(speeds((10, 1.0), (1, 1 / 3))), OWNERS, {}, {}) == ({}, True)
+    assert turned_and_in_doubt(series(speeds((11, 1.0))), OWNERS, {}, {}) == ({}, False)
 
 
 def test_one_that_recovers_is_as_the_others_and_not_faster_whatever_is_asked_next() -> None:

@@ -1,4 +1,4 @@
-"""The bound on batch time against every placement that there is, on instances small enough to list them."""
+"""The bounds on batch time, and on it and its moves' price, against every placement of instances that can be listed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ import numpy as np
 import pytest
 
 from streamjob_planners import facts
+from streamjob_planners.acceptance import empty_nodes
 from streamjob_planners.batch.bound import batch_bound
+from streamjob_planners.batch.floor import floor_s
+from streamjob_planners.batch.predict import levels_s
+from streamjob_planners.batch.priced import least_together, prices_of
 from streamjob_planners.batch.shape import BatchShape, FreeStage
-from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
+from streamjob_planners.model import Budget, FloatArray, GroupId, LoadModel, PlanParams
+from streamjob_planners.problem import compile_problem
 
 BUDGETS = (
     Budget(),
@@ -142,6 +147,53 @@ def test_marked_nodes_may_keep_what_they_have_and_take_nothing() -> None:
     assert batch_bound(model, PlanParams()) == pytest.approx(3.0)
     light = dataclasses.replace(model, batch=_shape([4.0, 4.0, 1.0, 1.0], 3))
     assert batch_bound(light, PlanParams()) == pytest.approx(4.5, abs=0.51)
+
+
+def listed(model: LoadModel) -> list[tuple[FloatArray, float]]:
+    """Length of the levels, and seconds of pause, at every placement that is allowed."""
+    found = []
+    for nodes in itertools.product(range(model.n_nodes), repeat=model.n_groups):
+        node_of = np.array(nodes)
+        moved = node_of != model.node_of
+        if not (model.pinned | model.marked[node_of])[moved].any():
+            ends = levels_s(model.batch, node_of, model.batch.task_s)
+            found.append((ends.max(axis=1, initial=0.0), float(model.migration_cost_s[moved].sum())))
+    return found
+
+
+@pytest.mark.parametrize("toll", [0.02, 0.3, 2.0])
+def test_no_placement_and_its_price_are_below_their_bound(toll: float) -> None:
+    """Where a node has nothing a move to it has no price: these instances are left out."""
+    tight = every = 0
+    for seed in range(240):
+        model, _ = tiny(seed)
+        if empty_nodes(model).any():
+            continue
+        problem, shape = compile_problem(model, PlanParams()), model.batch
+        floors = np.array([floor_s(problem, shape, level) for level in range(shape.n_levels)])
+        found = least_together(problem, shape, floors, toll)
+        best = min(float(levels.sum()) + toll * pause_s for levels, pause_s in listed(model))
+        assert floors.sum() * (1 - 1e-8) <= found <= best + 1e-9, f"seed {seed}: bound {found}, reached {best}"
+        every += 1
+        tight += found >= 0.97 * best
+    assert every > 60
+    assert tight > every / 2
+
+
+def test_no_placement_costs_less_than_its_levels_need() -> None:
+    for seed in range(0, 240, 5):
+        model, _ = tiny(seed)
+        problem, shape = compile_problem(model, PlanParams()), model.batch
+        assert all(prices_of(problem, shape, levels, 0.5) <= 0.5 * pause_s + 1e-9 for levels, pause_s in listed(model))
+
+
+def test_a_batch_is_as_long_as_its_moves_are_dear() -> None:
+    """Of four tasks of 1 s two have to leave to halve the batch; each pause is 1 s."""
+    model = dataclasses.replace(_of([1.0] * 5, [0, 0, 0, 0, 1]), migration_cost_s=np.ones(5))
+    problem, shape = compile_problem(model, PlanParams()), model.batch
+    found = [least_together(problem, shape, np.array([2.5]), toll) for toll in (0.0, 0.5, 2.0)]
+    assert found == pytest.approx([2.5, 3.25, 4.0], rel=1e-4)
+    assert prices_of(problem, shape, np.array([2.5]), 0.5) == pytest.approx(0.75)
 
 
 def test_a_model_without_a_batch_is_refused() -> None:

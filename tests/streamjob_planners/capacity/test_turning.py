@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from streamjob_planners.arrays import IntArray
-from streamjob_planners.capacity.turning import GroupRows, Turn, suspected, turns
+from streamjob_planners.capacity.turning import GroupRows, Turn, turns, turns_and_doubt
 
 BEFORE, AFTER, HORIZON = 14, 6, 14
 SEEDS = range(12)
@@ -196,9 +196,9 @@ def test_a_known_one_is_seen_to_recover_by_a_single_key_group() -> None:
 
 def test_what_is_noticed_and_not_sure_is_waited_for() -> None:
     rows = part(series(0, (3, 3), 0.2, factor=3.0), 0, BEFORE + 1)
-    assert turns(rows, nobody((3, 3)), at_once((3, 3), 0)) == []
-    assert suspected(rows, nobody((3, 3))) is not None
-    assert suspected(part(rows, 0, BEFORE), nobody((3, 3))) is None
+    found, doubt = turns_and_doubt(rows, nobody((3, 3)), at_once((3, 3), 0))
+    assert (found, doubt is not None) == ([], True)
+    assert turns_and_doubt(part(rows, 0, BEFORE), nobody((3, 3)), at_once((3, 3), 0)) == ([], None)
 
 
 def test_too_few_rows_say_nothing() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from streamjob_planners.arrays import BoolArray, IntArray
-from streamjob_planners.capacity.turning import GroupRows, Turn, since, suspected, turns
+from streamjob_planners.capacity.turning import GroupRows, Turn, since, turns, turns_and_doubt
 
 EXECUTORS, EACH, ROWS = 4, 4, 16
 OWNER: IntArray = np.arange(EXECUTORS * EACH) % EXECUTORS
@@ -39,6 +39,10 @@ def of_groups(rows: GroupRows, kept: BoolArray) -> GroupRows:
 
 def found(rows: GroupRows, known: BoolArray = NOBODY) -> list[Turn]:
     return turns(rows, known, NOT_AT_ONCE)
+
+
+def suspected(rows: GroupRows, known: BoolArray) -> Turn | None:
+    return turns_and_doubt(rows, known, NOT_AT_ONCE)[1]
 
 
 @pytest.mark.parametrize("after", [2, 3, 6, 9])

@@ -105,7 +105,7 @@ class Cycling:
             actuator=MapActuator(maps),
             memory=StatusMemory(memory_text, seen, facts.now_s, keep, self._log.warning),
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
-            planning=self._tools.planning,
+            planning=None if self._tools.planning is None else self._tools.planning(self._namespace),
             look=lambda: unmeasured(facts),
         )
         record = turn(ports, job, facts.now_s, self._rng, time.monotonic, woken)

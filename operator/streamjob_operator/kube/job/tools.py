@@ -26,7 +26,7 @@ class Tools:
     """Thread-safe, all of them.
 
     `reporters(namespace, job)` gives further reporters of a job's cycles; `forget` hears when a StreamJob is gone, or
-    suspended. Without `planning` plans are made in the thread of the turn.
+    suspended. `planning(namespace)` makes plans for its jobs; without it they are made in the turn's own thread.
     """
 
     api: KubeApi
@@ -34,5 +34,5 @@ class Tools:
     events: Events
     reporters: Callable[[str, StreamJob], tuple[Reporter, ...]] = _no_reporters
     forget: Callable[[str, str], None] = _nothing
-    planning: Planning | None = None
+    planning: Callable[[str], Planning] | None = None
     clock: Callable[[], float] = time.time

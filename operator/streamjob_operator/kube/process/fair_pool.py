@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import TypeVar
+
+from streamjob_operator.places import Places
 
 T = TypeVar("T")
 
@@ -30,24 +31,16 @@ class _Waiter:
 class FairPool:
     """Calls on threads that many share. Lives in one event loop.
 
-    The next place is for the namespace that has fewest; of those for what a person `asked` for, which may be asked for
-    while it waits; then for the namespace that has had none for longest, and in it for who has waited longest. So a
-    full operator answers people at once.
-
-    Where they are `shared` by several namespaces, one takes a further place only while it has fewer than are free: the
-    first whose jobs all hang has half of them, the next one half of the rest, and the last one is for whoever has none
-    (the dynamic threshold of Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998, for the buffers of a
-    switch). One that is alone leaves one place to whoever may come.
+    Who comes next is said by `Places`; of namespaces that have as few, what a person `asked` for, which may be asked
+    for while it waits; in one namespace who has waited longest. So a full operator answers people at once. A namespace
+    that is alone leaves one place to whoever may come.
     """
 
     def __init__(self, threads: Threads, shared: Callable[[], bool] = lambda: False) -> None:
         self._executor = threads.executor
-        self._size = threads.size
+        self._places = Places(threads.size)
         self._shared = shared
-        self._running: Counter[str] = Counter()
         self._waiting: list[_Waiter] = []
-        self._given = 0
-        self._last: dict[str, int] = {}  # namespace -> how many places had been given when it got its newest
 
     async def run(self, call: Callable[[], T], namespace: str, asked: Callable[[], bool] = lambda: False) -> T:
         """What `call` returns, once it had its place; raises what it raises."""
@@ -64,23 +57,20 @@ class FairPool:
         if waiter in self._waiting:  # it was given up before it had a place
             self._waiting.remove(waiter)
             return
-        self._running[waiter.namespace] -= 1
-        self._running += Counter()  # who has none is forgotten
+        self._places.leave(waiter.namespace)
         self._give()
 
     def _give(self) -> None:
-        shared, alone = self._shared(), min(1, self._size - 1)  # what is left free to others
-        while (free := self._size - self._running.total()) > 0:
-            able = [one for one in self._waiting if free > (self._running[one.namespace] if shared else alone)]
+        shared, spare = self._shared(), min(1, self._places.size - 1)
+        while self._places.free > 0:
+            able = [one for one in self._waiting if self._places.may(one.namespace, shared=shared, spare=spare)]
             if not able:
                 return
             chosen = min(able, key=self._order)
             self._waiting.remove(chosen)
-            self._running[chosen.namespace] += 1
-            self._given += 1
-            self._last[chosen.namespace] = self._given
+            self._places.take(chosen.namespace)
             if not chosen.turn.done():
                 chosen.turn.set_result(None)
 
     def _order(self, one: _Waiter) -> tuple[int, bool, int]:
-        return self._running[one.namespace], not one.asked(), self._last.get(one.namespace, 0)
+        return self._places.has(one.namespace), not one.asked(), self._places.last(one.namespace)

@@ -166,14 +166,14 @@ async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, electi
     over = threading.Event()
     lease = threading.Thread(target=_hold_or_die, args=(election, over), name="lease", daemon=True)
     lease.start()
+    known = cluster.stores[STREAM_JOBS]
     with (
-        PlanningPool(options.planners) as planning,
+        PlanningPool(options.planners, shared=lambda: len(known.namespaces()) > 1) as planning,
         ThreadPoolExecutor(LOOKS, thread_name_prefix="look") as looks,
         ThreadPoolExecutor(options.workers, thread_name_prefix="cycle") as cycles,
     ):
         telemetry.watch_planning(lambda: planning.kills)
         tools = _tools(options, cluster.api, telemetry, planning)
-        known = cluster.stores[STREAM_JOBS]
         jobs = Jobs(
             lambda namespace, name: Keeper(tools, namespace, name),
             Threads(executor=looks, size=LOOKS),
@@ -217,7 +217,7 @@ def _tools(options: Options, api: KubeApi, telemetry: Telemetry, planning: Plann
         events=events,
         reporters=lambda namespace, job: (telemetry.reporter(namespace, job),),
         forget=telemetry.forget,
-        planning=planning,
+        planning=planning.of,
     )
 
 

@@ -50,6 +50,10 @@ class Store:
         """Objects that are known."""
         return len(self._kept)
 
+    def namespaces(self) -> set[str]:
+        """Those of all objects."""
+        return {namespace for namespace, _ in list(self._kept)}  # at once: others put meanwhile
+
     def put(self, document: Mapping[str, Any]) -> None:
         """Somebody has seen this version."""
         key, version = _key(document), int(document["metadata"]["resourceVersion"])

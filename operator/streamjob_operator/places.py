@@ -1,0 +1,49 @@
+"""Places that namespaces share: who may take one, and who comes first. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+
+class Places:
+    """So many places, and who has them.
+
+    The next one is for the namespace that has fewest, then for that which has had none for longest. Where they are
+    shared by several namespaces, one takes a further place only while it has fewer than are free: the first has half
+    of them at most, the next one half of the rest, and the last one is for whoever has none (the dynamic threshold of
+    Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998, for the buffers of a switch).
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._taken: Counter[str] = Counter()
+        self._given = 0
+        self._last: dict[str, int] = {}  # namespace -> how many places had been given when it got its newest
+
+    @property
+    def free(self) -> int:
+        """Places that nobody has."""
+        return self.size - self._taken.total()
+
+    def may(self, namespace: str, *, shared: bool, spare: int = 0) -> bool:
+        """Whether it may take one; where places are not shared, so many are left free to whoever may come."""
+        return self.free > (self._taken[namespace] if shared else spare)
+
+    def has(self, namespace: str) -> int:
+        """Places that it has."""
+        return self._taken[namespace]
+
+    def last(self, namespace: str) -> int:
+        """When it was given its newest place, in places given; 0 for never."""
+        return self._last.get(namespace, 0)
+
+    def take(self, namespace: str) -> None:
+        """One more is its own."""
+        self._taken[namespace] += 1
+        self._given += 1
+        self._last[namespace] = self._given
+
+    def leave(self, namespace: str) -> None:
+        """One less is."""
+        self._taken[namespace] -= 1
+        self._taken += Counter()  # who has none is forgotten
