@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
-from streamjob_operator.unsteered import unsteered
+from streamjob_operator.unsteered import one_line
 
 LONGEST_SENTENCE, LONGEST_WORD = 1000, 256
 
@@ -17,6 +17,7 @@ def shortened(status: AgentStatus) -> AgentStatus:
     """The status with sentences and words of a length that people read."""
     return dataclasses.replace(
         status,
+        application_id=_cut(status.application_id, LONGEST_WORD),
         agent_version=_cut(status.agent_version, LONGEST_WORD),
         spark_version=_cut(status.spark_version, LONGEST_WORD),
         reason=_cut(status.reason, LONGEST_WORD),
@@ -28,17 +29,18 @@ def shortened(status: AgentStatus) -> AgentStatus:
 
 
 def _query(query: QueryStatus) -> QueryStatus:
-    return query if query.name is None else dataclasses.replace(query, name=_cut(query.name, LONGEST_WORD))
+    name = None if query.name is None else _cut(query.name, LONGEST_WORD)
+    return dataclasses.replace(query, query_id=_cut(query.query_id, LONGEST_WORD), name=name)
 
 
 def _executor(executor: ExecutorStatus) -> ExecutorStatus:
-    words = (executor.host, executor.state)
+    words = (executor.executor_id, executor.host, executor.state)
     if all(map(str.isprintable, words)):
         return executor
-    host, state = (_cut(one, LONGEST_WORD) for one in words)
-    return dataclasses.replace(executor, host=host, state=state)
+    executor_id, host, state = (_cut(one, LONGEST_WORD) for one in words)
+    return dataclasses.replace(executor, executor_id=executor_id, host=host, state=state)
 
 
 def _cut(text: str, most: int) -> str:
-    text = " ".join(unsteered(text[: 2 * most]).split())  # one line, in logs too
+    text = one_line(text[: 2 * most])
     return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -8,6 +8,11 @@ _STEERING = ("Cc", "Cf")
 """Of Unicode: control characters, and those that turn the direction of what follows."""
 
 
+def one_line(text: str) -> str:
+    """The same on one line, in which every space of any kind is one of ours: for sentences, which logs show, too."""
+    return unsteered(" ".join(text.split()))
+
+
 def unsteered(text: str) -> str:
     """The text with a mark for each character that would steer whoever shows it; new lines stay."""
     if text.isprintable():

@@ -30,7 +30,8 @@ def check(kubeconfig: Path, namespace: str) -> tuple[int, str]:
 def role(without: str) -> dict[str, Any]:
     rules = [
         {"apiGroups": [one.kind.group], "resources": [one.resource], "verbs": [verb]}
-        for one in (*rights.WHERE_JOBS_ARE, *rights.WHERE_THE_LEASE_IS)
+        | ({} if one.name is None else {"resourceNames": [one.name]})
+        for one in (*rights.WHERE_JOBS_ARE, *rights.where_the_lease_is("streamjob-operator"))
         for verb in one.verbs
         if f"{verb} {one.resource}" != without
     ]

@@ -12,7 +12,9 @@ from streamjob_operator.agent_words import LONGEST_SENTENCE, shortened
 def test_words_of_an_agent_are_one_line_that_steers_nothing() -> None:
     status = FakeAgent(said="off\n2026 INFO all jobs approved\x1b[31m  now").status()
     host = dataclasses.replace(status.executors[0], host="h\x1b]0;mine\x07")
-    words = shortened(dataclasses.replace(status, executors=(host, *status.executors[1:])))
+    query = dataclasses.replace(status.queries[0], query_id="q\x1b[2J\n")
+    words = shortened(dataclasses.replace(status, executors=(host, *status.executors[1:]), queries=(query,)))
+    assert words.queries[0].query_id == "q\ufffd[2J"
     assert words.message == "off 2026 INFO all jobs approved\ufffd[31m now"
     assert words.executors[0].host == "h\ufffd]0;mine\ufffd"
     assert words.executors[1] == status.executors[1]

@@ -81,8 +81,7 @@ def _of_history(request: Request) -> Trace:
     from streamjob_operator.recording.from_history import trace_of_history
 
     assert request.source is not None
-    made = trace_of_history(request.source, request.step_s)
-    return made if request.name is None else made.model_copy(update={"job": request.name})
+    return trace_of_history(request.source, request.step_s, request.name)
 
 
 def _of_prometheus(request: Request) -> Trace:
@@ -111,7 +110,10 @@ def _of_prometheus(request: Request) -> Trace:
 
 
 def _text(path: Path | None) -> str | None:
-    return None if path is None else path.read_text(encoding="utf-8").strip()
+    try:
+        return None if path is None else path.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise _stop([f"{path}: this is no text: {error}."]) from error
 
 
 def _stop(sentences: Iterable[str]) -> SystemExit:

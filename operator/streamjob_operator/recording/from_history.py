@@ -14,7 +14,7 @@ from streamjob_operator.asking.measured import Measured, of_record
 from streamjob_operator.history import HistoryError, read_history
 from streamjob_operator.recording.columns import Columns, Reading, columns
 from streamjob_operator.recording.trace import Batches, Stage, Trace
-from streamjob_operator.recording.trace_file import TraceError
+from streamjob_operator.recording.trace_file import TraceError, as_a_trace
 from streamjob_operator.steps.batching import live
 from streamjob_operator.values import CycleRecord, Snapshot
 
@@ -23,8 +23,11 @@ SHARE_DIGITS = 6
 Value = TypeVar("Value", int, float)
 
 
-def trace_of_history(path: Path, step_s: float | None) -> Trace:
-    """The trace of all cycles that measured something; a step is their usual distance by default. Raises TraceError."""
+def trace_of_history(path: Path, step_s: float | None, job: str | None = None) -> Trace:
+    """The trace of all cycles that measured something. Raises TraceError.
+
+    A step is their usual distance by default, `job` the history's own name.
+    """
     try:
         history = read_history(path)
     except HistoryError as error:
@@ -34,7 +37,8 @@ def trace_of_history(path: Path, step_s: float | None) -> Trace:
         raise TraceError((f"{path}: {len(readings)} cycles measured something; a trace needs two at least.",))
     newest = _newest(history.cycles, path)
     found = columns(readings, step_s or _usual_step_s(readings))
-    return made(str(history.job.get("name", path.stem)), found, batches_of(newest))
+    with as_a_trace():
+        return made(job or str(history.job.get("name", path.stem)), found, batches_of(newest))
 
 
 def made(job: str, found: Columns, batches: Batches) -> Trace:

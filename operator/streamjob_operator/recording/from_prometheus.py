@@ -5,12 +5,14 @@ Counters are read as their growth within each step, so that a driver that starte
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
 from streamjob_agent import metric_names as names
 from streamjob_operator.kube.metrics.http import Connection
@@ -18,7 +20,7 @@ from streamjob_operator.kube.metrics.target import quoted
 from streamjob_operator.recording.columns import Columns
 from streamjob_operator.recording.from_history import SHARE_DIGITS, made
 from streamjob_operator.recording.trace import Batches, Stage, Trace
-from streamjob_operator.recording.trace_file import TraceError
+from streamjob_operator.recording.trace_file import TraceError, as_a_trace
 from streamjob_planners.model import FloatArray
 
 MOST_STEPS = 11_000
@@ -52,7 +54,8 @@ class Span:
 
 def now_of(connection: Connection) -> float:
     """Prometheus's clock."""
-    return float(connection.query("vector(time())")[0]["value"][1])
+    with _readable():
+        return float(connection.query("vector(time())")[0]["value"][1])
 
 
 def query_of(connection: Connection, span: Span) -> str:
@@ -60,7 +63,8 @@ def query_of(connection: Connection, span: Span) -> str:
     found = connection.query(
         f"count by (query) (last_over_time({span.of(names.QUERY_BATCHES)}[{span.whole}]))", span.end_s
     )
-    known = sorted(str(one["metric"].get("query", "")) for one in found)
+    with _readable():
+        known = sorted(str(one["metric"].get("query", "")) for one in found)
     if len(known) == 1:
         return known[0]
     if not known:
@@ -76,7 +80,21 @@ def trace_of_prometheus(connection: Connection, job: str, query: str, span: Span
         raise TraceError((f"{steps} steps of {span.step_s:g} s asked for; 2 to {MOST_STEPS} are possible.",))
     span = dataclasses.replace(span, matchers=(*span.matchers, f"query={quoted(query)}"))
     asked = _Asked(connection, span, steps)
-    return made(job, asked.columns(), asked.batches())
+    with as_a_trace(), _readable():
+        return made(job, asked.columns(), asked.batches())
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """What answers may be anything, in the form of a Prometheus too."""
+    try:
+        yield
+    except (TraceError, ValidationError):
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise TraceError(
+            (f"Prometheus's answer is not what it gives of the agent ({type(error).__name__}).",)
+        ) from error
 
 
 class _Asked:
@@ -181,10 +199,12 @@ class _Asked:
 
     def _value(self, expression: str) -> float | None:
         found = self._ask(expression)
-        return float(found[0]["value"][1]) if found else None
+        value = float(found[0]["value"][1]) if found else math.nan
+        return value if math.isfinite(value) else None
 
     def _by(self, label: str, expression: str) -> dict[str, float]:
-        return {one["metric"][label]: float(one["value"][1]) for one in self._ask(expression)}
+        values = {one["metric"][label]: float(one["value"][1]) for one in self._ask(expression)}
+        return {name: value for name, value in values.items() if math.isfinite(value)}
 
     def _ask(self, expression: str) -> list[dict[str, Any]]:
         return self._connection.query(expression, self._span.end_s)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from streamjob_operator.recording.trace import Trace
+from streamjob_operator.recording.trace import Batches, Stage, Trace
 from streamjob_operator.spec.sentences import sentences
 
 MOST_SENTENCES = 10
@@ -20,6 +22,17 @@ class TraceError(ValueError):
     def __init__(self, mistakes: tuple[str, ...]) -> None:
         super().__init__("\n".join(mistakes))
         self.sentences = mistakes
+
+
+@contextlib.contextmanager
+def as_a_trace() -> Iterator[None]:
+    """A trace is made of what was measured; where that cannot be one, as of more than a week, it is a TraceError."""
+    try:
+        yield
+    except ValidationError as error:
+        kind = {one.__name__: one for one in (Stage, Batches)}.get(error.title, Trace)
+        said = sentences(error, kind)[:MOST_SENTENCES]
+        raise TraceError(tuple(f"This cannot be a trace: {one}" for one in said)) from error
 
 
 def read_trace(path: Path) -> Trace:

@@ -18,7 +18,9 @@ from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, se
 API_VERSION = "streamjob.dev/v1alpha1"
 APPROVE, PAUSE = "streamjob.dev/approve", "streamjob.dev/pause"
 NAME_PATTERN = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
-_URL = r"https?://[^\s/]+(?:/\S*)?"
+_URL = r"https?://[^\s/?#]+(?:/[^\s?#]*)?"
+"""Without a query or a fragment: a question's path is put behind it, and would be left out, so that whoever writes a
+StreamJob could have any page of the operator's network asked for."""
 _HEADER = r"[A-Za-z0-9-]{1,100}"
 _OURS = ("authorization", "cookie", "host", "content-length", "content-type", "connection", "transfer-encoding")
 _HEADERS_HINT = "names of letters, digits and '-' are needed, values without line breaks, and none of " + ", ".join(
@@ -35,7 +37,7 @@ _HEADERS_RULE = Rule(
     told=told(f"%s: {_HEADERS_HINT}", f"self.filter({_WRONG_HEADER})[0]"),
 )
 _STALE = "metrics.staleAfter must not be shorter than balancing.statisticsPeriod"
-_URL_HINT = "an address such as http://prometheus.monitoring:9090 is needed"
+_URL_HINT = "an address such as http://prometheus.monitoring:9090 is needed, without ? and #"
 
 
 def _dns_label(name: str) -> str:

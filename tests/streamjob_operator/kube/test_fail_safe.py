@@ -13,6 +13,7 @@ from worlds import World, even, job, warm
 from streamjob_agent.wire import QueryStatus, Unusual
 from streamjob_operator.agent_sight import sight_of
 from streamjob_operator.kube.job.cycling import unmeasured
+from streamjob_operator.kube.job.heartbeat import Heartbeat
 from streamjob_operator.kube.kubectl.views import explain_view
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
@@ -110,6 +111,16 @@ def test_measurements_that_are_back_end_it_after_a_period() -> None:
 def test_an_agent_that_is_silent_shows_nothing(heard_s: float | None) -> None:
     assert unmeasured(facts(heard_s=heard_s)) is None
     assert unmeasured(facts()) is not None
+
+
+def test_a_report_of_nobody_knows_when_shows_nothing() -> None:
+    """As after a restart of the operator: executors were asked for by batches of before."""
+    heart, told = Heartbeat(), agent()
+    first = dataclasses.replace(facts(heard_s=heart.heard_s(told, 1000.0)), agent_certain=heart.certain)
+    assert unmeasured(first) is None
+    heard_s = heart.heard_s(dataclasses.replace(told, now_s=told.now_s + 10.0), 1010.0)
+    again = dataclasses.replace(first, agent_heard_s=heard_s, agent_certain=heart.certain)
+    assert (heard_s, heart.certain, unmeasured(again) is not None) == (1010.0, True, True)
 
 
 def test_what_the_agent_says_of_itself() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -10,9 +12,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from prometheus_client import CollectorRegistry, Counter
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from streamjob_operator.kube.process import health
-from streamjob_operator.kube.process.health import HealthServer
+from streamjob_operator.kube.process.health import MOST_CONNECTIONS, HealthServer, KeptPage
 from streamjob_operator.kube.process.main import STUCK_S, Life
 
 Page = Callable[[str], tuple[int, str]]
@@ -74,6 +78,40 @@ def test_metrics_beside_them_and_nothing_else(page: Page) -> None:
     status, text = page("/metrics")
     assert (status, "turns_total 3.0\n" in text) == (200, True)
     assert page("/") == (404, "There are /healthz, /readyz and /metrics.\n")
+
+
+def test_any_number_of_connections_leaves_room_for_a_probe(life: Life) -> None:
+    """Any pod may open them; the oldest is hung up for the newest, and no more threads than that are there."""
+    before = threading.active_count()
+    pages = HealthServer("127.0.0.1", 0, alive=life.alive, ready=life.ready, registry=CollectorRegistry())
+    with pages as server, contextlib.ExitStack() as stack:
+        where = ("127.0.0.1", server.port)
+        silent = [stack.enter_context(socket.create_connection(where, 60.0)) for _ in range(3 * MOST_CONNECTIONS)]
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/healthz", timeout=60.0) as answer:
+            assert answer.status == 200
+        assert [one.recv(1) for one in silent[:MOST_CONNECTIONS]] == [b""] * MOST_CONNECTIONS
+        assert threading.active_count() - before <= MOST_CONNECTIONS + 2
+
+
+def test_the_page_of_metrics_is_not_made_for_everybody_who_asks() -> None:
+    now_s, made = [0.0], []
+
+    class Slow(Collector):
+        def collect(self) -> Iterator[Metric]:
+            made.append(now_s[0])
+            now_s[0] += 0.5
+            yield GaugeMetricFamily("turns", "Turns.", value=float(len(made)))
+
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Slow())
+    page = KeptPage(registry, lambda: now_s[0])
+    made.clear()
+    texts = []
+    while now_s[0] < 20.0:
+        texts.append(page.text())
+        now_s[0] += 0.1
+    assert len(made) <= 5
+    assert texts[0] != texts[-1]
 
 
 def test_who_says_nothing_is_not_listened_to_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,53 @@ def test_looks_do_not_wait_for_the_plans_of_other_jobs() -> None:
     asyncio.run(asyncio.wait_for(care(), 20.0))
 
 
+class Hung(Planning):
+    """Its cycle waits for a Prometheus that hangs; another keeper of it sees that the StreamJob is to go."""
+
+    keepers = 0
+
+    def __init__(self, name: str, over: threading.Event, looked: list[str]) -> None:
+        super().__init__(name, over, looked)
+        Hung.keepers += 1
+        self.first = Hung.keepers == 1
+
+    def turn(self, *, cycle: bool) -> Rest:
+        if self.first and not cycle:
+            return CYCLE_DUE
+        if self.first:
+            self.looked.append("cycle")
+            self.over.wait(30.0)
+            self.looked.append("over")
+        self.looked.append("ended")
+        return None
+
+    def close(self) -> None:
+        self.looked.append("closed")
+
+
+def test_a_job_that_is_to_go_does_not_wait_for_its_own_cycle() -> None:
+    """Which may wait for a Prometheus for as long as its spec allows, and for a plan: `kubectl delete` waited along."""
+    over, looked = threading.Event(), list[str]()
+    Hung.keepers = 0
+
+    async def care() -> None:
+        with ThreadPoolExecutor(1) as looks, ThreadPoolExecutor(2) as cycles:
+            threads = [Threads(executor=looks, size=1), Threads(executor=cycles, size=2)]
+            jobs = Jobs(lambda _, name: Hung(name, over, looked), *threads)
+            jobs.wake("n", "orders", going=False)
+            while not looked:
+                await asyncio.sleep(0.01)
+            jobs.wake("n", "orders", going=True)
+            while len(jobs):
+                await asyncio.sleep(0.01)
+            assert looked == ["cycle", "ended", "closed"]
+            over.set()
+            await jobs.stop()
+
+    asyncio.run(asyncio.wait_for(care(), 20.0))
+    assert looked[3:] == ["over", "ended", "closed"]
+
+
 def test_what_was_merely_listed_waits_for_its_first_turn_and_what_changes_does_not() -> None:
     looked: list[str] = []
 

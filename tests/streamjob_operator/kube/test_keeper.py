@@ -146,6 +146,24 @@ def test_an_agent_that_goes_on_no_more_is_silent_after_a_minute_and_may_come_bac
     assert kept.condition("Ready") == "True/Adopted"
 
 
+def test_an_agent_that_was_silent_is_so_after_a_restart_of_the_operator_until_it_is_heard() -> None:
+    """Its alert was resolved, and fired again a minute later."""
+    kept = adopted()
+    kept.look(after_s=61.0)
+    for _ in range(3):
+        kept.restart()
+        kept.look(after_s=5.0)
+        assert kept.condition("Ready") == "False/AgentSilent"
+        kept.look(after_s=5.0)
+        assert kept.condition("Ready") == "False/AgentSilent"
+    kept.reports(agent(now_s=1.0))
+    kept.look()
+    assert kept.condition("Ready") == "True/Adopted"
+    kept.restart()
+    kept.look()
+    assert kept.condition("Ready") == "True/Adopted"
+
+
 def test_what_an_agent_says_at_any_length_leaves_a_status_that_can_be_written() -> None:
     """Its account may write as much as an object holds, and each decision repeats it."""
     kept = Kept(balancing={"mode": "Auto", "statisticsPeriod": "10s"})

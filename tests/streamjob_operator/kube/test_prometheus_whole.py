@@ -173,3 +173,20 @@ def test_an_answer_that_is_nested_without_end_is_none(code: int, sentence: str) 
 
     with answering(answer) as url, pytest.raises(Unavailable, match=sentence):
         asked(url, timeout_s=60.0)
+
+
+def test_its_error_is_one_line_that_steers_nothing() -> None:
+    """Anybody may answer in the form of Prometheus, and `kubectl` and logs show what a condition holds as it is."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        error = "parse error:\\n\\u001b[2J all is well\\u009b31m"
+        body = f'{{"status":"error","errorType":"bad_data","error":"{error}"}}'.encode()
+        handler.send_response(400)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    with answering(answer) as url, pytest.raises(Unavailable) as caught:
+        asked(url)
+    assert str(caught.value) == f"Prometheus at {url} answered 400: parse error: \ufffd[2J all is well\ufffd31m."

@@ -6,7 +6,13 @@ from worlds import job
 from streamjob_operator.scaling.rule import Fleet
 from streamjob_operator.scaling.utilization.needs import Need
 from streamjob_operator.scaling.utilization.rule import within_tolerance
-from streamjob_operator.scaling.utilization.stabilisation import History, Recommendation, recommend, stabilised
+from streamjob_operator.scaling.utilization.stabilisation import (
+    PARTS,
+    History,
+    Recommendation,
+    recommend,
+    stabilised,
+)
 
 SLOW = job(("up: 0s, down: 0s", "up: 20s, down: 60s"))
 THERE = 3
@@ -50,6 +56,37 @@ def test_the_history_stays_short() -> None:
     for at_s in range(0, 1000, 5):
         history = recommend(history, 2, SLOW, float(at_s))
     assert len(history.recommendations) == 13  # 60 s / 5 s, and the one before
+
+
+def test_a_week_of_cycles_a_second_apart_is_told_in_a_few_wishes() -> None:
+    """As many as there were cycles were kept: more than a status holds, which could then not be written any more."""
+    week = job(("up: 0s, down: 0s", "up: 10m, down: 7d"))
+    history, peak_s, window_s = History(), 2000.0, 604_800.0
+    for at_s in (float(one) for one in range(0, 12_000)):
+        needed = 6 if at_s == peak_s else 2 + int(at_s) % 3
+        history = recommend(history, needed, week, at_s)
+    assert len(history.recommendations) <= 8 * PARTS
+    assert max(one.executors for one in history.recommendations) == 6
+    for at_s in (11_000.0 + 3600.0 * hour for hour in range(1, 167)):
+        history = recommend(history, 3, week, at_s)
+        _, down = stabilised(history, 6, week, at_s)
+        assert (down == 6) == (at_s < peak_s + window_s), at_s
+
+
+@pytest.mark.parametrize("after_s", [0.0, 30.0, 59.0, 61.0])
+def test_what_is_left_out_changes_no_answer(after_s: float) -> None:
+    """Beside a history with everything in it, cycles a tenth of a second apart."""
+    whole: list[Recommendation] = []
+    history = History()
+    for at in range(2000):
+        at_s, needed = at / 10.0, 1 + (at * 7919 % 13 == 0) + (at == 1400) * 3
+        history = recommend(history, needed, SLOW, at_s)
+        whole.append(Recommendation(at_s=at_s, executors=needed))
+    at_s = 199.9 + after_s
+    history = recommend(history, 1, SLOW, at_s)
+    every = [one.executors for one in whole if one.at_s > at_s - 60.0] + [1]
+    assert len(history.recommendations) <= 6 * PARTS
+    assert stabilised(history, 1, SLOW, at_s)[1] == max(every)
 
 
 def test_scaling_in_needs_more_calm_than_staying() -> None:

@@ -41,11 +41,12 @@ _REVIEWS = Kind(
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Right:
-    """Verbs on one kind, or on a subresource of it."""
+    """Verbs on one kind, or on a subresource of it; on the object of that `name` alone, where there is one."""
 
     kind: Kind
     verbs: tuple[str, ...]
     subresource: str | None = None
+    name: str | None = None
 
     @property
     def resource(self) -> str:
@@ -76,7 +77,13 @@ WHERE_JOBS_ARE: tuple[Right, ...] = (
     Right(kind=APACHE_APPLICATIONS, verbs=("get",)),
 )
 """Rights in every namespace whose StreamJobs are looked after."""
-WHERE_THE_LEASE_IS: tuple[Right, ...] = (Right(kind=LEASES, verbs=("get", "create", "patch")),)
+
+
+def where_the_lease_is(name: str) -> tuple[Right, ...]:
+    """Rights in the namespace of the Lease of that name. The control plane's own may lie beside it, and are not ours;
+    what is made has no name yet that a right could be bound to.
+    """
+    return (Right(kind=LEASES, verbs=("create",)), Right(kind=LEASES, verbs=("get", "patch"), name=name))
 
 
 def map_rules(name: str) -> list[dict[str, Any]]:
@@ -109,5 +116,6 @@ def _may(api: KubeApi, right: Right, verb: str, namespace: str | None) -> bool:
     wanted = {"group": right.kind.group, "resource": right.kind.plural, "verb": verb}
     wanted |= {"subresource": right.subresource} if right.subresource else {}
     wanted |= {"namespace": namespace} if namespace else {}
+    wanted |= {"name": right.name} if right.name else {}
     answer = api.create(_REVIEWS, {"metadata": {}, "spec": {"resourceAttributes": wanted}})
     return bool((answer.get("status") or {}).get("allowed"))

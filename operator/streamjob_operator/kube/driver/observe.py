@@ -8,6 +8,7 @@ from typing import Any
 
 from streamjob_operator.kube.driver.values import DriverPod, PodPhase
 from streamjob_operator.kube.names import APPLICATION_HASH
+from streamjob_operator.unsteered import one_line, unsteered
 
 CONTAINER = "driver"
 LONGEST_WORDS = 800
@@ -63,12 +64,12 @@ def _disruption(document: Document) -> str | None:
     reason, message = status.get("reason") or told.get("reason"), status.get("message") or told.get("message")
     if reason is None or reason == _OWN_DEADLINE:
         return None
-    return f"{reason}: {' '.join(str(message).split())[:LONGEST_WORDS]}" if message else str(reason)
+    return f"{reason}: {one_line(str(message))[:LONGEST_WORDS]}" if message else str(reason)
 
 
 def _last_words(text: str | None) -> str | None:
-    """The end of what a container left, whole lines as far as there are any."""
-    words = (text or "").strip()[-LONGEST_WORDS:]
+    """The end of what a container left, whole lines as far as there are any; logs have colours, conditions none."""
+    words = unsteered("\n".join(line.expandtabs(4) for line in (text or "").splitlines())).strip()[-LONGEST_WORDS:]
     whole = words if len(words) < LONGEST_WORDS else words.partition("\n")[2] or words
     return whole or None
 
@@ -83,7 +84,7 @@ def unschedulable(document: Document) -> str | None:
     found = _condition(document, "PodScheduled")
     if found.get("status") != "False" or found.get("reason") != "Unschedulable":
         return None
-    return str(found.get("message") or "the scheduler gives no reason")
+    return one_line(str(found.get("message") or "the scheduler gives no reason"))
 
 
 def _condition(document: Document, kind: str) -> Document:
@@ -101,7 +102,7 @@ def _troubles(status: Document) -> Iterator[str]:
         waiting = (one.get("state") or {}).get("waiting") or {}
         if waiting.get("reason") in _FATAL_WAITS:
             text = waiting.get("message") or "no message"
-            yield f"container {one.get('name')}: {waiting['reason']}: {text}"
+            yield one_line(f"container {one.get('name')}: {waiting['reason']}: {text}")
 
 
 def seconds(text: str | None) -> float | None:

@@ -140,9 +140,13 @@ def _cycle(cycle_id: str, recorder: Recorder, elapsed_s: float, source: Source) 
 
 
 def unmeasured(facts: Facts) -> Sight | None:
-    """What the map shows of a job whose measurements are missing; None where its agent is silent, too."""
+    """What the map shows of a job whose measurements are missing; None where its agent is silent, too, or may be: an
+    operator that has just begun does not know how old its report is.
+    """
     agent = None if facts.map is None else facts.map.agent
-    return None if agent is None or silence(facts) is not None else sight_of(agent, facts.now_s)
+    if agent is None or not facts.agent_certain or silence(facts) is not None:
+        return None
+    return sight_of(agent, facts.now_s)
 
 
 class JobLog(LoggerAdapter[Any]):

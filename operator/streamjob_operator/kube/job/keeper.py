@@ -28,6 +28,7 @@ from streamjob_operator.kube.pods.lost_nodes import Since
 from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
+from streamjob_operator.kube.report.findings import silent_s
 from streamjob_operator.kube.report.tellings import shape, tellings
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import Memory
@@ -104,8 +105,9 @@ class Keeper:
                 self._write(reading, said, read_status(document).handled)
 
     def close(self) -> None:
-        """Let go of what measures the job."""
+        """Let go of what measures the job; a cycle that ended after its StreamJob has told of it once more."""
         self._cycling.close()
+        self._tools.forget(self._namespace, self._name)
 
     def _refuse(self, reading: Reading) -> float:
         """The API server let a bad spec pass: say so. The job runs on as it is."""
@@ -135,7 +137,8 @@ class Keeper:
             unknown=reading.unknown,
             driver=look.facts,
             map=seen,
-            agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s),
+            agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s, silent_s(status)),
+            agent_certain=self._heartbeat.certain,
             memory=known.memory,
             memory_text=known.text,
         )

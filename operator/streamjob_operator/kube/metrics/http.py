@@ -23,6 +23,7 @@ from streamjob_operator.kube.metrics.whole import Patience, Whole, WholeAdapter
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec.job import Auth, Prometheus
+from streamjob_operator.unsteered import one_line
 
 MOST_BYTES, MOST_PARTS = 128 * 2**20, 4_000_000
 """Of an answer: a series has some 250 bytes and three parts, a sample 30 and one, and no question is answered by more
@@ -239,7 +240,7 @@ class Connection:
         return response._content
 
     def _trouble(self, what: str, code: KubeReason = KubeReason.PROMETHEUS_UNAVAILABLE) -> Unavailable:
-        return Unavailable(f"Prometheus at {self.settings.url} {what.rstrip('.')}.", code=code)
+        return Unavailable(f"Prometheus at {self.settings.url} {one_line(what).rstrip('.')}.", code=code)
 
 
 def _root(error: BaseException) -> str:

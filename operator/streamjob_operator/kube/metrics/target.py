@@ -15,6 +15,7 @@ from streamjob_operator.kube.metrics.http import Connection
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
 from streamjob_operator.spec.quantities import format_duration
+from streamjob_operator.unsteered import one_line
 
 MISSED_SCRAPES = 3
 """This many scrapes in a row must be missing before a target counts as lost."""
@@ -23,6 +24,8 @@ FIRST_GAP_S = 60.0
 _OF_THE_AGENT = ("__name__", "agent_version", "spark_version", "application")
 _UP, _SIZE = "up", "scrape_samples_scraped"
 _SHOWN = 5
+LONGEST_NAME = 253
+"""Characters of a name that somebody's Prometheus gives, as sentences repeat it."""
 NAMESPACE = "namespace"
 """Label that a PodMonitor, or ordinary relabelling, gives a target; without it nobody can tell."""
 
@@ -38,7 +41,7 @@ class Target:
     @property
     def name(self) -> str:
         """How a person knows it."""
-        return self.labels.get("pod") or self.labels.get("instance") or "?"
+        return one_line(self.labels.get("pod") or self.labels.get("instance") or "?")[:LONGEST_NAME]
 
     def selector(self, *matchers: str) -> str:
         """Its labels and further matchers as a selector."""
@@ -95,7 +98,7 @@ def find_target(connection: Connection, application_id: str, horizon_s: float, n
 
 def _nobody(connection: Connection, application_id: str, horizon_s: float, ours: str) -> Unavailable:
     others = connection.query(f"count by (application) ({names.AGENT_INFO}{{{ours}}})")
-    known = sorted(one["metric"].get("application", "?") for one in others)
+    known = sorted(one_line(one["metric"].get("application", "?"))[:LONGEST_NAME] for one in others)
     also = f"it knows {', '.join(known[:_SHOWN])}{' ...' if len(known) > _SHOWN else ''}" if known else "nor any other"
     return Unavailable(
         f"Prometheus at {connection.settings.url} has had no {names.AGENT_INFO} of application {application_id} for "

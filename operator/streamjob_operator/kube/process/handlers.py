@@ -65,11 +65,10 @@ class Changes:
                 return
             self._marks[key] = seen
         for job in jobs:
-            listed, asked = (
-                event.get("type") is None,
-                kind is STREAM_JOBS,
-            )  # of a StreamJob only a person's changes count
-            self._jobs.wake(metadata["namespace"], job, listed=listed, asked=asked)
+            listed, ours = event.get("type") is None, kind is STREAM_JOBS
+            going = _gone(event) or "deletionTimestamp" in metadata
+            # Of a StreamJob only a person's changes count.
+            self._jobs.wake(metadata["namespace"], job, listed=listed, asked=ours, going=going if ours else None)
 
 
 def _gone(event: Mapping[str, Any]) -> bool:

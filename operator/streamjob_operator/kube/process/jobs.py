@@ -4,6 +4,9 @@ Turns run in bounded pools of threads: those with a cycle, which may wait for a 
 so that no look, restart of a driver or deletion waits for another job's plan. Where turns queue, what a person changed
 comes first, and each namespace has its share (see FairPool). What goes wrong in one job's turn is
 logged, told in its status, and tried again after a wait; no other job hears of it.
+
+A StreamJob that is to go does not wait for its own cycle either, which may wait for a Prometheus that hangs: another
+keeper ends the job as another operator would, and what the cycle still writes is refused as that operator's would be.
 """
 
 from __future__ import annotations
@@ -52,6 +55,15 @@ class _Turned:
     rest: Rest = None
     failure: str | None = None
     passes: bool = False
+    left: asyncio.Task[Rest] | None = None  # a cycle that is not waited for any more
+
+
+class _Left(Exception):
+    """The StreamJob is to go, and its cycle runs on."""
+
+    def __init__(self, cycle: asyncio.Task[Rest]) -> None:
+        super().__init__()
+        self.cycle = cycle
 
 
 class Jobs:
@@ -74,6 +86,8 @@ class Jobs:
         self._tasks: dict[Key, asyncio.Task[None]] = {}
         self._wakes: dict[Key, asyncio.Event] = {}
         self._unseen: set[Key] = set()
+        self._going: dict[Key, asyncio.Event] = {}
+        self._left: set[asyncio.Task[None]] = set()
         self._asked: dict[Key, object] = {}  # what a person changed since its last turn, and a token of that change
         self._stopping = False
 
@@ -81,22 +95,27 @@ class Jobs:
         """StreamJobs under care."""
         return len(self._tasks)
 
-    def wake(self, namespace: str, name: str, *, listed: bool = False, asked: bool = False) -> None:
+    def wake(
+        self, namespace: str, name: str, *, listed: bool = False, asked: bool = False, going: bool | None = None
+    ) -> None:
         """Something of this StreamJob changed, or it is new: its next turn comes at once.
 
         What was merely `listed` may wait for its first turn: at an operator's start that is everything. What a person
-        `asked` for comes before all that only its own cluster changed.
+        `asked` for comes before all that only its own cluster changed. `going` says whether the StreamJob is to go,
+        None that nothing is known of that.
         """
         key = (namespace, name)
         if self._stopping:
             return
         if asked and not listed:
             self._asked[key] = object()
+        if going is not None and key in self._going:
+            (self._going[key].set if going else self._going[key].clear)()
         if key in self._tasks:
             if not (listed and key in self._unseen):
                 self._wakes[key].set()
             return
-        self._wakes[key] = asyncio.Event()
+        self._wakes[key], self._going[key] = asyncio.Event(), asyncio.Event()
         wait_s = self._first_wait_s() if listed else 0.0
         self._unseen |= {key}
         self._tasks[key] = asyncio.create_task(self._care(key, wait_s), name=f"job {namespace}/{name}")
@@ -107,6 +126,7 @@ class Jobs:
         for wake in self._wakes.values():
             wake.set()
         await asyncio.gather(*self._tasks.values())
+        await asyncio.gather(*self._left)
 
     async def _care(self, key: Key, wait_s: float) -> None:
         keeper, wake, failures = self._make(*key), self._wakes[key], 0
@@ -117,6 +137,10 @@ class Jobs:
             while not self._stopping:
                 wake.clear()
                 turned = await self._turn(key, keeper)
+                if turned.left is not None:
+                    self._leave(turned.left, keeper, key)
+                    keeper = self._make(*key)
+                    continue
                 if turned.failure is None:
                     failures = 0
                     if turned.rest is None and not wake.is_set():
@@ -128,7 +152,7 @@ class Jobs:
                     await self._tell(key, keeper, turned.failure)
                 await _sleep(wake, doubled_s(FIRST_WAIT_S, failures - 1, LONGEST_WAIT_S))
         finally:
-            del self._tasks[key], self._wakes[key]
+            del self._tasks[key], self._wakes[key], self._going[key]
             self._asked.pop(key, None)
             await self._looks.run(keeper.close, key[0])
 
@@ -140,8 +164,10 @@ class Jobs:
         try:
             rest = await self._in(self._looks, key, functools.partial(keeper.turn, cycle=False))
             if rest is CYCLE_DUE:
-                rest = await self._in(self._cycles, key, functools.partial(keeper.turn, cycle=True))
+                rest = await self._cycle(key, keeper)
             return _Turned(rest=rest)
+        except _Left as left:
+            return _Turned(left=left.cycle)
         except (Unavailable, Stale, Conflict) as error:  # it passes by itself
             LOG.warning("%s", error, extra=extra)
             return _Turned(failure=str(error), passes=True)
@@ -154,6 +180,34 @@ class Jobs:
         finally:
             if self._asked.get(key) is asked:  # nobody has asked again meanwhile
                 self._asked.pop(key, None)
+
+    async def _cycle(self, key: Key, keeper: Turning) -> Rest:
+        """A turn with a cycle; raises _Left once the StreamJob is to go before it has ended."""
+        going = self._going[key]
+        known = going.is_set()
+        cycle = asyncio.create_task(self._in(self._cycles, key, functools.partial(keeper.turn, cycle=True)))
+        waits = asyncio.create_task(asyncio.Event().wait() if known else going.wait())
+        try:
+            await asyncio.wait((cycle, waits), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waits.cancel()
+        if not cycle.done():
+            raise _Left(cycle)
+        return await cycle
+
+    def _leave(self, cycle: asyncio.Task[Rest], keeper: Turning, key: Key) -> None:
+        """Let a cycle end by itself, and its keeper go then."""
+
+        async def ended() -> None:
+            try:
+                await cycle
+            except Exception as error:  # noqa: BLE001 - whatever it is, its StreamJob is gone
+                LOG.info("The cycle of a StreamJob that was deleted has ended: %s", error, extra={"job": "/".join(key)})
+            await self._looks.run(keeper.close, key[0])
+
+        task = asyncio.create_task(ended(), name=f"left {key[0]}/{key[1]}")
+        self._left.add(task)
+        task.add_done_callback(self._left.discard)
 
     async def _in(self, pool: FairPool, key: Key, turn: Callable[[], Rest]) -> Rest:
         return await pool.run(turn, key[0], asked=lambda: key in self._asked)

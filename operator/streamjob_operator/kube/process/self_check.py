@@ -72,7 +72,7 @@ def _served(api: KubeApi) -> Iterator[Finding]:
 
 def _allowed(api: KubeApi, where: Where) -> Iterator[Finding]:
     places = [(namespace, rights.WHERE_JOBS_ARE) for namespace in where.namespaces or (None,)]
-    for namespace, wanted in (*places, (where.lease_namespace, rights.WHERE_THE_LEASE_IS)):
+    for namespace, wanted in (*places, (where.lease_namespace, rights.where_the_lease_is(where.lease_name))):
         lacking = list(rights.missing(api, wanted, namespace))
         place = "every namespace" if namespace is None else f"namespace {namespace}"
         text = f"The account may do what is needed in {place}: {sum(len(one.verbs) for one in wanted)} rights"

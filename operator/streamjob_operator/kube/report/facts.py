@@ -72,6 +72,7 @@ class Facts:
     `uid` and `generation` are those of the StreamJob that was read.
     `memory_text` is what `memory` was read from, None where it is another memory: it need not be packed again.
     `agent_heard_s` is when the agent's newest report was seen first, by our clock; None when there was none.
+    `agent_certain`: it came while this operator looked, so that it is as old as that.
     """
 
     now_s: float
@@ -83,6 +84,7 @@ class Facts:
     driver: DriverFacts | None = None
     map: MapView | None = None
     agent_heard_s: float | None = None
+    agent_certain: bool = True
     memory: Memory | None = None
     memory_text: str | None = None
     cycle: Cycle | None = None

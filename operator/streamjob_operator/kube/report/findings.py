@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streamjob_agent.wire import NOT_YET
+from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.report.conditions import Finding
 from streamjob_operator.kube.report.cycle_findings import cycle_findings, no_cycle_findings
@@ -46,6 +47,12 @@ def silence(facts: Facts) -> str | None:
     if age_s is None:
         return "The agent has not reported yet."
     return f"The agent has not reported for {format_duration(round(age_s))}." if age_s > SILENT_S else None
+
+
+def silent_s(before: Status) -> float:
+    """For how long, at least, the agent was silent when the status was written; 0 where it was not."""
+    ready = next((one for one in before.conditions if one.type == Condition.READY), None)
+    return SILENT_S + 1.0 if ready is not None and ready.reason == KubeReason.AGENT_SILENT else 0.0
 
 
 def _accepted(facts: Facts) -> Finding:

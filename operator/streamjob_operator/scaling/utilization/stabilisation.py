@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections import defaultdict
+from collections.abc import Sequence
 
 from streamjob_operator.scaling.rule import clamp
 from streamjob_operator.spec import StreamJob
@@ -10,6 +13,9 @@ from streamjob_operator.spec.quantities import format_duration
 
 HOLE_PERIODS = 1.5
 """Statistics periods without a recommendation from which cycles were missing: down, or without measurements."""
+PARTS = 50
+"""Of a window, within which wishes are not told apart where there are many: a week of cycles a second apart would be
+more than a status holds."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +47,27 @@ def recommend(history: History, needed: int, job: StreamJob, at_s: float, since_
     every = (*earlier, Recommendation(at_s=at_s, executors=clamp(needed, job), since_s=since_s))
     older = [one for one in every if one.at_s <= at_s - window_s and one is not every[-1]]
     recent = (one for one in every if one.at_s > at_s - window_s or one is every[-1])
-    return History(recommendations=(*older[-1:], *recent))
+    return History(recommendations=_thinned((*older[-1:], *recent), job, at_s))
+
+
+def _thinned(every: Sequence[Recommendation], job: StreamJob, at_s: float) -> tuple[Recommendation, ...]:
+    """Of each part of a window the first, the fewest and the most, which is all that is ever asked for."""
+    stabilization = job.spec.scaling.stabilization
+    windows_s = sorted(one for one in (stabilization.up_s, stabilization.down_s) if one > 0)
+    if len(every) <= 2 * PARTS or not windows_s:
+        return tuple(every)
+    parts: dict[tuple[float, int], list[Recommendation]] = defaultdict(list)
+    for one in every:
+        window_s = next((length_s for length_s in windows_s if one.at_s > at_s - length_s), windows_s[-1])
+        parts[window_s, math.floor(one.at_s / (window_s / PARTS))].append(one)
+    return tuple(one for part in parts.values() for one in _told_apart(part))
+
+
+def _told_apart(part: Sequence[Recommendation]) -> list[Recommendation]:
+    """Of equal ones the newest, which stays in the window for longest."""
+    fewest = max(part, key=lambda one: (-one.executors, one.at_s))
+    most = max(part, key=lambda one: (one.executors, one.at_s))
+    return [one for one in part if one is part[0] or one is fewest or one is most]
 
 
 def stabilised(history: History, wanted: int, job: StreamJob, at_s: float) -> tuple[int, int]:
@@ -52,9 +78,10 @@ def stabilised(history: History, wanted: int, job: StreamJob, at_s: float) -> tu
     """
     stabilization, every = job.spec.scaling.stabilization, history.recommendations
     now = clamp(wanted, job)
-    hole_s = HOLE_PERIODS * job.spec.balancing.statistics_period_s
+    period_s = job.spec.balancing.statistics_period_s
 
     def window(length_s: float) -> list[int]:
+        hole_s = max(HOLE_PERIODS * period_s, 2 * length_s / PARTS)
         recent = [one for one in every if one.at_s > at_s - length_s] or [every[-1]]
         wishes = [one.executors for one in recent]
         before = [one.executors for one in every if one.at_s <= at_s - length_s][-1:]

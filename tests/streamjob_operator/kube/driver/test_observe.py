@@ -82,6 +82,15 @@ def test_what_happened_to_the_pod_is_told_apart_from_what_its_driver_did(status:
     assert next(iter(status.values())) == status.get("reason") or "PreemptionByScheduler" in found.why
 
 
+def test_a_drivers_words_steer_nobodys_terminal() -> None:
+    said = "Traceback:\r\n\tat Main\n\x1b[31mValueError\x1b[0m \x9b2J"
+    words = pod({"state": {"terminated": {"exitCode": 1, "message": said}}}).last_words
+    assert words == "Traceback:\n    at Main\n\ufffd[31mValueError\ufffd[0m \ufffd2J"
+    waiting = {"reason": "ImagePullBackOff", "message": "no such image\n\x1b]0;mine\x07"}
+    told = pod({"name": "driver", "state": {"waiting": waiting}}).trouble
+    assert told == "container driver: ImagePullBackOff: no such image \ufffd]0;mine\ufffd"
+
+
 def test_the_last_words_are_the_last_ones() -> None:
     text = "\n".join(f"line {number}" for number in range(1000))
     words = pod({"state": {"terminated": {"exitCode": 1, "message": text}}}).last_words

@@ -1,0 +1,110 @@
+"""`streamjob record` of what no trace can be: a sentence, whatever answers in place of a Prometheus."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import urllib.parse
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from streamjob_cli.main import main
+
+NOW_S = 3_000_000.0
+
+
+class Prometheus:
+    """Answers every question with one series whose value is `value`, of an operator of that name."""
+
+    def __init__(self) -> None:
+        self.value, self.operator, self.time = "1.0", "0", [NOW_S, str(NOW_S)]
+        self.url = ""
+
+    def answer(self, asked: dict[str, str]) -> dict[str, Any]:
+        if asked["query"] == "vector(time())":
+            return {"resultType": "vector", "result": [{"metric": {}, "value": self.time}] if self.time else []}
+        if "start" in asked:
+            step_s = float(asked["step"])
+            first_s, last_s = float(asked["start"]), float(asked["end"])
+            times = [first_s + step_s * at for at in range(round((last_s - first_s) / step_s) + 1)]
+            values = [[at_s, self.value] for at_s in times]
+            return {"resultType": "matrix", "result": [{"metric": {}, "values": values}]}
+        labels = {"query": "q", "stage": "operator-0", "operator": self.operator, "partition": "0"}
+        return {"resultType": "vector", "result": [{"metric": labels, "value": [NOW_S, self.value]}]}
+
+
+@pytest.fixture
+def prometheus() -> Iterator[Prometheus]:
+    told = Prometheus()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
+            body = json.dumps({"status": "success", "data": told.answer(asked)}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    told.url = f"http://127.0.0.1:{server.server_port}"
+    yield told
+    server.shutdown()
+    server.server_close()
+
+
+def record(told: Prometheus, path: Path, *options: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["record", str(path), "--prometheus", told.url, *options])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.output
+
+
+def test_what_is_there_is_recorded(prometheus: Prometheus, tmp_path: Path) -> None:
+    code, said = record(prometheus, tmp_path / "t.json", "--since", "1h")
+    assert (code, "60 steps of 1m of q" in said) == (0, True), said
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--since", "30d", "--step", "1h"), "a week is the most"),
+        (("--since", "1m", "--step", "500ms"), "0.5 given; at least 1 is allowed."),
+        (("--since", "1h", "--name", "n" * 300), "text of at most 253 characters is needed"),
+    ],
+)
+def test_what_was_asked_for_and_no_trace_can_be_is_told(
+    prometheus: Prometheus, tmp_path: Path, options: tuple[str, ...], sentence: str
+) -> None:
+    code, said = record(prometheus, tmp_path / "t.json", *options)
+    assert (code, sentence in said) == (2, True), said
+    assert not (tmp_path / "t.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"value": "NaN"}, "No batch with rows ended within that time."),
+        ({"operator": "first"}, "Prometheus's answer is not what it gives of the agent (ValueError)."),
+        ({"time": []}, "Prometheus's answer is not what it gives of the agent (IndexError)."),
+        ({"value": "1e300"}, "This cannot be a trace"),
+    ],
+)
+def test_an_answer_of_another_kind_is_told(
+    prometheus: Prometheus, tmp_path: Path, changed: dict[str, Any], sentence: str
+) -> None:
+    for name, value in changed.items():
+        setattr(prometheus, name, value)
+    code, said = record(prometheus, tmp_path / "t.json", "--since", "1h")
+    assert (code, sentence in said) == (2, True), said
