@@ -1,0 +1,86 @@
+"""Spark's offline repartition and its reader of state, both private or experimental."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from streamjob_agent.repartition.values import Contents, Refused, Store
+
+T = TypeVar("T")
+FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+WHOLE = "internalOnlyReadAllColumnFamilies"
+"""The reader's option by which Spark's repartition itself reads a store: each row as bytes, with its shuffle key."""
+
+
+class SparkEngine:
+    """See :class:`streamjob_agent.repartition.operation.Engine`."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    @property
+    def version(self) -> str:
+        """See Engine."""
+        return str(self._session.version)
+
+    def repartition(self, checkpoint: str, key_groups: int, state_format: str) -> None:
+        """See Engine."""
+        manager = getattr(self._session, "_streamingCheckpointManager", None)
+        if manager is None:
+            raise Refused(f"This Spark {self.version} has no repartition of state.")
+        self._session.conf.set(FORMAT, state_format)
+        _asked("repartition", lambda: manager.repartition(checkpoint, key_groups, enforce_exactly_once_sink=True))
+
+    def contents(self, checkpoint: str, batch: int) -> Mapping[Store, Contents]:
+        """See Engine."""
+        return _asked(
+            "reader of state",
+            lambda: {store: self._contents(checkpoint, batch, store) for store in self._stores(checkpoint, batch)},
+        )
+
+    def _stores(self, checkpoint: str, batch: int) -> list[Store]:
+        found = self._session.read.format("state-metadata").option("path", checkpoint).option("batchId", batch).load()
+        return [
+            Store(operator=int(row.operatorId), operator_name=str(row.operatorName), name=str(row.stateStoreName))
+            for row in found.select("operatorId", "operatorName", "stateStoreName").distinct().collect()
+        ]
+
+    def _contents(self, checkpoint: str, batch: int, store: Store) -> Contents:
+        reader = self._session.read.format("statestore").option("path", checkpoint).option("batchId", batch)
+        named = reader.option("operatorId", store.operator).option("storeName", store.name)
+        frame = named.option(WHOLE, "true").load()
+        key_groups = int(frame.rdd.getNumPartitions())
+        parts = [f"partition_key.`{name}`" for name in frame.schema["partition_key"].dataType.names]
+        row = frame.selectExpr(*_sums(parts, key_groups)).first()
+        return Contents(
+            key_groups=key_groups,
+            rows=int(row["rows"]),
+            keys_hash=int(row["keys_hash"] or 0),
+            rows_hash=int(row["rows_hash"] or 0),
+            misplaced=int(row["misplaced"] or 0),
+            keyless=not parts,
+        )
+
+
+def _sums(parts: list[str], key_groups: int) -> list[str]:
+    """Of a store. Each row of it is read by the task of its key group, which is how its place is known."""
+    placed = f"pmod(hash({', '.join(parts)}), {key_groups})" if parts else "0"
+    return [
+        "count(*) AS rows",
+        f"sum(CAST(xxhash64({_KEY}) AS DECIMAL(38, 0))) AS keys_hash",
+        f"sum(CAST(xxhash64({_KEY}, value_bytes) AS DECIMAL(38, 0))) AS rows_hash",
+        f"sum(CASE WHEN {placed} <> spark_partition_id() THEN 1 ELSE 0 END) AS misplaced",
+    ]
+
+
+_KEY = "column_family_name, key_bytes"
+
+
+def _asked(what: str, ask: Callable[[], T]) -> T:
+    try:
+        return ask()
+    except Refused:
+        raise
+    except Exception as error:  # Spark's own words say what it does not support
+        raise Refused(f"Spark's {what} failed; nothing was changed. {str(error).strip().splitlines()[0]}") from error
