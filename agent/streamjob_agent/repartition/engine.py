@@ -9,8 +9,8 @@ from streamjob_agent.repartition.values import Contents, Refused, Store
 
 T = TypeVar("T")
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
-WHOLE = "internalOnlyReadAllColumnFamilies"
-"""The reader's option by which Spark's repartition itself reads a store: each row as bytes, with its shuffle key."""
+COLUMNS = {"partition_key", "column_family_name", "key_bytes", "value_bytes"}
+"""Of a store as Spark's repartition itself reads it: each row as bytes, with the key that its shuffle has."""
 
 
 class SparkEngine:
@@ -39,6 +39,11 @@ class SparkEngine:
             lambda: {store: self._contents(checkpoint, batch, store) for store in self._stores(checkpoint, batch)},
         )
 
+    def _whole(self) -> str:
+        """The reader's internal option, whose name is Spark's own matter."""
+        package = self._session._jvm.org.apache.spark.sql.execution.datasources.v2.state
+        return str(package.StateSourceOptions.INTERNAL_ONLY_READ_ALL_COLUMN_FAMILIES())
+
     def _stores(self, checkpoint: str, batch: int) -> list[Store]:
         found = self._session.read.format("state-metadata").option("path", checkpoint).option("batchId", batch).load()
         return [
@@ -49,7 +54,9 @@ class SparkEngine:
     def _contents(self, checkpoint: str, batch: int, store: Store) -> Contents:
         reader = self._session.read.format("statestore").option("path", checkpoint).option("batchId", batch)
         named = reader.option("operatorId", store.operator).option("storeName", store.name)
-        frame = named.option(WHOLE, "true").load()
+        frame = named.option(self._whole(), "true").load()
+        if not set(frame.columns) >= COLUMNS:
+            raise Refused(f"Spark {self.version} reads state in another way than is known; nothing was changed.")
         key_groups = int(frame.rdd.getNumPartitions())
         parts = [f"partition_key.`{name}`" for name in frame.schema["partition_key"].dataType.names]
         row = frame.selectExpr(*_sums(parts, key_groups)).first()
