@@ -57,9 +57,7 @@ def repartition_command(
     checked row by row, and only then put in the place of the old state, which stays until --clean.
     """
     if undo + clean + (key_groups is not None) > 1 or (dry_run and key_groups is None):
-        raise click.UsageError(
-            "One of --key-groups, --undo and --clean is needed at most; --dry-run goes with the first."
-        )
+        raise click.UsageError("Give one of --key-groups, --undo and --clean at most; --dry-run goes with the first.")
     # Imported here: the other commands need no Spark.
     from pyspark.sql import SparkSession
 

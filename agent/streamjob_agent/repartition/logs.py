@@ -10,7 +10,7 @@ from streamjob_agent.repartition.files import Files
 from streamjob_agent.repartition.journal import Direction, Seen, read_barrier
 from streamjob_agent.repartition.place import room_of, turned_back_of
 
-PARTITIONS = ("spark.sql.streaming.internal.stateStore.partitions", "spark.sql.shuffle.partitions")
+PARTITIONS = "spark.sql.shuffle.partitions"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 
 
@@ -35,8 +35,8 @@ def read_settings(text: str) -> Settings:
     except (ValueError, TypeError, KeyError, IndexError):
         told = {}
     conf: Mapping[str, str] = told if isinstance(told, dict) else {}
-    found = [conf[name] for name in PARTITIONS if str(conf.get(name, "")).isdigit()]
-    return Settings(key_groups=int(found[0]) if found else None, provider=str(conf.get(PROVIDER, "")))
+    found = str(conf.get(PARTITIONS, ""))
+    return Settings(key_groups=int(found) if found.isdigit() else None, provider=str(conf.get(PROVIDER, "")))
 
 
 def state_format(text: str) -> str:
