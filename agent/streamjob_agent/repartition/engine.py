@@ -59,7 +59,7 @@ class SparkEngine:
             raise Refused(f"Spark {self.version} reads state in another way than is known; nothing was changed.")
         key_groups = int(frame.rdd.getNumPartitions())
         parts = [f"partition_key.`{name}`" for name in frame.schema["partition_key"].dataType.names]
-        row = frame.selectExpr(*_sums(parts, key_groups)).first()
+        row = frame.selectExpr(*_ROW, _astray(parts, key_groups)).selectExpr(*_SUMS).first()
         return Contents(
             key_groups=key_groups,
             rows=int(row["rows"]),
@@ -70,18 +70,22 @@ class SparkEngine:
         )
 
 
-def _sums(parts: list[str], key_groups: int) -> list[str]:
-    """Of a store. Each row of it is read by the task of its key group, which is how its place is known."""
+def _astray(parts: list[str], key_groups: int) -> str:
+    """1 for a row in another key group than its key's. Each is read by the task of its key group, which tells where."""
     placed = f"pmod(hash({', '.join(parts)}), {key_groups})" if parts else "0"
-    return [
-        "count(*) AS rows",
-        f"sum(CAST(xxhash64({_KEY}) AS DECIMAL(38, 0))) AS keys_hash",
-        f"sum(CAST(xxhash64({_KEY}, value_bytes) AS DECIMAL(38, 0))) AS rows_hash",
-        f"sum(CASE WHEN {placed} <> spark_partition_id() THEN 1 ELSE 0 END) AS misplaced",
-    ]
+    return f"CASE WHEN {placed} <> spark_partition_id() THEN 1 ELSE 0 END AS astray"
 
 
-_KEY = "column_family_name, key_bytes"
+_ROW = (
+    "xxhash64(column_family_name, key_bytes) AS key_hash",
+    "xxhash64(column_family_name, key_bytes, value_bytes) AS row_hash",
+)
+_SUMS = (
+    "count(*) AS rows",
+    "sum(CAST(key_hash AS DECIMAL(38, 0))) AS keys_hash",
+    "sum(CAST(row_hash AS DECIMAL(38, 0))) AS rows_hash",
+    "sum(astray) AS misplaced",
+)
 
 
 def _asked(what: str, ask: Callable[[], T]) -> T:

@@ -200,6 +200,7 @@ class Change:
         journal, seen = self._journal(), look(self.files, self.checkpoint)
         if journal is None or seen.barrier is None:
             raise Refused(f"{journal_of(self.checkpoint)} cannot be read, so nothing is touched.")
+        self.tell(f"A change from {journal.key_groups_before} to {journal.key_groups} key groups was interrupted.")
         return Place(self.checkpoint, journal.batch), seen.barrier
 
     def _finish_halfway(self) -> Direction:
