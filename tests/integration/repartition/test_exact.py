@@ -131,7 +131,7 @@ def test_spark_s_file_sink_cannot_go_on(spark: Any, tmp_path: Path) -> None:
     try:
         go_on(1)
         change(spark, checkpoint).run(8)
-        with pytest.raises(Exception, match="Unable to find batch .*_spark_metadata/1"):
+        with pytest.raises(Exception, match=r"Unable to find batch .*_spark_metadata/1"):
             go_on(4)
     finally:
         spark.conf.unset("spark.sql.streaming.fileSink.log.compactInterval")
