@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from streamjob_cli.repartition import repartition_command
 from streamjob_operator.advising.command import advise_command
 from streamjob_operator.asking.command import explain, what_if
 from streamjob_operator.drawing import lacking
@@ -132,6 +133,7 @@ main.add_command(operator_command)
 main.add_command(plan_command)
 main.add_command(planners_command)
 main.add_command(record_command)
+main.add_command(repartition_command)
 main.add_command(replay_command)
 main.add_command(simulate_command)
 main.add_command(what_if)

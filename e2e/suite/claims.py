@@ -17,6 +17,11 @@ NOT_RUN = {
     ),
     "docker build --target agent --build-arg BASE_IMAGE=registry.example/your-spark:1 "
     "-t registry.example/your-spark-streamjob:1 .": "as above, and every driver of the suite runs on that image",
+    "streamjob repartition CHECKPOINT --key-groups 64 --dry-run": (
+        "needs a driver's image, Spark 4.2 and a checkpoint; tests/integration/repartition runs it and those below"
+    ),
+    "streamjob repartition CHECKPOINT --clean": "as above",
+    "streamjob repartition CHECKPOINT --undo": "as above",
     "make cluster": "starts the cluster on which the suite itself runs",
     "make demo": "needs no cluster and takes five minutes; it checks its own claims",
     "pip install 'streamjob[operator]'": "the suite's own environment holds that extra of this tree",

@@ -6,6 +6,7 @@ import dataclasses
 
 from streamjob_operator.asking.measured import Measured
 from streamjob_operator.asking.predictions import Prediction, limit_words, predicted
+from streamjob_planners.advice import more_groups
 from streamjob_planners.batch.rate import fewest_executors, largest_rate
 
 HEADROOM = 0.9
@@ -97,7 +98,7 @@ def answer(measured: Measured, question: Question) -> Answer:
         objective_s=objective_s,
         most=most,
         needed=needed,
-        why_not=_why_not(measured, most, objective_s) if needed is None else None,
+        why_not=_why_not(measured, rate_rps, most, objective_s) if needed is None else None,
         predictions=tuple(predicted(measured, one, rate_rps) for one in shown(measured, asked, needed, question.most)),
         backlog=backlog(measured, asked, rate_rps),
     )
@@ -134,6 +135,7 @@ def _gone_s(rows: float | None, grows_rps: float | None) -> float | None:
     return None if grows_rps is None or grows_rps >= 0 else rows / -grows_rps
 
 
-def _why_not(measured: Measured, most: int, objective_s: float | None) -> str:
-    limit = largest_rate(measured.work, most, measured.slots, objective_s=objective_s).limit
-    return limit_words(limit, most)
+def _why_not(measured: Measured, rate_rps: float, most: int, objective_s: float | None) -> str:
+    found = largest_rate(measured.work, most, measured.slots, objective_s=objective_s)
+    short = found.times_short_of(rate_rps)
+    return limit_words(found.limit, most) + more_groups.remedy(found.limit, measured.group_ids, found.group, short)

@@ -99,6 +99,6 @@ def limit_words(limit: Limit, executors: int) -> str:
         Limit.FIXED: "planning and commits alone take most of that, which no executor shortens",
         Limit.FREE_STAGE: "stages without key groups take most of that",
         Limit.KEY_GROUP: "one key group alone is too heavy for that",
-        Limit.PARTITIONS: "every key group has a slot of its own already; more partitions would help",
+        Limit.PARTITIONS: "every key group has a slot of its own already",
     }
     return words.get(limit, f"{executors} executors have too few slots")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from streamjob_planners.advice.more_groups import wanted
 from streamjob_planners.advice.values import JobPlan
 
 LEAST_EXCESS = 1.2
@@ -24,6 +25,8 @@ class HeavyGroup:
     share: float
     key: tuple[str, ...]
     keys: str
+    more_groups: int
+    """So many key groups in place of today's, for this one to be within a share if its keys are many."""
 
 
 def too_heavy(plan: JobPlan, seconds: Mapping[int, Mapping[int, float]], slots: int) -> tuple[HeavyGroup, ...]:
@@ -45,6 +48,7 @@ def too_heavy(plan: JobPlan, seconds: Mapping[int, Mapping[int, float]], slots: 
                     share=1.0 / slots,
                     key=operator.key,
                     keys=f"pmod(hash({columns}), {operator.partitions}) = {partition}",
+                    more_groups=wanted(operator.partitions, slots * groups[partition] / total_s),
                 )
             )
     return tuple(found)
@@ -55,5 +59,6 @@ def sentence(one: HeavyGroup) -> str:
     return (
         f"Key group {one.partition} of operator {one.operator} takes {100 * one.part:.0f} percent of its seconds, "
         f"and a slot's share is {100 * one.share:.0f}: no placement helps. Its keys are those where {one.keys}; "
-        "a hot one among them can be split by streamjob_agent.pkg.two_choices, if its rows can be summed up in parts."
+        "a hot one among them can be split by streamjob_agent.pkg.two_choices, if its rows can be summed up in parts; "
+        f"many of them are parted by more key groups: streamjob repartition CHECKPOINT --key-groups {one.more_groups}."
     )

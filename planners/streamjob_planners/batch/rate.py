@@ -60,6 +60,12 @@ class Sustained:
         """Whether that rate is within."""
         return self.rate_rps is None or self.rate_rps >= rate_rps * (1 - CLOSE)
 
+    def times_short_of(self, rate_rps: float) -> float:
+        """That rate in times of what is kept up; infinite where nothing is."""
+        if self.rate_rps is None:
+            return 1.0
+        return rate_rps / self.rate_rps if self.rate_rps > 0 else float("inf")
+
 
 def batch_of(work: Work, rows: float, executors: int, slots: int) -> Predicted:
     """A batch of so many rows, every level placed longest task first."""

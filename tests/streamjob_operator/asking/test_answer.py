@@ -79,7 +79,9 @@ def test_no_number_is_enough_where_one_key_group_is_too_heavy() -> None:
         measured(work=dataclasses.replace(measured().work, task_row_s=heavy)), Question(objective_s=5.0, most=20)
     )
     assert found.needed is None
-    assert found.why_not == "one key group alone is too heavy for that"
+    assert found.why_not is not None
+    assert found.why_not.startswith("one key group alone is too heavy for that; more key groups help only if several ")
+    assert "--key-groups 16 (in place of 8)" in found.why_not
     assert "No number of executors up to 20 is enough" in " ".join(answer_sentences(found))
 
 

@@ -17,6 +17,7 @@ def test_a_group_above_its_share_is_named_with_what_is_true_for_its_keys() -> No
     assert (found.operator, found.partition, found.part, found.share) == (0, 7, 0.4, 0.25)
     assert found.keys == "pmod(hash(user, page), 8) = 7"
     assert "takes 40 percent of its seconds, and a slot's share is 25" in sentence(found)
+    assert sentence(found).endswith("streamjob repartition CHECKPOINT --key-groups 16.")
 
 
 def test_groups_that_slots_can_share_out_are_not_named() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from streamjob_operator.scaling.batch_time.needs import View
+from streamjob_planners.advice import more_groups
 from streamjob_planners.batch.predict import Binding, Part
+from streamjob_planners.batch.rate import Limit
 from streamjob_planners.called import called
 from streamjob_planners.forecast.past import WORDS, Forecast, Method
 from streamjob_planners.model import LoadModel
@@ -75,16 +77,23 @@ def _floor(found: Fewest, aim: Aim, model: LoadModel) -> str:
     least_s = 0.0 if found.judged.batch is None else found.judged.batch.mean_s
     wanted = "" if aim.batch_s is None else f" ({_seconds(aim.batch_s)} wanted)"
     told = f"no number of executors up to the largest brings batches within their time{wanted}"
-    return f"{told}: {_part(pace.longest, model)}; {pace.executors} executors take {_seconds(least_s)}"
+    return f"{told}: {_part(pace.longest, model, aim)}; {pace.executors} executors take {_seconds(least_s)}"
 
 
-def _part(binding: Binding, model: LoadModel) -> str:
+def _more(binding: Binding, model: LoadModel, aim: Aim) -> str:
+    """What more key groups could do about it; nothing where nobody says what a batch may take."""
+    if aim.batch_s is None:
+        return ""
+    return more_groups.remedy(Limit.KEY_GROUP, model.group_ids, binding.group, binding.seconds / aim.batch_s)
+
+
+def _part(binding: Binding, model: LoadModel, aim: Aim) -> str:
     if binding.part is Part.FIXED:
         return f"planning, commits and launching tasks take {_seconds(binding.seconds)}"
     if binding.part is Part.FREE_STAGE:
         return f"stages without key groups take {_seconds(binding.seconds)}"
     if binding.part is Part.KEY_GROUP and binding.group is not None:
-        return f"{called(model, binding.group)} alone takes {_seconds(binding.seconds)}"
+        return f"{called(model, binding.group)} alone takes {_seconds(binding.seconds)}{_more(binding, model, aim)}"
     return f"the slowest executor of a stage takes {_seconds(binding.seconds)}"
 
 

@@ -12,6 +12,7 @@ from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.steps.behind import BATCHES_IN_LAG, CATCHES_UP
 from streamjob_operator.values import QueryRates
 from streamjob_planners import measures
+from streamjob_planners.advice import more_groups
 from streamjob_planners.advice.sentences import amount
 from streamjob_planners.batch.rate import Limit, fewest_executors, largest_rate
 from streamjob_planners.batch.work import Work, work_of
@@ -135,14 +136,17 @@ def _fewest(situation: Situation, objective_s: float, most: int) -> int | None:
 
 def _limit(situation: Situation, trigger_s: float, most: int) -> str:
     """Why not even the most executors do."""
-    limit = largest_rate(_work(situation), most, _slots(situation), objective_s=HEADROOM * trigger_s).limit
+    objective_s = HEADROOM * trigger_s
+    found = largest_rate(_work(situation), most, _slots(situation), objective_s=objective_s, trigger_s=trigger_s)
     words = {
         Limit.FIXED: "planning and commits alone take most of it, which no executor shortens",
         Limit.FREE_STAGE: "stages without key groups take most of it",
         Limit.KEY_GROUP: "one key group alone is too heavy for that, whatever the number of executors",
         Limit.PARTITIONS: "every key group has a slot of its own already",
     }
-    return words.get(limit, f"{most} executors are not enough")
+    groups, short = model_of(situation).group_ids, found.times_short_of(_arriving_rps(situation))
+    told = words.get(found.limit, f"{most} executors are not enough")
+    return told + more_groups.remedy(found.limit, groups, found.group, short)
 
 
 def _work(situation: Situation) -> Work:

@@ -1,0 +1,72 @@
+"""The command, as a person runs it: each sentence in a process of its own would take a Spark, so all in one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from queries import Sums, run
+
+from streamjob_cli import repartition
+
+pytestmark = pytest.mark.spark
+
+
+class Lasting:
+    """The session of the tests, which outlives a command."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def stop(self) -> None:
+        pass
+
+
+@pytest.fixture
+def command(spark: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    monkeypatch.setattr(repartition, "_session", lambda builder, conf: Lasting(spark))
+
+    def act(*arguments: str) -> Result:
+        return CliRunner().invoke(repartition.repartition_command, arguments)
+
+    return act
+
+
+def test_from_a_look_to_the_deletion_of_the_old_state(
+    spark: Any, tmp_path: Path, command: Callable[..., Result]
+) -> None:
+    query, checkpoint = Sums(tmp_path), tmp_path / "checkpoint"
+    place = str(checkpoint)
+
+    def go_on() -> None:
+        query.add()
+        run(query.frame(spark), checkpoint, query.mode, query.keep)
+        assert query.got == query.expected()
+
+    result = command(place)
+    assert (result.exit_code, "No batch was ever finished here" in result.output) == (0, True)
+    go_on()
+    result = command(place, "--key-groups", "8", "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "1 stateful operators with 4 key groups each" in result.output
+    assert "Nothing was changed." in result.output
+    result = command(place, "--key-groups", "4")
+    assert (result.exit_code, "that is how many there are now" in result.output) == (2, True)
+    result = command(place, "--key-groups", "8")
+    assert result.exit_code == 0, result.output
+    assert "Every row is there once, unchanged" in result.output
+    assert "Start the query, or go back with --undo" in command(place).output
+    assert command(place, "--clean").exit_code == 2
+    assert command(place, "--undo").exit_code == 0
+    assert "with 4 key groups each" in command(place).output
+    assert command(place, "--key-groups", "8").exit_code == 0
+    go_on()
+    assert "--clean deletes the old state" in command(place).output
+    assert command(place, "--clean").exit_code == 0
+    assert not (tmp_path / "checkpoint.repartition").exists()
