@@ -93,5 +93,7 @@ def _below(root: int, parents: Mapping[int, int]) -> set[int]:
 
 def _machine_s() -> float:
     """All but waiting: user, nice, system, interrupts, and what a host took."""
-    user, nice, system, _, _, irq, softirq, steal, *_ = map(int, (PROCESSES / "stat").read_text().split()[1:])
+    user, nice, system, _, _, irq, softirq, steal, *_ = map(
+        int, (PROCESSES / "stat").read_text().splitlines()[0].split()[1:]
+    )
     return (user + nice + system + irq + softirq + steal) / TICKS

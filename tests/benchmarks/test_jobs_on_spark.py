@@ -5,15 +5,19 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from benchmarks.jobs_on_spark import compared, page, piece, publish, running, shapes, systems, waits
 from benchmarks.jobs_on_spark import told as log
 from benchmarks.jobs_on_spark.figures import figures, moves
-from benchmarks.jobs_on_spark.machine import Spent, between
+from benchmarks.jobs_on_spark.machine import Meter, Spent, between
 
 AMOUNTS = piece.Amounts(rows=100, batches=4, skip=2, key_groups=2)
 PIECE = piece.Piece(job="fraud", shape="cpu", system="vanilla", round=0, amounts=AMOUNTS)
@@ -259,11 +263,11 @@ def test_tasks_wait_only_where_a_shape_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("system", [one.name for one in systems.SYSTEMS if one.ours is not None])
 def test_streamjobs_are_valid(system: str, tmp_path: Path) -> None:
-    from streamjob_operator.spec import StreamJob
+    from streamjob_operator.spec.reading import parse_job
 
     which = dataclasses.replace(PIECE, system=system)
     conf = running.settings(which, shapes.named("cpu"), tmp_path, tmp_path / "waits.jar")
-    job = StreamJob.model_validate(running.streamjob(which, shapes.named("cpu"), ["fraud"], conf))
+    job = parse_job(yaml.safe_dump(running.streamjob(which, shapes.named("cpu"), ["fraud"], conf)))
     assert job.spec.executors.max == 2
 
 
@@ -309,3 +313,17 @@ def test_a_picture_is_drawn_of_whatever_there_is(tmp_path: Path) -> None:
 
     draw(compared.rows([kept("vanilla", 0, [2.0]), kept("balance", 0, [1.0])]), tmp_path / "folder" / "x.png")
     assert (tmp_path / "folder" / "x.png").stat().st_size > 1000
+
+
+def test_a_meter_counts_the_process_and_what_it_began_and_forgets_none_that_ended() -> None:
+    work = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(10**7))'])"
+    with subprocess.Popen([sys.executable, "-c", work + "; input()"], stdin=subprocess.PIPE) as process:
+        meter = Meter(process.pid)
+        until_s = time.monotonic() + 60.0
+        while time.monotonic() < until_s and (not meter.seen or meter.seen[-1].ours_s < 0.1):
+            meter.look()
+            time.sleep(0.02)
+        process.communicate(b"\n")
+    meter.look()
+    assert meter.seen[-1].ours_s >= 0.1, "what has ended counts, too"
+    assert meter.seen[-1].all_s >= meter.seen[0].all_s > 0
