@@ -12,6 +12,7 @@ from benchmarks.jobs_on_spark.systems import NAMES, VANILLA
 
 LEAST_NOISE = 0.05
 """Ratios that are nearer to 1 than this are never called a difference."""
+FASTER, SLOWER, SAME, ONE_ROUND = VERDICTS = ("faster", "slower", "no difference", "one round")
 SPENT = ("cpu_s", "task_cpu_s", "remote_mb", "local_mb", "executor_h")
 """Figures per million rows."""
 
@@ -82,11 +83,13 @@ def verdict(row: Row, plain: Row | None, name: str = "p50") -> str:
     """What the ratio of batch seconds says: faster or slower only where every round says so, beyond the noise."""
     if row.ratios is None or plain is None:
         return ""
+    if row.ratios[name].trials == 1:
+        return ONE_ROUND
     ratio, least = row.ratios[name], noise(plain)
     low, high = ratio.mean - ratio.spread / 2, ratio.mean + ratio.spread / 2
     if high < 1.0 - least:
-        return "faster"
-    return "slower" if low > 1.0 + least else "no difference"
+        return FASTER
+    return SLOWER if low > 1.0 + least else SAME
 
 
 def _row(rounds: Mapping[int, Line], plain: Mapping[int, Line]) -> Row:

@@ -17,8 +17,7 @@ under StreamJob (`streamjob run`). A run works off a backlog that lies there bef
 batch, with no pause between batches: the rows that it takes in a second are the highest rate at which it does not
 fall behind. The first batches of a run, in which JVMs compile and StreamJob settles, are not measured. The answer of
 every run is checked, row for row. Rounds alternate; a ratio is that of the same round, behind ± is half of what rounds
-differ by.
-`make bench-jobs` runs all of it in pieces that are kept and writes this page, last on {day}.
+differ by. `make bench-jobs` runs all of it in pieces that are kept and writes this page, last on {day}.
 
 All systems get the same number of key groups, RocksDB with changelog, the quick compiler in all JVMs, files in memory,
 all executors before the first batch, and shuffles over sockets. CPU seconds are those of all processes: driver,
@@ -66,22 +65,33 @@ def page(rows: Sequence[Row], day: datetime.date, picture: pathlib.Path) -> str:
         if mine:
             parts += _of_shape(shape, mine)
     parts.append(f"![Batch seconds over plain Spark's]({picture})")
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
 def _of_shape(shape: shapes.Shape, rows: Sequence[Row]) -> Iterator[str]:
     plain = {one.job: one for one in rows if one.system == VANILLA}
     yield f"## {shape.about[0].upper()}{shape.about[1:]}"
     yield "\n".join(_table(COLUMNS, (_speed(one, plain) for one in rows)))
+    yield _amounts(rows)
     yield "\n".join(f"- {one}" for one in told(rows, plain))
     yield "What was spent, sent and moved, and what else the machine did:"
     yield "\n".join(_table(COSTS, map(_cost, rows)))
 
 
+def _amounts(rows: Sequence[Row]) -> str:
+    """Of batches and key groups, of each way in which jobs were run."""
+    found = {
+        f"{one.amounts.batches - one.amounts.skip} batches with rows were measured after {one.amounts.skip}, with "
+        f"{one.amounts.key_groups} key groups of each operator with state"
+        for one in rows
+    }
+    return "; ".join(sorted(found)) + "."
+
+
 def told(rows: Sequence[Row], plain: Mapping[str, Row]) -> Iterator[str]:
     """What was won and lost by StreamJob, and why where it is nothing."""
     ours = [one for one in rows if systems.named(one.system).ours is not None and one.job in plain]
-    for what in ("faster", "slower", "no difference"):
+    for what in compared.VERDICTS:
         found = [one for one in ours if compared.verdict(one, plain[one.job]) == what]
         if found:
             yield f"**{what}**: " + "; ".join(_why(one, plain[one.job], what) for one in found) + "."
@@ -90,7 +100,7 @@ def told(rows: Sequence[Row], plain: Mapping[str, Row]) -> Iterator[str]:
 def _why(row: Row, plain: Row, what: str) -> str:
     assert row.ratios is not None
     ratio = f"`{row.job}` ({row.system}) {told_figure(row.ratios['p50'])}"
-    if what == "no difference":
+    if what == compared.SAME:
         return f"{ratio}, where {100 * plain.reachable_ratio.mean:.0f} % of a batch could be won"
     return f"{ratio}, {100 * plain.reachable_ratio.mean:.0f} % of a batch could be won, {row.moves.mean:.0f} moves"
 

@@ -226,7 +226,7 @@ def test_rounds_are_compared_with_the_same_round_of_plain_spark() -> None:
 
 
 def test_a_difference_is_told_only_beyond_what_plain_spark_differs_from_itself() -> None:
-    def rows(rates: tuple[float, float], ours: tuple[float, float]) -> list[compared.Row]:
+    def rows(rates: tuple[float, float], ours: tuple[float, ...]) -> list[compared.Row]:
         plain = [kept("vanilla", turn, [1.0], rate) for turn, rate in enumerate(rates)]
         return compared.rows([*plain, *(kept("balance", turn, [one]) for turn, one in enumerate(ours))])
 
@@ -237,6 +237,7 @@ def test_a_difference_is_told_only_beyond_what_plain_spark_differs_from_itself()
         (steady, (1.10, 1.06), "slower"),
         (noisy, (0.90, 0.92), "no difference"),
         (noisy, (0.70, 0.72), "faster"),
+        (steady, (0.50,), "one round"),
     ):
         plain, mine = rows(rates, ours)
         assert compared.verdict(mine, plain) == wanted, (rates, ours)
@@ -280,16 +281,20 @@ def test_names_that_are_not_there_are_told_with_those_that_are() -> None:
 
 def test_the_page_says_what_was_won_and_that_nothing_was(tmp_path: Path) -> None:
     lines = [
-        kept("vanilla", 0, [2.0, 2.0], reachable_ratio=0.3, stateful_ratio=0.5),
-        kept("balance", 0, [1.5, 1.5], moves=3),
-        {**kept("vanilla", 0, [2.0]), "job": "ysb"},
-        {**kept("balance", 0, [2.02]), "job": "ysb"},
+        line
+        for turn in range(2)
+        for line in (
+            kept("vanilla", turn, [2.0, 2.0], reachable_ratio=0.3, stateful_ratio=0.5),
+            kept("balance", turn, [1.5, 1.5], moves=3),
+            {**kept("vanilla", turn, [2.0]), "job": "ysb"},
+            {**kept("balance", turn, [2.02]), "job": "ysb"},
+        )
     ]
     text = page.page(compared.rows(lines), datetime.date(2026, 11, 25), Path("pictures/x.png"))
-    assert "**faster**: `fraud` (balance) 0.75, 30 % of a batch could be won, 3 moves." in text
-    assert "**no difference**: `ysb` (balance) 1.01, where 0 % of a batch could be won." in text
+    assert "**faster**: `fraud` (balance) 0.75 (±0.00), 30 % of a batch could be won, 3 moves." in text
+    assert "**no difference**: `ysb` (balance) 1.01 (±0.00), where 0 % of a batch could be won." in text
     assert "last on 2026-11-25" in text
-    assert "| `fraud` | 100 | vanilla | 1, all | 2.00 / 2.00 / 2.00 |" in text
+    assert "| `fraud` | 100 | vanilla | 2, all | 2.00 / 2.00 / 2.00 |" in text
     assert "`collocation`" not in text, "a system that was not run"
 
 
