@@ -75,11 +75,13 @@ def figures(told: Told, skip: int, seen: list[Spent], cores: int) -> Figures:
     )
     rate_rps = min(map(_rate_rps, by_query.values()))
     rows = rate_rps * span.seconds
-    tasks = [one for one in told.tasks if one.query in by_query and one.batch >= by_query[one.query][0].number]
+    measured = {(one.query, one.number) for some in by_query.values() for one in some}
+    tasks = [one for one in told.tasks if (one.query, one.batch) in measured]
     ours_s, others_s = between(seen, span.from_s, span.until_s)
     even = evenness(by_query, tasks)
     moved = list(moves(told))
-    late = [one for one in moved if one[1] >= by_query[one[0]][0].number]
+    late = [one for one in moved if one in measured]
+    early = [one for one in moved if one[1] < by_query[one[0]][0].number]
     return Figures(
         batch_s=[one.took_s for some in by_query.values() for one in some if one.rows],
         rate_rps=rate_rps,
@@ -90,7 +92,7 @@ def figures(told: Told, skip: int, seen: list[Spent], cores: int) -> Figures:
         executor_h=_present_s(told.executors, span) / 3600.0 / rows * MILLION,
         moves=len(late),
         moved_rows=sum(_group_rows(told, *one) for one in late),
-        early_moves=len(moved) - len(late),
+        early_moves=len(early),
         stateful_ratio=even.stateful_ratio,
         reachable_ratio=even.reachable_ratio,
         others_ratio=others_s / (cores * span.seconds),
@@ -156,7 +158,7 @@ def _per_million(by_query: dict[str, list[Batch]], tasks: Sequence[Task], name: 
     """What the tasks of each query's batches add up to, per million of its rows, all queries together."""
     total = 0.0
     for query, batches in by_query.items():
-        spent = sum(getattr(one, name) for one in tasks if one.query == query and one.batch <= batches[-1].number)
+        spent = sum(getattr(one, name) for one in tasks if one.query == query)
         total += spent / sum(one.rows for one in batches) * MILLION
     return total
 

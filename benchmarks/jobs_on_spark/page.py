@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 import pathlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from benchmarks.jobs_on_spark import compared, shapes, systems
 from benchmarks.jobs_on_spark.compared import Figure, Row
 from benchmarks.jobs_on_spark.systems import VANILLA
+from jobs.registry import JOBS
 
 HEAD = """# What StreamJob is worth to the workloads
 
@@ -64,8 +65,26 @@ def page(rows: Sequence[Row], day: datetime.date, picture: pathlib.Path) -> str:
         mine = [one for one in rows if one.shape == shape.name]
         if mine:
             parts += _of_shape(shape, mine)
+    parts.append(_not_run(rows))
     parts.append(f"![Batch seconds over plain Spark's]({picture})")
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+
+def _not_run(rows: Sequence[Row]) -> str:
+    """Jobs of which nothing is known in a shape, and shapes and systems of which nothing is known at all."""
+    there = {(one.shape, one.job) for one in rows}
+    told = [
+        f"on `{shape.name}` {_names(one.name for one in JOBS if (shape.name, one.name) not in there)}"
+        for shape in shapes.SHAPES
+        if any(one.shape == shape.name for one in rows)
+    ]
+    whole = [f"`{one.name}` ({one.about})" for one in shapes.SHAPES if all(shape != one.name for shape, _ in there)]
+    systems_ = _names(one.name for one in systems.SYSTEMS if one not in _used(rows))
+    return f"Not run yet: {'; '.join(told)}; shapes: {', '.join(whole) or 'none'}; systems: {systems_}."
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{one}`" for one in names) or "none"
 
 
 def _of_shape(shape: shapes.Shape, rows: Sequence[Row]) -> Iterator[str]:

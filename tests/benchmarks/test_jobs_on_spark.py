@@ -295,7 +295,11 @@ def test_the_page_says_what_was_won_and_that_nothing_was(tmp_path: Path) -> None
     assert "**no difference**: `ysb` (balance) 1.01 (±0.00), where 0 % of a batch could be won." in text
     assert "last on 2026-11-25" in text
     assert "| `fraud` | 100 | vanilla | 2, all | 2.00 / 2.00 / 2.00 |" in text
-    assert "`collocation`" not in text, "a system that was not run"
+    table, _, rest = text.partition("Not run yet: ")
+    assert "`collocation`" not in table
+    assert rest.startswith("on `cpu` `albic-1`")
+    assert "`ysb`" not in rest
+    assert "`collocation`" in rest
 
 
 def test_limits_keep_rows_that_were_not_run_again(tmp_path: Path) -> None:
