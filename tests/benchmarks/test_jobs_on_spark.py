@@ -267,9 +267,10 @@ def test_streamjobs_are_valid(system: str, tmp_path: Path) -> None:
     from streamjob_operator.spec.reading import parse_job
 
     which = dataclasses.replace(PIECE, system=system)
-    conf = running.settings(which, shapes.named("cpu"), tmp_path, tmp_path / "waits.jar")
-    job = parse_job(yaml.safe_dump(running.streamjob(which, shapes.named("cpu"), ["fraud"], conf)))
-    assert job.spec.executors.max == 2
+    for shape in shapes.SHAPES:
+        conf = running.settings(which, shape, tmp_path, tmp_path / "waits.jar")
+        job = parse_job(yaml.safe_dump(running.streamjob(which, shape, ["fraud"], conf)))
+        assert job.spec.executors.max == shape.executors
 
 
 def test_names_that_are_not_there_are_told_with_those_that_are() -> None:
