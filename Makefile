@@ -10,7 +10,7 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 SPARK_WHOLE ?= 4.0.5 4.3.0
 ARROW_3.5.9 := 'pyarrow<18'
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka bench-scaling peers object-store mutants clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka bench-jobs bench-scaling peers object-store mutants clean
 
 setup: $(VENV)/.ready
 
@@ -173,6 +173,14 @@ jobs: setup
 	$(BIN)/python -m jobs all; outcome=$$?; \
 	  $(BIN)/python -m jobs all --kill-executors 1 --kill-driver || outcome=1; \
 	  $(BIN)/python -m jobs page docs/workloads.md; exit $$outcome
+
+# The same jobs for what they take, not for what is right: plain Spark with several settings beside StreamJob, in pieces that
+# are kept, hours on two cores that do nothing else; writes docs/workloads-benefit.md. ONLY=fraud,ysb SYSTEMS=vanilla,balance
+# ROUNDS=3 SHAPE=cpu SECONDS=1100 run less.
+bench-jobs: setup
+	$(BIN)/python -m benchmarks.jobs_on_spark $(if $(ONLY),--only $(ONLY)) $(if $(SYSTEMS),--systems $(SYSTEMS)) \
+	  $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SHAPE),--shape $(SHAPE)) $(if $(SECONDS),--seconds $(SECONDS)); outcome=$$?; \
+	  $(BIN)/python -m benchmarks.jobs_on_spark --publish; exit $$outcome
 
 # One of them from a Kafka of this machine's own, which is killed in mid-run; wants Maven (Debian: maven), once.
 jobs-kafka: setup

@@ -52,7 +52,8 @@ def _merged(sessions: list[Session[Value]]) -> list[Session[Value]]:
     for start, end, values in sorted(sessions, key=lambda one: one[0]):
         if merged and start <= merged[-1][1]:
             first, last, before = merged[-1]
-            merged[-1] = (first, max(last, end), before + values)
+            before += values  # in place: a session that never ends gets long, and is merged with each row of a batch
+            merged[-1] = (first, max(last, end), before)
         else:
             merged.append((start, end, values))
     return merged

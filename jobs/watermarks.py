@@ -80,7 +80,8 @@ def closed(
 ) -> Iterator[list[tuple[int, Key, Value]]]:
     """A windowed aggregation in append mode: for each batch the windows that close in it, as (end, key, value).
 
-    `arrivals` has (end of its window, key, value) of each row of each batch.
+    `arrivals` has (end of its window, key, value) of each row of each batch. `combine` may change its first value where
+    each row has one of its own: lists that are copied for each row take the square of a window's rows.
     """
     state: dict[tuple[int, Key], Value] = {}
     for mark, rows in arrivals:

@@ -96,7 +96,7 @@ def answer(taken: Sequence[Taken]) -> list[Rows]:
     """Counters of each window: of places, and of what their tops add up to."""
     when = marks(taken, (column("edits"), DELAY_MS))
     found = []
-    for batch in closed(windowed(taken, when, "edits", WINDOW_MS, lambda one: [(None, [one])]), operator.add):
+    for batch in closed(windowed(taken, when, "edits", WINDOW_MS, lambda one: [(None, [one])]), operator.iadd):
         found.append([(end, *row) for end, _, edits in batch for row in _global_top(edits)])
     return as_rows(found, "ends_ms", "rank", "article", "edits")
 

@@ -65,7 +65,8 @@ def answer(taken: Sequence[Taken]) -> list[Rows]:
         clicked |= {row["view"] for row in out}
         over = [view for view, one in shown.items() if one["at_ms"] <= mark.now_ms - CLICKED_WITHIN_MS - 1]
         out += [_row(shown[view], None) for view in over if view not in clicked]
-        shown = {view: one for view, one in shown.items() if view not in set(over)}
+        for view in over:
+            del shown[view]
         clicks = {view: at_ms for view, at_ms in clicks.items() if at_ms > mark.now_ms - 1}
         found.append(out)
     return found

@@ -54,7 +54,7 @@ def answer_tolls(taken: Sequence[Taken]) -> list[Rows]:
     """All reports of a segment and minute, once that is over."""
     when = marks(taken, (column("reports"), DELAY_MS))
     arrivals = windowed(taken, when, "reports", WINDOW_MS, lambda one: [((one["expressway"], one["segment"]), [one])])
-    minutes = closed(arrivals, operator.add)
+    minutes = closed(arrivals, operator.iadd)
     tuples = ([(*place, end, *_toll(some)) for end, place, some in batch] for batch in minutes)
     return as_rows(tuples, *PLACE, "ends_ms", "cars", "speed", "accident", "toll")
 

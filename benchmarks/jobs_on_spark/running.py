@@ -1,0 +1,209 @@
+"""One run: the job's own script as plain Spark or under StreamJob, over a backlog that lies there, to its end."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+from benchmarks.jobs_on_spark import systems, told, waits
+from benchmarks.jobs_on_spark.figures import figures
+from benchmarks.jobs_on_spark.machine import Meter, loop_s
+from benchmarks.jobs_on_spark.piece import Piece
+from benchmarks.jobs_on_spark.shapes import Shape, named
+from jobs import feed
+from jobs.checking import check
+from jobs.job import Job
+from jobs.registry import find
+from jobs.settings import COMMON
+from jobs.taken import reached
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "jobs" / "script.py"
+SEED = 0
+SHARED_MEMORY = pathlib.Path("/dev/shm")
+LOOK_S, LIMIT_S, REST_S = 0.5, 400.0, 3.0
+"""How often a run is looked at, how long it may take, and without a new batch for how long it is through."""
+# Without native Hadoop libraries each new file forks a chmod, which makes a commit of state dearer: on all sides as
+# seldom as can be. JVMs that compile themselves on two cores take minutes to calm down, the quick compiler seconds.
+FILES = {
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+}
+CALM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+PERIOD_S = 10
+
+
+def settings(piece: Piece, shape: Shape, log: pathlib.Path, jar: pathlib.Path) -> dict[str, str]:
+    """What Spark is told: the same for all systems, and the system's own."""
+    waiting = {} if shape.wait_ms is None else waits.settings(jar, shape.wait_ms)
+    return {
+        **COMMON,
+        **FILES,
+        "spark.master": f"local-cluster[{shape.executors},1,1024]",
+        "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+        "spark.sql.shuffle.partitions": str(piece.amounts.key_groups),
+        # What executors fetch of each other goes over sockets, as between machines, and is counted as remote.
+        "spark.shuffle.readHostLocalDisk": "false",
+        # The check wants the logs of all batches.
+        "spark.sql.streaming.minBatchesToRetain": "100000",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": log.as_uri(),
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": CALM,
+        "spark.executor.extraJavaOptions": CALM,
+        **waiting,
+        **systems.named(piece.system).settings,
+    }
+
+
+def streamjob(piece: Piece, shape: Shape, words: list[str], conf: Mapping[str, str]) -> dict[str, Any]:
+    """The StreamJob of a run; what is not said is the default."""
+    ours = systems.named(piece.system).ours
+    if ours is None:
+        raise ValueError(f"systems: {piece.system} is none of StreamJob's.")
+    balancing = {"mode": "Auto" if ours.balance else "Off", "planner": ours.planner, "statisticsPeriod": f"{PERIOD_S}s"}
+    return {
+        "apiVersion": "streamjob.dev/v1alpha1",
+        "kind": "StreamJob",
+        "metadata": {"name": piece.job},
+        "spec": {
+            "application": {"mainFile": str(SCRIPT), "args": words, "sparkConf": dict(conf)},
+            "executors": {"min": 1 if ours.scale else shape.executors, "max": shape.executors},
+            "balancing": balancing,
+            "scaling": {"mode": "Auto" if ours.scale else "Off"},
+        },
+    }
+
+
+def run(piece: Piece, out: pathlib.Path, keep: pathlib.Path | None = None) -> dict[str, Any]:
+    """What was measured, as a line of the file of runs has it. Raises RuntimeError where the job did not get through.
+
+    `out` keeps what jobs read, `keep` is a folder for the run's own files.
+    """
+    began_s = time.monotonic()
+    job, loop_before_s = find(piece.job), loop_s()
+    given, jar = backlog(job, piece, out / "input"), out / "waits.jar"
+    if named(piece.shape).wait_ms is not None:
+        waits.made(jar)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{piece.job}-{piece.system}-", dir=_scratch()))
+    try:
+        meter = _through(piece, job, _command(piece, given, folder, jar), folder)
+        loop_after_s = loop_s()
+        seen = told.read(next((folder / "events").iterdir()))
+        found = figures(seen, piece.amounts.skip, meter.seen, os.cpu_count() or 1)
+        return {
+            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            **dataclasses.asdict(found),
+            "loop_s": [round(loop_before_s, 3), round(loop_after_s, 3)],
+            "failed_tasks": seen.failed_tasks,
+            "differences": check(job, given, folder / "run"),
+            "took_s": round(time.monotonic() - began_s, 1),
+        }
+    finally:
+        if keep is not None:
+            shutil.copytree(folder, keep, dirs_exist_ok=True, ignore=shutil.ignore_patterns("checkpoint", "local"))
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def backlog(job: Job, piece: Piece, inputs: pathlib.Path) -> pathlib.Path:
+    """The job's input, all of it there before it begins: made once."""
+    given = inputs / job.name / piece.amounts.input
+    if not given.exists():
+        draft = given.with_suffix(".draft")
+        shutil.rmtree(draft, ignore_errors=True)
+        feed.publish_all(job, draft, SEED, piece.amounts.rows, piece.amounts.batches)
+        draft.rename(given)
+    return given
+
+
+def _scratch() -> pathlib.Path | None:
+    """Memory where there is some, since a disk that others use blurs comparisons."""
+    return SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
+
+
+Command = tuple[list[str], dict[str, str]]
+"""Words and environment."""
+
+
+def _through(piece: Piece, job: Job, command: Command, folder: pathlib.Path) -> Meter:
+    """Run it until every query has taken in all there is."""
+    (folder / "events").mkdir()
+    with _started(command, folder) as process:
+        meter, until_s = Meter(process.pid), time.monotonic() + LIMIT_S
+        checkpoints = [folder / "run" / "checkpoint" / query.name for query in job.queries]
+        last, since_s = [(0, 0)] * len(checkpoints), time.monotonic()
+        while process.poll() is None and time.monotonic() < until_s:
+            time.sleep(LOOK_S)
+            meter.look()
+            now = [reached(one) for one in checkpoints]
+            if now != last:
+                last, since_s = now, time.monotonic()
+            all_in = all(steps >= piece.amounts.batches for _, steps in now)
+            if all_in and time.monotonic() - since_s > REST_S:
+                return meter
+        raise RuntimeError(
+            f"{piece.system} {piece.job}: {last} of {piece.amounts.batches} batches, exit code {process.poll()}\n"
+            + _last_words(folder)
+        )
+
+
+def _last_words(folder: pathlib.Path) -> str:
+    logs = (folder / "log", folder / "out" / "driver.log")
+    return "\n".join(one.read_text(encoding="utf-8", errors="replace")[-2000:] for one in logs if one.exists())
+
+
+@contextlib.contextmanager
+def _started(command: Command, folder: pathlib.Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The process; whatever happens, nothing that it started lives on."""
+    words, env = command
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(words, env=env, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
+    try:
+        yield process
+    finally:
+        process.terminate()  # StreamJob ends the job that it started, which has a process group of its own
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(25.0)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _command(piece: Piece, given: pathlib.Path, folder: pathlib.Path, jar: pathlib.Path) -> Command:
+    shape = named(piece.shape)
+    conf = settings(piece, shape, folder / "events", jar)
+    words = [piece.job, "--input", str(given.absolute()), "--out", str(folder / "run")]
+    words += ["--trigger", "0 seconds", "--files-per-batch", "1"]
+    env = {
+        **os.environ,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(folder / "local"),
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    if systems.named(piece.system).ours is None:
+        pairs = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
+        env["PYSPARK_SUBMIT_ARGS"] = shlex.join([*pairs, "pyspark-shell"])
+        return [sys.executable, str(SCRIPT), *words], env
+    spec = folder / "job.yaml"
+    spec.write_text(yaml.safe_dump(streamjob(piece, shape, words, conf)), encoding="utf-8")
+    program = pathlib.Path(sys.executable).with_name("streamjob")
+    return [str(program), "run", str(spec), "--out", str(folder / "out")], env

@@ -1,0 +1,339 @@
+"""Jobs on real Spark: what is read of Spark's log, what it is worth, what is kept and compared. Without Spark."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from benchmarks.jobs_on_spark import compared, page, piece, publish, running, shapes, systems, waits
+from benchmarks.jobs_on_spark import told as log
+from benchmarks.jobs_on_spark.figures import figures, moves
+from benchmarks.jobs_on_spark.machine import Meter, Spent, between
+
+AMOUNTS = piece.Amounts(rows=100, batches=4, skip=2, key_groups=2)
+PIECE = piece.Piece(job="fraud", shape="cpu", system="vanilla", round=0, amounts=AMOUNTS)
+BATCH_MS, ROWS = 2000, 1000
+
+
+def progress(number: int, rows: int = ROWS, query: str = "q") -> dict[str, Any]:
+    return {
+        "Event": log.PROGRESS,
+        "progress": {
+            "id": query,
+            "batchId": number,
+            "timestamp": f"2026-11-25T12:00:{2 * number:02d}.000Z",
+            "durationMs": {"addBatch": 1, "triggerExecution": BATCH_MS},
+            "sources": [{"numInputRows": rows}],
+            "stateOperators": [{"numRowsTotal": 40}],
+        },
+    }
+
+
+def begins(stage: int, number: int, query: str = "q") -> dict[str, Any]:
+    return {
+        "Event": "SparkListenerJobStart",
+        "Properties": {"sql.streaming.queryId": query, "streaming.sql.batchId": str(number)},
+        "Stage Infos": [
+            {"Stage ID": stage + 1, "RDD Info": [{"Name": "StateStoreRDD"}, {"Name": "MapPartitionsRDD"}]},
+            {"Stage ID": stage, "RDD Info": [{"Name": "FileScanRDD"}]},
+        ],
+    }
+
+
+def ends(stage: int, partition: int, executor: str, took_ms: int, reason: str = "Success") -> dict[str, Any]:
+    return {
+        "Event": "SparkListenerTaskEnd",
+        "Stage ID": stage,
+        "Task End Reason": {"Reason": reason},
+        "Task Info": {"Partition ID": partition, "Executor ID": executor, "Launch Time": 0, "Finish Time": took_ms},
+        "Task Metrics": {
+            "Executor CPU Time": took_ms * 500_000,
+            "Shuffle Read Metrics": {"Remote Bytes Read": 3000, "Local Bytes Read": 1000},
+        },
+    }
+
+
+def batches(owners: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    """Batches whose key groups 0 and 1 take 0.9 and 0.3 s, by who runs them."""
+    for number, (first, second) in enumerate(owners):
+        yield begins(10 * number, number)
+        yield ends(10 * number, 0, "0", 400)
+        yield ends(10 * number + 1, 0, first, 900)
+        yield ends(10 * number + 1, 1, second, 300)
+        yield progress(number)
+
+
+def executors() -> list[dict[str, Any]]:
+    began_ms = 1_000 * int(log.told([progress(0)]).batches[0].began_s)
+    return [
+        {"Event": "SparkListenerExecutorAdded", "Timestamp": began_ms - 5000, "Executor ID": "0"},
+        {"Event": "SparkListenerExecutorAdded", "Timestamp": began_ms + 6000, "Executor ID": "1"},
+    ]
+
+
+def looks(every_s: float = 1.0, ours: float = 0.5, all_: float = 0.75) -> list[Spent]:
+    began_s = log.told([progress(0)]).batches[0].began_s
+    return [
+        Spent(at_s=began_s + i * every_s, ours_s=i * every_s * ours, all_s=i * every_s * all_) for i in range(-5, 20)
+    ]
+
+
+def test_a_stage_with_state_is_known_by_its_rdd_and_counted_from_the_batch_s_first() -> None:
+    found = log.told(batches([("0", "1")]))
+    assert [(task.stage, task.partition, task.executor) for task in found.tasks] == [
+        (None, 0, "0"),
+        (0, 0, "0"),
+        (0, 1, "1"),
+    ]
+
+
+def test_progress_may_be_text_and_one_without_a_batch_counts_for_nothing() -> None:
+    idle = progress(7)
+    idle["progress"]["durationMs"] = {"triggerExecution": 5}
+    as_text = {**progress(3), "progress": json.dumps(progress(3)["progress"])}
+    assert [one.number for one in log.told([idle, as_text]).batches] == [3]
+
+
+def test_tasks_of_jobs_that_are_no_query_s_are_left_out_and_failed_ones_counted() -> None:
+    other = {**begins(50, 0), "Properties": {}}
+    found = log.told([progress(0), other, ends(50, 0, "0", 1), ends(1, 0, "0", 1, reason="ExceptionFailure")])
+    assert (found.tasks, found.failed_tasks) == ((), 1)
+
+
+def test_a_stage_that_a_later_job_of_the_batch_names_again_is_the_same_stage() -> None:
+    found = log.told([progress(0), begins(0, 0), begins(0, 0), ends(1, 0, "0", 1)])
+    assert [task.stage for task in found.tasks] == [0]
+
+
+def test_a_log_that_was_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    file.write_text(json.dumps(progress(0)) + "\n" + json.dumps(progress(1))[:-9])
+    assert len(log.read(file).batches) == 1
+
+
+def test_moves_are_of_key_groups_that_run_elsewhere_than_in_the_batch_before() -> None:
+    found = log.told(batches([("0", "0"), ("0", "1"), ("0", "1"), ("1", "0")]))
+    assert list(moves(found)) == [("q", 1), ("q", 3), ("q", 3)]
+
+
+def test_figures_are_of_warm_batches() -> None:
+    seen = log.told([*executors(), *batches([("0", "1"), ("0", "0"), ("0", "0"), ("0", "1")])])
+    found = figures(seen, 2, looks(), cores=2)
+    assert found.batch_s == [2.0, 2.0]
+    assert found.rate_rps == pytest.approx(500.0)
+    assert found.cpu_s == pytest.approx(0.5 * 4.0 / 2000 * 1e6)
+    assert found.others_ratio == pytest.approx(0.125)
+    assert found.remote_mb == pytest.approx(6 * 3000 / 2000)
+    assert found.task_cpu_s == pytest.approx(2 * (0.2 + 0.45 + 0.15) / 2000 * 1e6)
+    assert found.executor_h == pytest.approx((4.0 + 2.0) / 3600 / 2000 * 1e6), "one came in mid-span"
+    assert (found.moves, found.early_moves) == (1, 1)
+    assert found.moved_rows == pytest.approx(20.0), "half of 40 rows"
+
+
+def test_what_an_even_placement_would_win_is_bounded_by_the_longest_task() -> None:
+    found = figures(log.told(batches([("0", "0"), ("0", "0"), ("0", "1")])), 1, looks(), cores=2)
+    assert found.stateful_ratio == pytest.approx((1.2 + 0.9) / 4.0)
+    assert found.reachable_ratio == pytest.approx(0.3 / 4.0)
+
+
+def test_batches_that_only_close_windows_count_in_the_rate_and_not_among_batches() -> None:
+    seen = log.told([progress(0), progress(1), progress(2, rows=0), progress(3), progress(4, rows=0)])
+    found = figures(seen, 1, looks(), cores=2)
+    assert found.batch_s == [2.0, 2.0]
+    assert found.rate_rps == pytest.approx(2000 / 6.0), "what comes after the last rows does not"
+
+
+def test_the_slowest_query_s_rate_is_the_job_s() -> None:
+    slow = [progress(number, rows=100, query="slow") for number in range(3)]
+    found = figures(log.told([*map(progress, range(3)), *slow]), 1, looks(), cores=2)
+    assert found.rate_rps == pytest.approx(50.0)
+    assert len(found.batch_s) == 4
+
+
+def test_a_run_without_warm_batches_says_so() -> None:
+    with pytest.raises(ValueError, match="more than 4 are needed"):
+        figures(log.told(map(progress, range(3))), 4, looks(), cores=2)
+
+
+def test_what_others_took_is_never_less_than_nothing() -> None:
+    assert between([Spent(at_s=0.0, ours_s=0.0, all_s=0.0), Spent(at_s=2.0, ours_s=3.0, all_s=2.0)], 0.0, 1.0) == (
+        1.5,
+        0.0,
+    )
+
+
+def measured(batch_s: list[float], rate_rps: float = 500.0, **more: Any) -> dict[str, Any]:
+    """A line as a run has it."""
+    zero = dict.fromkeys(("local_mb", "moved_rows", "stateful_ratio", "reachable_ratio", "others_ratio"), 0.0)
+    spent = {"cpu_s": 10.0, "task_cpu_s": 5.0, "remote_mb": 0.0, "executor_h": 0.1}
+    counts = {"moves": 0, "early_moves": 0, "failed_tasks": 0, "differences": [], "loop_s": [0.5, 0.6], "took_s": 60.0}
+    return {"batch_s": batch_s, "rate_rps": rate_rps, **zero, **spent, **counts, **more}
+
+
+def kept(system: str, turn: int, batch_s: list[float], rate_rps: float = 500.0, **more: Any) -> dict[str, Any]:
+    which = dataclasses.replace(PIECE, system=system, round=turn)
+    return {**dataclasses.asdict(which), **measured(batch_s, rate_rps, **more)}
+
+
+def test_a_call_goes_on_where_the_last_one_stopped_and_a_torn_line_is_run_again(tmp_path: Path) -> None:
+    file = tmp_path / piece.RUNS
+    all_ = list(piece.wanted(["fraud"], "cpu", ["vanilla", "balance"], 2, {"fraud": AMOUNTS}))
+    assert [(one.system, one.round) for one in all_] == [
+        ("vanilla", 0),
+        ("balance", 0),
+        ("balance", 1),
+        ("vanilla", 1),
+    ], "systems take turns"
+    piece.append(file, all_[0], measured([1.0]))
+    file.write_text(file.read_text() + '{"job": "fra')
+    piece.append(file, all_[2], measured([1.0]))
+    assert list(piece.missing(iter(all_), piece.read(file))) == [all_[1], all_[3]]
+
+
+def test_other_amounts_are_other_runs() -> None:
+    more = dataclasses.replace(PIECE, amounts=dataclasses.replace(AMOUNTS, rows=200))
+    assert list(piece.missing(iter([more]), [kept("vanilla", 0, [1.0])])) == [more]
+
+
+def test_how_long_a_run_takes_is_known_from_those_before() -> None:
+    assert piece.usual_s(PIECE, [kept("balance", 0, [1.0], took_s=70.0), kept("vanilla", 0, [1.0])]) == 70.0
+    assert piece.usual_s(PIECE, []) == piece.UNKNOWN_S
+
+
+def test_rounds_are_compared_with_the_same_round_of_plain_spark() -> None:
+    lines = [
+        kept("balance", 0, [1.0, 1.0]),
+        kept("vanilla", 0, [2.0, 2.0]),
+        kept("vanilla", 1, [4.0, 4.0]),
+        kept("balance", 1, [3.0, 3.0]),
+        kept("balance", 2, [9.0, 9.0]),
+    ]
+    plain, ours = compared.rows(lines)
+    assert plain.ratios is None
+    assert ours.ratios is not None
+    assert ours.ratios["p50"] == compared.Figure(mean=0.625, spread=0.25, trials=2), "the third round has no other side"
+    assert "remote_mb" not in ours.ratios, "nothing over nothing"
+    assert (ours.p50_s, ours.rounds) == (3.0, 3)
+
+
+def test_a_difference_is_told_only_beyond_what_plain_spark_differs_from_itself() -> None:
+    def rows(rates: tuple[float, float], ours: tuple[float, ...]) -> list[compared.Row]:
+        plain = [kept("vanilla", turn, [1.0], rate) for turn, rate in enumerate(rates)]
+        return compared.rows([*plain, *(kept("balance", turn, [one]) for turn, one in enumerate(ours))])
+
+    steady, noisy = (500.0, 500.0), (400.0, 600.0)
+    for rates, ours, wanted in (
+        (steady, (0.90, 0.92), "faster"),
+        (steady, (0.90, 1.02), "no difference"),
+        (steady, (1.10, 1.06), "slower"),
+        (noisy, (0.90, 0.92), "no difference"),
+        (noisy, (0.70, 0.72), "faster"),
+        (steady, (0.50,), "one round"),
+    ):
+        plain, mine = rows(rates, ours)
+        assert compared.verdict(mine, plain) == wanted, (rates, ours)
+
+
+def test_settings_of_a_system_are_above_those_of_all(tmp_path: Path) -> None:
+    shape = shapes.named("cpu")
+    mine = running.settings(
+        dataclasses.replace(PIECE, system="vanilla-locality"), shape, tmp_path, tmp_path / "waits.jar"
+    )
+    plain = running.settings(PIECE, shape, tmp_path, tmp_path / "waits.jar")
+    assert mine["spark.locality.wait"] == "0s"
+    assert {key: value for key, value in mine.items() if key != "spark.locality.wait"} == plain
+
+
+def test_tasks_wait_only_where_a_shape_says_so(tmp_path: Path) -> None:
+    jar = tmp_path / "waits.jar"
+    plain = running.settings(PIECE, shapes.named("cpu"), tmp_path, jar)
+    waiting = running.settings(PIECE, shapes.named("waiting-4"), tmp_path, jar)
+    assert "spark.plugins" not in plain
+    assert waiting[waits.SETTING] == "1000000"
+    assert waits.SETTING in waits.SOURCE.read_text(), "the name that the plugin reads"
+
+
+@pytest.mark.parametrize("system", [one.name for one in systems.SYSTEMS if one.ours is not None])
+def test_streamjobs_are_valid(system: str, tmp_path: Path) -> None:
+    from streamjob_operator.spec.reading import parse_job
+
+    which = dataclasses.replace(PIECE, system=system)
+    for shape in shapes.SHAPES:
+        conf = running.settings(which, shape, tmp_path, tmp_path / "waits.jar")
+        job = parse_job(yaml.safe_dump(running.streamjob(which, shape, ["fraud"], conf)))
+        assert job.spec.executors.max == shape.executors
+
+
+def test_names_that_are_not_there_are_told_with_those_that_are() -> None:
+    with pytest.raises(ValueError, match=r"systems: 'x' given; known are vanilla, .*collocation"):
+        systems.named("x")
+    with pytest.raises(ValueError, match="shape: 'x' given; known are cpu"):
+        shapes.named("x")
+
+
+def test_the_page_says_what_was_won_and_that_nothing_was(tmp_path: Path) -> None:
+    lines = [
+        line
+        for turn in range(2)
+        for line in (
+            kept("vanilla", turn, [2.0, 2.0], reachable_ratio=0.3, stateful_ratio=0.5),
+            kept("balance", turn, [1.5, 1.5], moves=3),
+            {**kept("vanilla", turn, [2.0]), "job": "ysb"},
+            {**kept("balance", turn, [2.02]), "job": "ysb"},
+        )
+    ]
+    text = page.page(compared.rows(lines), datetime.date(2026, 11, 25), Path("pictures/x.png"))
+    assert "**faster**: `fraud` (balance) 0.75 (±0.00), 30 % of a batch could be won, 3 moves." in text
+    assert "**no difference**: `ysb` (balance) 1.01 (±0.00), where 0 % of a batch could be won." in text
+    assert "last on 2026-11-25" in text
+    assert "| `fraud` | 100 | vanilla | 2, all | 2.00 / 2.00 / 2.00 |" in text
+    table, _, rest = text.partition("Not run yet: ")
+    assert "`collocation`" not in table
+    assert rest.startswith("on `cpu` `albic-1`")
+    assert "`ysb`" not in rest
+    assert "`collocation`" in rest
+
+
+def test_limits_keep_rows_that_were_not_run_again(tmp_path: Path) -> None:
+    before = compared.rows([kept("vanilla", 0, [2.0]), kept("balance", 0, [1.0])])
+    file = tmp_path / "limits.json"
+    file.write_text(json.dumps([dataclasses.asdict(one) for one in before]))
+    read = publish.read(file)
+    assert read == before
+    again = compared.rows([kept("balance", 0, [1.1]), {**kept("vanilla", 0, [3.0]), "job": "ysb"}])
+    assert [(one.job, one.system, one.p50_s) for one in publish.merged(read, again)] == [
+        ("fraud", "vanilla", 2.0),
+        ("fraud", "balance", 1.1),
+        ("ysb", "vanilla", 3.0),
+    ]
+
+
+def test_a_picture_is_drawn_of_whatever_there_is(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from benchmarks.jobs_on_spark.picture import draw
+
+    draw(compared.rows([kept("vanilla", 0, [2.0]), kept("balance", 0, [1.0])]), tmp_path / "folder" / "x.png")
+    assert (tmp_path / "folder" / "x.png").stat().st_size > 1000
+
+
+def test_a_meter_counts_the_process_and_what_it_began_and_forgets_none_that_ended() -> None:
+    work = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(10**7))'])"
+    with subprocess.Popen([sys.executable, "-c", work + "; input()"], stdin=subprocess.PIPE) as process:
+        meter = Meter(process.pid)
+        until_s = time.monotonic() + 60.0
+        while time.monotonic() < until_s and (not meter.seen or meter.seen[-1].ours_s < 0.1):
+            meter.look()
+            time.sleep(0.02)
+        process.communicate(b"\n")
+    meter.look()
+    assert meter.seen[-1].ours_s >= 0.1, "what has ended counts, too"
+    assert meter.seen[-1].all_s >= meter.seen[0].all_s > 0
