@@ -1,0 +1,86 @@
+"""What runs on nodes say: collocation, bytes on the wire and batch time at first and at the end, price and moves."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Sequence
+
+from benchmarks.nodes.kept import Kept
+from benchmarks.nodes.runs import MIB, Batch, Ran
+
+COLD = 4
+"""Batches at the begin that count nowhere: JVMs compile."""
+LAST = 8
+"""Batches at the end, once placements have settled."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One run at its end: means or medians of the last LAST batches, of all queries together."""
+
+    local_pct: float
+    wire_mib: float
+    remote_mib: float
+    batch_s: float
+    fetch_wait_s: float
+    run_s: float
+    moves: int
+    exact: bool
+    price_s_per_mib: float | None
+
+
+def row(ran: Ran) -> Row:
+    """The figures of a run."""
+    end = [one for some in by_query(ran).values() for one in some[-LAST:]]
+    local, remote = sum(one.last_local_bytes for one in end), sum(one.last_remote_bytes for one in end)
+    began_s, ended_s = min(one.began_at_s for one in end), max(one.began_at_s + one.took_s for one in end)
+    prices = [one.remote_s_per_byte for one in ran.cycles]
+    return Row(
+        local_pct=100.0 * local / max(1, local + remote),
+        wire_mib=(_at(ran, ended_s) - _at(ran, began_s)) / MIB / LAST,
+        remote_mib=sum(one.remote_bytes for one in end) / MIB / LAST,
+        batch_s=statistics.median(one.took_s for one in end),
+        fetch_wait_s=sum(one.fetch_wait_s for one in end) / LAST,
+        run_s=sum(one.run_s for one in end) / LAST,
+        moves=sum(one.moves for one in ran.cycles),
+        exact=not ran.differences,
+        price_s_per_mib=prices[-1] * MIB if prices else None,
+    )
+
+
+def by_query(ran: Ran) -> dict[str, list[Batch]]:
+    """The batches of each query, in order."""
+    found: dict[str, list[Batch]] = {}
+    for one in ran.batches:
+        found.setdefault(one.query, []).append(one)
+    return found
+
+
+def _at(ran: Ran, at_s: float) -> float:
+    """Bytes from node to node until then, between two readings as if they came evenly."""
+    before = [one for one in ran.wire if one[0] <= at_s]
+    after = [one for one in ran.wire if one[0] > at_s]
+    if not before or not after:
+        return float((before or after)[-1 if before else 0][1])
+    (first_s, first), (then_s, then) = before[-1], after[0]
+    return first + (then - first) * (at_s - first_s) / (then_s - first_s)
+
+
+def report(runs: Sequence[Kept]) -> str:
+    """A Markdown table, a row for each run."""
+    head = (
+        "| job | nodes x executors | Mbit/s | system | local, % | on the wire, MiB | Spark's remote bytes, MiB "
+        "| batch, s | fetch wait, s | tasks, s | moves | price, s/MiB | answer |\n|" + "---|" * 13
+    )
+    return "\n".join([head, *(_line(one) for one in runs)])
+
+
+def _line(one: Kept) -> str:
+    found = row(one.ran)
+    price = "-" if found.price_s_per_mib is None else f"{found.price_s_per_mib:.3f}"
+    return (
+        f"| {one.job} | {one.nodes} x {one.executors} | {one.mbit_s:g} | {one.system} | {found.local_pct:.0f} "
+        f"| {found.wire_mib:.2f} | {found.remote_mib:.2f} | {found.batch_s:.2f} | {found.fetch_wait_s:.2f} "
+        f"| {found.run_s:.2f} | {found.moves} | {price} | {'exact' if found.exact else 'WRONG'} |"
+    )
