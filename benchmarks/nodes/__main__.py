@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from benchmarks.nodes.fleet import fleet
 from benchmarks.nodes.kept import Kept, append, read
 from benchmarks.nodes.network import Unusable
+from benchmarks.nodes.picture import draw
 from benchmarks.nodes.report import report
 from benchmarks.nodes.runs import PLANNERS, VANILLA, Case, run
 
@@ -32,10 +33,13 @@ USUAL_S = 100.0
 """What a run takes, about."""
 
 
+def _where(args: argparse.Namespace) -> tuple[int, int, float]:
+    return args.nodes, args.executors, args.mbit
+
+
 def missing(args: argparse.Namespace, done: Sequence[Kept]) -> Iterator[tuple[str, str, int]]:
     """(job, system, round) still to run, whole rounds one after another; every second one the other way round."""
-    where = (args.nodes, args.executors, args.mbit)
-    have = {(one.job, one.system, one.turn) for one in done if (one.nodes, one.executors, one.mbit_s) == where}
+    have = {(one.job, one.system, one.turn) for one in done if (one.nodes, one.executors, one.mbit_s) == _where(args)}
     systems = args.systems.split(",")
     for turn in range(args.rounds):
         for job in args.jobs.split(","):
@@ -96,6 +100,9 @@ def main() -> int:
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     parser.add_argument("--keep", type=pathlib.Path, help="folder for logs and histories of the runs")
     parser.add_argument("--report", action="store_true")
+    parser.add_argument(
+        "--picture", type=pathlib.Path, help="PNG file to draw the runs of --nodes, --mbit, --jobs into"
+    )
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that namespaces go, too
     if not args.report:
@@ -104,7 +111,11 @@ def main() -> int:
         except Unusable as error:
             print(error, file=sys.stderr)
             return 2
-    print(report(read(args.out / FILE)))
+    done = read(args.out / FILE)
+    print(report(done))
+    if args.picture:
+        here = [one for one in done if (one.nodes, one.executors, one.mbit_s) == _where(args)]
+        draw(here, args.jobs.split(","), args.picture)
     return 0
 
 

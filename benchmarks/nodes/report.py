@@ -38,7 +38,7 @@ def row(ran: Ran) -> Row:
     prices = [one.remote_s_per_byte for one in ran.cycles]
     return Row(
         local_pct=100.0 * local / max(1, local + remote),
-        wire_mib=(_at(ran, ended_s) - _at(ran, began_s)) / MIB / LAST,
+        wire_mib=crossed_mib(ran, began_s, ended_s) / LAST,
         remote_mib=sum(one.remote_bytes for one in end) / MIB / LAST,
         batch_s=statistics.median(one.took_s for one in end),
         fetch_wait_s=sum(one.fetch_wait_s for one in end) / LAST,
@@ -55,6 +55,11 @@ def by_query(ran: Ran) -> dict[str, list[Batch]]:
     for one in ran.batches:
         found.setdefault(one.query, []).append(one)
     return found
+
+
+def crossed_mib(ran: Ran, from_s: float, to_s: float) -> float:
+    """What went from node to node between two moments, MiB."""
+    return (_at(ran, to_s) - _at(ran, from_s)) / MIB
 
 
 def _at(ran: Ran, at_s: float) -> float:
