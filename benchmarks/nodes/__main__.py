@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import pathlib
 import shutil
 import signal
@@ -24,7 +25,7 @@ from benchmarks.nodes.fleet import fleet
 from benchmarks.nodes.kept import Kept, append, read
 from benchmarks.nodes.network import Unusable
 from benchmarks.nodes.picture import draw
-from benchmarks.nodes.report import report
+from benchmarks.nodes.report import limits, report
 from benchmarks.nodes.runs import PLANNERS, VANILLA, Case, run
 
 FILE = "nodes.jsonl"
@@ -103,6 +104,7 @@ def main() -> int:
     parser.add_argument(
         "--picture", type=pathlib.Path, help="PNG file to draw the runs of --nodes, --mbit, --jobs into"
     )
+    parser.add_argument("--limits", type=pathlib.Path, help="JSON file for mean, spread and trials of every figure")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that namespaces go, too
     if not args.report:
@@ -113,6 +115,8 @@ def main() -> int:
             return 2
     done = read(args.out / FILE)
     print(report(done))
+    if args.limits:
+        args.limits.write_text(json.dumps(limits(done), indent=1) + "\n", encoding="utf-8")
     if args.picture:
         here = [one for one in done if (one.nodes, one.executors, one.mbit_s) == _where(args)]
         draw(here, args.jobs.split(","), args.picture)

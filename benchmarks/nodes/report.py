@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 from benchmarks.nodes.kept import Kept
 from benchmarks.nodes.runs import MIB, Batch, Ran
@@ -13,6 +14,7 @@ COLD = 4
 """Batches at the begin that count nowhere: JVMs compile."""
 LAST = 8
 """Batches at the end, once placements have settled."""
+FIGURES = ("local_pct", "wire_mib", "remote_mib", "batch_s", "fetch_wait_s", "run_s", "moves", "price_s_per_mib")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,26 @@ def _at(ran: Ran, at_s: float) -> float:
         return float((before or after)[-1 if before else 0][1])
     (first_s, first), (then_s, then) = before[-1], after[0]
     return first + (then - first) * (at_s - first_s) / (then_s - first_s)
+
+
+def limits(runs: Sequence[Kept]) -> list[dict[str, Any]]:
+    """Each setting's mean, spread and trials over its rounds."""
+    settings = dict.fromkeys((one.job, one.nodes, one.executors, one.mbit_s, one.system) for one in runs)
+    found = []
+    for job, nodes, executors, mbit_s, system in settings:
+        where = (job, nodes, executors, mbit_s, system)
+        own = [row(one.ran) for one in runs if (one.job, one.nodes, one.executors, one.mbit_s, one.system) == where]
+        named = dict(zip(("job", "nodes", "executors", "mbit_s", "system"), where, strict=True))
+        found.append({**named, **{name: _summed([getattr(one, name) for one in own]) for name in FIGURES}})
+    return found
+
+
+def _summed(values: Sequence[float | None]) -> dict[str, float] | None:
+    known = [one for one in values if one is not None]
+    if not known:
+        return None
+    mean, spread = round(statistics.fmean(known), 3), round(max(known) - min(known), 3)
+    return {"mean": mean, "spread": spread, "trials": len(known)}
 
 
 def report(runs: Sequence[Kept]) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from benchmarks.nodes import talk
 from benchmarks.nodes.events import Task, tasks
+from benchmarks.nodes.kept import Kept
 from benchmarks.nodes.network import BRIDGE, Unusable, network, node, read_card, to_make
-from benchmarks.nodes.report import row
+from benchmarks.nodes.report import limits, row
 from benchmarks.nodes.runs import Batch, Ran, batches_of, elsewhere
 
 
@@ -131,7 +132,13 @@ def test_the_wire_is_read_between_the_first_and_the_last_of_the_batches_that_cou
         for number in range(12)
     )
     wire = ((9.0, 0), (15.0, 2**20), (25.0, 11 * 2**20))
-    found = row(Ran(batches=batches, wire=wire, cycles=(), localities={}, elsewhere=0, differences=()))
+    ran = Ran(batches=batches, wire=wire, cycles=(), localities={}, elsewhere=0, differences=())
+    found = row(ran)
     assert found.local_pct == pytest.approx(75.0)
     assert found.wire_mib == pytest.approx((8.0 - 5.0 / 6.0) / 8.0, abs=0.2)
     assert (found.moves, found.exact, found.price_s_per_mib) == (0, True, None)
+
+    amounts = {"nodes": 2, "executors": 1, "mbit_s": 50.0, "job": "pairs", "system": "vanilla", "at": "", "case": {}}
+    (told,) = limits([Kept(**amounts, turn=0, ran=ran), Kept(**amounts, turn=1, ran=ran)])
+    assert told["local_pct"] == {"mean": 75.0, "spread": 0.0, "trials": 2}
+    assert told["price_s_per_mib"] is None
