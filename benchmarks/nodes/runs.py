@@ -139,6 +139,8 @@ def spark_conf(fleet: Fleet, case: Case, folder: pathlib.Path) -> dict[str, str]
 def streamjob_spec(fleet: Fleet, case: Case, planner: str, folder: pathlib.Path) -> dict[str, Any]:
     """The StreamJob of a run: balancing on, the number of executors fixed."""
     budget = 10_000 if planner == "cola" else case.budget
+    conf = spark_conf(fleet, case, folder)
+    executor = {"cores": int(conf.pop("spark.executor.cores")), "memory": conf.pop("spark.executor.memory")}
     return {
         "apiVersion": "streamjob.dev/v1alpha1",
         "kind": "StreamJob",
@@ -147,7 +149,8 @@ def streamjob_spec(fleet: Fleet, case: Case, planner: str, folder: pathlib.Path)
             "application": {
                 "mainFile": str(SCRIPT),
                 "args": [str(folder / "config.json")],
-                "sparkConf": spark_conf(fleet, case, folder),
+                "sparkConf": conf,
+                "executor": executor,
             },
             "executors": {"min": fleet.executors, "max": fleet.executors},
             "balancing": {

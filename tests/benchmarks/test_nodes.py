@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import itertools
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from benchmarks.nodes import talk
 from benchmarks.nodes.events import Task, tasks
+from benchmarks.nodes.fleet import Fleet
 from benchmarks.nodes.kept import Kept
 from benchmarks.nodes.network import BRIDGE, Unusable, network, node, read_card, to_make
 from benchmarks.nodes.report import limits, row
-from benchmarks.nodes.runs import Batch, Ran, batches_of, elsewhere
+from benchmarks.nodes.runs import PLANNERS, Batch, Case, Ran, batches_of, elsewhere, spark_conf, streamjob_spec
+
+from streamjob_operator.spec import parse_job
+from streamjob_operator.standalone.submission import spark_settings
 
 
 def test_every_cable_is_limited_at_both_ends() -> None:
@@ -142,3 +148,11 @@ def test_the_wire_is_read_between_the_first_and_the_last_of_the_batches_that_cou
     (told,) = limits([Kept(**amounts, turn=0, ran=ran), Kept(**amounts, turn=1, ran=ran)])
     assert told["local_pct"] == {"mean": 75.0, "spread": 0.0, "trials": 2}
     assert told["price_s_per_mib"] is None
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+def test_every_side_of_streamjob_is_a_streamjob_and_gets_what_plain_spark_gets(planner: str) -> None:
+    fleet = Fleet(sites=(node(1), node(2)), executors_per_node=1, folder=Path("/x"))
+    case, folder = Case(job="pairs"), Path("/x")
+    job = parse_job(yaml.safe_dump(streamjob_spec(fleet, case, planner, folder)))
+    assert spark_settings(job.spec.application) == spark_conf(fleet, case, folder)
