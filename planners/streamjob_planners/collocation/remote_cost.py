@@ -6,6 +6,9 @@ Key groups of one operator that do the same work but read different parts of it 
 of a window, operator by operator, with one cost for all. The first part is taken out of busy seconds and of remote
 bytes (Frisch and Waugh 1933); what is left are sums that windows share and that forget. The estimate is the lower end
 of the cost's confidence interval, at least 0: without evidence collocation promises nothing.
+
+Once key groups are together nothing is read remotely, and windows tell nothing more of the cost: they must not make it
+forgotten, or what was gathered would be taken apart. So a window counts, and ages what is older, by how much it tells.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 KEEP = 0.9
-"""What older windows count for in each newer one: half after about seven."""
+"""What older windows count for in each newer one that tells as much as they did: half after about seven."""
 DEVIATIONS = 2.0
 """Standard errors below the best fit: one in forty estimates from noise alone is above 0."""
 LEAST_ROWS = 12.0
@@ -61,12 +64,23 @@ class Evidence:
 def learned(before: Evidence, reading: Reading) -> Evidence:
     """The evidence with one more window."""
     found = [_of_operator(reading, reading.operator == one) for one in np.unique(reading.operator)]
+    share = _telling(before, sum(one.xx for one in found))
+    keep = 1.0 - (1.0 - KEEP) * share
     return Evidence(
         **{
-            field.name: KEEP * getattr(before, field.name) + sum(getattr(one, field.name) for one in found)
+            field.name: keep * getattr(before, field.name) + share * sum(getattr(one, field.name) for one in found)
             for field in dataclasses.fields(Evidence)
         }
     )
+
+
+def _telling(before: Evidence, xx: float) -> float:
+    """How much a window counts, 0 to 1: 1 where it tells as much of the cost as those before did, on average.
+
+    Windows that are all like each other add up to one's sum over 1 - KEEP.
+    """
+    usual = (1.0 - KEEP) * before.xx
+    return 1.0 if xx >= usual else xx / usual
 
 
 def seconds_per_byte(evidence: Evidence) -> float:

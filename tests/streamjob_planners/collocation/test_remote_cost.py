@@ -85,3 +85,27 @@ def test_a_cost_that_goes_away_is_forgotten() -> None:
 
 def test_more_key_groups_than_are_looked_at_give_the_same_answer() -> None:
     assert after(reading(5, n=20_000, noise=0.0)) == pytest.approx(COST, rel=1e-6)
+
+
+@pytest.mark.parametrize("part", [0.0, 1e-3, 1.0])
+def test_what_was_learned_stays_while_windows_tell_nothing(part: float) -> None:
+    """Everything is local, next to everything, or remote to the same part: a success of collocation, at first."""
+    evidence = Evidence()
+    for seed in range(5):
+        evidence = learned(evidence, reading(seed))
+    before = seconds_per_byte(evidence)
+    for seed in range(60):
+        one = reading(seed, noise=0.2)
+        remote = part * (one.total_bytes if part == 1.0 else one.remote_bytes)
+        work_s = one.busy_s - COST * one.remote_bytes
+        evidence = learned(evidence, dataclasses.replace(one, remote_bytes=remote, busy_s=work_s + COST * remote))
+    assert seconds_per_byte(evidence) == pytest.approx(before, rel=0.05)
+
+
+def test_a_single_loud_window_does_not_outweigh_what_follows() -> None:
+    loud = reading(0, cost=3.0 * COST)
+    loud = dataclasses.replace(loud, remote_bytes=5.0 * loud.remote_bytes, busy_s=5.0 * loud.busy_s)
+    evidence = learned(Evidence(), loud)
+    for seed in range(1, 60):
+        evidence = learned(evidence, reading(seed))
+    assert seconds_per_byte(evidence) == pytest.approx(COST, rel=0.15)
