@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+import time
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 
 def main(config_path: str) -> None:
-    """Run the wanted number of batches; write the progress of each as one JSON line."""
+    """Run the wanted number of batches; write the progress of each as one JSON line.
+
+    With `cpu` in the configuration, a file there gets what threads had spent after batch `warm` and at the end.
+    """
     config = json.loads(pathlib.Path(config_path).read_text())
     spark = SparkSession.builder.getOrCreate()
     spark.sparkContext.setLogLevel("FATAL")
@@ -20,16 +25,35 @@ def main(config_path: str) -> None:
     second = first.groupBy("count").agg(F.count("*").alias("n"))
     writer = second.writeStream.outputMode("complete").format("noop")
     query = writer.option("checkpointLocation", config["checkpoint"]).start()
-    seen = -1
+    seen, spent = -1, []
     with open(config["progress"], "w") as out:
         while query.isActive and seen + 1 < config["batches"]:
             query.awaitTermination(0.2)
+            if "cpu" in config and not spent and seen >= config["warm"]:
+                spent.append({"batch": seen, **cpu(spark)})
             for progress in query.recentProgress:
                 if progress["batchId"] > seen:
                     seen = progress["batchId"]
                     print(json.dumps({"batchId": seen, "durationMs": progress["durationMs"]}), file=out, flush=True)
+    if "cpu" in config:
+        pathlib.Path(config["cpu"]).write_text(json.dumps([*spent, {"batch": seen, **cpu(spark)}]))
     query.stop()
     spark.stop()
+
+
+def cpu(spark: Any) -> dict[str, Any]:
+    """CPU seconds so far: of the JVM's threads by name and number, and of all Python threads but this one.
+
+    The JVM's thread that answers this one is left out.
+    """
+    python_s = time.process_time() - time.thread_time()
+    jvm = spark._jvm
+    beans = jvm.java.lang.management.ManagementFactory.getThreadMXBean()
+    own = jvm.java.lang.Thread.currentThread().getId()
+    infos = [info for info in beans.getThreadInfo(beans.getAllThreadIds()) if info is not None]
+    ids = {f"{info.getThreadName()}#{info.getThreadId()}": info.getThreadId() for info in infos}
+    spent_s = {name: beans.getThreadCpuTime(one) / 1e9 for name, one in ids.items() if one != own}
+    return {"python_s": python_s, "jvm_s": spent_s}
 
 
 if __name__ == "__main__":
