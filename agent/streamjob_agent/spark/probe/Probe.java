@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 
-/** What the Python side calls. Every answer is one text: a call through py4j costs more than its work. */
+/** What the Python side calls. Every answer is one text, or one of bytes: a call through py4j costs more than its work. */
 public final class Probe implements AutoCloseable {
   private SparkContext context;
   private StateStoreCoordinatorRef coordinator;
@@ -105,14 +105,15 @@ public final class Probe implements AutoCloseable {
     }
   }
 
-  public String drain() {
-    StringBuilder out = new StringBuilder();
+  /** Text and rows, see Drained. */
+  public byte[] drain() throws Exception {
+    Drained out = new Drained();
     meter.drain(out);
     List queries = registry.all();
     for (int i = 0; i < queries.size(); i++) {
       ((Tracked) queries.get(i)).writeGiven(out);
     }
-    return out.toString();
+    return out.bytes();
   }
 
   /** Live executors and active queries. */

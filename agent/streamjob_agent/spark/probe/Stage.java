@@ -23,6 +23,7 @@ final class Stage {
   HashMap firstEnds = new HashMap(); // executor id -> Long ms, before which its first task did not end
   Stages.Node node; // null where nobody counts it
   private final int[] cuts; // the first task of each input, then the number of tasks
+  Accumulators accumulators; // of its batch's plan, null until a task has asked
 
   Stage(StageInfo info, Properties properties) {
     id = info.stageId();
@@ -52,6 +53,14 @@ final class Stage {
 
   /** Ms from the stage's submission to the launch of one of its tasks: for want of a slot, or of the right executor. */
   long waited(TaskInfo task) {
+  /** Notes which of its tasks is an operator's partition 0. */
+  void starts(int operator, int task) {
+    Integer name = Integer.valueOf(operator);
+    if (!firstTasks.containsKey(name)) {
+      firstTasks.put(name, Integer.valueOf(task));
+    }
+  }
+
     return submittedMs == 0L ? 0L : Math.max(0L, task.launchTime() - submittedMs);
   }
 
