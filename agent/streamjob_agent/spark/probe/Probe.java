@@ -111,7 +111,7 @@ public final class Probe implements AutoCloseable {
     meter.drain(out);
     List queries = registry.all();
     for (int i = 0; i < queries.size(); i++) {
-      ((Tracked) queries.get(i)).writeGiven(out);
+      ((Tracked) queries.get(i)).writeGiven(out.text);
     }
     return out.bytes();
   }
@@ -137,7 +137,7 @@ public final class Probe implements AutoCloseable {
     out.append("T\thook_ns\t").append(hook.nanos.get()).append("\nT\tlistener_ns\t").append(core.nanos.get());
     out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(registrar.registered.get());
     out.append("\nT\tguarded\t").append(registrar.guarded.get());
-    out.append("\nT\tahead\t").append(ahead.asked.get());
+    out.append("\nT\tahead\t").append(ahead.asked.get()).append("\nT\tastray\t").append(ahead.astray.get());
     out.append("\nT\tsessions\t").append(sessions.count()).append('\n');
     return out.toString();
   }
@@ -162,6 +162,7 @@ public final class Probe implements AutoCloseable {
       }
     }
     registrar.register(query);
+    registrar.prepare(query);
   }
 
   /** Lines "operator, then ranks of partitions 0..": groups of one rank shared an executor of an earlier driver. */
