@@ -25,35 +25,40 @@ def main(config_path: str) -> None:
     second = first.groupBy("count").agg(F.count("*").alias("n"))
     writer = second.writeStream.outputMode("complete").format("noop")
     query = writer.option("checkpointLocation", config["checkpoint"]).start()
-    seen, spent = -1, []
+    seen, spent, threads = -1, [], clock(spark) if "cpu" in config else None
     with open(config["progress"], "w") as out:
         while query.isActive and seen + 1 < config["batches"]:
             query.awaitTermination(0.2)
-            if "cpu" in config and not spent and seen >= config["warm"]:
-                spent.append({"batch": seen, **cpu(spark)})
+            if threads and not spent and seen >= config["warm"]:
+                spent.append({"batch": seen, **cpu(threads)})
             for progress in query.recentProgress:
                 if progress["batchId"] > seen:
                     seen = progress["batchId"]
                     print(json.dumps({"batchId": seen, "durationMs": progress["durationMs"]}), file=out, flush=True)
-    if "cpu" in config:
-        pathlib.Path(config["cpu"]).write_text(json.dumps([*spent, {"batch": seen, **cpu(spark)}]))
+    if threads:
+        pathlib.Path(config["cpu"]).write_text(json.dumps([*spent, {"batch": seen, **cpu(threads)}]))
     query.stop()
     spark.stop()
 
 
-def cpu(spark: Any) -> dict[str, Any]:
+def cpu(threads: Any) -> dict[str, Any]:
     """CPU seconds so far: of the JVM's threads by name and number, and of all Python threads but this one.
 
     The JVM's thread that answers this one is left out.
     """
     python_s = time.process_time() - time.thread_time()
-    jvm = spark._jvm
-    beans = jvm.java.lang.management.ManagementFactory.getThreadMXBean()
-    own = jvm.java.lang.Thread.currentThread().getId()
-    infos = [info for info in beans.getThreadInfo(beans.getAllThreadIds()) if info is not None]
-    ids = {f"{info.getThreadName()}#{info.getThreadId()}": info.getThreadId() for info in infos}
-    spent_s = {name: beans.getThreadCpuTime(one) / 1e9 for name, one in ids.items() if one != own}
-    return {"python_s": python_s, "jvm_s": spent_s}
+    rows = [line.split("\t") for line in threads.spent().splitlines()]
+    return {"python_s": python_s, "jvm_s": {f"{name}#{number}": int(ns) / 1e9 for number, name, ns in rows}}
+
+
+def clock(spark: Any) -> Any:
+    """A Threads in the driver's JVM."""
+    jvm, gateway = spark._jvm, spark.sparkContext._gateway
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.cook((pathlib.Path(__file__).parent / "Threads.java").read_text())
+    found = compiler.getClassLoader().loadClass("streamjob.benchmarks.Threads")
+    constructor = found.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
+    return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
 
 
 if __name__ == "__main__":

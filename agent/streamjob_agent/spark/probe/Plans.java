@@ -94,7 +94,7 @@ final class Plans {
     return null;
   }
 
-  private void remember(String queryId, long batch, Accumulators accumulators) {
+  void remember(String queryId, long batch, Accumulators accumulators) {
     ArrayList known = (ArrayList) read.get(queryId);
     if (known == null) {
       known = new ArrayList();
