@@ -40,6 +40,7 @@ final class Ahead {
   final AtomicLong asked = new AtomicLong(); // key groups
   final AtomicLong astray = new AtomicLong(); // tasks of ours that another executor got
   private final HashSet ready = new HashSet(); // executors that have the class
+  private final ArrayList asks = new ArrayList(); // Object[] {UUID run, Long version, SimpleFutureAction}, not all over yet
   private final SparkContext context;
   private final Fleet fleet;
   private final Faults faults;
@@ -108,7 +109,7 @@ final class Ahead {
       try {
         Iterator targets = executors.iterator();
         while (targets.hasNext()) {
-          submit((String) targets.next(), new Object[0]);
+          submit((String) targets.next(), new Object[0], null, 0L);
         }
         Iterator each = operators.iterator();
         while (each.hasNext()) {
@@ -144,7 +145,7 @@ final class Ahead {
           stores.add(parts);
         }
       }
-      if (executor != null && !stores.isEmpty() && submit(executor, stores.toArray())) {
+      if (executor != null && !stores.isEmpty() && submit(executor, stores.toArray(), run, version)) {
         asked.incrementAndGet();
       }
     } catch (Throwable fault) {
@@ -175,14 +176,15 @@ final class Ahead {
 
   /** Once a job of ours has failed there are no more. */
   private boolean healthy() {
-    if (opening != null && newest != null && newest.isCompleted() && ((Try) newest.value().get()).isFailure()) {
+    boolean over = opening != null && newest != null && newest.isCompleted() && !newest.isCancelled();
+    if (over && ((Try) newest.value().get()).isFailure()) {
       gaveUp((Throwable) ((Try) newest.value().get()).failed().get());
     }
     return opening != null;
   }
 
   /** False where the executor is gone, or nothing is opened ahead any more. */
-  private synchronized boolean submit(String executor, Object[] stores) throws Exception {
+  private synchronized boolean submit(String executor, Object[] stores, UUID run, long version) throws Exception {
     String host = fleet.host(executor);
     Constructor made = host == null || !healthy() ? null : opening;
     if (made == null) {
@@ -204,7 +206,27 @@ final class Ahead {
       context.setLocalProperty("spark.job.description", null);
       context.setLocalProperty(OURS, null);
     }
+    asks.add(new Object[] {run, Long.valueOf(version), newest});
     return true;
+  }
+
+  /**
+   * A run's batch begins: what an executor was too busy to open for the batches before is not wanted any more. It would tell
+   * Spark that the store is there, though its group may have gone elsewhere since, or its run be over.
+   */
+  synchronized void begins(UUID run, long batch) {
+    Iterator each = asks.iterator();
+    while (each.hasNext()) {
+      Object[] ask = (Object[]) each.next();
+      SimpleFutureAction job = (SimpleFutureAction) ask[2];
+      boolean late = run.equals(ask[0]) && ((Long) ask[1]).longValue() < batch;
+      if (late && !job.isCompleted()) {
+        job.cancel();
+      }
+      if (late || job.isCompleted()) {
+        each.remove();
+      }
+    }
   }
 
   private static String jar(Map classes) throws Exception {

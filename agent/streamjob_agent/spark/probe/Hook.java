@@ -64,6 +64,7 @@ public final class Hook extends Rule {
     if (!query.begins(batch)) {
       return false;
     }
+    registrar.begins(query.runId, Long.parseLong(context.getLocalProperty(BATCH)));
     plans.note(query, execution);
     registrar.spread(query);
     registrar.boundary(query);

@@ -7,12 +7,12 @@ import scala.None$;
 import scala.Tuple2;
 
 /**
- * What a stream-stream join opens its stores by: two for each side, or in format 3 one for all, which is opened as the first
- * of them. Its tasks open them by themselves, not by an RDD. Format 4 has other stores and is left out.
+ * What a stream-stream join opens its stores by, two for each side: its tasks open them by themselves, not by an RDD. From
+ * format 3 on all are column families of one store, which is left out as others of that kind are.
  */
 final class JoinRecipes {
   private static final String STATE = "org.apache.spark.sql.execution.streaming.state.";
-  private static final long ONE_STORE = 3L;
+  private static final long ONE_STORE = 3L; // from this format on
 
   private JoinRecipes() {
   }
@@ -20,19 +20,17 @@ final class JoinRecipes {
   static void add(SparkPlan join, List found) throws Exception {
     long format = Reflect.callLong(join, "stateFormatVersion");
     Object conf = hidden(join, "storeConf");
-    if (format > ONE_STORE || !Recipes.staysOpen(conf)) {
+    if (format >= ONE_STORE || !Recipes.staysOpen(conf)) {
       return;
     }
     Object info = Reflect.orNull(Reflect.call(join, "stateInfo"));
-    boolean one = format == ONE_STORE;
-    for (int i = 0; i < (one ? 1 : Binder.JOIN_STORES.length); i++) {
+    for (int i = 0; i < Binder.JOIN_STORES.length; i++) {
       Tuple2 schemas = schemas(join, Binder.JOIN_STORES[i], (int) format);
       Object[] parts = {
-        schemas._1(), schemas._2(), spec(join, schemas._1()), None$.MODULE$, Boolean.valueOf(one), conf,
+        schemas._1(), schemas._2(), spec(join, schemas._1()), None$.MODULE$, Boolean.FALSE, conf,
         hidden(join, "hadoopConfBcast"), Boolean.FALSE
       };
-      String store = one ? "default" : Binder.JOIN_STORES[i];
-      found.add(new Recipe(Reflect.callLong(info, "operatorId"), store, i, Recipes.named(conf), parts));
+      found.add(new Recipe(Reflect.callLong(info, "operatorId"), Binder.JOIN_STORES[i], i, Recipes.named(conf), parts));
     }
   }
 

@@ -142,6 +142,11 @@ final class Registrar {
     }
   }
 
+  /** A batch of a query begins, or its run is over: none of that number or a later one comes. */
+  void begins(UUID run, long batch) {
+    ahead.begins(run, batch);
+  }
+
   /** Groups that will move after their next task are told of; not on the query's own thread, nor on the listener's. */
   void prepare(Tracked query) {
     HashSet operators = new HashSet();
