@@ -6,6 +6,7 @@ import dataclasses
 import threading
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.bridge import BatchEnd, GroupUsage, StageUsage, TrafficReading, Usage
@@ -20,8 +21,7 @@ _LOADS = 100  # tasks that loaded their state, of which the longest load is told
 _RECENT = 0.8  # share of the recent busy time that stays at each drain
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Beyond:
+class Beyond(NamedTuple):
     """What one drain says of a group beside its counters.
 
     Seconds of starts; seconds by which it took longer than usual where it had moved, hence loaded its state, None where
@@ -191,7 +191,9 @@ class Ledger:
 
     def _add_groups(self, query: QueryTotals, groups: Iterable[GroupUsage]) -> None:
         for usage in groups:
-            totals = query.groups.setdefault(usage.key, GroupTotals())
+            totals = query.groups.get(usage.key)
+            if totals is None:
+                totals = query.groups[usage.key] = GroupTotals()
             totals.executor_id = usage.executor_id
             if usage.moments.batches == 0:
                 continue

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import statistics
 from collections import deque
+from typing import NamedTuple
 
 from streamjob_agent.bridge import Moments
 
@@ -35,8 +36,7 @@ class StartCost:
             self.seconds = max(0.0, statistics.median(self._pairs))
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(NamedTuple):
     """Tasks of one key group since the last reading; `first_tasks` were the first on their slot in their stage."""
 
     busy_s: float

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+import time
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 
 def main(config_path: str) -> None:
-    """Run the wanted number of batches; write the progress of each as one JSON line."""
+    """Run the wanted number of batches; write the progress of each as one JSON line.
+
+    With `cpu` in the configuration, a file there gets what threads had spent after batch `warm` and at the end.
+    """
     config = json.loads(pathlib.Path(config_path).read_text())
     spark = SparkSession.builder.getOrCreate()
     spark.sparkContext.setLogLevel("FATAL")
@@ -20,16 +25,40 @@ def main(config_path: str) -> None:
     second = first.groupBy("count").agg(F.count("*").alias("n"))
     writer = second.writeStream.outputMode("complete").format("noop")
     query = writer.option("checkpointLocation", config["checkpoint"]).start()
-    seen = -1
+    seen, spent, threads = -1, [], clock(spark) if "cpu" in config else None
     with open(config["progress"], "w") as out:
         while query.isActive and seen + 1 < config["batches"]:
             query.awaitTermination(0.2)
+            if threads and not spent and seen >= config["warm"]:
+                spent.append({"batch": seen, **cpu(threads)})
             for progress in query.recentProgress:
                 if progress["batchId"] > seen:
                     seen = progress["batchId"]
                     print(json.dumps({"batchId": seen, "durationMs": progress["durationMs"]}), file=out, flush=True)
+    if threads:
+        pathlib.Path(config["cpu"]).write_text(json.dumps([*spent, {"batch": seen, **cpu(threads)}]))
     query.stop()
     spark.stop()
+
+
+def cpu(threads: Any) -> dict[str, Any]:
+    """CPU seconds so far: of the JVM's threads by name and number, and of all Python threads but this one.
+
+    The JVM's thread that answers this one is left out.
+    """
+    python_s = time.process_time() - time.thread_time()
+    rows = [line.split("\t") for line in threads.spent().splitlines()]
+    return {"python_s": python_s, "jvm_s": {f"{name}#{number}": int(ns) / 1e9 for number, name, ns in rows}}
+
+
+def clock(spark: Any) -> Any:
+    """A Threads in the driver's JVM."""
+    jvm, gateway = spark._jvm, spark.sparkContext._gateway
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.cook((pathlib.Path(__file__).parent / "Threads.java").read_text())
+    found = compiler.getClassLoader().loadClass("streamjob.benchmarks.Threads")
+    constructor = found.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
+    return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from streamjob_agent.bridge import BatchEnd, GroupUsage, Moments, Sent, StageUsage, Traffic, TrafficReading, Usage
@@ -69,7 +67,7 @@ def test_a_group_has_the_sums_of_what_was_measured(ledger: Ledger) -> None:
 
 
 def test_a_group_whose_batch_goes_on_hides_none_that_comes_after_it(ledger: Ledger) -> None:
-    under_way = dataclasses.replace(tasks(A, "1"), moments=Moments(batches=0, squared_s2=0.0))
+    under_way = tasks(A, "1")._replace(moments=Moments(batches=0, squared_s2=0.0))
     ledger.take(drained(groups={"q": (under_way, tasks(B, "1"))}))
     assert (totals(ledger, A).busy_s, totals(ledger, B).busy_s) == (0.0, 1.5)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from streamjob_agent import metric_names as names
@@ -23,32 +25,38 @@ from streamjob_agent.bridge import (
 from streamjob_agent.spread import id_order
 from streamjob_agent.wire import GroupKey
 
-_NS = 1e9
 _MS = 1e3
+_LENGTH = struct.Struct("<i")
+ROW = struct.Struct("<6iq6d6q")
+"""One key group: partition, executors of its newest task and of the newest one counted, batches, tasks, first tasks,
+sum of first tasks squared; sums of seconds squared and of seconds times first tasks, seconds it ran, of CPU, garbage
+and waiting for blocks; records, bytes from here and from elsewhere, its state's rows, bytes in stores and on the heap
+(-1: not told)."""
 
 
-def read_usage(text: str) -> Usage:
-    """What `Probe.drain` wrote.
+def read_usage(drained: bytes) -> Usage:
+    """What `Probe.drain` wrote: the length of its text, the text, and a row of numbers for each key group.
 
-    Lines: G key group, S stage, O other tasks, E executor, B batch, W owner given, F counts.
+    Lines: G rows of an operator's key groups, S stage, O other tasks, E executor, B batch, W owner given, F counts, N
+    names of executors, which rows have numbers for.
     """
-    groups: dict[str, list[GroupUsage]] = {}
+    end = _LENGTH.size + _LENGTH.unpack_from(drained)[0]
+    lines = _rows(drained[_LENGTH.size : end].decode())
+    kinds: dict[str, list[list[str]]] = {}
+    for line in lines:
+        kinds.setdefault(line[0], []).append(line)
     stages: dict[str, list[StageUsage]] = {}
+    for row in kinds.get("S", ()):
+        stages.setdefault(row[1], []).append(_stage(row))
     given: dict[str, dict[GroupKey, str]] = {}
-    rows = _rows(text)
-    for row in rows:
-        if row[0] == "G":
-            groups.setdefault(row[1], []).append(_group(row))
-        elif row[0] == "S":
-            stages.setdefault(row[1], []).append(_stage(row))
-        elif row[0] == "W":
-            given.setdefault(row[1], {})[GroupKey(operator=int(row[2]), partition=int(row[3]))] = row[4]
-    counts = next(row for row in rows if row[0] == "F")
+    for row in kinds.get("W", ()):
+        given.setdefault(row[1], {})[GroupKey(operator=int(row[2]), partition=int(row[3]))] = row[4]
+    (counts,) = kinds["F"]
     return Usage(
-        groups={query: tuple(sorted(found, key=lambda usage: usage.key)) for query, found in groups.items()},
-        batches=tuple(_batch(int(row[1]), json.loads("\t".join(row[2:]))) for row in rows if row[0] == "B"),
-        other_busy_s={row[1]: int(row[2]) / _MS for row in rows if row[0] == "O"},
-        executor_busy_s={row[1]: int(row[2]) / _MS for row in rows if row[0] == "E"},
+        groups=_groups(kinds.get("G", ()), ROW.iter_unpack(drained[end:]), kinds["N"][0][1:]),
+        batches=tuple(_batch(row) for row in kinds.get("B", ())),
+        other_busy_s={row[1]: int(row[2]) / _MS for row in kinds.get("O", ())},
+        executor_busy_s={row[1]: int(row[2]) / _MS for row in kinds.get("E", ())},
         failed_tasks=int(counts[1]),
         longest_stateful_stage_s=None if int(counts[2]) < 0 else int(counts[2]) / _MS,
         stages={query: tuple(found) for query, found in stages.items()},
@@ -63,32 +71,41 @@ def _rows(text: str) -> list[list[str]]:
     return [line.split("\t") for line in text.split("\n") if line]
 
 
-def _group(row: list[str]) -> GroupUsage:
-    batches, tasks, firsts, busy_ms, cpu_ns, records, local_bytes, remote_bytes = map(int, row[6:14])
-    gc_ms, fetch_ms = map(int, row[14:16])
-    state_rows, in_stores, in_heap = (None if int(told) < 0 else int(told) for told in row[16:19])
+def _groups(
+    lines: Iterable[list[str]], rows: Iterator[tuple[Any, ...]], executors: list[str]
+) -> dict[str, tuple[GroupUsage, ...]]:
+    """Key groups by query, in order."""
+    names_of = (*executors, "")  # the last one stands for none: its number is -1
+    found: dict[str, list[GroupUsage]] = {}
+    for _, query, operator, count in lines:
+        number = int(operator)
+        usages = (_group(number, row, names_of) for row in itertools.islice(rows, int(count)))
+        found.setdefault(query, []).extend(usages)
+    return {query: tuple(usages) for query, usages in found.items()}
+
+
+def _group(operator: int, row: tuple[Any, ...], executors: tuple[str, ...]) -> GroupUsage:
+    partition, ran_on, counted_on, batches, tasks, first_tasks, firsts_squared = row[:7]
+    squared_s2, first_s, busy_s, cpu_s, gc_s, fetch_s = row[7:13]
+    records, local_bytes, remote_bytes, state_rows, in_stores, in_heap = row[13:]
+    memory = in_stores if in_heap < 0 else in_heap
     return GroupUsage(
-        key=GroupKey(operator=int(row[2]), partition=int(row[3])),
-        executor_id=row[4],
-        counted_on=row[5],
-        moments=Moments(
-            batches=batches,
-            squared_s2=float(row[19]) / _MS**2,
-            first_s=float(row[20]) / _MS,
-            firsts_squared=int(row[21]),
-        ),
+        key=GroupKey(operator=operator, partition=partition),
+        executor_id=executors[ran_on],
+        counted_on=executors[counted_on],
+        moments=Moments(batches=batches, squared_s2=squared_s2, first_s=first_s, firsts_squared=firsts_squared),
         tasks=tasks,
-        first_tasks=firsts,
-        busy_s=busy_ms / _MS,
-        cpu_s=cpu_ns / _NS,
+        first_tasks=first_tasks,
+        busy_s=busy_s,
+        cpu_s=cpu_s,
         records=records,
         local_bytes=local_bytes,
         remote_bytes=remote_bytes,
-        state_rows=state_rows,
-        state_memory_bytes=in_stores if in_heap is None else in_heap,
-        state_in_heap=in_heap is not None,
-        gc_s=gc_ms / _MS,
-        fetch_wait_s=fetch_ms / _MS,
+        state_rows=None if state_rows < 0 else state_rows,
+        state_memory_bytes=None if memory < 0 else memory,
+        state_in_heap=in_heap >= 0,
+        gc_s=gc_s,
+        fetch_wait_s=fetch_s,
     )
 
 
@@ -104,48 +121,53 @@ def _stage(row: list[str]) -> StageUsage:
     )
 
 
-def _batch(now_ms: int, progress: Mapping[str, Any]) -> BatchEnd:
+def _batch(row: list[str]) -> BatchEnd:
+    """A line B; see `BatchLine.of`."""
+    _, ended_ms, query, run, number, took_ms, rows, read_rps, worked_rps, memory, sources, *rest = row
+    offsets = 2 * int(sources)
     return BatchEnd(
-        query_id=progress["id"],
-        run_id=progress["runId"],
-        batch_id=progress["batchId"],
-        ended_at_s=now_ms / _MS,
-        duration_s=progress.get("batchDuration", 0) / _MS,
-        input_rows=max(0, progress.get("numInputRows", 0)),
-        input_rps=_rate(progress.get("inputRowsPerSecond")),
-        processed_rps=_rate(progress.get("processedRowsPerSecond")),
-        lag_rows=_lag(progress.get("sources", ())),
-        parts_s=_parts_s(progress.get("durationMs") or {}),
-        state_memory_bytes=_state_memory_bytes(progress.get("stateOperators") or ()),
+        query_id=query,
+        run_id=run,
+        batch_id=int(number),
+        ended_at_s=int(ended_ms) / _MS,
+        duration_s=int(took_ms) / _MS,
+        input_rows=max(0, int(rows)),
+        input_rps=_rate(read_rps),
+        processed_rps=_rate(worked_rps),
+        lag_rows=_lag(zip(rest[:offsets:2], rest[1:offsets:2], strict=True)),
+        parts_s=_parts_s(rest[offsets:]),
+        state_memory_bytes=None if int(memory) < 0 else int(memory),
     )
 
 
-def _parts_s(durations_ms: Mapping[str, Any]) -> dict[str, float]:
-    """Seconds of the parts that have a series, of those that Spark tells."""
-    told = {part: durations_ms[part] for part in names.PARTS if isinstance(durations_ms.get(part), int)}
-    return {part: max(0, ms) / _MS for part, ms in told.items()}
+def _parts_s(parts: Iterable[str]) -> dict[str, float]:
+    """Seconds of the parts that have a series, of those that Spark tells, "name=ms"."""
+    told = dict(part.split("=", 1) for part in parts)
+    return {part: max(0, int(told[part])) / _MS for part in names.PARTS if part in told}
 
 
-def _state_memory_bytes(operators: Iterable[Mapping[str, Any]]) -> int | None:
-    told = [operator["memoryUsedBytes"] for operator in operators if isinstance(operator.get("memoryUsedBytes"), int)]
-    return sum(told) if told else None
+def _rate(text: str) -> float | None:
+    """None where Spark knows no finite number."""
+    value = float(text)
+    return value if math.isfinite(value) else None
 
 
-def _rate(value: Any) -> float | None:
-    """Spark leaves a rate out, or writes it as text, where it is not a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return float(value)
-
-
-def _lag(sources: Iterable[Mapping[str, Any]]) -> float | None:
-    """Rows that the sources hold beyond the batch, None when no source tells.
+def _lag(sources: Iterable[tuple[str, str]]) -> float | None:
+    """Rows that the sources hold beyond the batch, None when no source tells; of each its newest offset and that done.
 
     Sources whose offsets are counts per topic and partition (Kafka) tell exactly: newest offset minus end of batch.
     """
-    lags = [_offset_lag(source.get("latestOffset"), source.get("endOffset")) for source in sources]
+    lags = [_offset_lag(_json(newest), _json(done)) for newest, done in sources if newest and done]
     known = [lag for lag in lags if lag is not None]
     return float(sum(known)) if known else None
+
+
+def _json(text: str) -> Any:
+    """None where it is something else: what an offset looks like is a source's own affair."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _offset_lag(latest: Any, end: Any) -> int | None:

@@ -14,7 +14,8 @@ from streamjob_agent.spark.source import compile_opening, compile_probe
 from streamjob_agent.wire import GroupKey
 
 # A Java call that blocks cannot be interrupted from Python, so one wait is made of slices.
-_WAIT_SLICE_MS = 500
+_WAIT_SLICE_MS = 1000
+_ONE_LOOK_S = 0.05  # executors and queries that are asked for one after another come from one description
 _CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 _READING_MS = 120_000  # for the sizes of one query's state; what was opened by then is known at the next reading
 
@@ -65,6 +66,7 @@ class DriverBridge:
         self._context = session.sparkContext
         self._probe = probe
         self._boundaries_seen = 0
+        self._described: tuple[float, str] | None = None  # until when it counts, and what Spark looked like
 
     def spark_version(self) -> str:
         """For example "4.3.0"."""
@@ -80,11 +82,15 @@ class DriverBridge:
 
     def executors(self) -> tuple[Executor, ...]:
         """Live executors, the driver left out, ordered by id; leaving ones are among them until they are gone."""
-        return codec.read_executors(self._probe.describe())
+        text = str(self._probe.describe())
+        self._described = (time.monotonic() + _ONE_LOOK_S, text)
+        return codec.read_executors(text)
 
     def queries(self) -> tuple[Query, ...]:
         """Active streaming queries with state, or whose first plan is not known yet."""
-        return codec.read_queries(self._probe.describe())
+        described, self._described = self._described, None
+        fresh = described is not None and time.monotonic() < described[0]
+        return codec.read_queries(described[1] if described is not None and fresh else str(self._probe.describe()))
 
     def drain(self) -> Usage:
         """What happened since the last call."""

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import collections
+import json
+import os
 import pathlib
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +23,7 @@ pytestmark = pytest.mark.spark
 STATE = "org.apache.spark.sql.execution.streaming.state"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 FAR = "fs.viewfs.mounttable.far.link./all"
 """A folder under a name that is not a file's: state there is as far for the probe as an object store."""
 
@@ -24,7 +31,8 @@ FAR = "fs.viewfs.mounttable.far.link./all"
 @pytest.fixture
 def far_stream(file_stream: Any, spark_cluster: Any, tmp_path: pathlib.Path) -> Iterator[Any]:
     conf = spark_cluster.session.conf
-    before = {key: conf.get(key, None) for key in (FAR, PROVIDER, CHANGELOG)}  # other tests have the same session
+    # Other tests have the same session.
+    before = {key: conf.get(key, None) for key in (FAR, PROVIDER, CHANGELOG, FORMAT)}
     (tmp_path / "far").mkdir()
     conf.set(FAR, f"file://{tmp_path}/far")
     file_stream.checkpoint = "viewfs://far/all/checkpoint"
@@ -40,6 +48,14 @@ def ahead(watch: Any) -> int:
     return int(watch.bridge.diagnostics()[1]["ahead"])
 
 
+def not_opened(watch: Any) -> list[str]:
+    """What executors say of stores that they could not open ahead."""
+    context = watch.cluster.session.sparkContext
+    folder = pathlib.Path(os.environ.get("SPARK_HOME") or context._jvm.System.getenv("SPARK_HOME")) / "work"
+    logs = (folder / str(context.applicationId)).glob("*/stderr")
+    return [line for log in logs for line in log.read_text(errors="replace").splitlines() if "not opened ahead" in line]
+
+
 def homes(watch: Any, query: Any) -> set[tuple[str, str]]:
     """Partition and executor, as Spark's coordinator has them."""
     rows = [line.split("\t") for line in watch.bridge._probe.locations(str(query.id)).splitlines()]
@@ -53,23 +69,26 @@ def needs_ahead(watch: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("provider", "changelog"),
+    ("provider", "changelog", "version"),
     [
-        ("HDFSBackedStateStoreProvider", "false"),
-        ("RocksDBStateStoreProvider", "false"),
-        ("RocksDBStateStoreProvider", "true"),
+        ("HDFSBackedStateStoreProvider", "false", "1"),
+        ("RocksDBStateStoreProvider", "false", "1"),
+        ("RocksDBStateStoreProvider", "true", "1"),
+        ("RocksDBStateStoreProvider", "true", "2"),
     ],
 )
 def test_groups_leave_when_their_task_has_ended_and_counts_are_exact(
-    watch: Any, far_stream: Any, collected: Any, provider: str, changelog: str
+    watch: Any, far_stream: Any, collected: Any, provider: str, changelog: str, version: str
 ) -> None:
     needs_ahead(watch)
     far_stream.session.conf.set(PROVIDER, f"{STATE}.{provider}")
     far_stream.session.conf.set(CHANGELOG, changelog)
+    far_stream.session.conf.set(FORMAT, version)
+    astray = watch.bridge.diagnostics()[1]["astray"]
     far_stream.write()
     query = start_counts(far_stream, collected)
     seen = watch.run(query)
-    for step in (1, 1, 2, 1, 2, 2):
+    for step in (1, 1, 2):
         before = ahead(watch)
         wanted = watch.move_all(query, rotated(watch, seen, step))
         far_stream.write()
@@ -82,7 +101,129 @@ def test_groups_leave_when_their_task_has_ended_and_counts_are_exact(
     query.stop()
     assert collected.rows == far_stream.expected()
     assert watch.failed_tasks == 0
+    faults, counters = watch.bridge.diagnostics()
+    assert "ahead" not in faults
+    assert counters["astray"] == astray, "each was opened where the group went"
+    assert not_opened(watch) == []
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_all_stores_of_a_join_are_opened_ahead_and_pairs_are_exact(watch: Any, far_stream: Any, version: str) -> None:
+    needs_ahead(watch)
+    far_stream.session.conf.set(FORMAT, version)
+    pairs: collections.Counter[tuple[str, int, int]] = collections.Counter()
+
+    def keep(frame: Any, _: int) -> None:
+        pairs.update((row.k, row.v, row.w) for row in frame.collect())
+
+    far_stream.lines_per_file = 40
+    far_stream.write(keys=10)
+    joined = far_stream.read().join(far_stream.read().withColumnRenamed("v", "w"), "k")
+    writer = joined.writeStream.outputMode("append").foreachBatch(keep)
+    query = writer.option("checkpointLocation", far_stream.checkpoint).start()
+    seen = watch.run(query)
+    for _ in range(2):
+        before = ahead(watch)
+        wanted = watch.move_all(query, rotated(watch, seen))
+        far_stream.write(keys=10)
+        assert watch.run(query) == seen, "they stay for the batch after which they leave"
+        assert ahead(watch) == before + len(wanted)
+        far_stream.write(keys=10)
+        assert watch.run(query) == wanted
+        seen = wanted
+    query.stop()
+    by_key = collections.defaultdict(list)
+    for key, value in far_stream.written:
+        by_key[key].append(value)
+    assert pairs == collections.Counter((k, v, w) for k, values in by_key.items() for v in values for w in values)
+    assert watch.failed_tasks == 0
     assert "ahead" not in watch.bridge.diagnostics()[0]
+    assert not_opened(watch) == []
+
+
+def test_a_stage_that_runs_again_or_a_batch_that_fails_finds_a_version_too_new_and_stays_exact(
+    watch: Any, far_stream: Any, collected: Any
+) -> None:
+    """Groups have left, their stores are open elsewhere at the next version; the batch asks for its own once more."""
+    needs_ahead(watch)
+    fails: list[bool] = []
+
+    def twice(frame: Any, batch: int) -> None:
+        frame.collect()
+        watch.cluster.session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+        if fails:
+            raise ValueError("made to fail")
+        collected(frame, batch)
+
+    far_stream.write()
+    query = start_counts(far_stream, twice)
+    seen = watch.run(query)
+    for _ in range(2):
+        wanted = watch.move_all(query, rotated(watch, seen))
+        far_stream.write()
+        watch.run(query)
+        far_stream.write()
+        assert watch.run(query) == wanted
+        seen = wanted
+    wanted = watch.move_all(query, rotated(watch, seen))
+    before = ahead(watch)
+    fails.append(True)
+    far_stream.write()
+    with pytest.raises(Exception, match="made to fail"):
+        query.processAllAvailable()
+    assert ahead(watch) == before + len(wanted), "their version was never committed"
+    fails.clear()
+    query = start_counts(far_stream, twice)
+    far_stream.write()
+    assert watch.run(query) == wanted
+    query.stop()
+    assert collected.rows == far_stream.expected()
+    assert "ahead" not in watch.bridge.diagnostics()[0]
+
+
+def test_an_executor_that_is_lost_while_stores_are_opened_there_costs_no_row(
+    watch: Any, far_stream: Any, collected: Any
+) -> None:
+    needs_ahead(watch)
+    first, second, target = watch.executors()
+    far_stream.write()
+    query = start_counts(far_stream, collected)
+    seen = watch.run(query)
+    for _ in range(2):
+        watch.move_all(query, {key: (first, second)[key.partition % 2] for key in seen})
+        far_stream.write()
+        seen = watch.run(query)
+    assert target.executor_id not in seen.values()
+
+    before = ahead(watch)
+    watch.move_all(query, dict.fromkeys(seen, target))
+    os.kill(watch.cluster._pid(target.executor_id), signal.SIGSTOP)  # it takes tasks, and nothing comes of them
+    far_stream.write()
+    assert watch.run(query) == seen
+    assert ahead(watch) == before + len(seen)
+    assert {owner for _, owner in homes(watch, query)} == {target.executor_id}
+    watch.cluster.kill(target.executor_id)
+    watch.cluster.wait_for_executors(3)
+    far_stream.write()
+    after = watch.run(query)
+    assert target.executor_id not in after.values()
+    far_stream.write(files=2)
+    watch.run(query)
+    query.stop()
+    assert collected.rows == far_stream.expected()
+    assert "ahead" not in watch.bridge.diagnostics()[0]
+
+
+def test_executors_with_several_slots_open_what_comes_and_are_not_held_up(watch: Any, tmp_path: pathlib.Path) -> None:
+    needs_ahead(watch)
+    script = pathlib.Path(__file__).parent / "ahead_slots.py"
+    subprocess.run([sys.executable, script, tmp_path], check=True, timeout=300)
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["rows"] == found["expected"]
+    assert found["obeyed"] == [True, True]
+    assert found["ahead"] == 16, "eight key groups, twice"
+    assert found["astray"] == 0
+    assert "ahead" not in found["faults"]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from typing import Any
 
 import pytest
@@ -12,19 +13,32 @@ from streamjob_agent.spark import codec
 from streamjob_agent.wire import GroupKey
 
 
-def progress(**fields: Any) -> str:
-    base = {"id": "q", "runId": "r", "batchId": 7, "batchDuration": 1500, "numInputRows": 10, "sources": []}
-    return json.dumps({**base, **fields})
+def drained(text: str, *rows: tuple[float, ...]) -> bytes:
+    """As the probe packs it."""
+    return struct.pack("<i", len(text.encode())) + text.encode() + b"".join(codec.ROW.pack(*row) for row in rows)
 
 
-def usage_of(*lines: str) -> Any:
-    return codec.read_usage("\n".join([*lines, "F\t0\t-1\t0\t-1"]))
+def usage_of(*lines: str, rows: tuple[tuple[float, ...], ...] = (), executors: tuple[str, ...] = ()) -> Any:
+    return codec.read_usage(drained("\n".join([*lines, "F\t0\t-1\t0\t-1", "\t".join(["N", *executors]), ""]), *rows))
+
+
+def batch_line(
+    *parts: str,
+    sources: tuple[tuple[str, str], ...] = (),
+    rows: int = 10,
+    rates: tuple[str, str] = ("2.5", "NaN"),
+    memory: int = -1,
+) -> str:
+    offsets = [offset for pair in sources for offset in pair]
+    counts = [str(rows), *rates, str(memory), str(len(sources))]
+    return "\t".join(["B", "9000", "q", "r", "7", "1500", *counts, *offsets, *parts])
+
+
+ROW = (3, 1, 0, 2, 2, 1, 1, 1.25, 0.5, 1.5, 2.5, 0.3, 0.07, 40, 5, 6, 9, 4096, -1)
 
 
 def test_usage_of_a_key_group() -> None:
-    usage = usage_of(
-        "G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t300\t70\t9\t4096\t-1\t1250000.0\t500.0\t1"
-    )
+    usage = usage_of("G\tq\t1\t1", rows=(ROW,), executors=("11", "12"))
     assert usage.groups == {
         "q": (
             GroupUsage(
@@ -48,24 +62,30 @@ def test_usage_of_a_key_group() -> None:
     }
 
 
+def test_rows_belong_to_the_operators_that_say_how_many_they_have() -> None:
+    rows = tuple((partition, *ROW[1:]) for partition in (0, 2, 5, 1))
+    usage = usage_of("G\tq\t0\t2", "G\tq\t3\t1", "G\tp\t0\t1", rows=rows, executors=("11", "12"))
+    found = {query: [tuple(group.key) for group in groups] for query, groups in usage.groups.items()}
+    assert found == {"q": [(0, 0), (0, 2), (3, 5)], "p": [(0, 1)]}
+
+
 def test_state_on_the_heap_is_its_current_version() -> None:
-    usage = usage_of(
-        "G\tq\t1\t3\t12\t11\t2\t2\t1\t1500\t2500000000\t40\t5\t6\t300\t70\t9\t8192\t4096\t1250000.0\t500.0\t1"
-    )
-    (group,) = usage.groups["q"]
+    (group,) = usage_of("G\tq\t1\t1", rows=((*ROW[:-2], 8192, 4096),), executors=("11", "12")).groups["q"]
     assert (group.state_memory_bytes, group.state_in_heap) == (4096, True)
 
 
-def test_unknown_state_and_stage_time_are_none() -> None:
-    usage = usage_of("G\tq\t1\t3\t12\t\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t-1\t-1\t-1\t0.0\t0.0\t0")
-    assert usage.groups["q"][0].state_rows is None
-    assert usage.groups["q"][0].state_memory_bytes is None
+def test_what_was_not_told_is_none() -> None:
+    row = (3, 0, -1, *[0] * 4, *[0.0] * 6, 0, 0, 0, -1, -1, -1)
+    usage = usage_of("G\tq\t1\t1", rows=(row,), executors=("12",))
+    (group,) = usage.groups["q"]
+    assert (group.executor_id, group.counted_on) == ("12", "")
+    assert (group.state_rows, group.state_memory_bytes, group.state_in_heap) == (None, None, False)
     assert usage.longest_stateful_stage_s is None
     assert usage.longest_task_s is None
 
 
 def test_sums_and_counts() -> None:
-    usage = codec.read_usage("O\tq\t250\nE\t0\t1000\nE\t1\t20\nF\t3\t4200\t0\t900")
+    usage = codec.read_usage(drained("O\tq\t250\nE\t0\t1000\nE\t1\t20\nF\t3\t4200\t0\t900\nN\n"))
     assert usage.other_busy_s == {"q": 0.25}
     assert usage.executor_busy_s == {"0": 1.0, "1": 0.02}
     assert usage.failed_tasks == 3
@@ -73,7 +93,7 @@ def test_sums_and_counts() -> None:
 
 
 def test_batch_from_progress() -> None:
-    (batch,) = usage_of("B\t9000\t" + progress(inputRowsPerSecond=2.5, processedRowsPerSecond="Infinity")).batches
+    (batch,) = usage_of(batch_line(rates=("2.5", "Infinity"))).batches
     assert (batch.query_id, batch.run_id, batch.batch_id) == ("q", "r", 7)
     assert (batch.ended_at_s, batch.duration_s, batch.input_rows) == (9.0, 1.5, 10)
     assert (batch.input_rps, batch.processed_rps, batch.lag_rows) == (2.5, None, None)
@@ -90,13 +110,11 @@ def test_stages_of_a_query() -> None:
 
 
 def test_parts_and_state_memory_of_a_batch() -> None:
-    told = {"addBatch": 700, "walCommit": 20, "somethingNew": 5}
-    operators = [{"memoryUsedBytes": 100}, {"memoryUsedBytes": 28}, {}]
-    (batch,) = usage_of("B\t1\t" + progress(durationMs=told, stateOperators=operators)).batches
+    (batch,) = usage_of(batch_line("addBatch=700", "walCommit=20", "somethingNew=5", memory=128)).batches
     assert batch.parts_s == {"addBatch": 0.7, "walCommit": 0.02}
     assert batch.state_memory_bytes == 128
-    (bare,) = usage_of("B\t1\t" + progress()).batches
-    assert (bare.parts_s, bare.state_memory_bytes) == ({}, None)
+    (bare,) = usage_of(batch_line(rows=-1)).batches
+    assert (bare.parts_s, bare.state_memory_bytes, bare.input_rows) == ({}, None, 0)
 
 
 @pytest.mark.parametrize(
@@ -112,22 +130,21 @@ def test_parts_and_state_memory_of_a_batch() -> None:
     ],
 )
 def test_lag_is_told_only_by_offsets_that_count_rows(latest: Any, end: Any, lag: float | None) -> None:
-    source = {"latestOffset": latest, "endOffset": end}
-    (batch,) = usage_of("B\t1\t" + progress(sources=[source])).batches
+    texts = ["" if offset is None else json.dumps(offset) for offset in (latest, end)]
+    (batch,) = usage_of(batch_line("addBatch=1", sources=((texts[0], texts[1]), ("", "no JSON")))).batches
     assert batch.lag_rows == lag
+    assert batch.parts_s == {"addBatch": 0.001}
+
+
+@pytest.mark.parametrize("offset", ["no JSON", "[" * 100_000, '"text"', "\x1cb\x85c\u2028d\x0be"])
+def test_an_offset_may_be_any_text(offset: str) -> None:
+    (batch,) = usage_of(batch_line(sources=((offset, offset),))).batches
+    assert (batch.batch_id, batch.lag_rows) == (7, None)
 
 
 def test_owners_that_the_bridge_gave() -> None:
     given = usage_of("W\tq\t1\t3\t12\nW\tp\t0\t0\t1").given
     assert given == {"q": {GroupKey(operator=1, partition=3): "12"}, "p": {GroupKey(operator=0, partition=0): "1"}}
-
-
-def test_any_character_may_stand_in_a_metrics_name() -> None:
-    name = "a\x1cb\x85c\u2028d\x0be"  # each ends a line for Python's splitlines, none for JSON
-    (batch,) = usage_of(
-        "B\t1\t" + json.dumps(json.loads(progress()) | {"observedMetrics": {name: 1}}, ensure_ascii=False)
-    ).batches
-    assert batch.batch_id == 7
 
 
 def test_queries_with_and_without_state() -> None:

@@ -58,3 +58,27 @@ def test_what_cannot_be_attached_whole_is_detached(monkeypatch: pytest.MonkeyPat
     with pytest.raises(RuntimeError, match="addListener"):
         driver.connect(Session())
     assert probe.closed == 1
+
+
+class Described:
+    """A probe that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def describe(self) -> str:
+        self.asked += 1
+        return f"N\t{self.asked}\thost\t1\nQ\tq{self.asked}\tr\t0\t1\t0\t0:8\t\n"
+
+
+def test_executors_and_queries_of_one_look_are_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = [10.0]
+    monkeypatch.setattr(driver.time, "monotonic", lambda: now_s[0])
+    probe = Described()
+    bridge = driver.DriverBridge(Session(), probe)
+    assert [one.executor_id for one in bridge.executors()] == ["1"]
+    assert [one.query_id for one in bridge.queries()] == ["q1"]
+    assert [one.query_id for one in bridge.queries()] == ["q2"], "it counts once"
+    bridge.executors()
+    now_s[0] += 1.0
+    assert [one.query_id for one in bridge.queries()] == ["q4"], "and not for long"

@@ -3,48 +3,35 @@ package io.streamjob.executor;
 import java.io.Serializable;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.broadcast.Broadcast;
-import org.apache.spark.sql.execution.streaming.state.KeyStateEncoderSpec;
-import org.apache.spark.sql.execution.streaming.state.ReadStateStore;
-import org.apache.spark.sql.execution.streaming.state.StateStore$;
-import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
-import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
-import org.apache.spark.sql.types.StructType;
-import org.apache.spark.util.SerializableConfiguration;
-import scala.None$;
-import scala.Option;
-import scala.runtime.AbstractFunction1;
 
 /**
- * Opens a store on the executor that a key group moves to, as the group's next task will do: that one finds it open, or waits
- * for what is left. It runs as a task of a moment; the loading is done on a thread beside, which takes no slot.
+ * Has the stores of a key group opened on the executor that it moves to. It runs as a task of a moment; the loading is done on
+ * threads beside, which take no slot. Without stores it only brings the class here.
  */
-public final class Opening extends AbstractFunction1 implements Serializable, Runnable {
+public final class Opening extends scala.runtime.AbstractFunction1 implements Serializable {
   /** A task that waits 60 s for a store that somebody else opens fails: it is let go well before. */
   private static final long LONGEST_MS = 30000L;
   private final String executor;
-  private final StateStoreProviderId id;
-  private final long version;
-  private final Object[] recipe;
-  private transient Configuration hadoop;
+  private final Store[] stores;
 
-  /** `recipe` is what the query's own plan opens its stores by; see Recipes. */
-  public Opening(String executor, StateStoreProviderId id, long version, Object[] recipe) {
+  /** `stores`: what each Store is made of. */
+  public Opening(String executor, Object[] stores) {
     this.executor = executor;
-    this.id = id;
-    this.version = version;
-    this.recipe = recipe;
+    this.stores = new Store[stores.length];
+    for (int i = 0; i < stores.length; i++) {
+      this.stores[i] = new Store((Object[]) stores[i]);
+    }
   }
 
-  /** The task: a scheduler that has waited too long for the executor may have sent it to another, which opens nothing. */
+  /** The task; whether it is where it should be: a scheduler that has waited too long may have sent it to another executor. */
   public Object apply(Object rows) {
-    if (executor.equals(here())) {
-      hadoop = ((SerializableConfiguration) ((Broadcast) recipe[6]).value()).value();
-      beside(new Thread(this, "streamjob-opening"));
+    boolean here = executor.equals(here());
+    for (int i = 0; here && i < stores.length; i++) {
+      stores[i].begin();
+      beside(new Thread(stores[i], "streamjob-opening"));
     }
-    return null;
+    return Boolean.valueOf(here);
   }
 
   /** By handles: the compiler reads every method of a class that it calls, and some of this one's need classes that are not there. */
@@ -75,18 +62,5 @@ public final class Opening extends AbstractFunction1 implements Serializable, Ru
     watch.setDaemon(true);
     work.start();
     watch.start();
-  }
-
-  public void run() {
-    try {
-      if (!StateStore$.MODULE$.isLoaded(id)) { // else a task was faster, or an older copy is there
-        ReadStateStore store = StateStore$.MODULE$.getReadOnly(id, (StructType) recipe[0], (StructType) recipe[1],
-            (KeyStateEncoderSpec) recipe[2], version, (Option) (Object) None$.MODULE$, (Option) recipe[3],
-            ((Boolean) recipe[4]).booleanValue(), (StateStoreConf) recipe[5], hadoop, ((Boolean) recipe[7]).booleanValue());
-        store.release();
-      }
-    } catch (Throwable fault) { // the group's own task meets it, too, and then Spark says what is wrong
-      System.err.println("streamjob: " + id + " was not opened ahead: " + fault);
-    }
   }
 }

@@ -3,6 +3,9 @@ package io.streamjob.probe;
 import java.io.File;
 import java.io.FileOutputStream;
 import java.lang.reflect.Constructor;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +20,7 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 import scala.Function1;
+import scala.Option$;
 import scala.Tuple2;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction0;
@@ -30,7 +34,13 @@ import scala.util.Try;
  * where executors can be given a class of ours; else a move's first task opens them, as Spark does it.
  */
 final class Ahead {
-  final AtomicLong asked = new AtomicLong();
+  /** A local property of jobs of ours: their one task waits for its executor as tasks with state do. */
+  static final String OURS = "streamjob.opening";
+  private static final int MOST_READY = 1000;
+  final AtomicLong asked = new AtomicLong(); // key groups
+  final AtomicLong astray = new AtomicLong(); // tasks of ours that another executor got
+  private final HashSet ready = new HashSet(); // executors that have the class
+  private final ArrayList asks = new ArrayList(); // Object[] {UUID run, Long version, SimpleFutureAction}, not all over yet
   private final SparkContext context;
   private final Fleet fleet;
   private final Faults faults;
@@ -45,9 +55,10 @@ final class Ahead {
   }
 
   /** `classes` maps names to bytes: executors get them with the first group that moves. */
-  void offer(Class type, Map classes) throws Exception {
+  synchronized void offer(Class type, Map classes) throws Exception {
     this.classes = classes;
-    opening = type.getConstructor(new Class[] {String.class, StateStoreProviderId.class, Long.TYPE, Object[].class});
+    ready.clear();
+    opening = type.getConstructor(new Class[] {String.class, Object[].class});
   }
 
   /** Whether a group of the query moves once its next task has ended, not before. */
@@ -55,30 +66,96 @@ final class Ahead {
     return opening != null && query.far;
   }
 
+  /**
+   * Groups of these operators will move to these executors, after their next task: what can be done before that begins now,
+   * the class on executors and the first look at the plan, which takes a second in a driver that is not warm. On a thread of
+   * its own: the agent's would rest for as long as that asks for.
+   */
+  void prepare(Tracked query, Collection operators, Collection executors) {
+    ArrayList fresh = new ArrayList();
+    Iterator each = executors.iterator();
+    while (each.hasNext()) {
+      Object executor = each.next();
+      if (isNew(executor)) {
+        fresh.add(executor);
+      }
+    }
+    if (!fresh.isEmpty()) {
+      Thread thread = new Thread(new Preparing(query, operators, fresh), "streamjob-preparing");
+      thread.setDaemon(true);
+      thread.start();
+    }
+  }
+
+  private synchronized boolean isNew(Object executor) {
+    if (ready.size() >= MOST_READY) {
+      ready.clear(); // most are gone
+    }
+    return ready.add(executor);
+  }
+
+  private final class Preparing implements Runnable {
+    private final Tracked query;
+    private final Collection operators;
+    private final Collection executors;
+
+    Preparing(Tracked query, Collection operators, Collection executors) {
+      this.query = query;
+      this.operators = operators;
+      this.executors = executors;
+    }
+
+    public void run() {
+      try {
+        Iterator targets = executors.iterator();
+        while (targets.hasNext()) {
+          submit((String) targets.next(), new Object[0], null, 0L);
+        }
+        Iterator each = operators.iterator();
+        while (each.hasNext()) {
+          recipes(query, (Operator) each.next());
+        }
+      } catch (Throwable fault) {
+        gaveUp(fault);
+      }
+    }
+  }
+
   /** The group's task of a batch has ended: its state is at `version`. On the listener's thread. */
   void open(Tracked query, Operator operator, int partition, long version) {
     try {
       List recipes = recipes(query, operator);
       String executor;
+      Object top;
       String root;
       UUID run;
       synchronized (query) {
         executor = operator.wanted[partition];
+        top = operator.top;
         root = query.root;
         run = query.runId;
       }
-      String host = executor == null || !healthy() ? null : fleet.host(executor);
-      for (int i = 0; host != null && recipes != null && i < recipes.size(); i++) {
-        Object[] one = (Object[]) recipes.get(i);
-        StateStoreId store = new StateStoreId(root, ((Long) one[0]).longValue(), partition, "default");
-        Object[] parts = {executor, new StateStoreProviderId(store, run), Long.valueOf(version), one[1]};
-        submit((Function1) opening.newInstance(parts), "executor_" + host + "_" + executor);
+      ArrayList stores = new ArrayList();
+      for (int i = 0; recipes != null && i < recipes.size(); i++) {
+        Recipe one = (Recipe) recipes.get(i);
+        String name = one.named ? VersionNames.of((SparkPlan) top, one, partition, version) : null;
+        if (!one.named || name != null) {
+          StateStoreId store = new StateStoreId(root, one.operator, partition, one.store);
+          Object[] parts = {new StateStoreProviderId(store, run), Long.valueOf(version), Option$.MODULE$.apply(name), one.parts};
+          stores.add(parts);
+        }
+      }
+      if (executor != null && !stores.isEmpty() && submit(executor, stores.toArray(), run, version)) {
         asked.incrementAndGet();
       }
     } catch (Throwable fault) {
-      opening = null; // it would fail again
-      faults.caught("ahead", fault);
+      gaveUp(fault);
     }
+  }
+
+  private void gaveUp(Throwable fault) {
+    opening = null; // it would fail again
+    faults.caught("ahead", fault);
   }
 
   /** Outside the query's monitor: its own thread may be at its plan, and wait for the monitor. */
@@ -99,26 +176,56 @@ final class Ahead {
 
   /** Once a job of ours has failed there are no more. */
   private boolean healthy() {
-    if (newest != null && newest.isCompleted() && ((Try) newest.value().get()).isFailure()) {
-      opening = null;
-      faults.caught("ahead", (Throwable) ((Try) newest.value().get()).failed().get());
+    boolean over = opening != null && newest != null && newest.isCompleted() && !newest.isCancelled();
+    if (over && ((Try) newest.value().get()).isFailure()) {
+      gaveUp((Throwable) ((Try) newest.value().get()).failed().get());
     }
     return opening != null;
   }
 
-  private void submit(Function1 task, String place) throws Exception {
+  /** False where the executor is gone, or nothing is opened ahead any more. */
+  private synchronized boolean submit(String executor, Object[] stores, UUID run, long version) throws Exception {
+    String host = fleet.host(executor);
+    Constructor made = host == null || !healthy() ? null : opening;
+    if (made == null) {
+      return false;
+    }
     if (classes != null) {
       context.addJar(jar(classes));
       classes = null;
     }
-    scala.collection.immutable.List places = Registrar.NOTHING.$colon$colon(place);
+    Function1 task = (Function1) made.newInstance(new Object[] {executor, stores});
+    scala.collection.immutable.List places = Registrar.NOTHING.$colon$colon("executor_" + host + "_" + executor);
     scala.collection.immutable.List row = Registrar.NOTHING.$colon$colon(new Tuple2("", places));
     RDD rdd = context.makeRDD(row, ClassTag$.MODULE$.apply(String.class));
     context.setLocalProperty("spark.job.description", "StreamJob: opens the state of a key group that moves");
+    context.setLocalProperty(OURS, "true");
     try {
-      newest = context.submitJob(rdd, task, Registrar.NOTHING.$colon$colon(Integer.valueOf(0)), new Told(), new Done());
+      newest = context.submitJob(rdd, task, Registrar.NOTHING.$colon$colon(Integer.valueOf(0)), new Told(astray), new Done());
     } finally {
       context.setLocalProperty("spark.job.description", null);
+      context.setLocalProperty(OURS, null);
+    }
+    asks.add(new Object[] {run, Long.valueOf(version), newest});
+    return true;
+  }
+
+  /**
+   * A run's batch begins: what an executor was too busy to open for the batches before is not wanted any more. It would tell
+   * Spark that the store is there, though its group may have gone elsewhere since, or its run be over.
+   */
+  synchronized void begins(UUID run, long batch) {
+    Iterator each = asks.iterator();
+    while (each.hasNext()) {
+      Object[] ask = (Object[]) each.next();
+      SimpleFutureAction job = (SimpleFutureAction) ask[2];
+      boolean late = run.equals(ask[0]) && ((Long) ask[1]).longValue() < batch;
+      if (late && !job.isCompleted()) {
+        job.cancel();
+      }
+      if (late || job.isCompleted()) {
+        each.remove();
+      }
     }
   }
 
@@ -140,7 +247,14 @@ final class Ahead {
   }
 
   private static final class Told extends AbstractFunction2 {
-    public Object apply(Object partition, Object answer) {
+    private final AtomicLong astray;
+
+    Told(AtomicLong astray) {
+      this.astray = astray;
+    }
+
+    public Object apply(Object partition, Object here) {
+      astray.addAndGet(Boolean.TRUE.equals(here) ? 0L : 1L);
       return BoxedUnit.UNIT;
     }
   }

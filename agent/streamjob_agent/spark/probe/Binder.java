@@ -107,6 +107,7 @@ final class Binder {
           query.ended();
         }
       }
+      registrar.begins(run, Long.MAX_VALUE);
     }
   }
 

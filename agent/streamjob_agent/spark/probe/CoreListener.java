@@ -1,5 +1,6 @@
 package io.streamjob.probe;
 
+import java.util.List;
 import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
@@ -87,7 +88,7 @@ public final class CoreListener extends SparkListener {
     long from = System.nanoTime();
     try {
       StreamingQueryProgress progress = ((StreamingQueryListener.QueryProgressEvent) event).progress();
-      meter.batch(progress.id().toString(), progress.batchId(), System.currentTimeMillis(), progress.json());
+      meter.batch(progress.id().toString(), progress.batchId(), BatchLine.of(progress, System.currentTimeMillis()));
     } catch (Throwable fault) {
       faults.caught("progress", fault);
     }
@@ -132,7 +133,10 @@ public final class CoreListener extends SparkListener {
     long from = System.nanoTime();
     try {
       meter.ended(event);
-      registrar.left(meter.left());
+      List left = meter.left();
+      if (!left.isEmpty()) {
+        registrar.left(left);
+      }
     } catch (Throwable fault) {
       faults.caught("task", fault);
     }

@@ -60,9 +60,13 @@ public final class Hook extends Rule {
     if (query == null || execution == null) {
       return false;
     }
-    String batch = query.runId + " " + context.getLocalProperty(BATCH);
+    String number = context.getLocalProperty(BATCH);
+    String batch = query.runId + " " + number;
     if (!query.begins(batch)) {
       return false;
+    }
+    if (number != null) {
+      registrar.begins(query.runId, Long.parseLong(number));
     }
     plans.note(query, execution);
     registrar.spread(query);

@@ -57,7 +57,7 @@ final class LocalityWait {
 
   /** A stage was submitted. */
   synchronized void submitted(Stage stage) {
-    if (!stage.stateful) {
+    if (!stage.stateful && !stage.ours) {
       others.begin(stage, isSet());
     }
   }

@@ -2,6 +2,8 @@ package io.streamjob.probe;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -27,13 +29,13 @@ final class Meter {
   private final Plans plans;
   private final Stages batchStages = new Stages();
   private final LinkedHashMap stages = new LinkedHashMap(); // Long -> Stage, the newest ones
-  private final HashMap groups = new HashMap(); // query id -> HashMap: String operator + partition -> Usage
-  private int groupCount;
+  private final HashMap groups = new HashMap(); // query id -> Groups
   private HashMap others = new HashMap(); // query id -> Long ms
   private HashMap executors = new HashMap(); // executor id -> Long ms
   private final HashMap runs = new HashMap(); // query id -> run id of its newest job, until that run ends
   private final ArrayDeque batches = new ArrayDeque();
-  private List left = new ArrayList();
+  private ArrayList left = new ArrayList();
+  private final long[] state = new long[Usage.STATE.length]; // of the task that is being charged
   private long failed;
   private long longestMs = -1L;
   private long longestTaskMs = -1L; // of a key group
@@ -57,10 +59,10 @@ final class Meter {
   /** A run of a query is over: what was used for a batch that never ended is no part of the next one. */
   private void abandon(String queryId) {
     plans.forgetQuery(queryId);
-    HashMap ofQuery = (HashMap) groups.get(queryId);
-    Iterator each = (ofQuery == null ? new HashMap() : ofQuery).values().iterator();
-    while (each.hasNext()) {
-      add(others, queryId, ((Usage) each.next()).abandon());
+    Groups ofQuery = (Groups) groups.get(queryId);
+    long busyMs = ofQuery == null ? 0L : ofQuery.abandon();
+    if (busyMs > 0L) {
+      add(others, queryId, busyMs);
     }
   }
 
@@ -100,6 +102,7 @@ final class Meter {
       return;
     }
     stage.firstEnds = new HashMap(); // its tasks have ended, and many stages are kept
+    stage.accumulators = null;
     Object from = Reflect.orNull(info.submissionTime());
     Object to = Reflect.orNull(info.completionTime());
     long wallMs = from == null || to == null ? 0L : ((Number) to).longValue() - ((Number) from).longValue();
@@ -135,6 +138,9 @@ final class Meter {
 
   /** Key groups whose task has ended where they are not wanted any more, since the last call; see Registrar.left. */
   synchronized List left() {
+    if (left.isEmpty()) {
+      return Collections.EMPTY_LIST; // as after nearly every task
+    }
     List groups = left;
     left = new ArrayList();
     return groups;
@@ -176,40 +182,56 @@ final class Meter {
 
   /** The operator whose key group the task is, -1 when it belongs to none. */
   private int charge(Stage stage, TaskInfo task, TaskMetrics metrics) {
-    long[] state = Usage.untold();
-    Plans.Metric named = null;
-    scala.collection.Iterator all = task.accumulables().iterator();
-    while (all.hasNext()) {
-      AccumulableInfo info = (AccumulableInfo) all.next();
-      Plans.Metric metric = plans.metric(info.id());
-      if (metric != null) {
-        named = metric;
-        if (metric.figure >= 0) {
-          state[metric.figure] = Math.max(0L, state[metric.figure]) + number(Reflect.orNull(info.update()));
-        }
-      }
-    }
+    Plans.Metric named = named(stage, task);
     if (named == null) {
       return -1;
     }
     int partition;
+    int partitions;
+    boolean moved;
+    String executor = task.executorId();
     synchronized (named.query) {
       Operator operator = named.query.operator(named.operator);
-      partition = operator == null ? -1 : stage.partition(task.partitionId(), operator.partitions);
+      partitions = operator == null ? 0 : operator.partitions;
+      partition = operator == null ? -1 : stage.partition(task.partitionId(), partitions);
       if (partition < 0) {
         return -1; // a coalesced stage: its tasks hold several key groups each
       }
-      if (operator.saw(partition, task.executorId(), metrics.executorRunTime())) {
+      moved = !executor.equals(operator.seen[partition]);
+      if (operator.saw(partition, executor, metrics.executorRunTime())) {
         left.add(new Object[] {named.query, operator, Integer.valueOf(partition), Long.valueOf(stage.batch + 1L)});
       }
     }
-    stage.firstTasks.put(Integer.valueOf(named.operator), Integer.valueOf(task.partitionId() - partition));
+    stage.starts(named.operator, task.partitionId() - partition);
+    Usage usage = usage(named.query.id, named.operator, partition, partitions);
     boolean first = isFirst(stage, task, metrics);
-    Usage usage = usage(named.query.id, named.operator + "\t" + partition);
     if (usage != null) {
-      usage.add(task.executorId(), metrics, state, first);
+      usage.add(executor, metrics, state, first, moved);
     }
     return named.operator;
+  }
+
+  /** Any of the task's accumulators that belong to an operator, null when none does; `state` gets what they tell of it. */
+  private Plans.Metric named(Stage stage, TaskInfo task) {
+    if (stage.accumulators == null) {
+      stage.accumulators = plans.accumulators(stage.queryId, stage.batch);
+    }
+    Plans.Metric named = null;
+    if (stage.accumulators != null) {
+      Arrays.fill(state, -1L);
+      scala.collection.Iterator all = task.accumulables().iterator();
+      while (all.hasNext()) {
+        AccumulableInfo info = (AccumulableInfo) all.next();
+        Plans.Metric metric = stage.accumulators.get(info.id());
+        if (metric != null) {
+          named = metric;
+          if (metric.figure >= 0) {
+            state[metric.figure] = Math.max(0L, state[metric.figure]) + number(Reflect.orNull(info.update()));
+          }
+        }
+      }
+    }
+    return named;
   }
 
   /**
@@ -225,38 +247,41 @@ final class Meter {
     return task.launchTime() < ended.longValue();
   }
 
-  private Usage usage(String queryId, String key) {
-    HashMap ofQuery = (HashMap) groups.get(queryId);
+  private Usage usage(String queryId, int operator, int partition, int partitions) {
+    Groups ofQuery = (Groups) groups.get(queryId);
     if (ofQuery == null) {
-      ofQuery = new HashMap();
+      ofQuery = new Groups();
       groups.put(queryId, ofQuery);
     }
-    Usage usage = (Usage) ofQuery.get(key);
-    if (usage == null && groupCount >= MOST_GROUPS) {
+    Usage usage = ofQuery.get(operator, partition);
+    if (usage == null && groupCount() >= MOST_GROUPS) {
       dropped++;
       return null;
     }
-    if (usage == null) {
-      usage = new Usage();
-      ofQuery.put(key, usage);
-      groupCount++;
+    return usage == null ? ofQuery.add(operator, partition, partitions) : usage;
+  }
+
+  private int groupCount() {
+    int count = 0;
+    Iterator each = groups.values().iterator();
+    while (each.hasNext()) {
+      count += ((Groups) each.next()).count();
     }
-    return usage;
+    return count;
   }
 
   private static long number(Object value) {
     return value instanceof Number ? ((Number) value).longValue() : 0L;
   }
 
-  /** A batch has ended, and all its tasks before it. */
-  synchronized void batch(String queryId, long number, long nowMs, String json) {
+  /** A batch has ended, and all its tasks before it; `line` says how it went. */
+  synchronized void batch(String queryId, long number, String line) {
     dropped += batchStages.closed(queryId, number);
-    HashMap ofQuery = (HashMap) groups.get(queryId);
-    Iterator each = (ofQuery == null ? new HashMap() : ofQuery).values().iterator();
-    while (each.hasNext()) {
-      ((Usage) each.next()).close();
+    Groups ofQuery = (Groups) groups.get(queryId);
+    if (ofQuery != null) {
+      ofQuery.close();
     }
-    batches.add("B\t" + nowMs + "\t" + json.replace('\n', ' '));
+    batches.add(line);
     if (batches.size() > MOST_BATCHES) {
       batches.poll();
       dropped++;
@@ -264,45 +289,29 @@ final class Meter {
   }
 
   /** Everything since the last call, and starts anew. */
-  synchronized void drain(StringBuilder out) {
+  synchronized void drain(Drained out) {
     Iterator queries = groups.entrySet().iterator();
     while (queries.hasNext()) {
       Map.Entry query = (Map.Entry) queries.next();
-      drain(out, (String) query.getKey(), (HashMap) query.getValue());
-      if (((HashMap) query.getValue()).isEmpty()) {
+      ((Groups) query.getValue()).drain((String) query.getKey(), out);
+      if (((Groups) query.getValue()).count() == 0) {
         queries.remove();
       }
     }
-    batchStages.drain(out);
-    sums(out, 'O', others);
-    sums(out, 'E', executors);
+    batchStages.drain(out.text);
+    sums(out.text, 'O', others);
+    sums(out.text, 'E', executors);
     while (!batches.isEmpty()) {
-      out.append(batches.poll()).append('\n');
+      out.text.append(batches.poll()).append('\n');
     }
-    out.append("F\t").append(failed).append("\t").append(longestMs).append('\t').append(dropped);
-    out.append('\t').append(longestTaskMs).append('\n');
+    out.text.append("F\t").append(failed).append("\t").append(longestMs).append('\t').append(dropped);
+    out.text.append('\t').append(longestTaskMs).append('\n');
     others = new HashMap();
     executors = new HashMap();
     failed = 0L;
     longestMs = -1L;
     longestTaskMs = -1L;
     dropped = 0L;
-  }
-
-  private void drain(StringBuilder out, String queryId, HashMap ofQuery) {
-    Iterator each = ofQuery.entrySet().iterator();
-    while (each.hasNext()) {
-      Map.Entry entry = (Map.Entry) each.next();
-      Usage usage = (Usage) entry.getValue();
-      if (usage.isFresh()) {
-        out.append("G\t").append(queryId).append('\t').append(entry.getKey()).append('\t');
-        usage.write(out);
-      }
-      if (!usage.isOpen()) {
-        each.remove();
-        groupCount--;
-      }
-    }
   }
 
   private static void sums(StringBuilder out, char kind, HashMap sums) {

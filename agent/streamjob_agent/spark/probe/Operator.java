@@ -18,6 +18,7 @@ final class Operator {
   final String[] wanted;
   final String[] seen;
   final boolean[] settled;
+  final String[] registered; // where the probe registered each since its newest task has ended, else null
   final boolean[] left; // a task of it has ended elsewhere since it was wanted where it is wanted now
   Object top; // the first stateful node of its stage, in the plan that was read last
   List recipes; // how this run's tasks open its stores, null until somebody asks
@@ -29,6 +30,7 @@ final class Operator {
     this.wanted = new String[partitions];
     this.seen = new String[partitions];
     this.settled = new boolean[partitions];
+    this.registered = new String[partitions];
     this.left = new boolean[partitions];
     this.work = new double[partitions];
   }
@@ -46,6 +48,7 @@ final class Operator {
     work[partition] = RECENT * work[partition] + busyMs;
     seen[partition] = executor;
     settled[partition] = executor.equals(wanted[partition]);
+    registered[partition] = null; // its store has told Spark that it is there
     boolean leaves = wanted[partition] != null && !settled[partition] && !left[partition];
     left[partition] |= leaves;
     return leaves;
@@ -59,6 +62,7 @@ final class Operator {
       }
       seen[p] = null;
       settled[p] = false;
+      registered[p] = null;
       left[p] = false;
     }
     forget();
@@ -70,9 +74,15 @@ final class Operator {
     recipes = null;
   }
 
-  /** Whether it runs elsewhere than where it is wanted, and no task of it has ended there since. */
-  boolean stays(int partition) {
-    return seen[partition] != null && !seen[partition].equals(wanted[partition]) && !left[partition];
+  /**
+   * The executor that its next task runs on before it moves: it is wanted elsewhere, and no task of it has ended since then.
+   * Null where it is where it should be, or on its way.
+   */
+  String stays(int partition) {
+    if (seen[partition] == null || seen[partition].equals(wanted[partition]) || left[partition]) {
+      return null;
+    }
+    return registered[partition] == null ? seen[partition] : registered[partition];
   }
 
   /** Where a group is or should be, null when nobody knows. */

@@ -2,10 +2,8 @@ package io.streamjob.probe;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.sql.execution.SparkPlan;
@@ -24,8 +22,7 @@ final class Plans {
   private final Registry registry;
   private final Registrar registrar;
   private final ConcurrentHashMap running;
-  private final HashMap metrics = new HashMap(); // Long accumulator id -> Metric
-  private final LinkedHashMap read = new LinkedHashMap(); // query id -> ArrayList of {Long batch, List of accumulators}
+  private final LinkedHashMap read = new LinkedHashMap(); // query id -> ArrayList of {Long batch, Accumulators}
 
   /** What one accumulator says. */
   static final class Metric {
@@ -40,8 +37,16 @@ final class Plans {
     this.running = running;
   }
 
-  Metric metric(long accumulator) {
-    return (Metric) metrics.get(Long.valueOf(accumulator));
+  /** Of a batch's plan, null where it was not read, or is forgotten. */
+  Accumulators accumulators(String queryId, long batch) {
+    ArrayList known = (ArrayList) read.get(queryId);
+    for (int i = 0; known != null && i < known.size(); i++) {
+      Object[] one = (Object[]) known.get(i);
+      if (((Long) one[0]).longValue() == batch) {
+        return (Accumulators) one[1];
+      }
+    }
+    return null;
   }
 
   /** On the query's thread while the batch is being planned: its plan may not be evaluated here, only noted. */
@@ -59,16 +64,10 @@ final class Plans {
 
   /** Called by the listener's thread at each job of a batch; the work is done once per batch. */
   void capture(String queryId, long batch) throws Exception {
-    Tracked query = registry.get(queryId);
-    ArrayList known = (ArrayList) read.get(queryId);
-    for (int i = 0; known != null && i < known.size(); i++) {
-      if (((Long) ((Object[]) known.get(i))[0]).longValue() == batch) {
-        return;
-      }
-    }
+    Tracked query = accumulators(queryId, batch) == null ? registry.get(queryId) : null;
     Object plan = query == null ? null : planOf(query, batch);
     if (plan != null) {
-      ArrayList accumulators = new ArrayList();
+      Accumulators accumulators = new Accumulators();
       TreeMap operators = new TreeMap();
       walk((SparkPlan) Reflect.call(plan, "executedPlan"), new Operator[1], query, operators, accumulators);
       remember(queryId, batch, accumulators);
@@ -95,33 +94,24 @@ final class Plans {
     return null;
   }
 
-  private void remember(String queryId, long batch, List accumulators) {
+  void remember(String queryId, long batch, Accumulators accumulators) {
     ArrayList known = (ArrayList) read.get(queryId);
     if (known == null) {
       known = new ArrayList();
       read.put(queryId, known);
       if (read.size() > QUERIES_KEPT) {
-        forgetQuery((String) read.keySet().iterator().next());
+        read.remove(read.keySet().iterator().next());
       }
     }
     known.add(new Object[] {Long.valueOf(batch), accumulators});
     if (known.size() > BATCHES_KEPT) {
-      forget((List) ((Object[]) known.remove(0))[1]);
+      known.remove(0);
     }
   }
 
   /** Its next batch is read anew, also one of a number that was read before: a new run begins with the old number. */
   void forgetQuery(String queryId) {
-    ArrayList known = (ArrayList) read.remove(queryId);
-    for (int i = 0; known != null && i < known.size(); i++) {
-      forget((List) ((Object[]) known.get(i))[1]);
-    }
-  }
-
-  private void forget(List accumulators) {
-    for (int i = 0; i < accumulators.size(); i++) {
-      metrics.remove(accumulators.get(i));
-    }
+    read.remove(queryId);
   }
 
   /**
@@ -129,7 +119,7 @@ final class Plans {
    * union's inputs have tasks of their own, unless all of them are partitioned alike (Spark 4.1 and newer): then one task
    * works on a partition of each.
    */
-  private void walk(SparkPlan node, Operator[] leader, Tracked query, TreeMap operators, List accumulators)
+  private void walk(SparkPlan node, Operator[] leader, Tracked query, TreeMap operators, Accumulators accumulators)
       throws Exception {
     Operator[] here = node instanceof Exchange ? new Operator[1] : leader;
     Object state = Reflect.has(node, "stateInfo") ? Reflect.orNull(Reflect.call(node, "stateInfo")) : null;
@@ -175,7 +165,7 @@ final class Plans {
     }
   }
 
-  private void addMetrics(SparkPlan node, Tracked query, int operator, List accumulators) {
+  private static void addMetrics(SparkPlan node, Tracked query, int operator, Accumulators accumulators) {
     scala.collection.Iterator all = node.metrics().iterator();
     while (all.hasNext()) {
       Tuple2 entry = (Tuple2) all.next();
@@ -183,9 +173,7 @@ final class Plans {
       metric.query = query;
       metric.operator = operator;
       metric.figure = Arrays.asList(Usage.STATE).indexOf(entry._1());
-      Long id = Long.valueOf(((SQLMetric) entry._2()).id());
-      metrics.put(id, metric);
-      accumulators.add(id);
+      accumulators.put(((SQLMetric) entry._2()).id(), metric);
     }
   }
 

@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 
-/** What the Python side calls. Every answer is one text: a call through py4j costs more than its work. */
+/** What the Python side calls. Every answer is one text, or one of bytes: a call through py4j costs more than its work. */
 public final class Probe implements AutoCloseable {
   private SparkContext context;
   private StateStoreCoordinatorRef coordinator;
@@ -105,14 +105,15 @@ public final class Probe implements AutoCloseable {
     }
   }
 
-  public String drain() {
-    StringBuilder out = new StringBuilder();
+  /** Text and rows, see Drained. */
+  public byte[] drain() throws Exception {
+    Drained out = new Drained();
     meter.drain(out);
     List queries = registry.all();
     for (int i = 0; i < queries.size(); i++) {
-      ((Tracked) queries.get(i)).writeGiven(out);
+      ((Tracked) queries.get(i)).writeGiven(out.text);
     }
-    return out.toString();
+    return out.bytes();
   }
 
   /** Live executors and active queries. */
@@ -136,7 +137,7 @@ public final class Probe implements AutoCloseable {
     out.append("T\thook_ns\t").append(hook.nanos.get()).append("\nT\tlistener_ns\t").append(core.nanos.get());
     out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(registrar.registered.get());
     out.append("\nT\tguarded\t").append(registrar.guarded.get());
-    out.append("\nT\tahead\t").append(ahead.asked.get());
+    out.append("\nT\tahead\t").append(ahead.asked.get()).append("\nT\tastray\t").append(ahead.astray.get());
     out.append("\nT\tsessions\t").append(sessions.count()).append('\n');
     return out.toString();
   }
@@ -161,6 +162,7 @@ public final class Probe implements AutoCloseable {
       }
     }
     registrar.register(query);
+    registrar.prepare(query);
   }
 
   /** Lines "operator, then ranks of partitions 0..": groups of one rank shared an executor of an earlier driver. */

@@ -2,13 +2,15 @@ package io.streamjob.probe;
 
 import java.lang.reflect.Field;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.Dependency;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.exchange.Exchange;
 
-/** What the tasks of a stage open their stores by, read from the RDDs that the query's plan makes: no job runs for it. */
+/** What the tasks of a stage open their stores by, read from the query's plan and the RDDs that it makes: no job runs for it. */
 final class Recipes {
   private static final String[] PARTS = {
     "keySchema", "valueSchema", "keyStateEncoderSpec", "stateSchemaBroadcast", "useColumnFamilies", null, null,
@@ -18,18 +20,49 @@ final class Recipes {
   private Recipes() {
   }
 
-  /** {Long operator id, Object[] recipe} of each store that an RDD of the stage writes; a join's stores are opened otherwise. */
+  /** A Recipe for each store that the stage writes; `top` is the first stateful node of it. */
   static List of(SparkPlan top) throws Exception {
     ArrayList found = new ArrayList();
     collect(top.execute(), found);
+    Iterator nodes = nodes(top).iterator();
+    while (nodes.hasNext()) {
+      SparkPlan node = (SparkPlan) nodes.next();
+      if (node.getClass().getSimpleName().startsWith("StreamingSymmetricHashJoin")) {
+        JoinRecipes.add(node, found);
+      }
+    }
     return found;
+  }
+
+  /** The plan's nodes that run in the same tasks, from this one on. */
+  static List nodes(SparkPlan top) {
+    ArrayList nodes = new ArrayList();
+    nodes.add(top);
+    for (int i = 0; i < nodes.size(); i++) {
+      scala.collection.Iterator children = ((SparkPlan) nodes.get(i)).children().iterator();
+      while (children.hasNext()) {
+        Object child = children.next();
+        if (!(child instanceof Exchange)) {
+          nodes.add(child);
+        }
+      }
+    }
+    return nodes;
   }
 
   private static void collect(RDD rdd, List found) throws Exception {
     if ("StateStoreRDD".equals(rdd.getClass().getSimpleName())) {
-      Object[] recipe = recipe(rdd);
-      if (recipe != null) {
-        found.add(new Object[] {part(rdd.getClass().getSuperclass(), rdd, "operatorId"), recipe});
+      Object[] parts = new Object[PARTS.length];
+      for (int i = 0; i < PARTS.length; i++) {
+        parts[i] = PARTS[i] == null ? null : part(rdd.getClass(), rdd, PARTS[i]);
+      }
+      Object conf = Reflect.call(rdd, "storeConf");
+      parts[5] = conf;
+      parts[6] = Reflect.call(rdd, "hadoopConfBroadcast");
+      // A store of column families that was opened to be read first was seen to fail when its task opened it to write.
+      if (staysOpen(conf) && !Boolean.TRUE.equals(parts[4])) {
+        long operator = ((Long) part(rdd.getClass().getSuperclass(), rdd, "operatorId")).longValue();
+        found.add(new Recipe(operator, "default", 0, named(conf), parts));
       }
     }
     scala.collection.Iterator each = rdd.dependencies().iterator();
@@ -41,20 +74,14 @@ final class Recipes {
     }
   }
 
-  /** Null where versions of the store have names that only its newest task knows, or where no store stays open. */
-  private static Object[] recipe(RDD rdd) throws Exception {
-    Object conf = Reflect.call(rdd, "storeConf");
-    if (((Boolean) Reflect.call(conf, "enableStateStoreCheckpointIds")).booleanValue()
-        || ((Boolean) Reflect.call(conf, "unloadOnCommit")).booleanValue()) {
-      return null;
-    }
-    Object[] recipe = new Object[PARTS.length];
-    for (int i = 0; i < PARTS.length; i++) {
-      recipe[i] = PARTS[i] == null ? null : part(rdd.getClass(), rdd, PARTS[i]);
-    }
-    recipe[5] = conf;
-    recipe[6] = Reflect.call(rdd, "hadoopConfBroadcast");
-    return recipe;
+  /** Whether a store is kept after its commit. */
+  static boolean staysOpen(Object conf) throws Exception {
+    return !((Boolean) Reflect.call(conf, "unloadOnCommit")).booleanValue();
+  }
+
+  /** Whether versions have names that only their own tasks choose. */
+  static boolean named(Object conf) throws Exception {
+    return ((Boolean) Reflect.call(conf, "enableStateStoreCheckpointIds")).booleanValue();
   }
 
   private static Object part(Class type, Object of, String name) throws Exception {

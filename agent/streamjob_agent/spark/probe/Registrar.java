@@ -1,6 +1,7 @@
 package io.streamjob.probe;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.UUID;
@@ -141,6 +142,30 @@ final class Registrar {
     }
   }
 
+  /** A batch of a query begins, or its run is over: none of that number or a later one comes. */
+  void begins(UUID run, long batch) {
+    ahead.begins(run, batch);
+  }
+
+  /** Groups that will move after their next task are told of; not on the query's own thread, nor on the listener's. */
+  void prepare(Tracked query) {
+    HashSet operators = new HashSet();
+    HashSet executors = new HashSet();
+    synchronized (query) {
+      Iterator each = on && query.active && ahead.serves(query) ? query.operators.values().iterator() : operators.iterator();
+      while (each.hasNext()) {
+        Operator operator = (Operator) each.next();
+        for (int p = 0; p < operator.partitions; p++) {
+          if (operator.stays(p) != null) {
+            operators.add(operator);
+            executors.add(operator.wanted[p]);
+          }
+        }
+      }
+    }
+    ahead.prepare(query, operators, executors);
+  }
+
   /** Those whose task has ended elsewhere in the batch that runs; each is {Tracked, Operator, partition, version}. */
   void left(List groups) {
     for (int i = 0; on && i < groups.size(); i++) {
@@ -159,7 +184,8 @@ final class Registrar {
   private void collect(Operator operator, List work, boolean ahead) {
     for (int p = 0; p < operator.partitions; p++) {
       String wanted = operator.wanted[p];
-      boolean waits = ahead && operator.stays(p) && fleet.host(operator.seen[p]) != null;
+      String stays = ahead ? operator.stays(p) : null;
+      boolean waits = stays != null && fleet.host(stays) != null;
       if (wanted != null && !operator.settled[p] && !waits && fleet.host(wanted) != null) {
         work.add(new Object[] {operator, Integer.valueOf(p), wanted});
       }
@@ -188,6 +214,7 @@ final class Registrar {
       StateStoreId storeId = new StateStoreId(root, id, partition, (String) store[1]);
       coordinator.reportActiveInstance(new StateStoreProviderId(storeId, run), host, executor, NOTHING);
       registered.incrementAndGet();
+      operator.registered[partition] = executor;
     }
   }
 }

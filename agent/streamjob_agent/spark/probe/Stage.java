@@ -14,6 +14,7 @@ final class Stage {
   final int id;
   final int attempt;
   final boolean stateful; // its tasks open stores of state
+  final boolean ours; // it opens stores ahead
   final String queryId;
   final long batch;
   final int shuffle;
@@ -22,12 +23,14 @@ final class Stage {
   final TreeMap firstTasks = new TreeMap(); // Integer operator -> Integer: the stage's task that is its partition 0
   HashMap firstEnds = new HashMap(); // executor id -> Long ms, before which its first task did not end
   Stages.Node node; // null where nobody counts it
+  Accumulators accumulators; // of its batch's plan, null until a task has asked
   private final int[] cuts; // the first task of each input, then the number of tasks
 
   Stage(StageInfo info, Properties properties) {
     id = info.stageId();
     attempt = info.attemptNumber();
     stateful = stateful(info);
+    ours = properties != null && properties.getProperty(Ahead.OURS) != null;
     queryId = properties == null ? null : properties.getProperty(Hook.QUERY);
     String number = properties == null ? null : properties.getProperty(Hook.BATCH);
     batch = number == null ? -1L : Long.parseLong(number);
@@ -48,6 +51,14 @@ final class Stage {
       }
     }
     return false;
+  }
+
+  /** Notes which of its tasks is an operator's partition 0. */
+  void starts(int operator, int task) {
+    Integer name = Integer.valueOf(operator);
+    if (!firstTasks.containsKey(name)) {
+      firstTasks.put(name, Integer.valueOf(task));
+    }
   }
 
   /** Ms from the stage's submission to the launch of one of its tasks: for want of a slot, or of the right executor. */

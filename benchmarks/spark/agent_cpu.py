@@ -1,0 +1,121 @@
+"""What the agent costs its driver in CPU time a batch, by thread: versions of the agent side by side, in turns.
+
+    python benchmarks/spark/agent_cpu.py [--agents now=agent,before=/another/checkout/agent] [--partitions 200]
+        [--rounds 3] [--runs 1] [--batches 24] [--warm 8] [--out out/benchmarks]
+
+The job of overhead.py, 2 x PARTITIONS key groups. Counted after batch WARM, since classes are loaded and compiled
+before: all threads of Python but the job's own, the probe's queue of Spark's listener bus, and the threads that answer
+the agent's calls. Nobody reads the agent's page meanwhile: what a page costs says agent_exporter.py. What the probe
+does on the query's own thread is not in it. Each finished run is appended to OUT/agent_cpu.jsonl.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+import numpy as np
+from overhead import settings
+from runs import HERE, scratch, stamp
+
+LONGEST_S = 540.0
+RUNS = "agent_cpu.jsonl"
+PARTS = ("python", "listener", "calls")
+
+
+def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float]:
+    """Milliseconds of CPU time a batch, by part."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="agent-cpu-", dir=scratch()))
+    try:
+        config = folder / "config.json"
+        paths = {name: str(folder / name) for name in ("checkpoint", "progress", "cpu")}
+        config.write_text(json.dumps({**paths, "batches": batches, "warm": warm}))
+        _finish(agent, partitions, folder, config)
+        early, late = json.loads((folder / "cpu").read_text())
+        return parts_ms(early, late)
+    except (OSError, ValueError) as error:
+        raise RuntimeError(f"the job did not end well: {(folder / 'log').read_text()[-2000:]}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _finish(agent: str, partitions: int, folder: pathlib.Path, config: pathlib.Path) -> None:
+    env = {
+        **os.environ,
+        "PYTHONPATH": agent,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_SUBMIT_ARGS": settings(partitions),
+        "STREAMJOB_AGENT_ADDRESS_FILE": str(folder / "address"),
+        "STREAMJOB_AGENT_STATE_DIR": str(folder / "state"),
+    }
+    command = [sys.executable, "-m", "streamjob_agent", "run", str(HERE / "chain_job.py"), str(config)]
+    with open(folder / "log", "wb") as log:
+        process = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
+        try:
+            process.wait(LONGEST_S)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def parts_ms(early: dict[str, Any], late: dict[str, Any]) -> dict[str, float]:
+    """What was spent between two counts, milliseconds a batch; a thread that began meanwhile counts from 0."""
+    batches = late["batch"] - early["batch"]
+    spent = {name: late["jvm_s"][name] - early["jvm_s"].get(name, 0.0) for name in late["jvm_s"]}
+    seconds = {
+        "python": late["python_s"] - early["python_s"],
+        "listener": sum(one for name, one in spent.items() if name.startswith("spark-listener-group-streamjob")),
+        "calls": sum(one for name, one in spent.items() if name.startswith("Thread-")),
+    }
+    return {part: 1000.0 * seconds[part] / batches for part in PARTS}
+
+
+def main() -> None:
+    """Run what is missing, and report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--agents", default="now=agent")
+    parser.add_argument("--partitions", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=1000, help="most runs in this call")
+    parser.add_argument("--batches", type=int, default=24)
+    parser.add_argument("--warm", type=int, default=8)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    path = args.out / RUNS
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    agents = dict(one.split("=", 1) for one in args.agents.split(","))
+    done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    have = {(one["agent"], one["partitions"], one["round"]) for one in done}
+    turns = [(turn, name) for turn in range(args.rounds) for name in (agents if turn % 2 == 0 else reversed(agents))]
+    for turn, name in [one for one in turns if (one[1], args.partitions, one[0]) not in have][: args.runs]:
+        found = run(str(pathlib.Path(agents[name]).resolve()), args.partitions, args.batches, args.warm)
+        done.append(
+            {"agent": name, "partitions": args.partitions, "round": turn, "warm": args.warm, "at": stamp(), **found}
+        )
+        with path.open("a") as file:
+            file.write(json.dumps(done[-1]) + "\n")
+    report(done)
+
+
+def report(done: list[dict[str, Any]]) -> None:
+    """The table in Markdown: medians over rounds."""
+    print(f"| agent | key groups | {' | '.join(f'{part}, ms' for part in PARTS)} | together | rounds |")
+    print("|---|---|---|---|---|---|---|")
+    for agent, partitions in sorted({(one["agent"], one["partitions"]) for one in done}):
+        rows = [one for one in done if (one["agent"], one["partitions"]) == (agent, partitions)]
+        cells = [f"{np.median([one[part] for one in rows]):.1f}" for part in PARTS]
+        together = np.median([sum(one[part] for part in PARTS) for one in rows])
+        print(f"| {agent} | {2 * partitions} | {' | '.join(cells)} | {together:.1f} | {len(rows)} |")
+
+
+if __name__ == "__main__":
+    main()
