@@ -123,7 +123,7 @@ def _from_document(path: Path) -> Moment:
 
 def _trouble(snapshot: Snapshot) -> str | None:
     """What makes planning on a snapshot impossible, None when nothing does. The load model checks the rest."""
-    troubles = (_lengths, _traffic, _stages, _memory, _fleet, _numbers)
+    troubles = (_lengths, _busy, _traffic, _stages, _memory, _fleet, _numbers)
     return next((trouble for look in troubles for trouble in look(snapshot)), None)
 
 
@@ -140,6 +140,12 @@ def _lengths(snapshot: Snapshot) -> Iterator[str]:
     trouble = None if snapshot.series is None else snapshot.series.trouble(n_groups)
     if trouble is not None:
         yield f"series: {trouble}"
+
+
+def _busy(snapshot: Snapshot) -> Iterator[str]:
+    """Loads may go by the means of earlier windows, which would hide it from the load model."""
+    if not bool(np.isfinite(snapshot.busy_s).all() and (snapshot.busy_s >= 0).all()):
+        yield "busy_s: every value must be a finite number of 0 or more"
 
 
 def _count(shape: tuple[int, ...]) -> str:

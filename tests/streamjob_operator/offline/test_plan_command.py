@@ -111,4 +111,4 @@ def test_a_snapshot_that_makes_no_model_is_a_sentence(uneven: Path) -> None:
     uneven.write_text(uneven.read_text().replace('"busy_s":[2.0', '"busy_s":[-2.0'))
     result = plan("--from", uneven)
     assert result.exit_code == 2
-    assert "load: every value must be a finite number of 0 or more." in result.output
+    assert "busy_s: every value must be a finite number of 0 or more." in result.output
