@@ -6,7 +6,6 @@ import collections
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -176,39 +175,6 @@ def test_a_stage_that_runs_again_or_a_batch_that_fails_finds_a_version_too_new_a
     query = start_counts(far_stream, twice)
     far_stream.write()
     assert watch.run(query) == wanted
-    query.stop()
-    assert collected.rows == far_stream.expected()
-    assert "ahead" not in watch.bridge.diagnostics()[0]
-
-
-def test_an_executor_that_is_lost_while_stores_are_opened_there_costs_no_row(
-    watch: Any, far_stream: Any, collected: Any
-) -> None:
-    needs_ahead(watch)
-    first, second, target = watch.executors()
-    far_stream.write()
-    query = start_counts(far_stream, collected)
-    seen = watch.run(query)
-    for _ in range(2):
-        watch.move_all(query, {key: (first, second)[key.partition % 2] for key in seen})
-        far_stream.write()
-        seen = watch.run(query)
-    assert target.executor_id not in seen.values()
-
-    before = ahead(watch)
-    watch.move_all(query, dict.fromkeys(seen, target))
-    os.kill(watch.cluster._pid(target.executor_id), signal.SIGSTOP)  # it takes tasks, and nothing comes of them
-    far_stream.write()
-    assert watch.run(query) == seen
-    assert ahead(watch) == before + len(seen)
-    assert {owner for _, owner in homes(watch, query)} == {target.executor_id}
-    watch.cluster.kill(target.executor_id)
-    watch.cluster.wait_for_executors(3)
-    far_stream.write()
-    after = watch.run(query)
-    assert target.executor_id not in after.values()
-    far_stream.write(files=2)
-    watch.run(query)
     query.stop()
     assert collected.rows == far_stream.expected()
     assert "ahead" not in watch.bridge.diagnostics()[0]
