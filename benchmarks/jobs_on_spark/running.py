@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 import pathlib
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
+from benchmarks.children import child
 from benchmarks.jobs_on_spark import systems, told, waits
 from benchmarks.jobs_on_spark.figures import figures
 from benchmarks.jobs_on_spark.machine import Meter, loop_s
@@ -147,7 +145,8 @@ Command = tuple[list[str], dict[str, str]]
 def _through(piece: Piece, job: Job, command: Command, folder: pathlib.Path) -> Meter:
     """Run it until every query has taken in all there is."""
     (folder / "events").mkdir()
-    with _started(command, folder) as process:
+    words, env = command
+    with child(words, folder / "log", env=env, grace_s=25.0, cwd=ROOT) as process:
         meter, until_s = Meter(process.pid), time.monotonic() + LIMIT_S
         checkpoints = [folder / "run" / "checkpoint" / query.name for query in job.queries]
         last, since_s = [(0, 0)] * len(checkpoints), time.monotonic()
@@ -169,23 +168,6 @@ def _through(piece: Piece, job: Job, command: Command, folder: pathlib.Path) -> 
 def _last_words(folder: pathlib.Path) -> str:
     logs = (folder / "log", folder / "out" / "driver.log")
     return "\n".join(one.read_text(encoding="utf-8", errors="replace")[-2000:] for one in logs if one.exists())
-
-
-@contextlib.contextmanager
-def _started(command: Command, folder: pathlib.Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The process; whatever happens, nothing that it started lives on."""
-    words, env = command
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(words, env=env, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
-    try:
-        yield process
-    finally:
-        process.terminate()  # StreamJob ends the job that it started, which has a process group of its own
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(25.0)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 def _command(piece: Piece, given: pathlib.Path, folder: pathlib.Path, jar: pathlib.Path) -> Command:

@@ -9,8 +9,6 @@ import json
 import os
 import pathlib
 import shlex
-import signal
-import subprocess
 import sys
 import threading
 import time
@@ -18,6 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
+from benchmarks.children import child, exit_code
 from benchmarks.nodes import talk
 from benchmarks.nodes.driver import MADE
 from benchmarks.nodes.events import Task, read_tasks
@@ -107,7 +106,9 @@ def run(fleet: Fleet, case: Case, system: str, folder: pathlib.Path) -> Ran:
     if case.job not in talk.SHAPES:
         feed.publish_all(find(case.job), folder / "input", case.seed, case.rows, case.batches)
     with sampled(len(fleet.sites)) as wires:
-        code = _finish(_command(fleet, case, system, folder), _environment(fleet, case, system, folder), folder / "log")
+        words, env = _command(fleet, case, system, folder), _environment(fleet, case, system, folder)
+        with child(words, folder / "log", env=env, grace_s=15.0) as process:
+            code = exit_code(process, LIMIT_S)
     if not (folder / "progress.json").exists():
         raise RuntimeError(f"{case.job} by {system}: exit {code}\n{_tail(folder)}")
     return _ran(case, folder, wires)
@@ -183,22 +184,6 @@ def _environment(fleet: Fleet, case: Case, system: str, folder: pathlib.Path) ->
         settings = [word for pair in spark_conf(fleet, case, folder).items() for word in ("--conf", "=".join(pair))]
         added["PYSPARK_SUBMIT_ARGS"] = shlex.join([*settings, "pyspark-shell"])
     return {**os.environ, **added}
-
-
-def _finish(command: list[str], env: dict[str, str], log: pathlib.Path) -> int | None:
-    """Exit code, None when it was too slow; what it started ends with it."""
-    with log.open("w") as out:
-        process = subprocess.Popen(command, env=env, stdout=out, stderr=out, start_new_session=True)
-    try:
-        return process.wait(LIMIT_S)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        process.terminate()  # StreamJob ends the job that it started, which has a process group of its own
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(15.0)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 @contextlib.contextmanager

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import os
 import pathlib
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,6 +15,10 @@ from typing import Any
 
 import numpy as np
 import yaml
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))  # benchmarks are in no wheel
+
+from benchmarks.children import child, exit_code
 from cases import Case
 from cycles import cycles_of
 from placements import Placed, placed_over_bound
@@ -143,27 +144,11 @@ def _run(case: Case, system: str, folder: pathlib.Path, timeout_s: float) -> lis
     paths = {"checkpoint": str(folder / "checkpoint"), "progress": str(progress)}
     config.write_text(json.dumps({**case.config(), **paths}))
     command, env = _command(case, system, folder, config)
-    with throttled(case.slow, progress):
-        code = _finish(command, env, folder / "log", timeout_s)
+    with throttled(case.slow, progress), child(command, folder / "log", env=env, grace_s=15.0) as process:
+        code = exit_code(process, timeout_s)
     if not progress.exists() or len(lines := progress.read_text().splitlines()) < case.batches:
         raise RuntimeError(f"{system} {case}: exit {code}\n{(folder / 'log').read_text()[-3000:]}")
     return [json.loads(line) for line in lines]
-
-
-def _finish(command: list[str], env: dict[str, str], log: pathlib.Path, timeout_s: float) -> int | None:
-    """Exit code of a command, None when it was too slow; whatever happens, nothing that it started lives on."""
-    with log.open("w") as out:
-        process = subprocess.Popen(command, env=env, stdout=out, stderr=out, start_new_session=True)
-    try:
-        return process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        process.terminate()  # StreamJob ends the job that it started, which has a process group of its own
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(15.0)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _command(case: Case, system: str, folder: pathlib.Path, config: pathlib.Path) -> tuple[list[str], dict[str, str]]:
