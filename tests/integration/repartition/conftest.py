@@ -14,8 +14,9 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def spark(jvm: None) -> Iterator[Any]:
+    """Stopped after the last test of a file: a session that went on would be the one that tests of other rooms get."""
     from pyspark.sql import SparkSession
 
     conf = {
