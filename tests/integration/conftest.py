@@ -133,15 +133,7 @@ class Collected:
 
 
 @pytest.fixture(scope="session")
-def jvm() -> None:
-    """The process's JVM, begun without settings: those that it begins with are defaults of each later session."""
-    from pyspark import SparkContext
-
-    SparkContext._ensure_initialized()
-
-
-@pytest.fixture(scope="session")
-def spark_cluster(jvm: None) -> Iterator[SparkCluster]:
+def spark_cluster() -> Iterator[SparkCluster]:
     """local-cluster[3,1,1024] with the agent's recommended settings and eight state partitions."""
     from pyspark.sql import SparkSession
 

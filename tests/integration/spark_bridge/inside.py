@@ -25,6 +25,17 @@ def swap(target: Any, name: str, value: Any) -> Any:
     return before
 
 
+def call(session: Any, target: Any, name: str, *arguments: Any) -> Any:
+    """What a method returns that others may not call; Python's integers arrive as the Java type that they fit in."""
+    found = next(one for one in target.getClass().getDeclaredMethods() if one.getName() == name)
+    found.setAccessible(True)
+    context = session.sparkContext
+    passed = context._gateway.new_array(context._jvm.java.lang.Object, len(arguments))
+    for at, argument in enumerate(arguments):
+        passed[at] = argument
+    return found.invoke(target, passed)
+
+
 def compiled(session: Any, name: str) -> Any:
     """A new object of the Java class that lies beside this file, `name.java`, without a package."""
     jvm, gateway = session.sparkContext._jvm, session.sparkContext._gateway

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from inside import compiled, field, swap
+from inside import call, compiled, field, swap
 from pyspark.sql import functions as F
 
 from streamjob_agent.spark import connect
@@ -141,18 +141,16 @@ def snapshot(folder: pathlib.Path, version: int) -> None:
 def test_of_a_stores_snapshots_only_the_newest_is_remembered(watch: Any, tmp_path: pathlib.Path) -> None:
     """The names of hundreds of files each, in a driver that runs for months."""
     sizes = field(watch.bridge._probe, "sizes")
-    of = next(one for one in sizes.getClass().getDeclaredMethods() if one.getName() == "of")
-    of.setAccessible(True)
     context = watch.cluster.session.sparkContext
     jvm, read = context._jvm, list[int]()
     for version in (1, 2, 3):
         snapshot(tmp_path / "0" / "0", version)
-        arguments = context._gateway.new_array(jvm.java.lang.Object, 5)
         late = jvm.java.lang.System.nanoTime() + 600 * 10**9
-        for at, value in enumerate((context._jsc.hadoopConfiguration(), str(tmp_path), 0, 1)):
-            arguments[at] = value if at != 2 else jvm.java.lang.Long(0)
-        arguments[4] = late
-        read.append(of.invoke(sizes, arguments)[0] - (tmp_path / "0" / "0" / f"{version}.zip").stat().st_size)
+        operator = jvm.java.lang.Long(0)
+        found = call(
+            watch.cluster.session, sizes, "of", context._jsc.hadoopConfiguration(), str(tmp_path), operator, 1, late
+        )
+        read.append(found[0] - (tmp_path / "0" / "0" / f"{version}.zip").stat().st_size)
     assert read == [1000, 2000, 3000]
     kept = [one for one in field(sizes, "snapshots").keySet() if str(tmp_path) in str(one)]
     assert len(kept) == 1
@@ -268,6 +266,44 @@ def test_a_query_that_nobody_told_of_is_placed_once_spark_says_that_it_has_start
     assert collected.rows == file_stream.expected()
 
 
+def test_a_query_whose_stop_came_just_before_the_gate_is_held_there_no_longer(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    """The stop's interrupt was lost on the way, and who stops waits for the query's thread without a limit."""
+    session, gate = watch.cluster.session, field(field(watch.bridge._probe, "stopper"), "gate")
+    running = field(watch.bridge._probe, "running")
+    id_of = session.sparkContext._jvm.java.util.UUID.fromString
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    watch.run(query)
+    execution, over = running.get(id_of(query.id)), watch.cluster.wait_until
+    query.stop()
+    terminated = _state(execution).get()
+
+    file_stream.write()
+    call(session, gate, "close", session.sparkContext._jvm.java.lang.Long(600_000))
+    try:
+        query = start_counts(file_stream, collected)
+        over(lambda: call(session, gate, "holds", query.id), "it is held")
+        _state(running.get(id_of(query.id))).set(terminated)
+        over(lambda: not running.containsKey(id_of(query.id)), "its thread has ended")
+        assert query.exception() is None
+    finally:
+        swap(gate, "closed", False)
+    watch.run(start_counts(file_stream, collected))
+    assert collected.rows == file_stream.expected()
+
+
+def _state(execution: Any) -> Any:
+    """Spark's own word for whether a query goes on."""
+    kind = execution.getClass()
+    while kind.getSimpleName() != "StreamExecution":
+        kind = kind.getSuperclass()
+    found = kind.getDeclaredField("state")
+    found.setAccessible(True)
+    return found.get(execution)
+
+
 def test_the_traffic_of_a_batch_is_read_without_the_monitor_that_the_next_batch_waits_for(
     watch: Any, file_stream: Any
 ) -> None:
@@ -292,12 +328,7 @@ def test_sums_that_nobody_fetches_stay_bounded(watch: Any) -> None:
     others = field(meter, "others")
     for number in range(1000):
         others.put(f"query-{number}", 1)
-    add = next(one for one in meter.getClass().getDeclaredMethods() if one.getName() == "add")
-    add.setAccessible(True)
-    jvm = watch.cluster.session.sparkContext._jvm
-    arguments = watch.cluster.session.sparkContext._gateway.new_array(jvm.java.lang.Object, 3)
-    arguments[0], arguments[1], arguments[2] = others, "one more", 5
-    add.invoke(meter, arguments)
+    call(watch.cluster.session, meter, "add", others, "one more", 5)
     assert others.size() == 1000
     assert watch.bridge.drain().dropped == 1
 

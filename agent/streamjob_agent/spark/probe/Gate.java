@@ -21,20 +21,38 @@ final class Gate {
     return held.contains(queryId);
   }
 
-  /** Called on the query's own thread; an interrupt, which is how a query is stopped, ends it as Spark expects. */
-  void pass(String queryId) {
+  /**
+   * Called on the query's own thread; a stop ends it as Spark expects. Its interrupt may have come just before and been
+   * lost in somebody's library, and whoever stops waits for the thread: that the query is over is looked at as well.
+   */
+  void pass(String queryId, Object execution) {
     if (!closed) {
       return;
     }
     held.add(queryId);
     try {
       while (closed && System.nanoTime() - opensAt < 0L) {
+        if (over(execution)) {
+          throw stopped();
+        }
         Thread.sleep(LOOK_MS);
       }
-    } catch (InterruptedException stopped) {
-      throw new UncheckedIOException(new InterruptedIOException("stopped between two batches"));
+    } catch (InterruptedException interrupted) {
+      throw stopped();
     } finally {
       held.remove(queryId);
     }
+  }
+
+  private static boolean over(Object execution) {
+    try {
+      return !((Boolean) Reflect.call(execution, "isActive")).booleanValue();
+    } catch (Exception unknown) {
+      return false; // then the interrupt alone tells
+    }
+  }
+
+  private static UncheckedIOException stopped() {
+    return new UncheckedIOException(new InterruptedIOException("stopped between two batches"));
   }
 }

@@ -39,31 +39,32 @@ public final class Hook extends Rule {
   }
 
   public TreeNode apply(TreeNode plan) {
-    String begins = null;
+    String id = null;
+    Object begins = null;
     try {
-      String id = open ? context.getLocalProperty(QUERY) : null;
-      begins = id != null && planning(id) ? id : null;
+      id = open ? context.getLocalProperty(QUERY) : null;
+      begins = id != null ? planning(id) : null;
     } catch (Throwable fault) {
       faults.caught("hook", fault);
     }
     if (begins != null) {
-      gate.pass(begins);
+      gate.pass(id, begins);
     }
     return plan;
   }
 
-  /** Whether a batch begins; false for what else the query's thread plans, such as the job's own code in the batch. */
-  private boolean planning(String id) throws Exception {
+  /** The execution whose batch begins; null for what else its thread plans, such as the job's own code in the batch. */
+  private Object planning(String id) throws Exception {
     long from = System.nanoTime();
     Tracked query = registry.get(id);
     Object execution = running.get(UUID.fromString(id));
     if (query == null || execution == null) {
-      return false;
+      return null;
     }
     String number = context.getLocalProperty(BATCH);
     String batch = query.runId + " " + number;
     if (!query.begins(batch)) {
-      return false;
+      return null;
     }
     if (number != null) {
       registrar.begins(query.runId, Long.parseLong(number));
@@ -76,6 +77,6 @@ public final class Hook extends Rule {
     }
     batches.incrementAndGet();
     nanos.addAndGet(System.nanoTime() - from);
-    return true;
+    return execution;
   }
 }
