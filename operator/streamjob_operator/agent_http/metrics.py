@@ -12,6 +12,7 @@ from streamjob_operator.measure.batches import series_of, totals_of
 from streamjob_operator.measure.joining import join
 from streamjob_operator.measure.page import Page, parse_pages
 from streamjob_operator.measure.query_pages import QueryPages, holders
+from streamjob_operator.measure.room import Room
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.values import Snapshot
 from streamjob_operator.waking.cadence import Seen
@@ -23,20 +24,34 @@ UNATTACHED = ("NotAttached", "SparkConnectClient", "Attaching", "AttachFailed")
 SCRAPE_COST_RATIO = 20.0
 """The pause between two scrapes is at least this times what a scrape takes, so that large jobs are read less often."""
 
+FEW_PAGES = (
+    "The agent's pages are too large to keep all of them: windows may be longer than balancing.statisticsPeriod, and "
+    "what was before them is known in part."
+)
+
 
 class AgentMetrics:
     """Scrapes about every second; use as a context manager, or call :meth:`scrape` by hand.
 
-    `together`: all queries of the driver are one snapshot; else it is of the one with most key groups.
+    `together`: all queries of the driver are one snapshot; else it is of the one with most key groups. `room` bounds
+    what is kept of the pages, together with those of other agents.
     """
 
     def __init__(
-        self, client: AgentClient, window_s: float, clock: Callable[[], float] = time.time, *, together: bool = False
+        self,
+        client: AgentClient,
+        window_s: float,
+        clock: Callable[[], float] = time.time,
+        *,
+        together: bool = False,
+        room: Room | None = None,
     ) -> None:
         self._client = client
         self._clock = clock
         self._together = together
-        self._horizon_s = _horizon_s(window_s)
+        self._room = Room() if room is None else room
+        self._thinned_at_s: float | None = None
+        self._window_s = window_s
         self._queries: dict[str, QueryPages] = {}
         self._lock = threading.Lock()
         self._pause_s = SCRAPE_S
@@ -71,6 +86,12 @@ class AgentMetrics:
         """What was seen last, without asking the agent."""
         return self._seen
 
+    @property
+    def note(self) -> str | None:
+        """What a person should know of measurements that are there: pages had to go lately."""
+        lately_s = self._clock() - _horizon_s(self._window_s)
+        return FEW_PAGES if self._thinned_at_s is not None and self._thinned_at_s >= lately_s else None
+
     def _look(self, page: Page) -> None:
         """The status with each page; the same rows until another batch has ended."""
         status, rows = self._client.status(), self._seen.rows
@@ -94,7 +115,7 @@ class AgentMetrics:
         status = self._client.status()
         try:
             with self._lock:
-                self._keep(_horizon_s(window_s))  # the period may have been edited
+                self._keep(window_s)  # the period may have been edited
                 newest = self._read()
                 return self._snapshot(newest, status, now_s, window_s)
         except Unavailable as error:
@@ -126,18 +147,29 @@ class AgentMetrics:
         pages = parse_pages(self._client.page(), self._clock())
         known = self._queries
         self._queries = {
-            page.query_id: known.get(page.query_id) or QueryPages(self._horizon_s)
+            page.query_id: known.get(page.query_id) or QueryPages(_horizon_s(self._window_s))
             for page in (pages if self._together else pages[:1])
         }
         for page, query in zip(pages, self._queries.values(), strict=False):
-            query.ring.add(page)
+            query.add(page)
+        self._fit()
         self._pause_s = max(SCRAPE_S, SCRAPE_COST_RATIO * (self._clock() - started_s))
         return pages[0]
 
-    def _keep(self, horizon_s: float) -> None:
-        self._horizon_s = horizon_s
+    def _fit(self) -> None:
+        """Into the room that there is, each query by what its pages hold."""
+        queries, allowed_bytes = self._queries.values(), self._room.allowed_bytes(self)
+        held_bytes = sum(query.size_bytes for query in queries)
+        if held_bytes > allowed_bytes:
+            self._thinned_at_s = self._clock()
+            for query in queries:
+                query.fit(allowed_bytes * query.size_bytes / held_bytes, self._window_s)
+        self._room.take(self, sum(query.size_bytes for query in queries))
+
+    def _keep(self, window_s: float) -> None:
+        self._window_s = window_s
         for pages in self._queries.values():
-            pages.ring.keep(horizon_s)
+            pages.ring.keep(_horizon_s(window_s))
 
     def _watch(self) -> None:
         while not self._stop.is_set():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
@@ -60,7 +61,7 @@ class Page:
     `query` holds the query's own series by name, `executors` (id, host) -> cores. `stages` holds stage -> value by
     series, `parts_s` is by part of the batches, `squared_s2` by operator; all are empty where an agent does not tell.
     `state_memory_bytes` is (n_groups,), 0.0 where a group does not tell, None where none does; `state_limit_bytes` is
-    by executor.
+    by executor. `own_bytes` is what all but `group_ids`, which pages share, holds in memory.
     """
 
     at_s: float
@@ -83,6 +84,11 @@ class Page:
     stages: Mapping[str, Mapping[str, float]]
     squared_s2: Mapping[int, float]
     parts_s: Mapping[str, float]
+    own_bytes: int = dataclasses.field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Weigh it: who made the agent decides how large it is."""
+        object.__setattr__(self, "own_bytes", _own_bytes(self))
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -125,13 +131,14 @@ def _told(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> 
     application = next(iter(series[names.AGENT_INFO]))[0]
     rows = sorted((_group(labels[1:]), labels) for labels in series[names.GROUP_BUSY_SECONDS] if labels[0] == query[0])
     owners = series.get(names.GROUP_EXECUTOR_ID, {})
+    texts = {number: str(int(number)) for number in owners.values()}  # one for all groups of an executor
     return Page(
         at_s=at_s,
         application_id=application,
         query_id=query[0],
         run_id=query[1],
         group_ids=tuple(group for group, _ in rows),
-        owners=tuple(str(int(owners[labels])) if labels in owners else None for _, labels in rows),
+        owners=tuple(texts[owners[labels]] if labels in owners else None for _, labels in rows),
         counters={name: _column(series.get(name, {}), rows) for name in (*GROUP_COUNTERS, *SPARSE_COUNTERS)},
         state_bytes=_column(series.get(names.GROUP_STATE_BYTES, {}), rows),
         traffic=_traffic(series.get(names.TRAFFIC_BYTES, {}), query[0]),
@@ -226,3 +233,21 @@ def _second(values: Series, query: str) -> dict[str, float]:
 
 def _traffic(values: Series, query: str) -> dict[tuple[GroupId, GroupId], float]:
     return {(_group(one[1:3]), _group(one[3:5])): size for one, size in values.items() if one[0] == query}
+
+
+def _own_bytes(page: Page) -> int:
+    apart = ("group_ids", "owners", "own_bytes")
+    fields = (field.name for field in dataclasses.fields(page) if field.name not in apart)
+    owners = sys.getsizeof(page.owners) + sum(map(sys.getsizeof, set(page.owners)))
+    return owners + sum(_held_bytes(getattr(page, name)) for name in fields)
+
+
+def _held_bytes(value: object) -> int:
+    size = sys.getsizeof(value)
+    if isinstance(value, Mapping):
+        return size + sum(_held_bytes(key) + _held_bytes(one) for key, one in value.items())
+    if isinstance(value, tuple):
+        return size + sum(map(_held_bytes, value))
+    if isinstance(value, GroupId):
+        return size + sys.getsizeof(value.operator) + sys.getsizeof(value.partition)
+    return size

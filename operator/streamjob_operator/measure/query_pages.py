@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.measure.batches import series_of, totals_of
 from streamjob_operator.measure.deltas import snapshot_between
 from streamjob_operator.measure.page import Page
 from streamjob_operator.measure.ring import Ring
+from streamjob_operator.measure.room import bytes_of, thinned
 from streamjob_operator.measure.traffic import TrafficReadings
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.values import Snapshot
 
 
 class QueryPages:
-    """Bounded. `ring` takes the pages in."""
+    """Bounded by `fit`."""
 
     def __init__(self, horizon_s: float) -> None:
         self.ring: Ring[Page] = Ring(horizon_s)
         self._traffic = TrafficReadings()
+
+    def add(self, page: Page) -> None:
+        """Take in a page; ids of key groups that stay the same are kept once."""
+        before = self.ring.newest
+        same = before is not None and before.group_ids == page.group_ids
+        self.ring.add(dataclasses.replace(page, group_ids=before.group_ids) if before is not None and same else page)
+
+    def fit(self, most_bytes: float, window_s: float) -> None:
+        """Keep those pages alone that serve windows of so many seconds best, within most_bytes if they can."""
+        self.ring.only(thinned(self.ring.ends, most_bytes, window_s))
+
+    @property
+    def size_bytes(self) -> int:
+        """What the pages hold."""
+        newest, ends = self.ring.newest, self.ring.ends
+        if newest is None or any(page is newest for page in ends[-1:]):
+            return bytes_of(ends)
+        return bytes_of((*ends, newest))
 
     def snapshot(self, status: AgentStatus, now_s: float, window_s: float) -> Snapshot:
         """The newest whole batches of at least window_s; raises Unavailable while there are none."""

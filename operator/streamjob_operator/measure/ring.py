@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
+from collections.abc import Iterable
 from typing import Generic, Protocol, TypeVar
 
 from streamjob_operator.ports import Unavailable
@@ -61,6 +62,10 @@ class Ring(Generic[M]):
     def rest(self) -> None:
         """The query was seen to be idle: no window reaches from before that to batches after it."""
         self._idle = True
+
+    def only(self, ends: Iterable[M]) -> None:
+        """Of the pages at batch ends keep these alone, oldest first."""
+        self._ends = deque(ends, maxlen=self._ends.maxlen)
 
     @property
     def newest(self) -> M | None:

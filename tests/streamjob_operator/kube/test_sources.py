@@ -17,6 +17,7 @@ from streamjob_operator.kube.metrics import sources
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.partition_map.maps import view_of
 from streamjob_operator.kube.report.facts import DriverFacts, Facts
+from streamjob_operator.measure.room import Room
 from streamjob_operator.ports import Unavailable
 
 LOCKED = {"prometheus": {"url": "http://127.0.0.1:9", "auth": {"secretRef": {"name": "login"}}}}
@@ -139,3 +140,23 @@ def test_a_source_that_is_closed_waits_for_no_agent(monkeypatch: pytest.MonkeyPa
         source.close()
     answer.set()
     assert waits == []
+
+
+def test_the_pages_of_all_jobs_share_one_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms: list[Room | None] = []
+
+    class Seen(sources.AgentMetrics):
+        def __init__(self, *given: Any, room: Room | None = None, **more: Any) -> None:
+            super().__init__(*given, room=room, **more)
+            rooms.append(room)
+
+    monkeypatch.setattr(sources, "AgentMetrics", Seen)
+    kept = Kept()
+    job = read_job(kept.api.get(STREAM_JOBS, "orders", "n")).job
+    assert job is not None
+    for _ in range(2):
+        source = sources.open_source(kept.api, "jobs", job, lambda: None)
+        source.close()
+        assert source.note() is None
+    assert rooms[0] is not None
+    assert rooms[0] is rooms[1]

@@ -43,7 +43,7 @@ def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **chan
         agent=changes.pop("agent", agent()),
         agent_port=None,
     )
-    trouble = changes.pop("trouble", None)
+    trouble, note = changes.pop("trouble", None), changes.pop("note", None)
     values: dict[str, Any] = {
         "now_s": 1000.0,
         "uid": "uid-j",
@@ -53,7 +53,7 @@ def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **chan
         "map": seen,
         "agent_heard_s": 1000.0,
         "memory": Memory(executors_target=2) if record is None else record.memory,
-        "cycle": None if record is None else Cycle(id="c1", record=record, seconds=0.5, trouble=trouble),
+        "cycle": None if record is None else Cycle(id="c1", record=record, seconds=0.5, trouble=trouble, note=note),
     }
     return Facts(**{**values, **changes})
 
@@ -299,6 +299,12 @@ def test_missing_measurements_say_what_and_since_when() -> None:
     assert found(status, Condition.METRICS_AVAILABLE) == "False/TargetMissing"
     assert any("Since 1970-01-01T00:00:00Z" in one.message for one in status.conditions)
     assert found(status, Condition.BALANCED) == "Unknown/MetricsUnavailable"
+
+
+def test_what_a_person_should_know_of_measurements_is_told_with_them() -> None:
+    status = status_of(facts(warm(even(2, 6, 9.0), AUTO).turn(AUTO), note="Few pages are kept."))
+    assert found(status, Condition.METRICS_AVAILABLE) == "True/MetricsFound"
+    assert "Measurements are there and fresh. Few pages are kept." in [one.message for one in status.conditions]
 
 
 def test_no_batch_since_the_last_decision_is_no_lack_of_measurements() -> None:

@@ -9,8 +9,9 @@ from fake_agent import FakeAgent, Server
 from streamjob_agent import metric_names as names
 from streamjob_operator.agent_http import metrics as metrics_module
 from streamjob_operator.agent_http.client import AgentClient, fixed_address
-from streamjob_operator.agent_http.metrics import AgentMetrics
+from streamjob_operator.agent_http.metrics import FEW_PAGES, AgentMetrics
 from streamjob_operator.measure.page import parse_pages
+from streamjob_operator.measure.room import LEAST_PAGES, Room
 from streamjob_operator.ports import Ended, Stale, Unavailable
 from streamjob_operator.queries import MOST_QUERIES
 from streamjob_operator.values import Snapshot, StageView
@@ -406,3 +407,36 @@ def test_no_accident_ends_the_reading(bench: Bench, monkeypatch: pytest.MonkeyPa
     with AgentMetrics(client, 10.0) as metrics:
         assert over.wait(60.0)
     assert metrics.failed_scrapes >= 2
+
+
+def test_large_pages_keep_to_their_room_and_windows_stay_whole() -> None:
+    agent, now = FakeAgent(), [100.0]
+    with Server(agent) as address:
+        client = AgentClient(fixed_address(address))
+        alone = AgentMetrics(client, 20.0, clock=lambda: now[0])
+        room = Room(0)
+        metrics = AgentMetrics(client, 20.0, clock=lambda: now[0], room=room)
+        for _ in range(30):
+            now[0] += 5.0
+            agent.advance(1.0, 1.0, 1.0, 1.0)
+            metrics.scrape()
+            alone.scrape()
+        assert metrics.note == FEW_PAGES
+        assert alone.note is None
+        snapshot = metrics.observe(now[0], 20.0)
+        assert 20.0 <= snapshot.window_s <= 45.0
+        assert snapshot.busy_s.tolist() == [snapshot.window_s / 5.0] * 4
+        assert len(metrics._queries["q"].ring.ends) == LEAST_PAGES
+
+
+def test_that_pages_went_is_told_for_as_long_as_they_are_missed() -> None:
+    agent, now, room = FakeAgent(), [100.0], Room(0)
+    with Server(agent) as address:
+        metrics = AgentMetrics(AgentClient(fixed_address(address)), 10.0, clock=lambda: now[0], room=room)
+        for _ in range(5):
+            now[0] += 5.0
+            agent.advance(1.0, 1.0, 1.0, 1.0)
+            metrics.scrape()
+        assert metrics.note == FEW_PAGES
+        now[0] += 3 * 10.0 + 61.0
+        assert metrics.note is None

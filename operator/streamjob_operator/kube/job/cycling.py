@@ -136,7 +136,7 @@ def _cycle(cycle_id: str, recorder: Recorder, elapsed_s: float, source: Source) 
     record = recorder.newest
     if record is None:
         return None
-    return Cycle(id=cycle_id, record=record, seconds=elapsed_s, trouble=source.trouble())
+    return Cycle(id=cycle_id, record=record, seconds=elapsed_s, trouble=source.trouble(), note=source.note())
 
 
 def unmeasured(facts: Facts) -> Sight | None:

@@ -16,18 +16,22 @@ from streamjob_operator.kube.metrics.http import settings_of
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.report.facts import Facts, MetricsTrouble
+from streamjob_operator.measure.room import Room
 from streamjob_operator.ports import MetricsSource, Unavailable
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.waking.rows import Rows
 
 Look = Callable[[], Facts | None]
+_ROOM = Room()
+"""Of all jobs of this process: tenants' agents decide how large their pages are."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A MetricsSource that is open. `warm_up_s` must pass before it can know anything.
 
-    `rows` are the newest batches where they are at hand, as they are where the agent's own page is read.
+    `rows` are the newest batches where they are at hand, as they are where the agent's own page is read. `note` is what
+    a person should know of measurements that are there.
     """
 
     metrics: MetricsSource
@@ -35,6 +39,7 @@ class Source:
     trouble: Callable[[], MetricsTrouble | None]
     warm_up_s: float = 0.0
     rows: Callable[[], Rows | None] = lambda: None
+    note: Callable[[], str | None] = lambda: None
 
 
 def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Source:
@@ -62,12 +67,13 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Sou
 
 def _agent(job: StreamJob, look: Look) -> Source:
     period_s = job.spec.balancing.statistics_period_s
-    metrics = AgentMetrics(AgentClient(lambda: _url(look)), period_s, time.time, together=True)
+    metrics = AgentMetrics(AgentClient(lambda: _url(look)), period_s, time.time, together=True, room=_ROOM)
     metrics.__enter__()
     return Source(
         metrics=metrics,
         close=metrics.let_go,  # looks at other jobs have the same threads
         trouble=lambda: None,
+        note=lambda: metrics.note,
         warm_up_s=period_s,
         rows=lambda: metrics.seen.rows,
     )

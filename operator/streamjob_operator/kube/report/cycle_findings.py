@@ -49,7 +49,7 @@ def _metrics(cycle: Cycle) -> Finding:
         return Finding(type=kind, holds=False, reason=outage.reason, message=verdict.message)
     if cycle.record.model is None:
         return Finding(type=kind, holds=None, reason=verdict.reason, message=verdict.message)
-    message = "Measurements are there and fresh."
+    message = f"Measurements are there and fresh. {cycle.note or ''}".strip()
     return Finding(type=kind, holds=True, reason=KubeReason.METRICS_FOUND, message=message)
 
 

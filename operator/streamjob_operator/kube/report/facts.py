@@ -57,12 +57,13 @@ class MetricsTrouble:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Cycle:
-    """One cycle of the loop, with its id in the log."""
+    """One cycle of the loop, with its id in the log. `note`: of measurements that are there."""
 
     id: str
     record: CycleRecord
     seconds: float
     trouble: MetricsTrouble | None = None
+    note: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
