@@ -248,12 +248,9 @@ def _heavy_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, 
     best, reached, _ = now
     if goal.heavy is None:
         return reached, best
-    part = limits.share(schedule.heavy_share)
-    before = part.steps_left
-    nearest = goal.floor + engine.rng.random() ** HEAVY_AIM * (reached - goal.floor)
-    found = heavy_first(engine, part, (nearest, reached))
-    if np.isfinite(before):
-        limits.steps_left -= before - part.steps_left
+    with limits.lent(schedule.heavy_share) as part:
+        nearest = goal.floor + engine.rng.random() ** HEAVY_AIM * (reached - goal.floor)
+        found = heavy_first(engine, part, (nearest, reached))
     if found is None:
         return reached, best
     return _closing(goal, schedule, engine, limits, (tightened(engine, limits, goal.heavy, found), *now[1:]))
@@ -270,11 +267,8 @@ def _long_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, n
     engine.load(engine.problem.model.node_of if again else best)
     goal.aim.set_bands(engine, reached - engine.rng.random() * (reached - goal.floor), best)
     share = _long_part(engine, left, schedule.long_share)
-    part = limits.share(share, left_s)
-    before = part.steps_left
-    found = long_pass(engine, part)
-    if np.isfinite(before):
-        limits.steps_left -= before - part.steps_left
+    with limits.lent(share, left_s) as part:
+        found = long_pass(engine, part)
     if goal.long is not None and share < 1.0:
         return _closing(goal, schedule, engine, limits, (tightened(engine, limits, goal.long, found), *now[1:]))
     return goal.aim.reached(found), found

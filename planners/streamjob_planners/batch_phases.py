@@ -133,12 +133,8 @@ class BatchPhases:
         return found
 
     def _descend(self, start: IntArray, goal: balance.Goal, share: float) -> IntArray:
-        part = self._limits.share(share)
-        before = part.steps_left
-        found = balance.descend(self._engine, part, start, goal, self._schedule)
-        if np.isfinite(before):
-            self._limits.steps_left -= before - part.steps_left
-        return found
+        with self._limits.lent(share) as part:
+            return balance.descend(self._engine, part, start, goal, self._schedule)
 
     def _with_progress(self, node_of: IntArray) -> IntArray:
         """`node_of`, or one that drains at least one group, where nothing else was won and one can be placed."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,20 @@ class Limits:
         steps = None if np.isinf(self.steps_left) else int(self.steps_left * part)
         unused_s = (1 - part) * (self.left_s() if left_s is None else left_s)
         return Limits(self.clock, self.deadline - unused_s, steps, self.reserve)
+
+    @contextlib.contextmanager
+    def lent(self, part: float, left_s: float | None = None) -> Iterator[Limits]:
+        """A `share` for what is done inside, whose steps are taken from these too when it is left.
+
+        What of the share was not used stays here. While it is lent, these know nothing of its steps.
+        """
+        share = self.share(part, left_s)
+        before = share.steps_left
+        try:
+            yield share
+        finally:
+            if np.isfinite(before):
+                self.steps_left -= before - share.steps_left
 
     def halves(self) -> tuple[Limits, Limits]:
         """Limits for two other threads that work side by side: all the time and half of the steps each."""

@@ -48,17 +48,21 @@ def _made(levelled: IntArray, part: float, share: float, engine: Engine, limits:
 
     That one has spent hardly anything, so closer bands decide what is moved.
     """
-    problem, aim, own = engine.problem, Distance(engine.problem), limits.share(share)
-    before, best = own.steps_left, (np.inf, levelled)
+    with limits.lent(share) as own:
+        return _best_of_few(levelled, part, engine, own)
+
+
+def _best_of_few(levelled: IntArray, part: float, engine: Engine, limits: Limits) -> Found:
+    """The same within all of the limits."""
+    problem, aim = engine.problem, Distance(engine.problem)
+    best: Found = (np.inf, levelled)
     for number in range(MOST_STARTS):
-        if own.over() or best[0] <= max(problem.params.tolerance, NEAR * engine.grain):
+        if limits.over() or best[0] <= max(problem.params.tolerance, NEAR * engine.grain):
             break
         noise = NOISE if number > 0 else 0.0
         part = float(engine.rng.uniform(LEAST_PART, 1.0)) if number > 0 else part
         sparing = number % 2 == 1
-        first = levelled if sparing else covered(engine, own.share(COVER_SHARE), levelled, part, noise)
-        found = tightened(engine, own, aim, first)
+        first = levelled if sparing else covered(engine, limits.share(COVER_SHARE), levelled, part, noise)
+        found = tightened(engine, limits, aim, first)
         best = min(best, (aim.reached(found), found), key=lambda one: one[0])
-    if np.isfinite(before):
-        limits.steps_left -= before - own.steps_left
     return best

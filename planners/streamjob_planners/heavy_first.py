@@ -57,11 +57,8 @@ def heavy_first(engine: Engine, limits: Limits, between: tuple[float, float]) ->
     price = np.maximum(problem.parts(), LEAST_PRICE)
     heavy = heaviest(problem)
     for _ in range(TARGETS):
-        part = limits.share(TARGET_SHARE)
-        before = part.steps_left
-        fluid = _cooled(engine, part, price, heavy, target)
-        if np.isfinite(before):
-            limits.steps_left -= before - part.steps_left
+        with limits.lent(TARGET_SHARE) as part:
+            fluid = _cooled(engine, part, price, heavy, target)
         node_of = problem.model.node_of.copy()
         node_of[fluid.groups] = fluid.at
         left = 1.0 - float(price[node_of != problem.model.node_of].sum())

@@ -126,15 +126,8 @@ class Phases:
         return self._descend(start, goal, 0.9)
 
     def _descend(self, start: IntArray, goal: balance.Goal, share: float) -> IntArray:
-        part = self._limits.share(share)
-        before = part.steps_left
-        found = balance.descend(self._engine, part, start, goal, self._schedule)
-        self._count(before - part.steps_left)
-        return found
-
-    def _count(self, steps: float) -> None:
-        if np.isfinite(steps):
-            self._limits.steps_left -= steps
+        with self._limits.lent(share) as part:
+            return balance.descend(self._engine, part, start, goal, self._schedule)
 
     def _drain(self, node_of: IntArray) -> IntArray:
         """The most drained within the slack: first the obvious, then passes that must each drain more."""
@@ -143,18 +136,21 @@ class Phases:
         best = drain.drain_within(problem, node_of, limit, self._limits.over)
         engine.load(best)
         engine.set_bands(*Distance(problem).bands(limit))
-        part = self._limits.share(DRAIN_SHARE)
-        before, failures = part.steps_left, 0
-        while drain.waiting(problem, best).size and failures < MOST_FAILURES and not part.over():
+        with self._limits.lent(DRAIN_SHARE) as part:
+            return self._drained_more(best, limit, part)
+
+    def _drained_more(self, best: IntArray, limit: float, limits: Limits) -> IntArray:
+        """What passes that must each drain more make of the best, which is loaded; within the bands of a distance."""
+        problem, engine, failures = self._problem, self._engine, 0
+        while drain.waiting(problem, best).size and failures < MOST_FAILURES and not limits.over():
             waiting = engine.waiting_of(best) * (1 - 1e-9) - 1e-9
             heat = self._schedule.heat * drain.group_utilisation(problem)
-            if engine.run(part, PASS_STEPS, heat, drain=DRAIN_PAIN, price=self._schedule.price, waiting=waiting):
+            if engine.run(limits, PASS_STEPS, heat, drain=DRAIN_PAIN, price=self._schedule.price, waiting=waiting):
                 best, failures = engine.placement(), 0
                 continue
             failures += 1
             engine.load(best)
             engine.set_bands(*Distance(problem).bands(limit))
-        self._count(before - part.steps_left)
         return best
 
     def _not_worse(self, node_of: IntArray) -> IntArray:

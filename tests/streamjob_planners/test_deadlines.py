@@ -32,6 +32,41 @@ def test_shares_keep_back_as_much_and_halves_only_the_time_to_finish():
     assert [part.left_s() for part in (limits.share(0.5), *limits.halves())] == pytest.approx([4.5, 10.0, 10.0])
 
 
+def test_steps_of_a_lent_share_are_taken_from_what_it_was_lent_from():
+    limits = Limits(lambda: 2.0, 10.0, 100)
+    with limits.lent(0.25) as part:
+        assert (part.steps_left, part.left_s()) == (25.0, 2.0)
+        part.steps_left -= 7
+        assert limits.steps_left == 100.0
+    assert limits.steps_left == 93.0
+
+
+def test_steps_beyond_a_lent_share_are_taken_too():
+    limits = Limits(lambda: 0.0, 10.0, 100)
+    with limits.lent(0.25) as part, part.lent(0.2) as inner:
+        inner.steps_left -= 30
+    assert (part.steps_left, limits.steps_left) == (-5.0, 70.0)
+
+
+def test_steps_of_a_share_that_ends_with_an_error_are_taken():
+    def failing() -> None:
+        with limits.lent(0.5) as part:
+            part.steps_left -= 1
+            raise ValueError("bad")
+
+    limits = Limits(lambda: 0.0, 10.0, 100)
+    with pytest.raises(ValueError, match="bad"):
+        failing()
+    assert limits.steps_left == 99.0
+
+
+def test_what_is_lent_without_a_number_of_steps_has_none_either():
+    limits = Limits(lambda: 0.0, 10.0, None)
+    with limits.lent(0.25, left_s=8.0) as part:
+        assert (part.steps_left, part.deadline) == (np.inf, 4.0)
+    assert limits.steps_left == np.inf
+
+
 def test_a_thread_that_is_late_is_not_waited_for():
     assert side_by_side._in_time([Future()], Limits(lambda: 2.0, 1.0, None)) == []
 
