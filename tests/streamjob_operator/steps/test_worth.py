@@ -10,7 +10,7 @@ from scipy import sparse
 from small_models import flags, moved, placed, timed
 
 from streamjob_operator.spec import Balancing, Collocation
-from streamjob_operator.steps.worth import by_time, drains_only, worth
+from streamjob_operator.steps.worth import by_time, drains_only, fills_only, worth
 from streamjob_operator.values import Reason
 from streamjob_planners import traffic
 from streamjob_planners.model import LoadModel, Objective
@@ -163,3 +163,9 @@ def test_by_time_collocation_is_made_where_what_it_saves_makes_batches_shorter(s
     found = worth(model, moved(model, [1, 1, 1]), Balancing())
     assert found.act is act
     assert (found.reason is Reason.COLLOCATION) is act
+
+
+def test_of_a_plan_that_fills_only_what_goes_to_an_empty_executor_or_leaves_a_marked_one_is_kept() -> None:
+    model = placed([10.0] * 5, [0, 0, 0, 2, 3], nodes=4, marked=flags(4, 2))
+    fills = fills_only(model, moved(model, [0, 1, 3, 0, 3]))
+    assert fills.node_of.tolist() == [0, 1, 0, 0, 3]

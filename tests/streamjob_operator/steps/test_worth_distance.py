@@ -121,3 +121,19 @@ def test_that_a_gain_may_be_noise_is_said() -> None:
     assert re.fullmatch(
         r"Load distance 20.0; 5 moves would gain 10.0, and up to \d+.\d may be noise of what was measured.", message
     )
+
+
+def test_a_gain_as_large_as_its_price_is_told_as_too_small() -> None:
+    model = uneven(20.0, load=0.5)
+    reason, message = worth_distance.not_gained(model, with_moves(model, 1), LIMITED)
+    assert reason is Reason.GAIN_TOO_SMALL
+    assert message.startswith("Load distance 20.0; 1 moves would gain 0.5, more than 0.5 is needed.")
+
+
+@pytest.mark.parametrize(("doubt", "pays"), [(3.0, False), (2.9, True)])
+def test_a_gain_no_larger_than_noise_may_make_is_none(
+    monkeypatch: pytest.MonkeyPatch, doubt: float, pays: bool
+) -> None:
+    monkeypatch.setattr(worth_distance, "distance_doubt", lambda model, node_of: doubt)
+    model = uneven(20.0, load=1.0)
+    assert (worth_distance.gained(model, with_moves(model, 3), LIMITED) is not None) is pays
