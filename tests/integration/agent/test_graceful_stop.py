@@ -47,7 +47,7 @@ FILES, KEYS = 12, 5
 def start(folder: pathlib.Path, most: int) -> subprocess.Popen[str]:
     env = {
         **os.environ,
-        "STREAMJOB_AGENT_STOP_GRACE_S": "30",
+        "STREAMJOB_AGENT_STOP_GRACE_S": "300",
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
     }
@@ -76,7 +76,7 @@ def test_a_batch_ends_before_the_driver_does(tmp_path: pathlib.Path) -> None:
     try:
         until(process, lambda: log.exists() and "begin 2" in log.read_text())
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(400) == 0
     finally:
         process.kill()
     output = (tmp_path / "output-0").read_text()
