@@ -90,6 +90,15 @@ def test_of_a_gain_what_noise_makes_in_the_mean_pays_for_nothing(
     assert act or f"not paid for within {payback} batches" in found.message
 
 
+def test_a_gain_that_noise_may_make_to_the_last_bit_is_told_as_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plans.make_plan(skewed(), np.array([0, 1, 1, 0]), planner="test", elapsed_s=0.0)
+    before_s, after_s = worth_time.expected(plan)
+    monkeypatch.setattr(worth_time, "doubt_of", lambda model, plan: Doubt(mean_s=0.0, most_s=before_s - after_s))
+    found = judged(skewed(), [0, 1, 1, 0])
+    assert (found.act, found.reason) == (False, Reason.GAIN_TOO_SMALL)
+    assert "may be noise of what was measured" in found.message
+
+
 def test_seconds_are_not_told_of_a_plan_that_predicts_none() -> None:
     plan = plans.make_plan(skewed(), np.array([0, 1, 1, 0]), planner="test", elapsed_s=0.0)
     unknown = dataclasses.replace(plan, before=dataclasses.replace(plan.before, batch_s=None))
