@@ -50,7 +50,7 @@ def not_gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reas
     if not plan.moves and not affordable(model, balancing):
         return Reason.BUDGET_TOO_SMALL, f"{now}, but no key group may move: all are pinned or above the budget."
     why = what_binds(model, model.node_of)
-    if not plan.moves or (bound_s is not None and (plan.before.batch_s or 0.0) <= (1 + NEAR_BOUND) * bound_s):
+    if not plan.moves or (bound_s is not None and _means(plan)[0] <= (1 + NEAR_BOUND) * bound_s):
         least = "" if bound_s is None else f", and no placement takes less than {_seconds(bound_s)}"
         return Reason.BALANCED, f"{now}{least}: {why}."
     cost_s = moves_cost_s(model, plan, balancing.migration_budget)
@@ -66,11 +66,8 @@ def not_gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reas
 
 
 def expected(plan: Plan) -> tuple[float, float]:
-    """Mean batch before and after the plan, seconds."""
-    before_s, after_s = plan.before.expected_s, plan.after.expected_s
-    if before_s is None or after_s is None:
-        raise ValueError("plan: it predicts no batches")
-    return before_s, after_s
+    """Mean batch before and after the plan, seconds; raises ValueError where it predicts none."""
+    return _both(plan.before.expected_s, plan.after.expected_s)
 
 
 def doubt_of(model: LoadModel, plan: Plan) -> Doubt:
@@ -102,11 +99,11 @@ def what_binds(model: LoadModel, node_of: np.ndarray[tuple[int], np.dtype[np.int
 def _words(model: LoadModel, binding: Binding) -> str:
     if binding.part is Part.FIXED:
         return "most of it is planning, commits and launching tasks, which no executor shortens"
-    if binding.part is Part.FREE_STAGE:
+    if binding.level is None:
         return "most of it are stages without key groups"
     node = "an executor" if binding.node is None else f"executor {model.node_ids[binding.node]}"
-    stage = f"stage {0 if binding.level is None else binding.level + 1}"
-    if binding.part is Part.KEY_GROUP and binding.group is not None:
+    stage = f"stage {binding.level + 1}"
+    if binding.group is not None:
         return f"{stage} waits for {called(model, binding.group)} alone, on {node}"
     return f"{stage} waits for {node}"
 
@@ -116,7 +113,7 @@ def _promise(before_s: float, after_s: float, cost_s: float, moves: int) -> str:
     count = "one move costs" if moves == 1 else f"{moves} moves cost"
     if cost_s < FREE_S:
         return f"{change}; {count} nothing: state is loaded where nobody waits for it."
-    batches = max(1, math.ceil(cost_s / (before_s - after_s)))
+    batches = math.ceil(cost_s / (before_s - after_s))
     paid = "one batch" if batches == 1 else f"{batches} batches"
     return f"{change}; {count} {_seconds(cost_s)} once; paid for after {paid}."
 
@@ -135,5 +132,16 @@ def _too_little(noise: Doubt) -> str:
 
 def _levels_out(plan: Plan) -> bool:
     """Whether the second measure gets better by more than it can be known."""
-    before, after = plan.before.level_rms_s or 0.0, plan.after.level_rms_s or 0.0
-    return before - after > LEAST_GAIN * before and (plan.after.batch_s or 0.0) <= (plan.before.batch_s or 0.0) + 1e-9
+    (before, after), (before_s, after_s) = _both(plan.before.level_rms_s, plan.after.level_rms_s), _means(plan)
+    return before - after > LEAST_GAIN * before and after_s <= before_s + 1e-9
+
+
+def _means(plan: Plan) -> tuple[float, float]:
+    """Batch before and after if every task took its mean, seconds."""
+    return _both(plan.before.batch_s, plan.after.batch_s)
+
+
+def _both(before: float | None, after: float | None) -> tuple[float, float]:
+    if before is None or after is None:
+        raise ValueError("plan: it predicts no batches")
+    return before, after

@@ -9,12 +9,14 @@ import pytest
 from worlds import World, even
 
 from streamjob_operator.spec import Balancing
+from streamjob_operator.steps import worth_time
 from streamjob_operator.steps.batching import learn_batches
 from streamjob_operator.steps.boundary import allowance_s, in_waves, moves_cost_s
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.worth import Worth, worth
 from streamjob_operator.values import Memory, Reason, StageView
 from streamjob_planners import plans
+from streamjob_planners.batch.doubt import Doubt
 from streamjob_planners.model import LoadModel
 
 
@@ -75,6 +77,33 @@ def test_a_gain_below_what_batches_vary_is_left() -> None:
     noisy = judged(model_of(world, spread_s=0.3), [0, 1, 1, 0], patient)
     assert (noisy.act, noisy.reason) == (False, Reason.GAIN_TOO_SMALL)
     assert "may be noise of what was measured" in noisy.message
+
+
+@pytest.mark.parametrize(("payback", "act"), [(1, False), (3, True)])
+def test_of_a_gain_what_noise_makes_in_the_mean_pays_for_nothing(
+    monkeypatch: pytest.MonkeyPatch, payback: int, act: bool
+) -> None:
+    """Of 1.2 s a batch 1.1 may be noise, and moves cost 0.21 s."""
+    monkeypatch.setattr(worth_time, "doubt_of", lambda model, plan: Doubt(mean_s=1.1, most_s=1.1))
+    found = judged(skewed(), [0, 1, 1, 0], Balancing.model_validate({"payback": payback}))
+    assert found.act is act
+    assert act or f"not paid for within {payback} batches" in found.message
+
+
+def test_a_gain_that_noise_may_make_to_the_last_bit_is_told_as_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plans.make_plan(skewed(), np.array([0, 1, 1, 0]), planner="test", elapsed_s=0.0)
+    before_s, after_s = worth_time.expected(plan)
+    monkeypatch.setattr(worth_time, "doubt_of", lambda model, plan: Doubt(mean_s=0.0, most_s=before_s - after_s))
+    found = judged(skewed(), [0, 1, 1, 0])
+    assert (found.act, found.reason) == (False, Reason.GAIN_TOO_SMALL)
+    assert "may be noise of what was measured" in found.message
+
+
+def test_seconds_are_not_told_of_a_plan_that_predicts_none() -> None:
+    plan = plans.make_plan(skewed(), np.array([0, 1, 1, 0]), planner="test", elapsed_s=0.0)
+    unknown = dataclasses.replace(plan, before=dataclasses.replace(plan.before, batch_s=None))
+    with pytest.raises(ValueError, match="it predicts no batches"):
+        worth_time.expected(unknown)
 
 
 def test_empty_executors_are_filled_although_the_longest_one_stays() -> None:
