@@ -159,12 +159,14 @@ class AgentMetrics:
     def _fit(self) -> None:
         """Into the room that there is, each query by what its pages hold."""
         queries, allowed_bytes = self._queries.values(), self._room.allowed_bytes(self)
-        held_bytes = sum(query.size_bytes for query in queries)
+        sizes_bytes = [query.size_bytes for query in queries]
+        held_bytes = sum(sizes_bytes)
         if held_bytes > allowed_bytes:
             self._thinned_at_s = self._clock()
-            for query in queries:
-                query.fit(allowed_bytes * query.size_bytes / held_bytes, self._window_s)
-        self._room.take(self, sum(query.size_bytes for query in queries))
+            for query, size_bytes in zip(queries, sizes_bytes, strict=True):
+                query.fit(allowed_bytes * size_bytes / held_bytes, self._window_s)
+            held_bytes = sum(query.size_bytes for query in queries)
+        self._room.take(self, held_bytes)
 
     def _keep(self, window_s: float) -> None:
         self._window_s = window_s

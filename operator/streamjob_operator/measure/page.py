@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import sys
 from collections import Counter, defaultdict
@@ -89,6 +90,12 @@ class Page:
     def __post_init__(self) -> None:
         """Weigh it: who made the agent decides how large it is."""
         object.__setattr__(self, "own_bytes", _own_bytes(self))
+
+    def sharing(self, group_ids: tuple[GroupId, ...]) -> Page:
+        """The same page with ids that are equal to its own and held already; what it weighs does not change."""
+        shared = copy.copy(self)
+        object.__setattr__(shared, "group_ids", group_ids)
+        return shared
 
     @property
     def identity(self) -> tuple[str, str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.measure.batches import series_of, totals_of
 from streamjob_operator.measure.deltas import snapshot_between
@@ -25,8 +23,9 @@ class QueryPages:
     def add(self, page: Page) -> None:
         """Take in a page; ids of key groups that stay the same are kept once."""
         before = self.ring.newest
-        same = before is not None and before.group_ids == page.group_ids
-        self.ring.add(dataclasses.replace(page, group_ids=before.group_ids) if before is not None and same else page)
+        if before is not None and before.group_ids == page.group_ids:
+            page = page.sharing(before.group_ids)
+        self.ring.add(page)
 
     def fit(self, most_bytes: float, window_s: float) -> None:
         """Keep those pages alone that serve windows of so many seconds best, within most_bytes if they can."""
@@ -36,7 +35,7 @@ class QueryPages:
     def size_bytes(self) -> int:
         """What the pages hold."""
         newest, ends = self.ring.newest, self.ring.ends
-        if newest is None or any(page is newest for page in ends[-1:]):
+        if newest is None or (ends and ends[-1] is newest):
             return bytes_of(ends)
         return bytes_of((*ends, newest))
 
