@@ -76,7 +76,7 @@ def by_numbers(executors: set[str]) -> dict[int, tuple[str, ...]]:
 
 def together(owners: Mapping[int, tuple[str, ...]]) -> int:
     """Pairs of letters' key groups and their towns' that have one executor."""
-    return sum(owners[0][(p + SHIFT) % PARTITIONS] == owners[1][p] for p in range(PARTITIONS))
+    return sum(owners[0][(p + SHIFT) % PARTITIONS] == owners[1][p] for p in range(PARTITIONS)) if owners else 0
 
 
 def test_the_first_spread_takes_pairs_apart_and_their_first_traffic_brings_them_together(
