@@ -38,9 +38,9 @@ class Batch:
 class Task:
     """A task that succeeded. `stage` counts the stages with state of its batch, from the first one on; None for others.
 
-    `last` tells whether its stage is the batch's last one, `locality` is Spark's level. `took_s` is the time that it had
-    its slot, `run_s` that in which it ran, `cpu_s` that of the executor's thread, without Python's. Bytes are those that
-    it fetched of shuffles: from other executors, and from its own; `fetch_wait_s` is how long it waited for the former.
+    `last` tells whether its stage is the batch's last one, `locality` is Spark's level. `took_s` is how long it had its
+    slot, `run_s` how long it ran, `cpu_s` that of the executor's thread, without Python's. Bytes are those that it
+    fetched of shuffles: from other executors, and from its own; `fetch_wait_s` is how long it waited for the former.
     """
 
     query: str

@@ -1,4 +1,4 @@
-"""docs/workloads.md, from the outcomes of the newest run of each job; what no outcome tells stays as the page has it."""
+"""docs/workloads.md, from the outcomes of the newest run of each job; what none of them tells stays as it is there."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ NAMES = {
 
 
 def page(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes, day: str, before: str = "") -> str:
-    """The page as Markdown, from runs by source; `before` is the page as it was, whose cells stay where nothing is told.
+    """The page as Markdown, from runs by source; `before` is the page as it was: its cells stay where nothing is told.
 
     A job that was never run says so.
     """

@@ -129,7 +129,7 @@ def _follow(own: Mapping[GroupKey, str], pulls: Pulls) -> dict[GroupKey, str]:
 
 
 def _wishes(own: Mapping[GroupKey, str], pulls: Pulls) -> Iterator[tuple[float, GroupKey, str]]:
-    """How many bytes each executor with a part of a group's input offers it; its own offers a little more than it has."""
+    """Bytes that each executor with a part of a group's input offers it; its own offers a little more than it has."""
     for key, pull in pulls.items():
         home = own[key]
         yield pull.get(home, 0) + STAY_RATIO * sum(pull.values()), key, home

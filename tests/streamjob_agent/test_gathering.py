@@ -1,4 +1,4 @@
-"""The first spread once traffic is known: as even as before, never less local, and unchanged where nothing is to gain."""
+"""The first spread once traffic is known: as even as before, never less local, as it was where nothing is to gain."""
 
 from __future__ import annotations
 

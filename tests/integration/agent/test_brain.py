@@ -1,4 +1,4 @@
-"""Traffic between operators on real queries: the agent's first spread, the controller's plans. Idle ones are left alone."""
+"""Traffic between operators on real queries: the first spread follows it, plans are made with it. Idle ones rest."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def collocation(record: CycleRecord) -> float | None:
 
 
 def deliver(session: Any, letters: Letters, sink: Any, checkpoint: pathlib.Path) -> Any:
-    """The newest letter of each town: two operators, of which each key group of the first sends to one of the second."""
+    """The newest letter of each town: each key group of its first operator sends to one of the second."""
     reader = session.readStream.schema("number long, town long, text string")
     frame = reader.option("maxFilesPerTrigger", 1).csv(str(letters.input)).dropDuplicates(["number"])
     writer = frame.groupBy("town").agg(F.max("text").alias("text")).writeStream.outputMode("update").foreachBatch(sink)
