@@ -1,9 +1,8 @@
 """Which executor each key group of one query is registered at for the next batch. Pure: state and world in, state out.
 
 Once the first traffic was read the even spread follows it. At each batch boundary: count moves that were obeyed, give
-homes to groups whose executor is gone, release as many
-planned moves as the pace allows, those to executors that have come since the plan among them, and register again what
-was not obeyed.
+homes to groups whose executor is gone, release as many planned moves as the pace allows, those to executors that have
+come since the plan among them, and register again what was not obeyed.
 """
 
 from __future__ import annotations
