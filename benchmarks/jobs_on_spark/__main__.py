@@ -12,6 +12,7 @@ import argparse
 import datetime
 import pathlib
 import signal
+import subprocess
 import sys
 import time
 
@@ -48,6 +49,8 @@ def _amounts(given: argparse.Namespace) -> dict[str, pieces.Amounts]:
 def _run(wanted: list[pieces.Piece], given: argparse.Namespace) -> bool:
     """Whether all that was run is right."""
     given.out.mkdir(parents=True, exist_ok=True)
+    # As `make setup` does: a fresh checkout's first run would else compile the planners' loops beside its batches.
+    subprocess.run([sys.executable, "-m", "streamjob_planners.warm"], check=True)
     until_s, good = time.monotonic() + given.seconds, True
     for piece in pieces.missing(iter(wanted), pieces.read(given.out / pieces.RUNS)):
         if time.monotonic() + pieces.usual_s(piece, pieces.read(given.out / pieces.RUNS)) > until_s:

@@ -26,7 +26,7 @@ from benchmarks.nodes.kept import Kept, append, read
 from benchmarks.nodes.network import Unusable
 from benchmarks.nodes.picture import draw
 from benchmarks.nodes.report import limits, report
-from benchmarks.nodes.runs import PLANNERS, VANILLA, Case, run
+from benchmarks.nodes.runs import BATCHES, PLANNERS, VANILLA, Case, run
 
 FILE = "nodes.jsonl"
 SHARED_MEMORY = pathlib.Path("/dev/shm")
@@ -87,8 +87,8 @@ def _keep(folder: pathlib.Path, where: pathlib.Path | None) -> None:
         shutil.copytree(folder, where / folder.name, ignore=shutil.ignore_patterns("local", "checkpoint", "input"))
 
 
-def main() -> int:
-    """Run what is missing, or report what there is."""
+def arguments(words: Sequence[str]) -> argparse.Namespace:
+    """What the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=2)
     parser.add_argument("--executors", type=int, default=1, help="on each node, of one slot")
@@ -96,7 +96,7 @@ def main() -> int:
     parser.add_argument("--jobs", default="pairs,half,albic-2,albic-3")
     parser.add_argument("--systems", default=",".join((VANILLA, *PLANNERS)))
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--batches", type=int, default=Case.batches)
+    parser.add_argument("--batches", type=int, default=BATCHES)
     parser.add_argument("--seconds", type=float, default=86400.0, help="begin no run that would end after them")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     parser.add_argument("--keep", type=pathlib.Path, help="folder for logs and histories of the runs")
@@ -105,7 +105,12 @@ def main() -> int:
         "--picture", type=pathlib.Path, help="PNG file to draw the runs of --nodes, --mbit, --jobs into"
     )
     parser.add_argument("--limits", type=pathlib.Path, help="JSON file for mean, spread and trials of every figure")
-    args = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def main() -> int:
+    """Run what is missing, or report what there is."""
+    args = arguments(sys.argv[1:])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that namespaces go, too
     if not args.report:
         try:

@@ -35,6 +35,7 @@ from streamjob_planners.collocation.remote_cost import Evidence, seconds_per_byt
 SCRIPT = pathlib.Path(__file__).with_name("driver.py")
 VANILLA = "vanilla"
 PLANNERS = ("search", "albic", "cola")
+BATCHES = 24
 LIMIT_S = 240.0
 """How long a run may take."""
 SAMPLE_S = 1.0
@@ -50,7 +51,7 @@ class Case:
     """
 
     job: str
-    batches: int = 24
+    batches: int = BATCHES
     key_groups: int = 16
     rows: int = 20_000
     payload_bytes: int = 192 * 1024

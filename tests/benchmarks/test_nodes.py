@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import json
 import os
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 import yaml
 from benchmarks.event_log import told
 from benchmarks.nodes import talk
+from benchmarks.nodes.__main__ import arguments
 from benchmarks.nodes.fleet import Fleet
 from benchmarks.nodes.kept import Kept
 from benchmarks.nodes.network import BRIDGE, Unusable, network, node, read_card, to_make
@@ -119,3 +122,8 @@ def test_every_side_of_streamjob_is_a_streamjob_and_gets_what_plain_spark_gets(p
     case, folder = Case(job="pairs"), Path("/x")
     job = parse_job(yaml.safe_dump(streamjob_spec(fleet, case, planner, folder)))
     assert spark_settings(job.spec.application) == spark_conf(fleet, case, folder)
+
+
+def test_what_the_command_line_leaves_out_can_be_handed_to_a_run() -> None:
+    case = Case(job="pairs", batches=arguments([]).batches)
+    assert json.loads(json.dumps(dataclasses.asdict(case)))["batches"] == Case(job="pairs").batches
