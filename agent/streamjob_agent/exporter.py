@@ -283,7 +283,7 @@ def _agent(facts: Facts) -> Iterator[Metric]:
     moves = (((result,), count) for result, count in sorted(facts.moves.items()))
     yield counter(
         names.AGENT_MOVES,
-        "Moves: done, failed, guard (away from the dead), gathered (by the first traffic).",
+        "Moves by their result, guard (away from the dead) and gathered (by the first traffic) among them.",
         ("result",),
         moves,
     )
