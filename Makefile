@@ -166,11 +166,14 @@ planners-goals: setup
 	$(BIN)/python -m benchmarks.planners_goals
 	$(BIN)/python -m benchmarks.batches
 
-# The jobs of jobs/ under the agent, with key groups that move at random all the time, then with an executor and the driver
-# of each killed, too; writes docs/workloads.md. For less:
+# The jobs of jobs/ as plain Spark, under the agent with key groups that move at random all the time, then with an executor
+# and the driver of each killed, too; writes docs/workloads.md. For less:
 # .venv/bin/python -m jobs all --only NAME,... --vanilla --rows N --batches N
+# and, of those that a column has as not run, as many as fit in so many seconds:
+# .venv/bin/python -m jobs fill docs/workloads.md --vanilla --rows N --key-groups N --seconds N
 jobs: setup
-	$(BIN)/python -m jobs all; outcome=$$?; \
+	$(BIN)/python -m jobs all --vanilla; outcome=$$?; \
+	  $(BIN)/python -m jobs all || outcome=1; \
 	  $(BIN)/python -m jobs all --kill-executors 1 --kill-driver || outcome=1; \
 	  $(BIN)/python -m jobs page docs/workloads.md; exit $$outcome
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import math
 import pathlib
 import sys
+import time
 from collections.abc import Callable, Sequence
 
 from jobs import elsewhere, feed
@@ -45,15 +47,32 @@ def run_all(args: argparse.Namespace) -> int:
     return _run(chosen, args, not args.vanilla)
 
 
+def fill(args: argparse.Namespace) -> int:
+    """What a column of a page has as "not run", a job after another; the page is written after each."""
+    from jobs.page import NOT_RUN, cells, column
+
+    killed = args.kill_driver or args.kill_executors > 0
+    if killed and args.vanilla:
+        raise ValueError("vanilla: given with kills; the page has no column of plain Spark with kills.")
+    name = column(args.source, not args.vanilla, killed)
+    known = cells(_text(args.page))
+    todo = [job for job in JOBS if known.get(job.name, {}).get(name, NOT_RUN) == NOT_RUN]
+    return _run(todo, args, not args.vanilla) if todo else 0
+
+
 def write_page(args: argparse.Namespace) -> int:
-    """A page of what came of each job so far."""
+    """A page of what came of each job so far; what no run in --out tells stays as the page has it."""
     from jobs import suite
     from jobs.page import page
 
     day = datetime.date.today().isoformat()
     files, kafka = (suite.read(args.out / suite.RESULTS[source]) for source in SOURCES)
-    args.page.write_text(page(JOBS, files, kafka, day), encoding="utf-8")
+    args.page.write_text(page(JOBS, files, kafka, day, _text(args.page)), encoding="utf-8")
     return 0
+
+
+def _text(page: pathlib.Path) -> str:
+    return page.read_text(encoding="utf-8") if page.exists() else ""
 
 
 def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
@@ -61,11 +80,15 @@ def _run(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> int:
     from jobs.trial import sentences
     from jobs.wanted import outcomes
 
-    exact = True
+    exact, until_s = True, time.monotonic() + args.seconds
     for outcome in outcomes(chosen, args, moved):
         print("\n".join(sentences(outcome)), flush=True)
         suite.keep(outcome, args.out / suite.RESULTS[args.source])
         exact &= outcome.exact
+        if args.page is not None:
+            write_page(args)
+        if time.monotonic() > until_s:
+            break
     return 0 if exact else 1
 
 
@@ -127,6 +150,11 @@ def _parser() -> argparse.ArgumentParser:
     every.add_argument("--only", metavar="NAME,...", help="these jobs")
     every.add_argument("--vanilla", action="store_true", help="plain Spark, without the agent")
     _amounts(every)
+    filling = commands.add_parser("fill", help=fill.__doc__)
+    filling.set_defaults(act=fill)
+    filling.add_argument("page", type=pathlib.Path, help="Markdown file, as `page` writes it")
+    filling.add_argument("--vanilla", action="store_true", help="plain Spark's column, not that with moves")
+    _amounts(filling)
     showing = commands.add_parser("page", help=write_page.__doc__)
     showing.set_defaults(act=write_page)
     showing.add_argument("page", type=pathlib.Path, help="Markdown file to write")
@@ -165,6 +193,7 @@ def _command(
 
 
 def _amounts(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(page=None)
     _sources(parser)
     parser.add_argument("--max-offsets-per-trigger", type=int, help="of Kafka: rows of a stream that a batch takes in")
     parser.add_argument("--min-partitions", type=int, help="of Kafka: tasks that read a stream")
@@ -174,6 +203,7 @@ def _amounts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key-groups", type=int, default=8, help="of each operator with state")
     parser.add_argument("--kill-executors", type=int, default=0, help="of each job in mid-run, one after another")
     parser.add_argument("--kill-driver", action="store_true", help="of each job, later; it is started again")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no job after them")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoints in --out, if there are any")
     _out(parser)
 

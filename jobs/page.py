@@ -1,11 +1,13 @@
-"""docs/workloads.md, from the outcomes of the newest run of each job."""
+"""docs/workloads.md, from the outcomes of the newest run of each job; what none of them tells stays as it is there."""
 
 from __future__ import annotations
 
 import collections
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from jobs.job import Job
+from jobs.reading import KAFKA
 from jobs.trial import Kind, Outcome, kills
 
 HEAD = """# Workloads
@@ -30,8 +32,9 @@ Which rows it had is read from the offsets in the query's checkpoint and from th
 is as exact as with files, wherever Spark cut the batches. `python -m e2e.cluster.broker FOLDER` starts a broker on this
 machine; `python -m jobs run --help` says what Kafka needs besides.
 
-`make jobs` runs all of them with moves, then with kills, too, and writes this page; it was last written on {day}, from
-the newest run of each job and kind. `python -m jobs all --help` says how to run fewer.
+`make jobs` runs all of them as plain Spark, with moves, then with kills, too, and writes this page; it was last written
+on {day}, from the newest run of each job and kind. `python -m jobs all --help` says how to run fewer, and
+`python -m jobs fill` runs what a column has as "not run", and writes it.
 """
 TAIL = """
 ## Sources
@@ -47,22 +50,24 @@ TAIL = """
 
 What the other jobs have of their papers and benchmarks, and what is ours, stands at the head of their files.
 """
+PLAIN, MOVED, KILLED, FROM_KAFKA = "plain Spark", "with moves", "with moves and kills", "from Kafka"
+"""Columns of outcomes."""
+SHAPE = ("operators with state", "stages", "key groups", "state", "input", "output")
+"""Columns of what a run with moves tells, or another one where none was with moves."""
+NOT_RUN = "not run"
 COLUMNS = (
     "job",
     "from",
     "what it does",
-    "operators with state",
-    "stages",
-    "key groups",
-    "state",
-    "input",
-    "output",
-    "plain Spark",
-    "with moves",
-    "with moves and kills",
-    "from Kafka",
+    *SHAPE,
+    PLAIN,
+    MOVED,
+    KILLED,
+    FROM_KAFKA,
 )
 Outcomes = Mapping[Kind, Outcome]
+Cells = Mapping[str, Mapping[str, str]]
+"""Of a page: job -> column -> text."""
 NAMES = {
     "stateStoreSave": "aggregation",
     "sessionWindowStateStoreSaveExec": "sessions",
@@ -73,26 +78,51 @@ NAMES = {
 }
 
 
-def page(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes, day: str) -> str:
-    """The page as Markdown, from runs by source; a job that was not run says so."""
-    return HEAD.format(day=day) + "\n" + "\n".join(_rows(jobs, files, kafka)) + "\n" + TAIL
+def page(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes, day: str, before: str = "") -> str:
+    """The page as Markdown, from runs by source; `before` is the page as it was: its cells stay where nothing is told.
+
+    A job that was never run says so.
+    """
+    return HEAD.format(day=day) + "\n" + "\n".join(_rows(jobs, files, kafka, cells(before))) + "\n" + TAIL
 
 
-def _rows(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes) -> Iterator[str]:
+def cells(text: str) -> Cells:
+    """What a page says of each job; nothing where it is no such page, or one of other columns."""
+    rows = [_texts(line) for line in text.splitlines() if line.startswith("|")]
+    if tuple(COLUMNS) not in rows:
+        return {}
+    found = (dict(zip(COLUMNS, row, strict=True)) for row in rows if len(row) == len(COLUMNS))
+    return {row["job"].strip("`"): row for row in found}
+
+
+def column(source: str, moved: bool, killed: bool) -> str:
+    """The column of runs of a kind."""
+    if source == KAFKA:
+        return FROM_KAFKA
+    return (KILLED if killed else MOVED) if moved else PLAIN
+
+
+def _rows(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes, before: Cells) -> Iterator[str]:
     yield _row(COLUMNS)
     yield _row(("---",) * len(COLUMNS))
     for job in jobs:
         plain, moved = (files.get(Kind(job.name, moves, False)) for moves in (False, True))
         plain_kafka, moved_kafka = (kafka.get(Kind(job.name, moves, False)) for moves in (False, True))
         killed = files.get(Kind(job.name, True, True))
-        shape = _shape(moved or plain or moved_kafka or plain_kafka)
-        verdicts = map(_verdict, (plain, moved, killed, moved_kafka or plain_kafka))
-        yield _row((f"`{job.name}`", job.source, job.about, *shape, *verdicts))
+        old = before.get(job.name, {})
+        told = {PLAIN: plain, MOVED: moved, KILLED: killed, FROM_KAFKA: moved_kafka or plain_kafka}
+        verdicts = [old.get(name, NOT_RUN) if one is None else _verdict(one) for name, one in told.items()]
+        yield _row((f"`{job.name}`", job.source, job.about, *_shape(moved, plain or told[FROM_KAFKA], old), *verdicts))
 
 
-def _shape(one: Outcome | None) -> tuple[str, ...]:
+def _shape(moved: Outcome | None, other: Outcome | None, old: Mapping[str, str]) -> tuple[str, ...]:
+    """As the run with moves tells it, which alone knows all of it; else as it was told, else as another run does."""
+    known = tuple(old.get(name, "") for name in SHAPE)
+    if moved is None and any(known):
+        return known
+    one = moved or other
     if one is None:
-        return ("",) * 6
+        return known
     rows, size = (sum(getattr(part, name) for part in one.shapes) for name in ("state_rows", "state_bytes"))
     state = f"{rows:,} rows, {size / 1e6:.1f} MB"
     given = f"{one.rows:,} rows in {one.batches} batches"
@@ -110,9 +140,7 @@ def _operators(names: Sequence[str]) -> str:
     return ", ".join(name if count == 1 else f"{count} {name}s" for name, count in counts.items())
 
 
-def _verdict(one: Outcome | None) -> str:
-    if one is None:
-        return "not run"
+def _verdict(one: Outcome) -> str:
     moves = "" if one.moves is None else f", {one.moves} moves"
     killed = "".join(f", {what}" for what in kills(one))
     wrong = "; ".join(one.differences) or (f"{one.failed_tasks} tasks failed" if one.failed_tasks else "nothing moved")
@@ -121,3 +149,8 @@ def _verdict(one: Outcome | None) -> str:
 
 def _row(texts: Sequence[str]) -> str:
     return "| " + " | ".join(text.replace("|", "\\|").replace("\n", " ") for text in texts) + " |"
+
+
+def _texts(row: str) -> tuple[str, ...]:
+    """The cells of a row, as `_row` got them."""
+    return tuple(text.strip().replace("\\|", "|") for text in re.split(r"(?<!\\)\|", row)[1:-1])

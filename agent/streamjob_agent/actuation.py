@@ -18,6 +18,8 @@ from streamjob_agent.wire import Assignment, GroupKey
 ESSENTIAL = ("executors", "queries", "drain", "place", "mark")
 """Places whose repeated failure turns actuation off: without them nobody knows where a group is or goes."""
 
+RESULTS = ("done", "failed", "guard", "gathered")
+"""Of moves; the last are those of the first spread, once traffic was known."""
 _LONGEST_PAUSE = 64  # rounds between two requests for the same number of executors that failed
 
 
@@ -106,6 +108,7 @@ class Actuation:
             state_bytes=ledger.state_bytes(query.query_id),
             busy_s=ledger.recent_busy_s(query.query_id),
             given=self._given.pop(query.query_id, {}),
+            first_traffic=ledger.first_traffic(query.query_id),
             boundary=boundary,
             idle=query.idle,
         )
@@ -178,7 +181,7 @@ class Actuation:
         total = self._past_moves.copy()
         for kept in self.wishes.values():
             total.update(_moves(kept))
-        return {result: total[result] for result in ("done", "failed", "guard")}
+        return {result: total[result] for result in RESULTS}
 
     def forget(self, queries: frozenset[str]) -> None:
         """Drop queries that are over; their moves stay counted."""
@@ -189,4 +192,5 @@ class Actuation:
 
 
 def _moves(kept: wish.Wish) -> dict[str, int]:
-    return {"done": kept.done_total, "failed": kept.failed_total, "guard": kept.guard_total}
+    counts = (kept.done_total, kept.failed_total, kept.guard_total, kept.gathered or 0)
+    return dict(zip(RESULTS, counts, strict=True))

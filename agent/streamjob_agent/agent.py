@@ -172,7 +172,7 @@ class Agent:
         executors = frozenset(self._actuation.fleet.live)
         for batch in usage.batches:
             kept = self._actuation.wishes.get(batch.query_id)
-            moved, moving = (0, False) if kept is None else (kept.done_total + kept.guard_total, kept.moves_pending > 0)
+            moved, moving = (0, False) if kept is None else (kept.moves_total, kept.moves_pending > 0)
             self._usual.take(batch, Ground(executors=executors, moved=moved, moving=moving))
 
     def _tune(self, usage: Usage) -> None:
@@ -195,9 +195,11 @@ class Agent:
     def _read_aside(self, queries: tuple[Query, ...]) -> None:
         began_s = self._clock()
         for query in queries:
-            self.guard.call("state_bytes", functools.partial(self._read_state, query), None)
+            # Traffic first: Spark forgets a shuffle some time after its batch, and sizes may take minutes.
             if self._config.traffic_max_pairs and len(query.operators) > 1:
                 self.guard.call("traffic", functools.partial(self._read_traffic, query), None)
+        for query in queries:
+            self.guard.call("state_bytes", functools.partial(self._read_state, query), None)
         self._memory = self.guard.call("memory", self._bridge.memory, self._memory)
         self.guard.call("diagnostics", self._read_diagnostics, None)
         self._slow.done(self._clock() - began_s)

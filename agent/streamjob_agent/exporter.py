@@ -281,7 +281,12 @@ def _agent(facts: Facts) -> Iterator[Metric]:
         names.AGENT_GENERATION, "Newest accepted assignment.", (), [((), applied)] if applied is not None else []
     )
     moves = (((result,), count) for result, count in sorted(facts.moves.items()))
-    yield counter(names.AGENT_MOVES, "Moves by their result.", ("result",), moves)
+    yield counter(
+        names.AGENT_MOVES,
+        "Moves by their result, guard (away from the dead) and gathered (by the first traffic) among them.",
+        ("result",),
+        moves,
+    )
     errors = (((place,), count) for place, count in sorted(facts.errors.items()))
     yield counter(names.AGENT_ERRORS, "Errors of the agent's own, by place.", ("place",), errors)
     yield counter(names.AGENT_OVERHEAD_SECONDS, "Time of the agent's own work.", (), [((), facts.overhead_s)])

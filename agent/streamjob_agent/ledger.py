@@ -18,6 +18,7 @@ _EXECUTORS = 500  # executors whose busy seconds stay, the newest ones
 _STAGES = 200  # names of stages that a query may have; what comes later is one more
 _MORE = names.stage_name(None, "more")
 _LOADS = 100  # tasks that loaded their state, of which the longest load is told
+_FIRST_BATCHES = 10  # of a query: what is read later is no first traffic, and state may have grown by then
 _RECENT = 0.8  # share of the recent busy time that stays at each drain
 
 
@@ -112,6 +113,7 @@ class QueryTotals:
 
     groups: dict[GroupKey, GroupTotals]
     traffic: TrafficTable
+    first_traffic: TrafficReading | None = None
     sent: dict[GroupKey, SentTotals] = dataclasses.field(default_factory=dict)
     stages: dict[str, StageTotals] = dataclasses.field(default_factory=dict)
     parts_s: dict[str, float] = dataclasses.field(default_factory=dict)
@@ -128,6 +130,10 @@ class QueryTotals:
     ages: Ages = dataclasses.field(default_factory=Ages)
     # By operator.
     starts: defaultdict[int, StartCost] = dataclasses.field(default_factory=lambda: defaultdict(StartCost))
+
+    def is_young(self) -> bool:
+        """Whether these are the first batches that the query ever had, and few."""
+        return self.newest is not None and self.newest.batch_id < self.batches <= _FIRST_BATCHES
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +242,8 @@ class Ledger:
             if query is None:
                 return
             batches = max(1, query.batches - query.traffic_read_at)
+            if reading.pairs and query.first_traffic is None and query.is_young():
+                query.first_traffic = reading
             query.traffic.take(reading.pairs, batches)
             add_sent(query.sent, reading.sent, batches)
             query.traffic_batches += batches
@@ -263,6 +271,12 @@ class Ledger:
         with self._lock:
             query = self._queries.get(query_id)
             return query.state_bytes if query else {}
+
+    def first_traffic(self, query_id: str) -> TrafficReading | None:
+        """The first traffic that was read, in the first batches of a query that began with this driver."""
+        with self._lock:
+            query = self._queries.get(query_id)
+            return query.first_traffic if query else None
 
     def newest_batch(self, query_id: str) -> BatchEnd | None:
         """The newest batch's end, None before the first."""

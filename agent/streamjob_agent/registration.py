@@ -1,8 +1,8 @@
 """Which executor each key group of one query is registered at for the next batch. Pure: state and world in, state out.
 
-At each batch boundary: count moves that were obeyed, give homes to groups whose executor is gone, release as many
-planned moves as the pace allows, those to executors that have come since the plan among them, and register again what
-was not obeyed.
+Once the first traffic was read the even spread follows it. At each batch boundary: count moves that were obeyed, give
+homes to groups whose executor is gone, release as many planned moves as the pace allows, those to executors that have
+come since the plan among them, and register again what was not obeyed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from streamjob_agent import spread, thefts
+from streamjob_agent import gathering, spread, thefts
 from streamjob_agent.wire import GroupKey, Pace
 from streamjob_agent.wish import Wish, World
 
@@ -25,11 +25,11 @@ def step(state: Wish, world: World) -> tuple[Wish, dict[GroupKey, str]]:
     before = state
     state = _take_over(state, world)
     state = _welcome(state, world)
-    if not world.observed or _settled(state, world):
+    if not world.observed or (_settled(state, world) and not gathering.due(state, world)):
         return thefts.follow(before, state, world), {}
     state = _age(_confirm(state, world), world)
     state = _drop_lost_goals(state, world)
-    state = _rescue(state, world)
+    state = gathering.first(_rescue(state, world), world)
     if world.boundary or world.idle:
         state = _release(state, world) if state.planned else _leave(state, world)
     again = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping
 
+from streamjob_agent.bridge import TrafficReading
 from streamjob_agent.wire import Assignment, GroupKey, Pace
 
 
@@ -14,6 +15,7 @@ class World:
 
     `operators` is empty until the query's first plan; `observed` is the executor of each group's newest task.
     `given` are owners that the bridge chose itself since the last look; `idle`: the query is between two batches.
+    `first_traffic` is that of one of the query's first batches, None where none was read.
     """
 
     operators: Mapping[int, int]
@@ -23,6 +25,7 @@ class World:
     state_bytes: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
     busy_s: Mapping[GroupKey, float] = dataclasses.field(default_factory=dict)
     given: Mapping[GroupKey, str] = dataclasses.field(default_factory=dict)
+    first_traffic: TrafficReading | None = None
     boundary: bool = True
     idle: bool = False
 
@@ -43,6 +46,7 @@ class Wish:
         failing: goals that were not obeyed for `failed_after` boundaries; they are still tried.
         done, failed: moves of the current assignment that were obeyed; that lost their target.
         done_total, failed_total, guard_total: since the driver's start; guard counts groups rescued from the dead.
+        gathered: groups that changed places once the first traffic was read; None before.
         planned: whether a controller has sent a plan for this query; marks of another query's plan count here, too.
     """
 
@@ -64,12 +68,18 @@ class Wish:
     done_total: int = 0
     failed_total: int = 0
     guard_total: int = 0
+    gathered: int | None = None
     planned: bool = False
 
     @property
     def moves_pending(self) -> int:
         """Moves asked for, not obeyed yet, and not given up as failing."""
         return len(self.goals) - len(self.failing)
+
+    @property
+    def moves_total(self) -> int:
+        """Groups that changed places since the driver's start, by a plan, the guard or the first traffic."""
+        return self.done_total + self.guard_total + (self.gathered or 0)
 
     @property
     def moves_failed(self) -> int:

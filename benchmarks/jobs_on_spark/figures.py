@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
+from benchmarks.event_log import Batch, Life, Task, Told, moves
 from benchmarks.jobs_on_spark.machine import Spent, between
-from benchmarks.jobs_on_spark.told import Batch, Life, Task, Told
 
 MILLION = 1e6
 
@@ -79,7 +79,7 @@ def figures(told: Told, skip: int, seen: list[Spent], cores: int) -> Figures:
     tasks = [one for one in told.tasks if (one.query, one.batch) in measured]
     ours_s, others_s = between(seen, span.from_s, span.until_s)
     even = evenness(by_query, tasks)
-    moved = list(moves(told))
+    moved = list(moves(told.tasks))
     late = [one for one in moved if one in measured]
     early = [one for one in moved if one[1] < by_query[one[0]][0].number]
     return Figures(
@@ -97,17 +97,6 @@ def figures(told: Told, skip: int, seen: list[Spent], cores: int) -> Figures:
         reachable_ratio=even.reachable_ratio,
         others_ratio=others_s / (cores * span.seconds),
     )
-
-
-def moves(told: Told) -> Iterator[tuple[str, int]]:
-    """Query and batch of each key group's task on another executor than that of the batch before."""
-    last: dict[tuple[str, int, int], str] = {}
-    for task in sorted(told.tasks, key=lambda one: one.batch):
-        if task.stage is not None:
-            place = (task.query, task.stage, task.partition)
-            if last.get(place, task.executor) != task.executor:
-                yield task.query, task.batch
-            last[place] = task.executor
 
 
 def evenness(by_query: dict[str, list[Batch]], tasks: Iterable[Task]) -> Evenness:

@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
+from benchmarks import event_log
 from benchmarks.children import child
-from benchmarks.jobs_on_spark import systems, told, waits
+from benchmarks.jobs_on_spark import systems, waits
 from benchmarks.jobs_on_spark.figures import figures
 from benchmarks.jobs_on_spark.machine import Meter, loop_s
 from benchmarks.jobs_on_spark.piece import Piece
@@ -106,7 +107,7 @@ def run(piece: Piece, out: pathlib.Path, keep: pathlib.Path | None = None) -> di
     try:
         meter = _through(piece, job, _command(piece, given, folder, jar), folder)
         loop_after_s = loop_s()
-        seen = told.read(next((folder / "events").iterdir()))
+        seen = event_log.read(folder / "events")
         found = figures(seen, piece.amounts.skip, meter.seen, os.cpu_count() or 1)
         return {
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

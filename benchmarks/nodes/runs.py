@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import datetime
@@ -12,14 +13,15 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
+from benchmarks import event_log
 from benchmarks.children import child, exit_code
+from benchmarks.event_log import Task
 from benchmarks.nodes import talk
 from benchmarks.nodes.driver import MADE
-from benchmarks.nodes.events import Task, read_tasks
 from benchmarks.nodes.fleet import Fleet
 from benchmarks.nodes.network import HUB, Wire, wire
 from jobs import feed
@@ -208,23 +210,19 @@ def sampled(nodes: int) -> Iterator[list[tuple[float, Wire]]]:
 
 
 def _ran(case: Case, folder: pathlib.Path, wires: list[tuple[float, Wire]]) -> Ran:
-    tasks = read_tasks(folder / "events")
+    tasks = event_log.read(folder / "events").tasks
     progress = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
-    stateful = [one for one in tasks if one.local_bytes + one.remote_bytes > 0]
-    levels: dict[str, int] = {}
-    for one in stateful:
-        levels[one.locality] = levels.get(one.locality, 0) + 1
     return Ran(
         batches=tuple(batches_of(progress, tasks)),
         wire=tuple((at_s, one.between_bytes) for at_s, one in wires),
         cycles=tuple(_cycles(folder / "out" / "history.jsonl")),
-        localities=levels,
-        elsewhere=elsewhere(stateful),
+        localities=dict(collections.Counter(one.locality for one in tasks if one.stage is not None)),
+        elsewhere=sum(1 for _ in event_log.moves(tasks)),
         differences=tuple(differences(case, folder)),
     )
 
 
-def batches_of(progress: dict[str, list[dict[str, Any]]], tasks: list[Task]) -> Iterator[Batch]:
+def batches_of(progress: dict[str, list[dict[str, Any]]], tasks: Sequence[Task]) -> Iterator[Batch]:
     """Batches of each query, in order."""
     for name, some in progress.items():
         for one in some:
@@ -245,21 +243,6 @@ def batches_of(progress: dict[str, list[dict[str, Any]]], tasks: list[Task]) -> 
 
 def _seconds(stamp: str) -> float:
     return datetime.datetime.fromisoformat(stamp.replace("Z", "+00:00")).timestamp()
-
-
-def elsewhere(tasks: list[Task]) -> int:
-    """Tasks of key groups that ran on another executor than in the batch before. Stages are told by their order."""
-    places: dict[tuple[str, int, int, int], str] = {}
-    first = {}
-    for one in tasks:
-        at = (one.query, one.batch)
-        first[at] = min(first.get(at, one.stage), one.stage)
-    for one in tasks:
-        places[one.query, one.batch, one.stage - first[one.query, one.batch], one.partition] = one.executor
-    return sum(
-        places.get((query, batch - 1, stage, partition), executor) != executor
-        for (query, batch, stage, partition), executor in places.items()
-    )
 
 
 def _cycles(history: pathlib.Path) -> Iterator[Cycle]:

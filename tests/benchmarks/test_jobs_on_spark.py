@@ -8,72 +8,23 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from benchmarks import event_log
 from benchmarks.jobs_on_spark import compared, page, piece, publish, running, shapes, systems, waits
-from benchmarks.jobs_on_spark import told as log
-from benchmarks.jobs_on_spark.figures import figures, moves
+from benchmarks.jobs_on_spark.figures import figures
 from benchmarks.jobs_on_spark.machine import Meter, Spent, between
+from paper_log import batches, progress
 
 AMOUNTS = piece.Amounts(rows=100, batches=4, skip=2, key_groups=2)
 PIECE = piece.Piece(job="fraud", shape="cpu", system="vanilla", round=0, amounts=AMOUNTS)
-BATCH_MS, ROWS = 2000, 1000
-
-
-def progress(number: int, rows: int = ROWS, query: str = "q") -> dict[str, Any]:
-    return {
-        "Event": log.PROGRESS,
-        "progress": {
-            "id": query,
-            "batchId": number,
-            "timestamp": f"2026-11-25T12:00:{2 * number:02d}.000Z",
-            "durationMs": {"addBatch": 1, "triggerExecution": BATCH_MS},
-            "sources": [{"numInputRows": rows}],
-            "stateOperators": [{"numRowsTotal": 40}],
-        },
-    }
-
-
-def begins(stage: int, number: int, query: str = "q") -> dict[str, Any]:
-    return {
-        "Event": "SparkListenerJobStart",
-        "Properties": {"sql.streaming.queryId": query, "streaming.sql.batchId": str(number)},
-        "Stage Infos": [
-            {"Stage ID": stage + 1, "RDD Info": [{"Name": "StateStoreRDD"}, {"Name": "MapPartitionsRDD"}]},
-            {"Stage ID": stage, "RDD Info": [{"Name": "FileScanRDD"}]},
-        ],
-    }
-
-
-def ends(stage: int, partition: int, executor: str, took_ms: int, reason: str = "Success") -> dict[str, Any]:
-    return {
-        "Event": "SparkListenerTaskEnd",
-        "Stage ID": stage,
-        "Task End Reason": {"Reason": reason},
-        "Task Info": {"Partition ID": partition, "Executor ID": executor, "Launch Time": 0, "Finish Time": took_ms},
-        "Task Metrics": {
-            "Executor CPU Time": took_ms * 500_000,
-            "Shuffle Read Metrics": {"Remote Bytes Read": 3000, "Local Bytes Read": 1000},
-        },
-    }
-
-
-def batches(owners: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    """Batches whose key groups 0 and 1 take 0.9 and 0.3 s, by who runs them."""
-    for number, (first, second) in enumerate(owners):
-        yield begins(10 * number, number)
-        yield ends(10 * number, 0, "0", 400)
-        yield ends(10 * number + 1, 0, first, 900)
-        yield ends(10 * number + 1, 1, second, 300)
-        yield progress(number)
 
 
 def executors() -> list[dict[str, Any]]:
-    began_ms = 1_000 * int(log.told([progress(0)]).batches[0].began_s)
+    began_ms = 1_000 * int(event_log.told([progress(0)]).batches[0].began_s)
     return [
         {"Event": "SparkListenerExecutorAdded", "Timestamp": began_ms - 5000, "Executor ID": "0"},
         {"Event": "SparkListenerExecutorAdded", "Timestamp": began_ms + 6000, "Executor ID": "1"},
@@ -81,52 +32,14 @@ def executors() -> list[dict[str, Any]]:
 
 
 def looks(every_s: float = 1.0, ours: float = 0.5, all_: float = 0.75) -> list[Spent]:
-    began_s = log.told([progress(0)]).batches[0].began_s
+    began_s = event_log.told([progress(0)]).batches[0].began_s
     return [
         Spent(at_s=began_s + i * every_s, ours_s=i * every_s * ours, all_s=i * every_s * all_) for i in range(-5, 20)
     ]
 
 
-def test_a_stage_with_state_is_known_by_its_rdd_and_counted_from_the_batch_s_first() -> None:
-    found = log.told(batches([("0", "1")]))
-    assert [(task.stage, task.partition, task.executor) for task in found.tasks] == [
-        (None, 0, "0"),
-        (0, 0, "0"),
-        (0, 1, "1"),
-    ]
-
-
-def test_progress_may_be_text_and_one_without_a_batch_counts_for_nothing() -> None:
-    idle = progress(7)
-    idle["progress"]["durationMs"] = {"triggerExecution": 5}
-    as_text = {**progress(3), "progress": json.dumps(progress(3)["progress"])}
-    assert [one.number for one in log.told([idle, as_text]).batches] == [3]
-
-
-def test_tasks_of_jobs_that_are_no_query_s_are_left_out_and_failed_ones_counted() -> None:
-    other = {**begins(50, 0), "Properties": {}}
-    found = log.told([progress(0), other, ends(50, 0, "0", 1), ends(1, 0, "0", 1, reason="ExceptionFailure")])
-    assert (found.tasks, found.failed_tasks) == ((), 1)
-
-
-def test_a_stage_that_a_later_job_of_the_batch_names_again_is_the_same_stage() -> None:
-    found = log.told([progress(0), begins(0, 0), begins(0, 0), ends(1, 0, "0", 1)])
-    assert [task.stage for task in found.tasks] == [0]
-
-
-def test_a_log_that_was_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    file = tmp_path / "log"
-    file.write_text(json.dumps(progress(0)) + "\n" + json.dumps(progress(1))[:-9])
-    assert len(log.read(file).batches) == 1
-
-
-def test_moves_are_of_key_groups_that_run_elsewhere_than_in_the_batch_before() -> None:
-    found = log.told(batches([("0", "0"), ("0", "1"), ("0", "1"), ("1", "0")]))
-    assert list(moves(found)) == [("q", 1), ("q", 3), ("q", 3)]
-
-
 def test_figures_are_of_warm_batches() -> None:
-    seen = log.told([*executors(), *batches([("0", "1"), ("0", "0"), ("0", "0"), ("0", "1")])])
+    seen = event_log.told([*executors(), *batches([("0", "1"), ("0", "0"), ("0", "0"), ("0", "1")])])
     found = figures(seen, 2, looks(), cores=2)
     assert found.batch_s == [2.0, 2.0]
     assert found.rate_rps == pytest.approx(500.0)
@@ -140,13 +53,13 @@ def test_figures_are_of_warm_batches() -> None:
 
 
 def test_what_an_even_placement_would_win_is_bounded_by_the_longest_task() -> None:
-    found = figures(log.told(batches([("0", "0"), ("0", "0"), ("0", "1")])), 1, looks(), cores=2)
+    found = figures(event_log.told(batches([("0", "0"), ("0", "0"), ("0", "1")])), 1, looks(), cores=2)
     assert found.stateful_ratio == pytest.approx((1.2 + 0.9) / 4.0)
     assert found.reachable_ratio == pytest.approx(0.3 / 4.0)
 
 
 def test_batches_that_only_close_windows_count_in_the_rate_and_not_among_batches() -> None:
-    seen = log.told([progress(0), progress(1), progress(2, rows=0), progress(3), progress(4, rows=0)])
+    seen = event_log.told([progress(0), progress(1), progress(2, rows=0), progress(3), progress(4, rows=0)])
     found = figures(seen, 1, looks(), cores=2)
     assert found.batch_s == [2.0, 2.0]
     assert found.rate_rps == pytest.approx(2000 / 6.0), "what comes after the last rows does not"
@@ -154,14 +67,14 @@ def test_batches_that_only_close_windows_count_in_the_rate_and_not_among_batches
 
 def test_the_slowest_query_s_rate_is_the_job_s() -> None:
     slow = [progress(number, rows=100, query="slow") for number in range(3)]
-    found = figures(log.told([*map(progress, range(3)), *slow]), 1, looks(), cores=2)
+    found = figures(event_log.told([*map(progress, range(3)), *slow]), 1, looks(), cores=2)
     assert found.rate_rps == pytest.approx(50.0)
     assert len(found.batch_s) == 4
 
 
 def test_a_run_without_warm_batches_says_so() -> None:
     with pytest.raises(ValueError, match="more than 4 are needed"):
-        figures(log.told(map(progress, range(3))), 4, looks(), cores=2)
+        figures(event_log.told(map(progress, range(3))), 4, looks(), cores=2)
 
 
 def test_what_others_took_is_never_less_than_nothing() -> None:

@@ -7,18 +7,18 @@ import itertools
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
+from benchmarks.event_log import told
 from benchmarks.nodes import talk
 from benchmarks.nodes.__main__ import arguments
-from benchmarks.nodes.events import Task, tasks
 from benchmarks.nodes.fleet import Fleet
 from benchmarks.nodes.kept import Kept
 from benchmarks.nodes.network import BRIDGE, Unusable, network, node, read_card, to_make
 from benchmarks.nodes.report import limits, row
-from benchmarks.nodes.runs import PLANNERS, Batch, Case, Ran, batches_of, elsewhere, spark_conf, streamjob_spec
+from benchmarks.nodes.runs import PLANNERS, Batch, Case, Ran, batches_of, spark_conf, streamjob_spec
+from paper_log import batches
 
 from streamjob_operator.spec import parse_job
 from streamjob_operator.standalone.submission import spark_settings
@@ -77,52 +77,15 @@ def test_a_made_job_talks_one_to_one_and_sends_as_much_in_both_shapes() -> None:
     assert len(talk.answer(made["half"], 4)) == 2 * len(made["half"].first)
 
 
-def events() -> list[dict[str, Any]]:
-    properties = {"sql.streaming.queryId": "q", "streaming.sql.batchId": "4"}
-    read = {"Local Bytes Read": 30, "Remote Bytes Read": 10, "Fetch Wait Time": 500}
-    metrics = {"Shuffle Read Metrics": read, "Executor Run Time": 2000}
-    info = {"Failed": False, "Index": 1, "Executor ID": "0", "Host": "10.76.0.2", "Locality": "PROCESS_LOCAL"}
-    end = {"Event": "SparkListenerTaskEnd", "Task Info": info, "Task Metrics": metrics}
-    return [
-        {"Event": "SparkListenerJobStart", "Stage IDs": [0], "Properties": {}},
-        {"Event": "SparkListenerJobStart", "Stage IDs": [7, 8], "Properties": properties},
-        {**end, "Stage ID": 0},
-        {**end, "Stage ID": 7},
-        {**end, "Stage ID": 8, "Task Info": {**info, "Failed": True}},
-        {**end, "Stage ID": 8},
-    ]
-
-
-def test_tasks_of_batches_are_told_from_others_and_from_failed_ones() -> None:
-    found = list(tasks(events()))
-    assert [(one.batch, one.stage, one.last) for one in found] == [(4, 7, False), (4, 8, True)]
-    assert (found[1].local_bytes, found[1].remote_bytes, found[1].fetch_wait_s) == (30, 10, 0.5)
-
-
 def test_a_batch_has_the_bytes_of_its_last_stage_and_of_all() -> None:
-    progress = {
+    found = {
         "talk": [
-            {"id": "q", "batchId": 4, "timestamp": "2026-01-01T00:00:00.000Z", "durationMs": {"triggerExecution": 1500}}
+            {"id": "q", "batchId": 1, "timestamp": "2026-01-01T00:00:00.000Z", "durationMs": {"triggerExecution": 1500}}
         ]
     }
-    (batch,) = batches_of(progress, list(tasks(events())))
-    assert (batch.last_local_bytes, batch.last_remote_bytes, batch.remote_bytes) == (30, 10, 20)
-    assert (batch.took_s, batch.run_s) == (1.5, 4.0)
-
-
-def task(batch: int, stage: int, executor: str) -> Task:
-    (one, _) = tasks(events())
-    return Task(
-        **{
-            **{name: getattr(one, name) for name in Task.__slots__},
-            **{"batch": batch, "stage": stage, "executor": executor},
-        }
-    )
-
-
-def test_a_task_elsewhere_is_one_of_the_same_stage_in_the_batch_before() -> None:
-    found = [task(0, 3, "0"), task(0, 4, "1"), task(1, 6, "0"), task(1, 7, "0"), task(2, 9, "0"), task(2, 10, "0")]
-    assert elsewhere(found) == 1
+    (batch,) = batches_of(found, told(batches([("0", "1"), ("0", "1")])).tasks)
+    assert (batch.number, batch.took_s, batch.last_local_bytes, batch.last_remote_bytes) == (1, 1.5, 2000, 6000)
+    assert (batch.remote_bytes, batch.fetch_wait_s, batch.run_s) == (9000, pytest.approx(0.15), pytest.approx(1.3))
 
 
 def test_the_wire_is_read_between_the_first_and_the_last_of_the_batches_that_count() -> None:

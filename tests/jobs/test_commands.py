@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 import yaml
 from jobs import manifest, suite
 from jobs.__main__ import main
+from jobs.job import Job
 from jobs.registry import JOBS
 from jobs.trial import Kind, Outcome, Shape
 
@@ -80,6 +83,62 @@ def test_outcomes_are_kept_by_job_and_kind_and_the_page_says_what_was_not_run(tm
     with_kills = "exact, 9 moves, 2 executors killed, 1 driver killed, 31 s"
     assert row.endswith(f"| {shape} | exact, 31 s | exact, 77 moves, 31 s | {with_kills} | exact, 5 moves, 31 s |")
     assert sum(line.endswith("| not run | not run | not run | not run |") for line in lines) == len(JOBS) - 1
+
+
+def row_of(page: Path, job: str) -> str:
+    (row,) = (line for line in page.read_text().splitlines() if line.startswith(f"| `{job}`"))
+    return row
+
+
+def test_what_no_run_tells_stays_as_the_page_has_it(tmp_path: Path) -> None:
+    page, out = tmp_path / "page.md", tmp_path / "out"
+    wrong = dataclasses.replace(outcome(9), killed_executors=2, killed_drivers=1, differences=("q: 1 | 2 differ",))
+    for one in (outcome(77), wrong):
+        suite.keep(one, out / "results.json")
+    assert main(["page", str(page), "--out", str(out)]) == 0
+    before = row_of(page, "nexmark-5")
+    assert "1 \\| 2 differ" in before
+
+    elsewhere = dataclasses.replace(outcome(None), rows=7, took_s=12.0)
+    suite.keep(elsewhere, tmp_path / "other" / "results.json")
+    assert main(["page", str(page), "--out", str(tmp_path / "other")]) == 0
+    assert row_of(page, "nexmark-5") == before.replace("| not run | exact, 77", "| exact, 12 s | exact, 77")
+
+    page.write_text("# Another page\n\n| a | b |\n| --- | --- |\n| `nexmark-5` | 3 |\n")
+    assert main(["page", str(page), "--out", str(tmp_path / "none")]) == 0
+    assert row_of(page, "nexmark-5").endswith("|  |  |  |  |  |  | not run | not run | not run | not run |")
+
+
+def test_fill_runs_what_a_column_lacks_and_writes_it_after_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, out, asked = tmp_path / "page.md", tmp_path / "out", list[tuple[int, bool, str]]()
+
+    def runs(chosen: Sequence[Job], args: argparse.Namespace, moved: bool) -> Iterator[Outcome]:
+        for job in chosen:
+            asked.append((args.rows, moved, job.name))
+            yield dataclasses.replace(outcome(3 if moved else None), job=job.name)
+            assert told(job.name)[moved].startswith("exact"), "it is written before the next job begins"
+
+    def told(name: str) -> list[str]:
+        """Plain Spark, with moves."""
+        return row_of(page, name).split(" | ")[-4:-2]
+
+    monkeypatch.setattr("jobs.wanted.outcomes", runs)
+    first, second, *_ = (job.name for job in JOBS)
+    words = ["fill", str(page), "--out", str(out), "--rows", "300"]
+    assert main([*words, "--vanilla", "--seconds", "0"]) == 0
+    assert asked == [(300, False, first)]
+    assert (told(first), told(second)) == (["exact, 31 s", "not run"], ["not run", "not run"])
+    assert main([*words, "--vanilla"]) == 0
+    assert asked == [(300, False, job.name) for job in JOBS]
+    assert main([*words, "--vanilla"]) == 0
+    assert len(asked) == len(JOBS), "nothing is left"
+    assert main([*words, "--seconds", "0"]) == 0
+    assert (told(first), told(second)) == (["exact, 31 s", "exact, 3 moves, 31 s"], ["exact, 31 s", "not run"])
+
+    assert main([*words, "--vanilla", "--kill-driver"]) == 2
+    assert "no column of plain Spark with kills" in capsys.readouterr().err
 
 
 def test_kafka_wants_a_broker_and_jars(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import threading
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -265,6 +266,29 @@ def test_groups_of_a_dead_executor_move_without_waiting_for_a_boundary() -> None
     stage.agent.round()
     assert set(stage.bridge.registered.values()) == {"1", "2"}
     assert stage.agent.facts().moves["guard"] == 4
+
+
+def test_a_query_that_begins_is_spread_by_its_first_traffic_and_one_that_ran_before_is_not() -> None:
+    apart, together = (GroupKey(operator=1, partition=0), GroupKey(operator=0, partition=2)), Stage()
+    together.bridge.batch_id = -1  # the next one is its first
+    together.batches(3)
+    assert len({together.bridge.ran[key] for key in apart}) == 1
+    assert sorted(Counter((key.operator, owner) for key, owner in together.bridge.ran.items()).values()) == [2] * 6
+    assert together.agent.facts().moves == {"done": 0, "failed": 0, "guard": 0, "gathered": 2}
+    ran_before = Stage().batches(3)
+    assert len({ran_before.bridge.ran[key] for key in apart}) == 2
+
+
+def test_the_first_traffic_is_read_though_sizes_take_minutes() -> None:
+    stage, release = Stage(), threading.Event()
+    stage.bridge.faults["state_bytes"] = lambda: assert_true(release.wait(60))
+    read = threading.Event()
+    stage.bridge.faults["traffic"] = read.set
+    stage.bridge.run_batch()
+    stage.agent.round()
+    assert read.wait(60)
+    release.set()
+    stage.agent._aside.wait(30.0)
 
 
 REFUSED = [

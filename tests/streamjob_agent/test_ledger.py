@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from streamjob_agent.bridge import BatchEnd, GroupUsage, Moments, Sent, StageUsage, Traffic, TrafficReading, Usage
@@ -136,6 +138,33 @@ def test_a_reading_of_traffic_stands_for_the_batches_since_the_last_one_and_for_
         found = page(ledger)
         told.append((found.traffic_batches, found.traffic[A, B], dict(found.sent)[A].total_bytes))
     assert told == [(2, 20, 40), (5, 50, 100), (6, 60, 120)]
+
+
+FIRST, LATER = (TrafficReading(pairs=(Traffic(from_key=A, to_key=B, size_bytes=size),)) for size in (10, 20))
+
+
+@pytest.mark.parametrize(
+    ("batches", "readings", "known"),
+    [
+        (range(1), (FIRST, LATER), FIRST),
+        (range(10), (FIRST,), FIRST),
+        (range(11), (FIRST,), None),
+        (range(1, 2), (FIRST,), None),
+        (range(2), (TrafficReading(sent={A: Sent(size_bytes=0, partners=0)}), LATER), LATER),
+        ((), (FIRST,), None),
+    ],
+    ids=["the first", "at last", "late", "of a query that ran before", "once there is any", "before a batch"],
+)
+def test_the_first_traffic_is_that_of_a_young_query(
+    ledger: Ledger, batches: Iterable[int], readings: tuple[TrafficReading, ...], known: TrafficReading | None
+) -> None:
+    ledger.take(drained(groups={"q": (tasks(A, "1"),)}))
+    ledger.take(drained(batches=tuple(batch(batch_id=number) for number in batches)))
+    for one in readings:
+        ledger.take_traffic("q", one)
+    assert ledger.first_traffic("q") == known
+    ledger.forget(["q"])
+    assert ledger.first_traffic("q") is None
 
 
 def test_sizes_that_are_not_read_this_time_stay(ledger: Ledger) -> None:

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from streamjob_agent import registration
+from streamjob_agent.bridge import Traffic, TrafficReading
 from streamjob_agent.wire import GroupKey, Pace
 from streamjob_agent.wish import Wish, World
 
@@ -113,3 +114,49 @@ def test_a_group_that_nobody_has_seen_is_the_bridges_until_its_executor_dies() -
     lost = dataclasses.replace(WORLD, live=("1",), observed=seen)
     after, told = registration.step(PLACED, lost)
     assert (after.registered[D], told[D], after.guard_total) == ("1", "1", 1)
+
+
+SENDS = tuple(GroupKey(operator=1, partition=partition) for partition in range(2))
+APART = {A: "1", B: "2", SENDS[0]: "2", SENDS[1]: "1"}
+PAIRS = TrafficReading(
+    pairs=tuple(Traffic(from_key=one, to_key=to, size_bytes=100) for one, to in zip(SENDS, (A, B), strict=True))
+)
+TALKS = World(operators={0: 2, 1: 2}, live=("1", "2"), observed=APART, first_traffic=PAIRS)
+
+
+def test_the_first_traffic_brings_pairs_together_once() -> None:
+    after, told = registration.step(Wish(registered=APART), TALKS)
+    assert told == {A: "2", B: "1"}
+    assert (after.gathered, after.moves_total, after.done_total, after.guard_total) == (2, 2, 0, 0)
+    again, told = registration.step(dataclasses.replace(after, registered=APART), TALKS)
+    assert (again.registered, told) == (APART, {A: "1", B: "2"}), "who wants them elsewhere by then is right"
+
+
+def test_it_does_so_in_mid_batch_too_and_before_anything_that_was_asked_is_old() -> None:
+    asking = Wish(registered=APART, asked={A: 3})
+    after, told = registration.step(asking, dataclasses.replace(TALKS, boundary=False))
+    assert (told, after.asked) == ({A: "2", B: "1"}, {})
+
+
+@pytest.mark.parametrize(
+    ("state", "world"),
+    [
+        (Wish(registered=APART, planned=True), TALKS),
+        (Wish(registered=APART, gathered=0), TALKS),
+        (Wish(registered=APART), dataclasses.replace(TALKS, first_traffic=None)),
+    ],
+    ids=["planned", "looked at before", "not read"],
+)
+def test_a_placement_that_somebody_planned_or_that_no_traffic_is_known_of_stays(state: Wish, world: World) -> None:
+    after, told = registration.step(state, world)
+    assert (after.registered, told, after.gathered) == (APART, {}, state.gathered)
+
+
+def test_who_is_gone_or_to_go_is_seen_to_first() -> None:
+    shut = dataclasses.replace(TALKS, shut=frozenset("2"))
+    after, _ = registration.step(Wish(registered=APART), shut)
+    assert after.gathered is None
+    lost = dataclasses.replace(TALKS, live=("1", "3"))
+    after, told = registration.step(Wish(registered=APART), lost)
+    assert (after.gathered is not None, after.guard_total) == (True, 2)
+    assert {told[B], after.registered[SENDS[0]]} <= {"1", "3"}

@@ -1,22 +1,25 @@
-"""The controller's cycle on a real query: traffic between operators is planned with, an idle query is left alone."""
+"""Traffic between operators on real queries: the first spread follows it, plans are made with it. Idle ones rest."""
 
 from __future__ import annotations
 
 import itertools
 import pathlib
 import random
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from pyspark.sql import functions as F
 
 from streamjob_agent import notebook
+from streamjob_agent.spread import id_order
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.values import CycleRecord, Reason
 
 pytestmark = pytest.mark.spark
 PARTITIONS = 8
+SHIFT = 3
 
 
 class Letters:
@@ -35,7 +38,7 @@ class Letters:
     def write(self, letters: int = 120) -> None:
         lines = []
         for number in itertools.islice(self._numbers, letters):
-            towns = self.towns[(self.hash.partition_of(number, PARTITIONS) + 3) % PARTITIONS]
+            towns = self.towns[(self.hash.partition_of(number, PARTITIONS) + SHIFT) % PARTITIONS]
             town, text = self._chance.choice(towns), self._chance.randbytes(1500).hex()
             self.newest[town] = max(self.newest.get(town, ""), text)
             lines.append(f"{number},{town},{text}\n")
@@ -49,6 +52,58 @@ def collocation(record: CycleRecord) -> float | None:
     return None if plan is None else plan.before.collocation_factor
 
 
+def deliver(session: Any, letters: Letters, sink: Any, checkpoint: pathlib.Path) -> Any:
+    """The newest letter of each town: each key group of its first operator sends to one of the second."""
+    reader = session.readStream.schema("number long, town long, text string")
+    frame = reader.option("maxFilesPerTrigger", 1).csv(str(letters.input)).dropDuplicates(["number"])
+    writer = frame.groupBy("town").agg(F.max("text").alias("text")).writeStream.outputMode("update").foreachBatch(sink)
+    return writer.option("checkpointLocation", str(checkpoint)).start()
+
+
+def owners_of(status: AgentStatus) -> dict[int, tuple[str, ...]]:
+    (query,) = status.queries
+    return {operator: tuple(str(owner) for owner in row) for operator, row in query.owners.items()}
+
+
+def by_numbers(executors: set[str]) -> dict[int, tuple[str, ...]]:
+    """The first spread, which knows no traffic: one key group after another, so that no pair is together."""
+    names = sorted(executors, key=id_order)
+    return {
+        operator: tuple(names[(operator * PARTITIONS + p) % len(names)] for p in range(PARTITIONS))
+        for operator in (0, 1)
+    }
+
+
+def together(owners: Mapping[int, tuple[str, ...]]) -> int:
+    """Pairs of letters' key groups and their towns' that have one executor."""
+    return sum(owners[0][(p + SHIFT) % PARTITIONS] == owners[1][p] for p in range(PARTITIONS)) if owners else 0
+
+
+def test_the_first_spread_takes_pairs_apart_and_their_first_traffic_brings_them_together(
+    spark_cluster: Any, tmp_path: pathlib.Path, collected: Any, install: Callable[[Any], Any], spark_hash: Any
+) -> None:
+    agent = install(spark_cluster.session)
+    letters = Letters(tmp_path, spark_hash)
+    query = deliver(spark_cluster.session, letters, collected, tmp_path / "checkpoint")
+
+    def batch() -> None:
+        letters.write()
+        query.processAllAvailable()
+
+    first = by_numbers(spark_cluster.executor_ids())
+    counts = {operator: Counter(row) for operator, row in first.items()}
+    most = sum(min(counts[0][name], counts[1][name]) for name in counts[0])
+    assert (together(first), most) == (0, 7)
+
+    batch()
+    status = agent.until("pairs are together", lambda now: now.queries and together(owners_of(now)) == most, batch)
+    found = owners_of(status)
+    assert {operator: Counter(row) for operator, row in found.items()} == counts, "as even as before"
+    assert found[1] == first[1], "who sends stays"
+    assert {town: row[0] for town, row in collected.rows.items()} == letters.newest
+    assert agent.failed_tasks() == 0
+
+
 def test_traffic_between_operators_is_measured_planned_with_and_becomes_local(
     spark_cluster: Any,
     tmp_path: pathlib.Path,
@@ -59,16 +114,15 @@ def test_traffic_between_operators_is_measured_planned_with_and_becomes_local(
 ) -> None:
     agent = install(spark_cluster.session)
     letters = Letters(tmp_path, spark_hash)
-    reader = spark_cluster.session.readStream.schema("number long, town long, text string")
-    frame = reader.option("maxFilesPerTrigger", 1).csv(str(letters.input)).dropDuplicates(["number"])
-    newest = frame.groupBy("town").agg(F.max("text").alias("text"))
-    writer = newest.writeStream.outputMode("update").foreachBatch(collected)
-    query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    query = deliver(spark_cluster.session, letters, collected, tmp_path / "checkpoint")
 
     def batch() -> None:
         letters.write()
         query.processAllAvailable()
 
+    batch()
+    agent.until("the first batch is seen", lambda now: now.queries and now.queries[0].batch_id == 0)
+    agent.assign(query, owners=by_numbers(spark_cluster.executor_ids()))  # as they were before their first traffic
     controller = brain(
         agent, "{mode: Auto, planner: albic, objective: loadDistance, statisticsPeriod: 2s, maxLoadDistance: 200}"
     )
@@ -81,7 +135,7 @@ def test_traffic_between_operators_is_measured_planned_with_and_becomes_local(
         (record.snapshot.group_ids[i], record.snapshot.group_ids[j]) for i, j in zip(*traffic.nonzero(), strict=True)
     }
     assert {(one.operator, other.operator) for one, other in heavy} == {(1, 0)}
-    assert {(one.partition + 3) % PARTITIONS == other.partition for one, other in heavy} == {True}
+    assert {(one.partition + SHIFT) % PARTITIONS == other.partition for one, other in heavy} == {True}
     assert len(heavy) == PARTITIONS
 
     record = controller.until("most of the traffic is local", lambda now: (collocation(now) or 0.0) >= 85.0, batch)

@@ -1,4 +1,7 @@
-"""What Spark's event log tells of a run: batches, their tasks, executors. Plain Spark and StreamJob write the same."""
+"""What Spark's event log tells of a run: batches, their tasks, executors. Plain Spark and StreamJob write the same.
+
+Nothing of ours is asked, so that all sides of a comparison are told alike.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +38,22 @@ class Batch:
 class Task:
     """A task that succeeded. `stage` counts the stages with state of its batch, from the first one on; None for others.
 
-    `took_s` is the time that it had its slot; `cpu_s` that of the executor's thread, without Python's. Bytes are those
-    that it fetched of shuffles: from other executors, and from its own.
+    `last` tells whether its stage is the batch's last one, `locality` is Spark's level. `took_s` is how long it had its
+    slot, `run_s` how long it ran, `cpu_s` that of the executor's thread, without Python's. Bytes are those that it
+    fetched of shuffles: from other executors, and from its own; `fetch_wait_s` is how long it waited for the former.
     """
 
     query: str
     batch: int
     stage: int | None
+    last: bool
     partition: int
     executor: str
+    locality: str
     took_s: float
+    run_s: float
     cpu_s: float
+    fetch_wait_s: float
     remote_bytes: int
     local_bytes: int
 
@@ -72,9 +80,15 @@ class Told:
 Event = Mapping[str, Any]
 
 
-def read(file: pathlib.Path) -> Told:
-    """The log of a run; a last line that was cut short is left out."""
-    return told(_events(file.read_text(encoding="utf-8").splitlines()))
+def read(folder: pathlib.Path) -> Told:
+    """The log of a run, alone in its folder; a last line that was cut short is left out.
+
+    Raises ValueError where there is no log, or more than one: logs of two runs name other stages by the same numbers.
+    """
+    files = [file for file in folder.iterdir() if not file.name.startswith(".")]
+    if len(files) != 1:
+        raise ValueError(f"folder: {len(files)} event logs in {folder}, one is needed.")
+    return told(_events(files[0].read_text(encoding="utf-8").splitlines()))
 
 
 def told(events: Iterable[Event]) -> Told:
@@ -100,10 +114,21 @@ def told(events: Iterable[Event]) -> Told:
     good = [one for one in ends if one["Task End Reason"]["Reason"] == "Success"]
     return Told(
         batches=tuple(batches),
-        tasks=tuple(_tasks(good, _stages(starts, {one.query for one in batches}))),
+        tasks=tuple(_tasks(good, _stages(starts))),
         executors=tuple(lives.values()),
         failed_tasks=len(ends) - len(good),
     )
+
+
+def moves(tasks: Iterable[Task]) -> Iterator[tuple[str, int]]:
+    """Query and batch of each key group's task on another executor than that of the batch before."""
+    before: dict[tuple[str, int, int], str] = {}
+    for task in sorted(tasks, key=lambda one: one.batch):
+        if task.stage is not None:
+            place = (task.query, task.stage, task.partition)
+            if before.get(place, task.executor) != task.executor:
+                yield task.query, task.batch
+            before[place] = task.executor
 
 
 def _events(lines: Sequence[str]) -> Iterator[Event]:
@@ -138,14 +163,14 @@ Stage = tuple[str, int, int | None]
 """Query, batch, and which stage with state it is of that batch."""
 
 
-def _stages(starts: Iterable[Event], queries: set[str]) -> dict[int, Stage]:
+def _stages(starts: Iterable[Event]) -> dict[int, Stage]:
     """Stages of queries' batches by their number in the log."""
     found: dict[int, Stage] = {}
     counts: dict[tuple[str, int], int] = {}
     for start in starts:
         properties = start.get("Properties") or {}
         query, batch = properties.get("sql.streaming.queryId"), properties.get("streaming.sql.batchId")
-        if query not in queries or batch is None:
+        if query is None or batch is None:
             continue
         place = (query, int(batch))
         for info in sorted(start["Stage Infos"], key=lambda one: int(one["Stage ID"])):
@@ -158,6 +183,9 @@ def _stages(starts: Iterable[Event], queries: set[str]) -> dict[int, Stage]:
 
 
 def _tasks(ends: Iterable[Event], stages: Mapping[int, Stage]) -> Iterator[Task]:
+    last: dict[tuple[str, int], int] = {}
+    for number, (query, batch, _) in stages.items():
+        last[query, batch] = max(last.get((query, batch), number), number)
     for end in ends:
         if end["Stage ID"] in stages:
             query, batch, stage = stages[end["Stage ID"]]
@@ -167,10 +195,14 @@ def _tasks(ends: Iterable[Event], stages: Mapping[int, Stage]) -> Iterator[Task]
                 query=query,
                 batch=batch,
                 stage=stage,
+                last=end["Stage ID"] == last[query, batch],
                 partition=info["Partition ID"],
                 executor=info["Executor ID"],
+                locality=info["Locality"],
                 took_s=(info["Finish Time"] - info["Launch Time"]) / 1000.0,
+                run_s=spent["Executor Run Time"] / 1000.0,
                 cpu_s=spent["Executor CPU Time"] / 1e9,
+                fetch_wait_s=fetched["Fetch Wait Time"] / 1000.0,
                 remote_bytes=fetched["Remote Bytes Read"],
                 local_bytes=fetched["Local Bytes Read"],
             )
