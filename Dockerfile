@@ -79,8 +79,9 @@ LABEL org.opencontainers.image.title="streamjob-operator" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=operator-base / /
 COPY --from=operator-build /opt/streamjob /opt/streamjob
-# The root file system may be read-only.
-ENV PATH=/opt/streamjob/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+# The root file system may be read-only. Two arenas of the C library for all threads: each of dozens would keep what it has had
+# (docs/decisions/0062-cycle-cost.md).
+ENV MALLOC_ARENA_MAX=2 PATH=/opt/streamjob/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     PYTHONUNBUFFERED=1 PYTHONPYCACHEPREFIX=/opt/streamjob/bytecode PYTHONDONTWRITEBYTECODE=1 HOME=/tmp
 USER 65532:65532
 ENTRYPOINT ["streamjob", "operator"]

@@ -27,7 +27,7 @@ def no_worse(
         return True
     before, after = measures.effect(model, model.node_of), measures.effect(model, node_of)
     if params.objective_of(model) is Objective.BATCH_TIME:
-        return no_longer(before, after) or (collocates and saves and _shorter_by_savings(model, node_of, before))
+        return _no_longer(before, after) or (collocates and saves and _shorter_by_savings(model, node_of, before))
     distance = max(after.load_distance, planned_distance(model, node_of)) if saves else after.load_distance
     local, today = after.collocation_factor or 0.0, before.collocation_factor or 0.0
     joins = collocates and local > today and distance <= params.max_load_distance
@@ -61,14 +61,19 @@ def planned_distance(model: LoadModel, node_of: IntArray) -> float:
     return float(np.abs(use - mean)[~model.marked].max())
 
 
-def no_longer(before: Effect, after: Effect) -> bool:
-    """Whether the batch is shorter, or as long with the second measure no larger; True without a `batch`."""
-    if before.batch_s is None or after.batch_s is None:
+def _no_longer(before: Effect, after: Effect) -> bool:
+    """Whether the batch is shorter, or as long with the second measure no larger."""
+    (before_s, was_s), (after_s, now_s) = _seconds(before), _seconds(after)
+    if before_s - after_s > CLEAR * max(1.0, before_s):
         return True
-    if before.batch_s - after.batch_s > CLEAR * max(1.0, before.batch_s):
-        return True
-    rose = (after.level_rms_s or 0.0) - (before.level_rms_s or 0.0)
-    return after.batch_s <= before.batch_s + ROUNDING and rose <= ROUNDING
+    return after_s <= before_s + ROUNDING and now_s - was_s <= ROUNDING
+
+
+def _seconds(effect: Effect) -> tuple[float, float]:
+    """The batch and the second measure; raises ValueError where nothing predicts them."""
+    if effect.batch_s is None or effect.level_rms_s is None:
+        raise ValueError("effect: it predicts no batches")
+    return effect.batch_s, effect.level_rms_s
 
 
 def pays(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
@@ -80,11 +85,10 @@ def pays(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
     """
     if model.batch is None or urgent(model, node_of):
         return True
-    before, after = measures.effect(model, model.node_of), measures.effect(model, node_of)
-    shorter_s = (before.batch_s or 0.0) - (after.batch_s or 0.0)
-    evener_s = (before.level_rms_s or 0.0) - (after.level_rms_s or 0.0)
+    (before_s, was_s), (after_s, now_s) = (_seconds(measures.effect(model, one)) for one in (model.node_of, node_of))
+    shorter_s, evener_s = before_s - after_s, was_s - now_s
     loading_s = np.where(node_of != model.node_of, model.migration_cost_s, 0.0)
-    cost_s = predict(model.batch, node_of, loading_s).batch_s - (after.batch_s or 0.0)
+    cost_s = predict(model.batch, node_of, loading_s).batch_s - after_s
     return bool((shorter_s + evener_s) * params.payback_batches >= cost_s)
 
 

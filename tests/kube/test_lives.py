@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,12 @@ from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.finalizer import hold, release
 from streamjob_operator.kube.api.kinds import PARTITION_MAPS, ROLE_BINDINGS, ROLES, STREAM_JOBS, Kind
 from streamjob_operator.kube.driver.grants import grant_map
-from streamjob_operator.kube.names import FINALIZER
+from streamjob_operator.kube.job.drivers import KubeDrivers
+from streamjob_operator.kube.job.keeper import Keeper
+from streamjob_operator.kube.job.tools import Tools
+from streamjob_operator.kube.names import FIELD_MANAGER, FINALIZER
 from streamjob_operator.kube.partition_map.maps import Maps
+from streamjob_operator.kube.report.events import Events
 
 PLAN = Assignment(generation=7, application_id="spark-1", query_id="q", executors_target=3, marked_for_removal=("2",))
 REFERENCE = {"kind": "Pod", "apiVersion": "v1", "name": "driver"}
@@ -50,6 +55,23 @@ class Lives:
         maps.write([PLAN], maps.ensure())
         grant_map(self.api, job, "spark")
         return job
+
+    def keeper(self) -> Keeper:
+        """An operator that has just begun, as far as this job is concerned."""
+        events = Events(self.api)
+        return Keeper(
+            Tools(api=self.api, drivers=KubeDrivers(self.api, events), events=events), self.namespace, "orders"
+        )
+
+    def restore(self, status: dict[str, Any]) -> None:
+        """As a backup's tool does it, once it has made the object: the status is its own from then on."""
+        patch = ("patch", "streamjob", "orders", "--subresource=status", "--type=merge", "--field-manager=backup")
+        self.kubectl(*patch, "-p", json.dumps({"status": status}))
+
+    def writers(self) -> set[str]:
+        """Whose fields the status is made of."""
+        found = self.kubectl.get("streamjob", "orders", "--show-managed-fields")["metadata"]["managedFields"]
+        return {one["manager"] for one in found if one.get("subresource") == "status"}
 
 
 @pytest.fixture
@@ -103,3 +125,26 @@ def test_a_finalizer_that_a_backup_brought_back_comes_off(lives: Lives) -> None:
     lives.kubectl("delete", "streamjob", "orders", "--wait=false")
     release(lives.api, hold(lives.api, job))
     eventually(lambda: lives.api.get(STREAM_JOBS, "orders", lives.namespace) is None)
+
+
+def test_a_status_that_a_backup_brought_back_is_taken_away_first(lives: Lives) -> None:
+    """Server-side apply takes no field of the backup's tool away: what ours lacks would pass for ours from then on."""
+    lives.begin()
+    lives.keeper().turn()
+    told = lives.kubectl.get("streamjob", "orders")
+    lives.kubectl("delete", "streamjob", "orders", "--wait=false")
+    lives.keeper().turn()
+    eventually(lambda: lives.api.get(STREAM_JOBS, "orders", lives.namespace) is None)
+    job = lives.begin()
+    former = {**told["status"], "handled": {"stop": "yesterday"}, "memory": "of-a-former-life", "why": "Former"}
+    lives.restore(former)
+    assert lives.writers() == {"backup"}
+    keeper = lives.keeper()
+    for _ in range(3):
+        keeper.turn()
+        status = lives.kubectl.get("streamjob", "orders")["status"]
+        assert status["uid"] == job["metadata"]["uid"] != told["metadata"]["uid"]
+        assert not status.get("handled")
+        assert status.get("memory") == told["status"].get("memory")
+        assert (status["phase"], status["why"]) == (told["status"]["phase"], told["status"]["why"])
+        assert lives.writers() == {FIELD_MANAGER}

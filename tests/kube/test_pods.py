@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from kubectl import Kubectl, eventually
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import PODS
 from streamjob_operator.kube.pods.executors import ExecutorPods, executor_pods
-from streamjob_operator.kube.pods.lost_nodes import let_go
+from streamjob_operator.kube.pods.lost_nodes import Since, leaving_since, let_go
 from streamjob_operator.kube.pods.marks import mark_pods
 from streamjob_operator.kube.report.events import Events
 
@@ -110,10 +111,10 @@ def test_a_pod_that_has_gone_is_no_error(pods: Pods) -> None:
     assert mark_pods(pods.api, Events(pods.api), seen, ("1", "2", "10"), NOW_S) == ("spark-1-exec-10",)
 
 
-def lost(pods: Pods) -> None:
+def lost(pods: Pods, grace_s: int = 1) -> None:
     """Executor 11 runs on a node that is gone: nobody ends its pod when it is deleted."""
     pod = executor_pod("spark-1", "spark-1", "11")
-    pod["spec"] |= {"nodeName": "gone", "terminationGracePeriodSeconds": 1}
+    pod["spec"] |= {"nodeName": "gone", "terminationGracePeriodSeconds": grace_s}
     pods.kubectl.apply(pod)
     pods.kubectl("delete", "pod", "spark-1-exec-11", "--wait=false")
 
@@ -136,6 +137,20 @@ def test_a_pod_that_its_node_does_not_end_is_taken_away_and_told(pods: Pods) -> 
         return [event["reason"] for event in told]
 
     eventually(lambda: reasons() == ["NodeSilent"])
+
+
+@pytest.mark.parametrize("ahead_s", [0.0, 86_400.0, -86_400.0], ids=["same", "ahead", "behind"])
+def test_a_pods_grace_is_counted_by_our_clock_whatever_the_api_servers_says(pods: Pods, ahead_s: float) -> None:
+    """By the time that the API server has written, a pod would be overdue at once, or a day later than it is."""
+    lost(pods, grace_s=30)
+    events, seen_s = Events(pods.api), time.time() + ahead_s
+    since: Since = {}
+    for after_s, gone in ((0.0, ()), (10.0, ()), (89.0, ()), (91.0, ("spark-1-exec-11",))):
+        found = pods.found()
+        assert [one.grace_s for one in found.leaving] == [30.0]
+        since = leaving_since(found, since, seen_s + after_s)
+        assert let_go(pods.api, events, found, since, seen_s + after_s) == gone
+    assert pods.found().leaving == ()
 
 
 def test_another_pod_of_that_name_is_spared(pods: Pods) -> None:

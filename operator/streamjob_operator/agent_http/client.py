@@ -18,6 +18,8 @@ from streamjob_operator.agent_words import shortened
 from streamjob_operator.ports import Unavailable
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
+MOST_STATUS_BYTES = 16 * 1024 * 1024
+"""Of a status: a million key groups with the number of an executor each, 10,000 executors of a few hundred bytes."""
 MOST_OBJECTS, MOST_PARTS = 200_000, 2_000_000
 """Of a status: an object for each of 10,000 executors, and a comma for each of a million key groups."""
 MOST_SAID_BYTES = 10_000
@@ -26,6 +28,10 @@ REFUSED = 409
 
 class Refused(Exception):
     """The agent did not take the assignment; the text is its sentence, "Code: sentence"."""
+
+
+class TooLarge(Unavailable):
+    """The answer has more bytes than were asked for."""
 
 
 def fixed_address(address: str) -> Callable[[], str]:
@@ -68,14 +74,14 @@ class AgentClient:
         self._whole_s = whole_s
         self._token = token
 
-    def page(self) -> str:
-        """The metrics page; raises Unavailable."""
-        return self._ask("/metrics").decode("utf-8", errors="replace")
+    def page(self, most_bytes: int = MAX_BODY_BYTES) -> bytes:
+        """The metrics page; raises Unavailable, TooLarge where it has more bytes, mostly before they are sent."""
+        return self._ask("/metrics", most_bytes=most_bytes)
 
     def status(self) -> AgentStatus:
         """The agent's status; raises Unavailable."""
         try:
-            return shortened(status_from_json(_bounded(self._ask("/v1/status"))))
+            return shortened(status_from_json(_bounded(self._ask("/v1/status", most_bytes=MOST_STATUS_BYTES))))
         except (WireError, TypeError) as error:
             # The error quotes what was read, the condition must not.
             raise Unavailable("The agent's status cannot be read: it is not in the form of this version.") from error
@@ -91,7 +97,7 @@ class AgentClient:
         """Hand the assignment over; raises Refused with the agent's sentence, or Unavailable."""
         self._ask("/v1/assignment", assignment_to_json(assignment).encode())
 
-    def _ask(self, path: str, body: bytes | None = None) -> bytes:
+    def _ask(self, path: str, body: bytes | None = None, most_bytes: int = MAX_BODY_BYTES) -> bytes:
         address = self._address()
         host, port = _host_and_port(address)
         headers = {"Content-Type": "application/json"}
@@ -105,7 +111,7 @@ class AgentClient:
         watchdog.start()
         try:
             peer.request("GET" if body is None else "PUT", path, body, headers)
-            taken = _taken(peer.getresponse(), address + path)
+            taken = _taken(peer.getresponse(), address + path, most_bytes)
             if overdue.is_set():  # what was cut off looks like an end
                 raise TimeoutError
             return taken
@@ -135,14 +141,17 @@ def _hang_up(peer: http.client.HTTPConnection, overdue: threading.Event) -> None
         peer.sock.shutdown(socket.SHUT_RDWR)
 
 
-def _taken(answer: http.client.HTTPResponse, url: str) -> bytes:
-    body, promised = answer.read(MAX_BODY_BYTES + 1), answer.headers.get("Content-Length")
+def _taken(answer: http.client.HTTPResponse, url: str, most_bytes: int) -> bytes:
     if answer.status == REFUSED:
-        raise Refused(body[:MOST_SAID_BYTES].decode("utf-8", errors="replace").strip())
+        raise Refused(answer.read(MOST_SAID_BYTES).decode("utf-8", errors="replace").strip())
     if answer.status == http.HTTPStatus.UNAUTHORIZED:
         raise Unavailable(f"The agent at {url} wants its token: set STREAMJOB_AGENT_TOKEN.")
     if not 200 <= answer.status < 300:
         raise Unavailable(f"The agent at {url} answered {answer.status}{_phrase(answer.status)}.")
+    promised, length = answer.headers.get("Content-Length"), answer.length or 0
+    body = b"" if length > most_bytes else answer.read(most_bytes + 1)
+    if max(length, len(body)) > most_bytes:
+        raise TooLarge(f"The agent at {url} sent more than {most_bytes} bytes.")
     return _whole(body, promised, url)
 
 
@@ -159,9 +168,7 @@ def _phrase(status: int) -> str:
 
 
 def _whole(body: bytes, promised: str | None, url: str) -> bytes:
-    """The body, unless it is too long or cut off: half a page would look like key groups that went idle."""
-    if len(body) > MAX_BODY_BYTES:
-        raise Unavailable(f"The agent at {url} sent more than {MAX_BODY_BYTES} bytes.")
+    """The body, unless it is cut off: half a page would look like key groups that went idle."""
     if promised is not None and promised != str(len(body)):
         raise Unavailable(f"The agent at {url} did not send its whole answer, {len(body)} bytes of it.")
     return body

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.agent_http.client import AgentClient
+from streamjob_operator.agent_http.client import MAX_BODY_BYTES, AgentClient, TooLarge
 from streamjob_operator.measure.batches import series_of, totals_of
 from streamjob_operator.measure.joining import join
+from streamjob_operator.measure.kept_pages import KeptPages, horizon_s
 from streamjob_operator.measure.page import Page, parse_pages
-from streamjob_operator.measure.query_pages import QueryPages, holders
+from streamjob_operator.measure.query_pages import holders
 from streamjob_operator.measure.room import Room
 from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.values import Snapshot
@@ -23,7 +25,9 @@ UNATTACHED = ("NotAttached", "SparkConnectClient", "Attaching", "AttachFailed")
 """Reasons of an agent's status that explain why its page has no query."""
 SCRAPE_COST_RATIO = 20.0
 """The pause between two scrapes is at least this times what a scrape takes, so that large jobs are read less often."""
-
+LARGE_BYTES = 4 * 1024 * 1024
+"""Of a page that is read in its turn, some 4,000 key groups: what is read at once is some MiB for each job then. Large
+ones lose little by it, since reading holds the interpreter's lock: several at once are not faster."""
 FEW_PAGES = (
     "The agent's pages are too large to keep all of them: windows may be longer than balancing.statisticsPeriod, and "
     "what was before them is known in part."
@@ -34,7 +38,8 @@ class AgentMetrics:
     """Scrapes about every second; use as a context manager, or call :meth:`scrape` by hand.
 
     `together`: all queries of the driver are one snapshot; else it is of the one with most key groups. `room` bounds
-    what is kept of the pages, together with those of other agents.
+    what is kept of the pages, together with those of other agents. A page of more than LARGE_BYTES is read within
+    `turn`, which may raise Unavailable. Without `keeps_status` nobody asks between cycles what the agent's status is.
     """
 
     def __init__(
@@ -45,14 +50,17 @@ class AgentMetrics:
         *,
         together: bool = False,
         room: Room | None = None,
+        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+        keeps_status: bool = True,
     ) -> None:
         self._client = client
         self._clock = clock
         self._together = together
-        self._room = Room() if room is None else room
-        self._thinned_at_s: float | None = None
+        self._turn = turn
+        self._keeps_status = keeps_status
         self._window_s = window_s
-        self._queries: dict[str, QueryPages] = {}
+        self._pages = KeptPages(window_s, Room() if room is None else room, together=together)
+        self._large = False
         self._lock = threading.Lock()
         self._pause_s = SCRAPE_S
         self._stop = threading.Event()
@@ -75,8 +83,8 @@ class AgentMetrics:
     def scrape(self) -> None:
         """Read one page between two observations; a failure is counted: the next observation runs into it anyway."""
         try:
-            with self._lock:
-                page = self._read()
+            with self._reading() as page:
+                pass
             self._look(page)
         except Unavailable:
             self.failed_scrapes += 1
@@ -89,20 +97,20 @@ class AgentMetrics:
     @property
     def note(self) -> str | None:
         """What a person should know of measurements that are there: pages had to go lately."""
-        lately_s = self._clock() - _horizon_s(self._window_s)
-        return FEW_PAGES if self._thinned_at_s is not None and self._thinned_at_s >= lately_s else None
+        lately_s, thinned_at_s = self._clock() - horizon_s(self._window_s), self._pages.thinned_at_s
+        return FEW_PAGES if thinned_at_s is not None and thinned_at_s >= lately_s else None
 
     def _look(self, page: Page) -> None:
         """The status with each page; the same rows until another batch has ended."""
-        status, rows = self._client.status(), self._seen.rows
+        status, rows = self._client.status() if self._keeps_status else None, self._seen.rows
         with self._lock:
-            pages = self._queries.get(page.query_id)  # it may have ended since
+            pages = self._pages.queries.get(page.query_id)  # it may have ended since
             ends = () if pages is None else pages.ring.ends
         if not ends:
             rows = None
         elif rows is None or rows.series.ended_at_s[-1] != ends[-1].at_s:
             series = series_of([totals_of(one, page.group_ids) for one in ends])
-            slots = {one.executor_id: one.cores for one in status.executors}
+            slots = {executor: cores for (executor, _), cores in page.executors.items()}
             rows = None if series is None else Rows(series=series, owners=page.owners, slots=slots)
         self._seen = Seen(status=status, rows=rows)
 
@@ -115,8 +123,9 @@ class AgentMetrics:
         status = self._client.status()
         try:
             with self._lock:
-                self._keep(window_s)  # the period may have been edited
-                newest = self._read()
+                self._window_s = window_s
+                self._pages.keep(window_s)  # the period may have been edited
+            with self._reading() as newest:
                 return self._snapshot(newest, status, now_s, window_s)
         except Unavailable as error:
             if status.reason in UNATTACHED:
@@ -126,11 +135,12 @@ class AgentMetrics:
     def _snapshot(self, newest: Page, status: AgentStatus, now_s: float, window_s: float) -> Snapshot:
         if status.application_id != newest.application_id:
             raise Stale(f"The driver is {newest.application_id} now, its status was that of {status.application_id}.")
-        if len(self._queries) == 1 or not self._together:
-            return self._queries[newest.query_id].snapshot(status, now_s, window_s)
+        queries = self._pages.queries
+        if len(queries) == 1 or not self._together:
+            return queries[newest.query_id].snapshot(status, now_s, window_s)
         measured: list[Snapshot] = []
         unmeasured: dict[str, Unavailable] = {}
-        for query_id, pages in self._queries.items():
+        for query_id, pages in queries.items():
             try:
                 measured.append(pages.snapshot(status, now_s, window_s))
             except Unavailable as error:
@@ -140,38 +150,34 @@ class AgentMetrics:
         names = {one.query_id: one.name or one.query_id for one in status.queries}
         return join(measured, names, {names.get(one, one): holders(status, one) for one in unmeasured})
 
-    def _read(self) -> Page:
-        """Read one page into the rings, that of the query with most key groups; the lock keeps them in the order of
-        their time."""
+    @contextmanager
+    def _reading(self) -> Iterator[Page]:
+        """Read one page into the rings, that of the query with most key groups. Nobody else does meanwhile, which keeps
+        them in the order of their time; nor is another large page read, but in other turns."""
+        if not self._large:
+            with self._lock:
+                try:
+                    page = self._read(LARGE_BYTES)
+                except TooLarge:
+                    self._large = True
+                else:
+                    yield page
+                    return
+        with self._turn(), self._lock:
+            if self._stop.is_set():
+                raise Unavailable("The agent is not read any more.")
+            yield self._read(MAX_BODY_BYTES)
+
+    def _read(self, most_bytes: int) -> Page:
         started_s = self._clock()
-        pages = parse_pages(self._client.page(), self._clock())
-        known = self._queries
-        self._queries = {
-            page.query_id: known.get(page.query_id) or QueryPages(_horizon_s(self._window_s))
-            for page in (pages if self._together else pages[:1])
-        }
-        for page, query in zip(pages, self._queries.values(), strict=False):
-            query.add(page)
-        self._fit()
-        self._pause_s = max(SCRAPE_S, SCRAPE_COST_RATIO * (self._clock() - started_s))
+        body = self._client.page(most_bytes)
+        self._large = len(body) > LARGE_BYTES
+        try:
+            pages = parse_pages(body, self._clock())
+            self._pages.add(pages, 0 if self._seen.rows is None else self._seen.rows.size_bytes)
+        finally:  # one that is refused costs as much
+            self._pause_s = max(SCRAPE_S, SCRAPE_COST_RATIO * (self._clock() - started_s))
         return pages[0]
-
-    def _fit(self) -> None:
-        """Into the room that there is, each query by what its pages hold."""
-        queries, allowed_bytes = self._queries.values(), self._room.allowed_bytes(self)
-        sizes_bytes = [query.size_bytes for query in queries]
-        held_bytes = sum(sizes_bytes)
-        if held_bytes > allowed_bytes:
-            self._thinned_at_s = self._clock()
-            for query, size_bytes in zip(queries, sizes_bytes, strict=True):
-                query.fit(allowed_bytes * size_bytes / held_bytes, self._window_s)
-            held_bytes = sum(query.size_bytes for query in queries)
-        self._room.take(self, held_bytes)
-
-    def _keep(self, window_s: float) -> None:
-        self._window_s = window_s
-        for pages in self._queries.values():
-            pages.ring.keep(_horizon_s(window_s))
 
     def _watch(self) -> None:
         while not self._stop.is_set():
@@ -180,8 +186,3 @@ class AgentMetrics:
             except Exception:  # noqa: BLE001 - whatever it is, later pages are read; a cycle runs into it, and tells
                 self.failed_scrapes += 1
             self._stop.wait(self._pause_s)
-
-
-def _horizon_s(window_s: float) -> float:
-    """For how long pages are kept."""
-    return 3 * window_s + 60.0

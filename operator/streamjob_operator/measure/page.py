@@ -5,19 +5,19 @@ from __future__ import annotations
 import copy
 import dataclasses
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
-from prometheus_client.parser import text_string_to_metric_families
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.wire import MOST_CORES, MOST_GROUPS, MOST_OPERATORS
+from streamjob_operator.measure.page_text import MOST_LINES, Labels, TooManyLines, series_of
+from streamjob_operator.measure.weight import held_bytes, pairs_bytes
 from streamjob_operator.ports import Ended, Unavailable
 from streamjob_operator.queries import too_many
 from streamjob_planners.model import FloatArray, GroupId
 
-Labels = tuple[str, ...]
 Series = Mapping[Labels, float]
 GROUP_COUNTERS = (names.GROUP_BUSY_SECONDS, names.GROUP_CPU_SECONDS, names.GROUP_RECORDS)
 SPARSE_COUNTERS = (
@@ -34,7 +34,22 @@ STAGE_COUNTERS = (
     names.STAGE_LONGEST_SECONDS,
     names.STAGE_WAIT_SECONDS,
 )
+QUERY_SERIES = (
+    names.QUERY_BATCHES,
+    names.QUERY_BATCH_SECONDS,
+    names.QUERY_LAST_BATCH_SECONDS,
+    names.QUERY_LAST_BATCH_TIMESTAMP,
+    names.QUERY_TRIGGER_SECONDS,
+    names.QUERY_INPUT_ROWS,
+    names.QUERY_LAG_ROWS,
+    names.QUERY_IDLE_SINCE,
+    names.QUERY_OTHER_BUSY_SECONDS,
+    names.QUERY_MOVED_GROUPS,
+    names.QUERY_TRAFFIC_BATCHES,
+)
+"""Of each query, one value."""
 _LABELS: Mapping[str, Labels] = {
+    **dict.fromkeys(QUERY_SERIES, ("query",)),
     **dict.fromkeys((*GROUP_COUNTERS, *SPARSE_COUNTERS, *GROUP_SIZES, names.GROUP_EXECUTOR_ID), names.GROUP_LABELS),
     names.TRAFFIC_BYTES: names.TRAFFIC_LABELS,
     **dict.fromkeys((*STAGE_COUNTERS, names.STAGE_LEVEL), names.STAGE_LABELS),
@@ -49,9 +64,6 @@ _LABELS: Mapping[str, Labels] = {
     names.QUERY_INFO: ("query", "run"),
     names.AGENT_INFO: ("application",),
 }
-_QUERY = ("query",)
-MOST_VALUE = 1e18
-"""Of a series: a thousandfold of what the largest job counts in bytes or nanoseconds. Squares of more are none."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +120,12 @@ class Page:
         return self.query.get(names.QUERY_BATCHES, 0.0)
 
 
-def parse_pages(text: str, at_s: float) -> tuple[Page, ...]:
+def parse_pages(body: bytes, at_s: float) -> tuple[Page, ...]:
     """Read a page scraped at at_s, a value for each running query with key groups, that with most of them first.
 
     Raises Unavailable when it is cut off, or no query with state runs yet; Ended when none runs any more.
     """
-    series = _series(text)
+    series = _series(body)
     return tuple(_page(series, at_s, query) for query in _running_queries(series))
 
 
@@ -131,12 +143,15 @@ def _page(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> 
 
 def _no_page(error: Exception) -> Unavailable:
     """The error quotes the line, and the sentence reaches people who may not read the page."""
-    return Unavailable(f"The agent's page cannot be read: a line of it is none ({type(error).__name__}).")
+    what = f"it has more than {MOST_LINES} lines" if isinstance(error, TooManyLines) else "a line of it is none"
+    return Unavailable(f"The agent's page cannot be read: {what} ({type(error).__name__}).")
 
 
 def _told(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> Page:
     application = next(iter(series[names.AGENT_INFO]))[0]
-    rows = sorted((_group(labels[1:]), labels) for labels in series[names.GROUP_BUSY_SECONDS] if labels[0] == query[0])
+    ids = _GroupIds()
+    found = [(ids[labels[1:]], labels) for labels in series[names.GROUP_BUSY_SECONDS] if labels[0] == query[0]]
+    rows = sorted(found, key=lambda row: (row[0].operator, row[0].partition))
     owners = series.get(names.GROUP_EXECUTOR_ID, {})
     texts = {number: str(int(number)) for number in owners.values()}  # one for all groups of an executor
     return Page(
@@ -148,7 +163,7 @@ def _told(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> 
         owners=tuple(texts[owners[labels]] if labels in owners else None for _, labels in rows),
         counters={name: _column(series.get(name, {}), rows) for name in (*GROUP_COUNTERS, *SPARSE_COUNTERS)},
         state_bytes=_column(series.get(names.GROUP_STATE_BYTES, {}), rows),
-        traffic=_traffic(series.get(names.TRAFFIC_BYTES, {}), query[0]),
+        traffic=_traffic(series.get(names.TRAFFIC_BYTES, {}), query[0], ids),
         executors={(one[0], one[1]): _cores(cores) for one, cores in series.get(names.EXECUTOR_CORES, {}).items()},
         executor_states={one[0]: one[1] for one, is_so in series.get(names.EXECUTOR_STATE, {}).items() if is_so},
         executor_busy_s=_by_executor(series.get(names.EXECUTOR_BUSY_SECONDS, {})),
@@ -158,7 +173,7 @@ def _told(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> 
         if series.get(names.GROUP_STATE_MEMORY)
         else None,
         state_limit_bytes=_second(series.get(names.EXECUTOR_STATE_LIMIT, {}), query[0]),
-        query={name: values[query[:1]] for name, values in series.items() if query[:1] in values},
+        query={name: series[name][query[:1]] for name in QUERY_SERIES if query[:1] in series.get(name, {})},
         stages={name: _second(series.get(name, {}), query[0]) for name in (*STAGE_COUNTERS, names.STAGE_LEVEL)},
         squared_s2={
             int(operator): value
@@ -170,29 +185,23 @@ def _told(series: Mapping[str, Series], at_s: float, query: tuple[str, str]) -> 
 
 def labels_of(name: str) -> Labels | None:
     """Labels of a series in the contract's order; None when it is not in the contract."""
-    return _LABELS.get(name, _QUERY if name.startswith("streamjob_query_") else None)
+    return _LABELS.get(name)
 
 
-def finite(value: float | str) -> float:
-    """A value of a series; raises ValueError for NaN and what is too large, of which no load is made."""
-    number = float(value)
-    if not abs(number) <= MOST_VALUE:  # NaN, too
-        raise ValueError(f"{value} is no number")
-    return number
-
-
-def _series(text: str) -> dict[str, dict[Labels, float]]:
+def _series(body: bytes) -> dict[str, dict[Labels, float]]:
     """Name -> label values in the contract's order -> value; series that are not in the contract are left out."""
-    found: dict[str, dict[Labels, float]] = defaultdict(dict)
     try:
-        for family in text_string_to_metric_families(text):
-            for sample in family.samples:
-                labels = labels_of(sample.name)
-                if labels is not None:
-                    found[sample.name][tuple(sample.labels[label] for label in labels)] = finite(sample.value)
-    except (ValueError, KeyError, IndexError) as error:
+        return series_of(body, _LABELS)
+    except (ValueError, KeyError) as error:
         raise _no_page(error) from error
-    return found
+
+
+class _GroupIds(dict[Labels, GroupId]):
+    """Key groups by what a page calls them, each one once: a page may name one in a hundred pairs."""
+
+    def __missing__(self, labels: Labels) -> GroupId:
+        self[labels] = group = _group(labels)
+        return group
 
 
 def _running_queries(series: Mapping[str, Series]) -> list[tuple[str, str]]:
@@ -238,23 +247,12 @@ def _second(values: Series, query: str) -> dict[str, float]:
     return {labels[1]: value for labels, value in values.items() if labels[0] == query}
 
 
-def _traffic(values: Series, query: str) -> dict[tuple[GroupId, GroupId], float]:
-    return {(_group(one[1:3]), _group(one[3:5])): size for one, size in values.items() if one[0] == query}
+def _traffic(values: Series, query: str, ids: _GroupIds) -> dict[tuple[GroupId, GroupId], float]:
+    return {(ids[one[1:3]], ids[one[3:5]]): size for one, size in values.items() if one[0] == query}
 
 
 def _own_bytes(page: Page) -> int:
-    apart = ("group_ids", "owners", "own_bytes")
+    apart = ("group_ids", "owners", "traffic", "own_bytes")
     fields = (field.name for field in dataclasses.fields(page) if field.name not in apart)
     owners = sys.getsizeof(page.owners) + sum(map(sys.getsizeof, set(page.owners)))
-    return owners + sum(_held_bytes(getattr(page, name)) for name in fields)
-
-
-def _held_bytes(value: object) -> int:
-    size = sys.getsizeof(value)
-    if isinstance(value, Mapping):
-        return size + sum(_held_bytes(key) + _held_bytes(one) for key, one in value.items())
-    if isinstance(value, tuple):
-        return size + sum(map(_held_bytes, value))
-    if isinstance(value, GroupId):
-        return size + sys.getsizeof(value.operator) + sys.getsizeof(value.partition)
-    return size
+    return owners + pairs_bytes(page.traffic) + sum(held_bytes(getattr(page, name)) for name in fields)

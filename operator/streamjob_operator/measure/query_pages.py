@@ -7,7 +7,8 @@ from streamjob_operator.measure.batches import series_of, totals_of
 from streamjob_operator.measure.deltas import snapshot_between
 from streamjob_operator.measure.page import Page
 from streamjob_operator.measure.ring import Ring
-from streamjob_operator.measure.room import bytes_of, thinned
+from streamjob_operator.measure.room import bytes_of
+from streamjob_operator.measure.thinning import thinned
 from streamjob_operator.measure.traffic import TrafficReadings
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.values import Snapshot
@@ -33,11 +34,10 @@ class QueryPages:
 
     @property
     def size_bytes(self) -> int:
-        """What the pages hold."""
+        """What the pages hold, and the newest reading of traffic."""
         newest, ends = self.ring.newest, self.ring.ends
-        if newest is None or (ends and ends[-1] is newest):
-            return bytes_of(ends)
-        return bytes_of((*ends, newest))
+        pages = ends if newest is None or (ends and ends[-1] is newest) else (*ends, newest)
+        return bytes_of(pages) + self._traffic.size_bytes
 
     def snapshot(self, status: AgentStatus, now_s: float, window_s: float) -> Snapshot:
         """The newest whole batches of at least window_s; raises Unavailable while there are none."""

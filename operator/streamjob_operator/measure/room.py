@@ -1,18 +1,20 @@
-"""How many bytes of pages are kept: the room that a process's jobs share, and which pages of a query go first."""
+"""How many bytes of pages are kept: the room that a process's jobs share."""
 
 from __future__ import annotations
 
 import threading
+import weakref
+from collections import deque
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 from streamjob_operator.measure.page import Page
 
 MOST_BYTES = 512 * 1024 * 1024
 """Of the pages of all jobs of a process: a quarter of what the chart gives the operator (2 GiB), which plans as well,
 and for which one page that comes in is more than those that are kept."""
-LEAST_PAGES = 3
-"""Of a query, however large: two make a window, and the one between them begins the next when the first is too old."""
+PAGE_SHARE, OVERFULL = 4, 2
+"""One page may have a quarter of the room: three of a query and the newest stay. As all jobs' fewest pages stay, there
+may be twice as much as the room, and no more."""
 ID_BYTES = 128
 """Of a key group's id, two numbers and the places that refer to them."""
 
@@ -26,42 +28,50 @@ class Room:
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
-        self._taken: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+        self.most_bytes = most_bytes
+        self._taken: dict[int, int] = {}  # by identity: a sum over a thousand jobs at each page of each would be felt
+        self._total = 0
+        self._gone: deque[int] = deque()  # heard from the collector, which may run while the lock is held
         self._lock = threading.Lock()
+
+    @property
+    def most_page_bytes(self) -> int:
+        """How much one page may take, whoever else has any."""
+        return self.most_bytes // PAGE_SHARE
 
     def allowed_bytes(self, job: object) -> int:
         """How much a job may keep now."""
         with self._lock:
-            others = sum(size for one, size in self._taken.items() if one is not job)
-            jobs = len(self._taken) + (job not in self._taken)
-        return max(self._most_bytes // jobs, self._most_bytes - others)
+            others, jobs = self._beside(job)
+        return max(self.most_bytes // jobs, self.most_bytes - others)
+
+    def refuses(self, job: object, least_bytes: int) -> bool:
+        """Whether even the fewest pages of a job are too much beside those of others."""
+        most = OVERFULL * self.most_bytes
+        with self._lock:
+            others, jobs = self._beside(job)
+        return others + least_bytes > most and least_bytes * jobs > most
 
     def take(self, job: object, size_bytes: int) -> None:
         """A job keeps so much from now on."""
         with self._lock:
-            self._taken[job] = size_bytes
+            self._forget()
+            if id(job) not in self._taken:
+                weakref.finalize(job, self._gone.append, id(job)).atexit = False
+            self._total += size_bytes - self._taken.get(id(job), 0)
+            self._taken[id(job)] = size_bytes
+
+    def _beside(self, job: object) -> tuple[int, int]:
+        """What others have, and how many jobs there are with this one."""
+        self._forget()
+        return self._total - self._taken.get(id(job), 0), len(self._taken) + (id(job) not in self._taken)
+
+    def _forget(self) -> None:
+        while self._gone:
+            self._total -= self._taken.pop(self._gone.popleft())
 
 
 def bytes_of(pages: Sequence[Page]) -> int:
     """What pages hold; ids of key groups that several share count once."""
     shared = {id(page.group_ids): len(page.group_ids) for page in pages}
     return sum(page.own_bytes for page in pages) + ID_BYTES * sum(shared.values())
-
-
-def thinned(pages: Sequence[Page], most_bytes: float, window_s: float) -> tuple[Page, ...]:
-    """Those of the pages, oldest first, that serve windows of so many seconds best, within most_bytes if they can.
-
-    First what is older than the newest whole window goes; then pages closest to their neighbours, so that windows begin
-    earlier than they could, and rows of the series stand for several batches. Never the first and last of a window.
-    """
-    kept = list(pages)
-    while len(kept) > LEAST_PAGES and bytes_of(kept) > most_bytes:
-        begins_later = kept[1].at_s <= kept[-1].at_s - window_s
-        kept.pop(0 if begins_later else min(range(1, len(kept) - 1), key=lambda at: _gap_s(kept, at)))
-    return tuple(kept)
-
-
-def _gap_s(pages: Sequence[Page], at: int) -> float:
-    """Between the neighbours of a page."""
-    return pages[at + 1].at_s - pages[at - 1].at_s

@@ -11,6 +11,7 @@ from scipy import sparse
 from streamjob_agent import metric_names as names
 from streamjob_operator.measure.growth import growth
 from streamjob_operator.measure.page import Page
+from streamjob_operator.measure.weight import held_bytes, pairs_bytes
 from streamjob_planners.model import FloatArray, GroupId
 
 KEPT_WINDOWS = 10.0
@@ -28,6 +29,11 @@ class Reading:
     read_at_s: float
     per_batch: Mapping[tuple[GroupId, GroupId], float]
     sent_per_batch: Mapping[GroupId, float]
+
+    @property
+    def size_bytes(self) -> int:
+        """What it holds, key groups included, which the page that it was read from may hold, too."""
+        return pairs_bytes(self.per_batch) + held_bytes(self.sent_per_batch)
 
     def matrix(self, group_ids: tuple[GroupId, ...], batches: float) -> sparse.csr_array | None:
         """Bytes of that many batches, (n_groups, n_groups); None when that is nothing."""
@@ -50,16 +56,17 @@ class Reading:
 
 
 class TrafficReadings:
-    """Keeps the newest reading of one query's run."""
+    """Keeps the newest reading of one query's run, which holds `size_bytes`."""
 
     def __init__(self) -> None:
         self._kept: Reading | None = None
+        self.size_bytes = 0
 
     def newest(self, start: Page, end: Page) -> Reading | None:
         """What is known at the end of a window; None when nothing was read for KEPT_WINDOWS of its length."""
         found = read_between(start, end)
         if found is not None:
-            self._kept = found
+            self._kept, self.size_bytes = found, found.size_bytes
         kept = self._kept
         if kept is None or kept.identity != end.identity:
             return None

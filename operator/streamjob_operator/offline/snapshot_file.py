@@ -18,7 +18,7 @@ import numpy as np
 from streamjob_agent.wire import MOST_CORES
 from streamjob_operator.codec import decode, encode
 from streamjob_operator.history import HistoryError, cycles_of
-from streamjob_operator.measure.page import MOST_VALUE
+from streamjob_operator.measure.page_text import MOST_VALUE
 from streamjob_operator.steps.batching import live
 from streamjob_operator.values import CycleRecord, ExecutorView, Memory, QueryRates, Snapshot, StageView
 from streamjob_planners.collocation.remote_cost import Evidence

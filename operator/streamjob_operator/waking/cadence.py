@@ -75,7 +75,7 @@ class Cadence:
     def began(self, now_s: float, seen: Seen) -> None:
         """A cycle begins with this in view."""
         status = seen.status if seen.status is not None else self._seen.status
-        self._last_s, self._seen = now_s, dataclasses.replace(seen, status=status)
+        self._last_s, self._seen = now_s, dataclasses.replace(seen, status=status, rows=None)
         self._knows(None if seen.rows is None else seen.rows.series)
         self._turned = Turned() if seen.rows is None else turned_executors(seen.rows, self._paces)
 

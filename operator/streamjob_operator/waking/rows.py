@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Mapping
 
 from streamjob_operator.events import Event, EventKind
@@ -20,6 +21,13 @@ class Rows:
     series: BatchSeries
     owners: tuple[str | None, ...]
     slots: Mapping[str, int]
+
+    @property
+    def size_bytes(self) -> int:
+        """What all but a few columns of one value a row hold."""
+        series = self.series
+        owners = 0 if series.owners is None else series.owners.nbytes
+        return series.busy_s.nbytes + series.records.nbytes + owners + sys.getsizeof(self.owners)
 
 
 def change_times_s(series: BatchSeries | None) -> tuple[float, ...]:

@@ -123,7 +123,7 @@ def test_a_source_that_is_closed_waits_for_no_agent(monkeypatch: pytest.MonkeyPa
     """Eight threads look at all jobs; those of deleted ones must not each wait for a driver that is gone."""
     asked, answer = threading.Event(), threading.Event()
 
-    def page(_: object) -> str:
+    def page(*_: object) -> bytes:
         asked.set()
         answer.wait(60.0)
         raise Unavailable("down")

@@ -11,7 +11,8 @@ from streamjob_operator.agent_http import metrics as metrics_module
 from streamjob_operator.agent_http.client import AgentClient, fixed_address
 from streamjob_operator.agent_http.metrics import FEW_PAGES, AgentMetrics
 from streamjob_operator.measure.page import parse_pages
-from streamjob_operator.measure.room import LEAST_PAGES, Room
+from streamjob_operator.measure.room import Room, bytes_of
+from streamjob_operator.measure.thinning import LEAST_PAGES
 from streamjob_operator.ports import Ended, Stale, Unavailable
 from streamjob_operator.queries import MOST_QUERIES
 from streamjob_operator.values import Snapshot, StageView
@@ -389,17 +390,17 @@ def test_a_page_of_more_queries_than_are_planned_is_not_looked_through_for_each(
         lines += [f'{names.QUERY_INFO}{{query="{at}",run="r"}} 1']
         lines += [f'{names.GROUP_BUSY_SECONDS}{{query="{at}",operator="0",partition="0"}} 1']
     with pytest.raises(Unavailable, match="65 streaming queries with key groups run in one driver"):
-        parse_pages("\n".join(lines) + "\n", 1.0)
+        parse_pages("\n".join(lines).encode() + b"\n", 1.0)
 
 
 def test_no_accident_ends_the_reading(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     left, over = [KeyError("a mistake of ours"), Unavailable("down")], threading.Event()
 
-    def page() -> str:
+    def page(_: int) -> bytes:
         if left:
             raise left.pop()
         over.set()
-        return bench.agent.page()
+        return bench.agent.page().encode()
 
     monkeypatch.setattr(metrics_module, "SCRAPE_S", 0.01)
     client = AgentClient(fixed_address("127.0.0.1:1"))
@@ -409,13 +410,26 @@ def test_no_accident_ends_the_reading(bench: Bench, monkeypatch: pytest.MonkeyPa
     assert metrics.failed_scrapes >= 2
 
 
+class Others:
+    """What others keep in a room."""
+
+
+OTHERS = Others()
+
+
+def full_room(agent: FakeAgent) -> Room:
+    """A room of a few pages, which others have all of."""
+    room = Room(5 * bytes_of(parse_pages(agent.page().encode(), 1.0)))
+    room.take(OTHERS, room.most_bytes)
+    return room
+
+
 def test_large_pages_keep_to_their_room_and_windows_stay_whole() -> None:
     agent, now = FakeAgent(), [100.0]
     with Server(agent) as address:
         client = AgentClient(fixed_address(address))
         alone = AgentMetrics(client, 20.0, clock=lambda: now[0])
-        room = Room(0)
-        metrics = AgentMetrics(client, 20.0, clock=lambda: now[0], room=room)
+        metrics = AgentMetrics(client, 20.0, clock=lambda: now[0], room=full_room(agent))
         for _ in range(30):
             now[0] += 5.0
             agent.advance(1.0, 1.0, 1.0, 1.0)
@@ -426,11 +440,12 @@ def test_large_pages_keep_to_their_room_and_windows_stay_whole() -> None:
         snapshot = metrics.observe(now[0], 20.0)
         assert 20.0 <= snapshot.window_s <= 45.0
         assert snapshot.busy_s.tolist() == [snapshot.window_s / 5.0] * 4
-        assert len(metrics._queries["q"].ring.ends) == LEAST_PAGES
+        assert len(metrics._pages.queries["q"].ring.ends) == LEAST_PAGES
 
 
 def test_that_pages_went_is_told_for_as_long_as_they_are_missed() -> None:
-    agent, now, room = FakeAgent(), [100.0], Room(0)
+    agent, now = FakeAgent(), [100.0]
+    room = full_room(agent)
     with Server(agent) as address:
         metrics = AgentMetrics(AgentClient(fixed_address(address)), 10.0, clock=lambda: now[0], room=room)
         for _ in range(5):

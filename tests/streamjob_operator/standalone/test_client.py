@@ -91,7 +91,7 @@ def test_a_status_of_more_parts_than_any_has_is_not_taken_apart(monkeypatch: pyt
 
     monkeypatch.setattr(client_module, "status_from_json", take_apart)
     client = AgentClient(fixed_address("127.0.0.1:1"))
-    monkeypatch.setattr(client, "_ask", lambda _: b'{"version": 1, "x": [' + part * 2_100_000)
+    monkeypatch.setattr(client, "_ask", lambda _, **__: b'{"version": 1, "x": [' + part * 2_100_000)
     with pytest.raises(Unavailable, match="status cannot be read"):
         client.status()
 

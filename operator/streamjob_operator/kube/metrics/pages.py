@@ -14,12 +14,11 @@ from streamjob_operator.measure.page import (
     GROUP_SIZES,
     SPARSE_COUNTERS,
     STAGE_COUNTERS,
-    Labels,
     Page,
-    finite,
     labels_of,
     make_page,
 )
+from streamjob_operator.measure.page_text import Labels, finite
 from streamjob_operator.ports import Incomplete, Unavailable
 
 MOST_SAMPLES = 2_000_000

@@ -23,6 +23,7 @@ from streamjob_operator.measure.joining import join
 from streamjob_operator.measure.page import Page
 from streamjob_operator.measure.query_pages import holders
 from streamjob_operator.measure.ring import Ring
+from streamjob_operator.measure.room import Room, bytes_of
 from streamjob_operator.measure.traffic import TrafficReadings
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
 from streamjob_operator.queries import too_many
@@ -73,7 +74,8 @@ class Asked:
 class PrometheusMetrics:
     """Measurements of the application that `status` speaks of, from the Prometheus that `settings` names.
 
-    Its series are those of `namespace`, where Prometheus tells namespaces. Settings and status are asked at each
+    Its series are those of `namespace`, where Prometheus tells namespaces. What is kept between observations counts in
+    `room`, with what other jobs keep. Settings and status are asked at each
     observation and may raise Unavailable: log-ins are changed, drivers restart. `trouble` is what the newest
     observation ran into, None when all went well; `skew_s` how far Prometheus's clock is ahead.
     """
@@ -84,12 +86,15 @@ class PrometheusMetrics:
         status: Callable[[], AgentStatus],
         namespace: str,
         clock: Callable[[], float] = time.time,
+        *,
+        room: Room | None = None,
     ) -> None:
         self._settings = settings
         self._status = status
         self._namespace = namespace
         self._clock = clock
         self._connection: Connection | None = None
+        self._room = Room() if room is None else room
         self._known: dict[str, Known] = {}
         self.trouble: Trouble | None = None
         self.skew_s = 0.0
@@ -103,8 +108,21 @@ class PrometheusMetrics:
             since_s = self.trouble.since_s if self.trouble is not None else now_s
             self.trouble = Trouble(reason=reason, message=str(error), since_s=since_s)
             raise
+        finally:
+            self._fit()
         self.trouble = None
         return snapshot
+
+    def _fit(self) -> None:
+        """Pages that there is no room for are read again when they are needed."""
+        pages = [one.end[1] for one in self._known.values() if one.end is not None]
+        traffic_bytes = sum(one.traffic.size_bytes for one in self._known.values())
+        size_bytes = bytes_of(pages) + traffic_bytes
+        if size_bytes > self._room.allowed_bytes(self):
+            size_bytes = traffic_bytes
+            for one in self._known.values():
+                one.end = None
+        self._room.take(self, size_bytes)
 
     def close(self) -> None:
         """Let the connection go."""

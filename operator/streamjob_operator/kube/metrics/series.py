@@ -12,7 +12,8 @@ from streamjob_agent import metric_names as names
 from streamjob_operator.kube.metrics.http import Connection
 from streamjob_operator.kube.metrics.target import Mark, Target, any_of, quoted
 from streamjob_operator.measure.batches import QUERY_FIGURES, UNKNOWN, Figure, Totals, read_less, series_of
-from streamjob_operator.measure.page import STAGE_COUNTERS, Page, finite
+from streamjob_operator.measure.page import STAGE_COUNTERS, Page
+from streamjob_operator.measure.page_text import finite
 from streamjob_operator.series import BatchSeries
 from streamjob_planners.model import GroupId
 

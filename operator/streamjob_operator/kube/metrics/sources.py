@@ -9,6 +9,7 @@ from collections.abc import Callable
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.agent_http.client import AgentClient
 from streamjob_operator.agent_http.metrics import AgentMetrics
+from streamjob_operator.agent_http.turns import Turns
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import SECRETS
 from streamjob_operator.kube.api.refusals import Refused
@@ -22,7 +23,7 @@ from streamjob_operator.spec import StreamJob
 from streamjob_operator.waking.rows import Rows
 
 Look = Callable[[], Facts | None]
-_ROOM = Room()
+_ROOM, _TURNS = Room(), Turns()
 """Of all jobs of this process: tenants' agents decide how large their pages are."""
 
 
@@ -46,7 +47,7 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Sou
     """The source that the spec asks for; `look` gives what this turn has found out."""
     asked = job.spec.metrics.prometheus
     if asked is None:
-        return _agent(job, look)
+        return _agent(namespace, job, look)
 
     def read_secret(name: str) -> dict[str, str] | None:
         try:
@@ -56,7 +57,7 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Sou
             raise Unavailable(sentence, code=KubeReason.PROMETHEUS_DENIED) from refusal
         return None if found is None else dict(found.get("data") or {})
 
-    metrics = PrometheusMetrics(lambda: settings_of(asked, read_secret), lambda: _status(look), namespace)
+    metrics = PrometheusMetrics(lambda: settings_of(asked, read_secret), lambda: _status(look), namespace, room=_ROOM)
 
     def trouble() -> MetricsTrouble | None:
         one = metrics.trouble
@@ -65,9 +66,17 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Sou
     return Source(metrics=metrics, close=metrics.close, trouble=trouble)
 
 
-def _agent(job: StreamJob, look: Look) -> Source:
+def _agent(namespace: str, job: StreamJob, look: Look) -> Source:
     period_s = job.spec.balancing.statistics_period_s
-    metrics = AgentMetrics(AgentClient(lambda: _url(look)), period_s, time.time, together=True, room=_ROOM)
+    metrics = AgentMetrics(
+        AgentClient(lambda: _url(look)),
+        period_s,
+        time.time,
+        together=True,
+        room=_ROOM,
+        turn=lambda: _TURNS.turn(namespace),
+        keeps_status=False,  # between cycles it is read from the PartitionMap
+    )
     metrics.__enter__()
     return Source(
         metrics=metrics,
