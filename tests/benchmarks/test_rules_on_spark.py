@@ -103,6 +103,6 @@ def test_what_is_published_replaces_the_table_alone(tmp_path: Path, monkeypatch:
     page.PAGE.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n", encoding="utf-8")
     page.publish([line("keda", 1, 600.0)])
     text = page.PAGE.read_text(encoding="utf-8")
-    assert text.startswith("before") and text.endswith("after\n") and "old" not in text
+    assert text.startswith("before") and text.endswith("after\n") and "\nold\n" not in text
     kept = json.loads(page.LIMITS.read_text(encoding="utf-8"))
     assert kept["diurnal"]["keda"]["executor_s"] == {"mean": 600.0, "spread": 0.0, "trials": 1.0}
