@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pathlib
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from benchmarks.rules_on_spark.course import Course
 from e2e.cluster import kafka
 from jobs.job import Row
 
 EVERY_S, END_S = 0.1, 60.0
+TRICKLE_ROWS = 10
+"""Each EVERY_S, before the course begins: JVMs get warm on them."""
 Ticks = list[tuple[float, int]]
 """Moments, seconds since the epoch, and how many rows had been handed over by then."""
 
@@ -25,34 +28,40 @@ def create(address: str, topic: str, partitions: int) -> None:
 
 
 class Producer:
-    """Hands the rows of a course over, beside whatever else goes on; their numbers are their keys, so that Kafka puts
-    each into the same partition in every run."""
+    """Hands rows over beside whatever else goes on: a few a second at first, a course's from `begin` on.
 
-    def __init__(self, course: Course, rows: Sequence[Row], address: str, topic: str, log: pathlib.Path) -> None:
-        self._course, self._lines = course, [f"{number}\t{json.dumps(row)}\n" for number, row in enumerate(rows)]
+    A row's number is its key, so that Kafka puts each into the same partition in every run.
+    """
+
+    def __init__(self, course: Course, rows: Iterator[Row], address: str, topic: str, log: pathlib.Path) -> None:
+        self._course, self._rows, self._log = course, rows, log
         self._command = [*_java("ConsoleProducer"), "--bootstrap-server", address, "--topic", topic]
-        for one in ("parse.key=true", "linger.ms=20"):
-            self._command += ["--property" if one.startswith("parse") else "--producer-property", one]
-        self._log = log
+        self._command += ["--property", "parse.key=true", "--producer-property", "linger.ms=20"]
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self.began_s, self.failure = 0.0, ""
+        self.began_s: float | None = None
+        self.failure = ""
+        self.given: list[Row] = []
         self.ticks: Ticks = []
 
     def start(self) -> None:
-        """The course begins now."""
-        self.began_s = time.time()
+        """Rows come from now on."""
         self._thread.start()
+
+    def begin(self) -> None:
+        """The course begins now; what came before is not of it."""
+        self.began_s = time.time()
 
     @property
     def done(self) -> bool:
-        """All rows were handed over, or it has failed."""
+        """All rows of the course were handed over, or it has failed."""
         return not self._thread.is_alive()
 
     def close(self) -> None:
         """No row is handed over after this."""
         self._stop.set()
-        self._thread.join(END_S)
+        if self._thread.is_alive():
+            self._thread.join(END_S)
 
     def _run(self) -> None:
         with self._log.open("wb") as log:
@@ -66,15 +75,19 @@ class Producer:
 
     def _hand_over(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
-        given = 0
-        while given < len(self._lines) and not self._stop.wait(EVERY_S):
-            due = min(self._course.rows_until(time.time() - self.began_s), len(self._lines))
-            if time.time() - self.began_s > self._course.ends_s:
-                due = len(self._lines)  # the last row is due at the very end, where a sum of areas may miss it
-            process.stdin.write("".join(self._lines[given:due]).encode())
+        of_course = 0
+        while not self._stop.wait(EVERY_S):
+            began_s, now_s = self.began_s, time.time()
+            due = TRICKLE_ROWS if began_s is None else self._course.rows_until(now_s - began_s) - of_course
+            of_course += 0 if began_s is None else due
+            some = list(itertools.islice(self._rows, due))
+            numbered = enumerate(some, start=len(self.given))
+            process.stdin.write("".join(f"{number}\t{json.dumps(row)}\n" for number, row in numbered).encode())
             process.stdin.flush()
-            given = due
-            self.ticks.append((time.time(), given))
+            self.given += some
+            self.ticks.append((time.time(), len(self.given)))
+            if began_s is not None and now_s - began_s > self._course.ends_s:
+                return
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """Its input ends, and with it the producer."""

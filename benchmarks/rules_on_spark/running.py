@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import itertools
 import os
 import pathlib
 import shlex
@@ -27,13 +26,14 @@ from benchmarks.rules_on_spark.systems import System
 from e2e.cluster import kafka
 from e2e.cluster.broker import Broker
 from jobs import feed
-from jobs.job import Batch, Row
 from jobs.session import alone
 from jobs.sources import Kafka, Topics
-from jobs.taken import newest
-from jobs.topics import topic
+from jobs.taken import logged, newest
+from jobs.topics import reached, topic
 
-READY_S, REST_S, LOOK_S, ROWS_AT_ONCE = 120.0, 120.0, 0.5, 1_000
+WARM_BATCHES, ROWS_AT_ONCE = 4, 1_000
+READY_S, END_S, REST_S, LOOK_S = 240.0, 60.0, 240.0, 0.5
+"""Longest times: until the job is warm, until the last row has come after its time, until all are taken in."""
 
 
 def run(course: Course, system: System, keep: pathlib.Path | None = None) -> dict[str, Any]:
@@ -42,15 +42,16 @@ def run(course: Course, system: System, keep: pathlib.Path | None = None) -> dic
     began_s = time.monotonic()
     try:
         with _broker(folder / "kafka") as address:
-            rows = _given(course, folder / "input")
-            producer = _through(course, system, rows, address, folder)
+            producer = _through(course, system, address, folder)
+            feed.publish({STREAM: producer.given}, folder / "input", 0)
+            assert producer.began_s is not None
             seen = told.read(next((folder / "events").iterdir()))
             span = (producer.began_s + LEAD_S, producer.ticks[-1][0])
             found = figures(seen.batches, seen.executors, producer.ticks, span, OBJECTIVE_S)
             return {
                 "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                 **dataclasses.asdict(found),
-                "rows": len(rows),
+                "rows": len(producer.given),
                 "failed_tasks": seen.failed_tasks,
                 "differences": _differences(address, folder),
                 "took_s": round(time.monotonic() - began_s, 1),
@@ -72,34 +73,24 @@ def _broker(folder: pathlib.Path) -> Iterator[str]:
         broker.kill()
 
 
-def _given(course: Course, folder: pathlib.Path) -> list[Row]:
-    """The rows of the whole course, kept in a folder for the check, too."""
-    count = course.rows_until(course.ends_s)
-    every = (row for batch in feed.batches(JOB, SEED, ROWS_AT_ONCE) for row in batch[STREAM])
-    rows = list(itertools.islice(every, count))
-    feed.prepare(JOB, folder)
-    feed.publish(_batch(rows), folder, 0)
-    return rows
-
-
-def _batch(rows: list[Row]) -> Batch:
-    return {STREAM: rows}
-
-
-def _through(course: Course, system: System, rows: list[Row], address: str, folder: pathlib.Path) -> Producer:
-    """Start the job, let all rows come, and wait until each has been taken in."""
+def _through(course: Course, system: System, address: str, folder: pathlib.Path) -> Producer:
+    """Start the job, get it warm, let all rows come, and wait until each has been taken in."""
     (folder / "events").mkdir()
+    feed.prepare(JOB, folder / "input")
     words, env = _command(system, address, folder)
+    rows = (row for batch in feed.batches(JOB, SEED, ROWS_AT_ONCE) for row in batch[STREAM])
     producer = Producer(course, rows, address, topic(JOB.name, STREAM), folder / "producer.log")
-    commits = folder / "run" / "checkpoint" / JOB.queries[0].name / "commits"
+    checkpoint = folder / "run" / "checkpoint" / JOB.queries[0].name
     with child(words, folder / "log", env=env, grace_s=25.0, cwd=ROOT) as process:
         try:
-            _await(lambda: (folder / "run").exists(), process.poll, READY_S, folder)
             producer.start()
-            _await(lambda: producer.done, process.poll, course.ends_s + REST_S, folder)
+            _await(lambda: newest(checkpoint / "commits") >= WARM_BATCHES, process.poll, READY_S, folder)
+            producer.begin()
+            _await(lambda: producer.done, process.poll, course.ends_s + END_S, folder)
             if producer.failure:
                 raise RuntimeError(f"{producer.failure}\n{_last_words(folder)}")
-            _await(lambda: _quiet(commits), process.poll, REST_S, folder)
+            _await(lambda: _taken(checkpoint) == len(producer.given), process.poll, REST_S, folder)
+            time.sleep(TRIGGER_S)  # Spark's log tells of a batch after its commit
         finally:
             producer.close()
     return producer
@@ -113,10 +104,13 @@ def _await(done: Callable[[], bool], code: Callable[[], int | None], limit_s: fl
         time.sleep(LOOK_S)
 
 
-def _quiet(commits: pathlib.Path) -> bool:
-    """No batch ended within three trigger intervals: all that came has been taken in."""
-    last = newest(commits)
-    return last >= 0 and time.time() - (commits / str(last)).stat().st_mtime > 3 * TRIGGER_S
+def _taken(checkpoint: pathlib.Path) -> int:
+    """Rows that committed batches took in."""
+    last = newest(checkpoint / "commits")
+    if last < 0:
+        return 0
+    _, lines = logged(checkpoint / "offsets" / str(last))
+    return sum(sum(ends.values()) for ends in reached(lines).values())
 
 
 def _last_words(folder: pathlib.Path) -> str:
