@@ -26,7 +26,7 @@ from benchmarks.rules_on_spark.systems import NAMES, systems
 
 OUT = pathlib.Path("out/rules_on_spark")
 TRACES = ("diurnal", "flash-crowd")
-BASE_RPS, DURATION_S = 1500.0, 300.0
+BASE_RPS, DURATION_S = 1200.0, 300.0
 """Height 1 of a trace's curve, about four executors' work; and the length of its day."""
 USUAL_S = 480.0
 

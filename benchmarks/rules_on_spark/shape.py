@@ -15,7 +15,7 @@ from jobs.session import joined
 from jobs.settings import COMMON
 
 JOB, STREAM = find("clicks-sessions"), "clicks"
-MOST, KEY_GROUPS, PARTITIONS = 6, 24, 4
+MOST, KEY_GROUPS, PARTITIONS = 6, 12, 2
 """Executors of one slot at most, with which every run begins; key groups; and partitions of the topic."""
 WAIT_MS, TRIGGER_S, OBJECTIVE_S = 2.0, 5.0, 10.0
 """What a task waits for each row; results are late from two trigger intervals on, as in the simulator's arena."""
