@@ -18,7 +18,7 @@ from streamjob_operator.history import HistoryFile
 from streamjob_operator.memory import FileMemory
 from streamjob_operator.offline.snapshot_file import SnapshotFile
 from streamjob_operator.planning_pool import PlanningPool
-from streamjob_operator.ports import Ports
+from streamjob_operator.ports import Ports, Rules
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.standalone.agent_actuator import AgentActuator
 from streamjob_operator.standalone.job_file import JobFile
@@ -31,7 +31,10 @@ MEMORY, SNAPSHOT = "memory.json", "snapshot.json"
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class LookingAfter:
-    """What is looked after: the job and the file that says what it is, where its agent is, where results go."""
+    """What is looked after: the job and the file that says what it is, where its agent is, where results go.
+
+    `rules` gives the scaling rule of a name.
+    """
 
     job: StreamJob
     path: Path
@@ -40,6 +43,7 @@ class LookingAfter:
     address: Callable[[], str]
     console: Console
     tell: Callable[[str], None]
+    rules: Rules
 
     def run(self, watch: Callable[[], bool], stop: threading.Event, duration_s: float | None) -> None:
         """Until `watch` says that the job is over, `stop` is set, or the time has passed."""
@@ -55,6 +59,7 @@ class LookingAfter:
                 memory=FileMemory(self.out / MEMORY, self.tell),
                 reporters=(HistoryFile(self.history, job), SnapshotFile(self.out / SNAPSHOT), view),
                 planning=planning,
+                rules=self.rules,
                 look=functools.partial(seen_at, client),
             )
             file = JobFile(self.path, job, self.tell)

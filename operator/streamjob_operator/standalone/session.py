@@ -7,9 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 from streamjob_operator.agent_http.client import address_from, fixed_address
+from streamjob_operator.scaling import registry
 from streamjob_operator.signals import stop_on_signals
 from streamjob_operator.spec import Application, StreamJob
 from streamjob_operator.standalone.launcher import Driver, DriverError
@@ -17,13 +18,23 @@ from streamjob_operator.standalone.output import Output
 from streamjob_operator.standalone.supervisor import Supervisor
 from streamjob_operator.terminal import Plain
 
+if TYPE_CHECKING:  # planners' values take a second to import
+    from streamjob_operator.ports import Rules
+
 HISTORY, REPORT = "history.jsonl", "report.html"
 
 
-def run_session(job: StreamJob, path: Path, out: Path, duration_s: float | None, attach: str | None) -> int:
+def run_session(
+    job: StreamJob,
+    path: Path,
+    out: Path,
+    duration_s: float | None,
+    attach: str | None,
+    rules: Rules = registry.get,
+) -> int:
     """Run until the job ends, the time is over or Ctrl-C; the driver's exit code, 0 when it was stopped by us.
 
-    `path` is the file that says what the job is, and may be edited meanwhile.
+    `path` is the file that says what the job is, and may be edited meanwhile; `rules` gives scaling rules by name.
 
     Raises DriverError when the job cannot be started.
     """
@@ -54,6 +65,7 @@ def run_session(job: StreamJob, path: Path, out: Path, duration_s: float | None,
             address=fixed_address(attach or "") if driver is None else address_from(driver.address_file),
             console=console,
             tell=tell,
+            rules=rules,
         ).run(_watch(supervisor), stop, duration_s)
         return 0 if supervisor is None else supervisor.ended or 0
 

@@ -21,15 +21,18 @@ class KedaRule:
 
     name = "keda"
 
+    def __init__(self, behavior: Behavior | None = None) -> None:
+        self._behavior = Behavior() if behavior is None else behavior
+
     def decide(self, situation: Situation, state: State | None) -> tuple[Wish, State]:
         """As the HorizontalPodAutoscaler that KEDA made would decide; without a lag nothing changes."""
         lag, threshold = situation.snapshot.rates.lag_rows, situation.job.spec.scaling.lag_threshold
         current = situation.fleet.wanted
         if lag is None:
-            return follow(situation, state, Behavior(), current, "the source tells no lag")
+            return follow(situation, state, self._behavior, current, "the source tells no lag")
         desired = replicas(lag, threshold, current, len(situation.snapshot.group_ids))
         why = f"{lag:.0f} rows wait, {threshold:g} may for each executor"
-        return follow(situation, state, Behavior(), desired, why)
+        return follow(situation, state, self._behavior, desired, why)
 
 
 def replicas(lag: float, threshold: float, current: int, partitions: int) -> int:

@@ -1,0 +1,108 @@
+"""Scaling rules on real Spark: what arrives, what a run was worth, and the twin on paper."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.jobs_on_spark.told import Batch, Life
+from benchmarks.rules_on_spark import page, twin
+from benchmarks.rules_on_spark.course import LEAD_S, Course, course
+from benchmarks.rules_on_spark.figures import figures
+from benchmarks.rules_on_spark.quick import behavior, rules
+from benchmarks.rules_on_spark.shape import FASTER, MOST
+from benchmarks.rules_on_spark.systems import NAMES, systems
+
+from streamjob_operator.scaling.rivals.hpa_behavior import Behavior
+
+
+def test_rows_are_due_by_the_area_under_the_rates() -> None:
+    rising = Course(name="x", at_s=np.array([0.0, 10.0, 20.0]), rate_rps=np.array([10.0, 10.0, 30.0]))
+    assert [rising.rows_until(at_s) for at_s in (0.0, 5.0, 10.0, 15.0, 20.0, 99.0)] == [0, 50, 100, 175, 300, 300]
+
+
+def test_a_course_begins_with_a_lead_in_at_the_traces_first_rate() -> None:
+    found = course("flash-crowd", 1, 1000.0, 300.0)
+    assert found.ends_s == LEAD_S + 300.0
+    assert found.rows_until(LEAD_S) == pytest.approx(LEAD_S * found.rate_rps[0], abs=1)
+    assert found.rate_rps.max() > 2 * found.rate_rps[0]
+
+
+def test_a_trace_that_there_is_not_is_told() -> None:
+    with pytest.raises(ValueError, match="'nonsense' given; known are diurnal"):
+        course("nonsense", 1, 1000.0, 300.0)
+
+
+def batch(number: int, began_s: float, took_s: float, rows: int) -> Batch:
+    return Batch(query="q", number=number, began_s=began_s, took_s=took_s, rows=rows, state_rows=0)
+
+
+def test_a_row_is_as_old_as_the_end_of_its_batch_says() -> None:
+    arrivals = [(100.0, 0), (110.0, 10), (120.0, 20), (130.0, 40)]
+    batches = [batch(0, 110.0, 5.0, 10), batch(1, 120.0, 4.0, 10), batch(2, 130.0, 12.0, 20)]
+    lives = [
+        Life(executor="0", from_s=90.0, until_s=None),
+        Life(executor="1", from_s=90.0, until_s=125.0),
+        Life(executor="2", from_s=128.0, until_s=200.0),
+    ]
+    found = figures(batches, lives, arrivals, (115.0, 130.0), objective_s=10.0)
+    # Ten rows of the second batch, 4 s old, and twenty of the third, 12 s old.
+    assert found.late_rows == pytest.approx(2 / 3)
+    assert (found.age_p50_s, found.age_p99_s) == (12.0, 12.0)
+    assert found.executor_s == pytest.approx(15.0 + 10.0 + 2.0)
+    assert (found.least, found.most, found.came, found.went) == (1, 2, 1, 1)
+    assert found.lag_end_rows == 20
+    assert found.batch_p50_s == 4.0
+
+
+def test_rows_that_no_batch_took_in_are_told() -> None:
+    with pytest.raises(ValueError, match="10 of 20 rows were taken in"):
+        figures([batch(0, 1.0, 1.0, 10)], [], [(0.0, 0), (1.0, 20)], (0.0, 1.0), 10.0)
+
+
+def test_fast_time_divides_every_time_of_kubernetes() -> None:
+    usual, quick = Behavior(), behavior(10.0)
+    assert quick.down_window_s == usual.down_window_s / 10
+    assert [one.period_s for one in (*quick.up, *quick.down)] == [1.5, 1.5, 1.5]
+    assert [one.value for one in quick.up] == [one.value for one in usual.up]
+    assert rules("keda", 10.0).name == "keda"
+    assert rules("utilization", 10.0).name == "utilization"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_system_has_a_twin_that_takes_all_rows_in(name: str) -> None:
+    system = next(one for one in systems(MOST, FASTER) if one.name == name)
+    found = twin.forecast(course("flash-crowd", 1, 1500.0, 60.0), system, 1)
+    assert 1 <= found.least <= found.most <= MOST
+    assert 60.0 <= found.executor_s <= 60.0 * MOST
+    assert found.age_p50_s <= found.age_p99_s
+
+
+def line(system: str, seed: int, executor_s: float, differences: tuple[str, ...] = ()) -> dict[str, Any]:
+    figures = {"executor_s": executor_s, "late_rows": 0.1, "age_p50_s": 4.0, "age_p99_s": 9.0, "batch_p50_s": 3.0}
+    counts = {"least": 1, "most": 4, "came": 3, "went": 2, "lag_end_rows": 0}
+    told = {**figures, "executor_s": executor_s / 2}
+    piece = {"trace": "diurnal", "system": system, "seed": seed}
+    return {**piece, **figures, **counts, "foretold": told, "differences": list(differences)}
+
+
+def test_a_row_of_the_table_has_means_and_says_what_was_not_exact() -> None:
+    lines = [line("keda", 1, 600.0), line("keda", 2, 1200.0, ("batch 3: 1 row missing",)), line("dynamic", 1, 60.0)]
+    _, _, keda, dynamic = page.table(lines).splitlines()
+    assert "| 15.0 (7.5) |" in keda and "1 of 2 not" in keda
+    assert "| 1.0 (0.5) |" in dynamic and dynamic.endswith("| yes |")
+    assert "NOT exact: batch 3" in page.sentence(lines[1])
+
+
+def test_what_is_published_replaces_the_table_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(page, "LIMITS", tmp_path / "limits.json")
+    page.PAGE.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n", encoding="utf-8")
+    page.publish([line("keda", 1, 600.0)])
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert text.startswith("before") and text.endswith("after\n") and "\nold\n" not in text
+    kept = json.loads(page.LIMITS.read_text(encoding="utf-8"))
+    assert kept["diurnal"]["keda"]["executor_s"] == {"mean": 600.0, "spread": 0.0, "trials": 1.0}
