@@ -11,8 +11,8 @@ STEEP = 1.15
 STEPS = 2
 """Differences in a row that must show a rise: one may be a burst."""
 SURE = 5.0
-"""Standard deviations of a rate by which a rise must have left the level before it. Rates that vary by chance rise twice
-in a row at each sixth look."""
+"""Standard deviations of a rate by which a rise must have left the level before it. Rates that vary by chance rise
+twice in a row at each sixth look."""
 TELLING = 4
 """Differences before a rise that tell what rates vary by; with fewer of them STEEP alone decides."""
 
