@@ -18,7 +18,7 @@ class Description:
 DESCRIPTIONS = {
     "batch-time": Description(
         what="Asks for the fewest executors whose batches are seldom late at the rate expected once they are there.",
-        choose_when="Batches have a trigger interval, or results a largest age, and executors cost money.",
+        choose_when="Nothing speaks for another one: this is the default.",
         cost="Trusts predicted batches; where these are too far off, it falls back to the load of slots.",
         source="Ours; decision 0051. True rates as in DS2 (OSDI 2018); forecasts after Holt and Winters.",
     ),
@@ -66,8 +66,8 @@ DESCRIPTIONS = {
     ),
     "utilization": Description(
         what="Keeps slots busy to a target, batches within their trigger interval, and state within memory.",
-        choose_when="Nothing speaks for another one: this is the default.",
-        cost="Follows what was measured: a rise is answered once it is there.",
+        choose_when="You want slots busy to a figure, whatever batches take.",
+        cost="Follows what was measured: a rise is answered once it is there; a lag that executors can't help counts.",
         source="Ours; algorithm 1 of the ALBIC paper, section 4.2.",
     ),
 }

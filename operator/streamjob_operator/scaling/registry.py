@@ -23,7 +23,7 @@ _FACTORIES = {
     "utilization": "streamjob_operator.scaling.utilization.rule:UtilizationRule",
 }
 
-DEFAULT = "utilization"
+DEFAULT = "batch-time"
 
 
 def names() -> tuple[str, ...]:

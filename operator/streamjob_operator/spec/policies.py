@@ -313,7 +313,7 @@ class Scaling(Part):
 
     rule: Annotated[str, AfterValidator(_rule), OneOf(scaling_rules.names())] = scaling_rules.DEFAULT
     """Rule that says how many executors are wanted; bounds, windows and mode are the same for all of them. Default
-    utilization."""
+    batch-time."""
 
     objective: ScalingObjective = ScalingObjective.LATENCY
     """What the rule batch-time chooses the number for: latency (batches are seldom late, and their results no older

@@ -73,7 +73,7 @@ def test_explain_shows_figures_bounds_and_the_sentence(history: Path) -> None:
     assert "small: how" in result.output
     assert "2 executors x 1" in result.output
     assert "1 to 6 are allowed" in result.output
-    assert "a load of 240 points at 70 percent each" in result.output
+    assert "with what gathers until they are there gone in" in result.output
 
 
 def test_explain_tells_load_survived_and_executors_that_are_slow() -> None:

@@ -44,3 +44,20 @@ def test_a_fall_ends_a_rise() -> None:
     assert at(100.0, 150.0, 200.0, 190.0) is None
     assert at(100.0, 200.0, 150.0, 180.0) is None
     assert at(300.0, 100.0, 150.0, 200.0) == pytest.approx(300.0)
+
+
+def test_what_rates_vary_by_anyway_is_no_rise() -> None:
+    quiet = (100.0, 104.0, 97.0, 101.0, 99.0)
+    loud = (100.0, 140.0, 70.0, 110.0, 90.0)
+    rise = (100.0, 120.0, 140.0)
+    every_ten_s = 10.0 * np.arange(8)
+    assert expected(every_ten_s, np.array([*quiet, *rise]), 1000.0) == pytest.approx(200.0)
+    assert expected(every_ten_s, np.array([*loud, *rise]), 1000.0) is None
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.1, 0.3])
+def test_rates_without_a_rise_seldom_look_like_one(spread: float) -> None:
+    """A thousand looks at twenty rates that vary around one level."""
+    chance = np.random.default_rng(7)
+    looks = 100.0 * (1.0 + spread * chance.standard_normal((1000, 20))).clip(0.0)
+    assert sum(expected(10.0 * np.arange(20), rps, 1000.0) is not None for rps in looks) <= 5
