@@ -61,6 +61,15 @@ class Query:
     idle: bool = False
 
 
+class Scene(NamedTuple):
+    """What one look at Spark finds."""
+
+    executors: tuple[Executor, ...]
+    """The live ones, the driver left out, ordered by id; leaving ones are among them until they are gone."""
+    queries: tuple[Query, ...]
+    """Active streaming queries with state, and those whose first plan is not known yet."""
+
+
 class Moments(NamedTuple):
     """How a key group's seconds b and first tasks f vary from batch to batch: sums over `batches` ended batches."""
 
@@ -182,11 +191,8 @@ class SparkBridge(Protocol):
         Without it they are found some time after they have started. A session without queries is let go after a while.
         """
 
-    def executors(self) -> tuple[Executor, ...]:
-        """Live executors, the driver left out, ordered by id."""
-
-    def queries(self) -> tuple[Query, ...]:
-        """Active streaming queries with state."""
+    def look(self) -> Scene:
+        """Executors and queries, as they are now."""
 
     def drain(self) -> Usage:
         """What happened since the last call; never blocks the job."""
@@ -229,6 +235,12 @@ class SparkBridge(Protocol):
 
     def wait_for_boundary(self, timeout_s: float) -> bool:
         """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has."""
+
+    def changed(self) -> bool:
+        """Whether a look would have found something else than the last one, or a drain other owners, when the last wait ended.
+
+        Nobody is asked. What tasks of a batch that runs have taken is no change.
+        """
 
     def set_locality_wait(self, seconds: float) -> bool:
         """How long tasks of queries with state wait for their executor from now on; False when the job says it."""

@@ -13,6 +13,7 @@ from streamjob_agent.bridge import (
     GroupUsage,
     Moments,
     Query,
+    Scene,
     Sent,
     StageUsage,
     Traffic,
@@ -26,7 +27,7 @@ from streamjob_agent.wire import GroupKey
 QUERY = "query-1"
 APPLICATION = "app-1"
 METHODS = [
-    *("spark_version", "application_id", "self_test", "executors", "queries", "drain", "wait_for_boundary"),
+    *("spark_version", "application_id", "self_test", "look", "drain", "wait_for_boundary"),
     *(
         "state_bytes",
         "traffic",
@@ -72,6 +73,7 @@ class FakeBridge:
         self.others: tuple[Query, ...] = ()
         self.own_wait = False
         self.idle = False
+        self.still = False  # whether a wait has found that nothing has changed
         self.task_s = 0.1
         self._usage: list[Usage] = []
         self._ended = threading.Condition()
@@ -192,12 +194,9 @@ class FakeBridge:
     def join(self, session: object) -> None:
         self._enter("join", session)
 
-    def executors(self) -> tuple[Executor, ...]:
-        self._enter("executors")
-        return tuple(self.alive[name] for name in sorted(self.alive, key=id_order))
-
-    def queries(self) -> tuple[Query, ...]:
-        self._enter("queries")
+    def look(self) -> Scene:
+        self._enter("look")
+        executors = tuple(self.alive[name] for name in sorted(self.alive, key=id_order))
         query = Query(
             query_id=self.query_id,
             run_id=self.run_id,
@@ -206,7 +205,7 @@ class FakeBridge:
             trigger_interval_s=None,
             idle=self.idle,
         )
-        return (query, *self.others) if self.running else ()
+        return Scene(executors=executors, queries=(query, *self.others) if self.running else ())
 
     def drain(self) -> Usage:
         self._enter("drain")
@@ -275,6 +274,10 @@ class FakeBridge:
             self._ended.wait_for(lambda: self._boundaries != self._seen, timeout_s)
             ended, self._seen = self._boundaries != self._seen, self._boundaries
         return ended
+
+    def changed(self) -> bool:
+        self._enter("changed")
+        return not self.still
 
     def set_locality_wait(self, seconds: float) -> bool:
         self._enter("set_locality_wait", seconds)

@@ -115,7 +115,7 @@ def test_job_goes_on_whatever_a_call_does(method: str, fault: str, tmp_path: pat
     assert eventually(lambda: not agent._thread.is_alive())
 
 
-@pytest.mark.parametrize("method", ["executors", "queries", "drain"])
+@pytest.mark.parametrize("method", ["look", "drain"])
 def test_essential_calls_that_fail_again_and_again_turn_actuation_off(method: str) -> None:
     bridge = FakeBridge()
     agent = Agent(bridge, AgentConfig())

@@ -38,6 +38,7 @@ public final class Probe implements AutoCloseable {
   private CoreListener core;
   private QueryListener listener;
   private Sessions sessions;
+  private volatile String told = ""; // what was described last
 
   /** Builds the parts; nothing is attached to Spark yet. */
   public void open(SparkContext spark, Object session) throws Exception {
@@ -118,6 +119,12 @@ public final class Probe implements AutoCloseable {
 
   /** Live executors and active queries. */
   public String describe() throws Exception {
+    String now = description();
+    told = now;
+    return now;
+  }
+
+  private String description() throws Exception {
     sessions.look();
     StringBuilder out = new StringBuilder();
     fleet.write(out);
@@ -191,8 +198,22 @@ public final class Probe implements AutoCloseable {
     fleet.mark(ids.length() == 0 ? new HashSet() : new HashSet(Arrays.asList(ids.split(","))));
   }
 
-  public long waitForBatch(long seen, long timeoutMs) throws InterruptedException {
-    return boundaries.await(seen, timeoutMs);
+  /**
+   * Ends of batches so far, once they differ from `seen`, or after at most `timeoutMs`; a tab, and 1 where `describe` would tell
+   * something else than it did last, or a drain would tell of owners that were given here, else 0.
+   */
+  public String waitForBatch(long seen, long timeoutMs) throws Exception {
+    long ended = boundaries.await(seen, timeoutMs);
+    return ended + (ended != seen || differs() ? "\t1" : "\t0");
+  }
+
+  private boolean differs() throws Exception {
+    boolean differs = !description().equals(told);
+    List queries = registry.all();
+    for (int i = 0; !differs && i < queries.size(); i++) {
+      differs = ((Tracked) queries.get(i)).hasGiven();
+    }
+    return differs;
   }
 
   /** For the end of the program: queries that start later are held before their first batch. */
