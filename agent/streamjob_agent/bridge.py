@@ -237,9 +237,9 @@ class SparkBridge(Protocol):
         """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has."""
 
     def changed(self) -> bool:
-        """Whether a look would have found something else than the last one, or a drain other owners, when the last wait ended.
+        """Whether, when the last wait ended, a look would have found something else than the one before it.
 
-        Nobody is asked. What tasks of a batch that runs have taken is no change.
+        Owners that the bridge gave count, too; what tasks of a batch that runs have taken does not. Nobody is asked.
         """
 
     def set_locality_wait(self, seconds: float) -> bool:
