@@ -112,7 +112,7 @@ class OneBatch:
 
 
 def median_ms(action: Callable[[], object], before: Callable[[], object] = lambda: None) -> float:
-    """Median CPU time of `action` over some rounds, which others on the machine hardly change; `before` is uncounted."""
+    """Median CPU time of `action` over some rounds, without `before`; others on the machine hardly change it."""
     times = []
     for _ in range(ROUNDS):
         before()
