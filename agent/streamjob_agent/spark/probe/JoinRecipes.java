@@ -3,14 +3,12 @@ package io.streamjob.probe;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.apache.spark.sql.execution.SparkPlan;
-import org.apache.spark.sql.types.NullType$;
-import org.apache.spark.sql.types.StructType;
 import scala.None$;
 import scala.Tuple2;
 
 /**
- * What a stream-stream join opens its stores by, two for each side, or from format 3 on one for all: its tasks open them by
- * themselves, not by an RDD. That one is opened by what its first column family in format 3 is made of, in format 4 by nothing.
+ * What a stream-stream join opens its stores by, two for each side: its tasks open them by themselves, not by an RDD. From
+ * format 3 on all are column families of one store, which is left out as others of that kind are.
  */
 final class JoinRecipes {
   private static final String STATE = "org.apache.spark.sql.execution.streaming.state.";
@@ -22,26 +20,18 @@ final class JoinRecipes {
   static void add(SparkPlan join, List found) throws Exception {
     long format = Reflect.callLong(join, "stateFormatVersion");
     Object conf = hidden(join, "storeConf");
-    if (!Recipes.staysOpen(conf)) {
+    if (format >= ONE_STORE || !Recipes.staysOpen(conf)) {
       return;
     }
     Object info = Reflect.orNull(Reflect.call(join, "stateInfo"));
-    boolean one = format >= ONE_STORE;
-    for (int i = 0; i < (one ? 1 : Binder.JOIN_STORES.length); i++) {
-      Tuple2 schemas = format > ONE_STORE ? nothing() : schemas(join, Binder.JOIN_STORES[i], (int) format);
+    for (int i = 0; i < Binder.JOIN_STORES.length; i++) {
+      Tuple2 schemas = schemas(join, Binder.JOIN_STORES[i], (int) format);
       Object[] parts = {
-        schemas._1(), schemas._2(), spec(join, schemas._1()), None$.MODULE$, Boolean.valueOf(one), conf,
+        schemas._1(), schemas._2(), spec(join, schemas._1()), None$.MODULE$, Boolean.FALSE, conf,
         hidden(join, "hadoopConfBcast"), Boolean.FALSE
       };
-      String store = one ? "default" : Binder.JOIN_STORES[i];
-      found.add(new Recipe(Reflect.callLong(info, "operatorId"), store, i, Recipes.named(conf), parts));
+      found.add(new Recipe(Reflect.callLong(info, "operatorId"), Binder.JOIN_STORES[i], i, Recipes.named(conf), parts));
     }
-  }
-
-  /** As Spark opens a store none of whose rows are in its default column family. */
-  private static Tuple2 nothing() {
-    StructType none = new StructType().add("dummy", NullType$.MODULE$, true);
-    return new Tuple2(none, none);
   }
 
   /** Of keys and of values, by Spark's own function for the side. */
