@@ -21,7 +21,7 @@ from streamjob_agent.ledger import Ledger
 from streamjob_agent.lives import Lives
 from streamjob_agent.locality import LocalityTuner
 from streamjob_agent.memory import AssignmentMemory
-from streamjob_agent.pacing import Rounds, SlowWork, Stillness
+from streamjob_agent.pacing import LONGEST_STILL_S, Rounds, SlowWork, Stillness
 from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.rests import Rests
 from streamjob_agent.seen import Seen, look
@@ -117,8 +117,12 @@ class Agent:
 
     def _wait(self) -> bool:
         started = [query for query in self._seen.query_statuses if query.batch_id is not None]
-        eager = len(started) < max(1, len(self._seen.query_statuses))
-        return self._bridge.wait_for_boundary(min(self._config.poll_s, _EAGER_POLL_S if eager else self._config.poll_s))
+        if len(started) < max(1, len(self._seen.query_statuses)):
+            return self._bridge.wait_for_boundary(min(self._config.poll_s, _EAGER_POLL_S))
+        quiet = self._stillness.lasts() and not self._actuation.busy  # then whatever happens ends the wait
+        return self._bridge.wait_for_boundary(
+            max(self._config.poll_s, LONGEST_STILL_S) if quiet else self._config.poll_s
+        )
 
     def _still(self) -> bool:
         """Whether a round now would find what the last one left, and leave it so."""
@@ -254,10 +258,14 @@ class Agent:
                 accepted=self._accepted,
             )
             self._refused = admit.refusal(assignment, view)
-            if self._refused is None and self._accepted.get(assignment.query_id) != assignment:
+            refused = self._refused
+            news = refused is None and self._accepted.get(assignment.query_id) != assignment
+            if news:
                 self._accepted[assignment.query_id] = assignment
                 self._inbox.append(assignment)
-            return self._refused
+        if news:
+            self.guard.call("wake", self._bridge.wake, None)
+        return refused
 
     def join(self, session: Any) -> None:
         """Watch another session's queries, too; the job waits a moment for it. For any thread."""

@@ -234,7 +234,13 @@ class SparkBridge(Protocol):
         """Allow or forbid every placement. At first it is on if the self-test that ran at start passed, else off."""
 
     def wait_for_boundary(self, timeout_s: float) -> bool:
-        """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has."""
+        """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has.
+
+        Ends early when there is something to see (`changed`), some time after it came, and when somebody wakes it.
+        """
+
+    def wake(self) -> None:
+        """End the wait that goes on, or the next one. For any thread."""
 
     def changed(self) -> bool:
         """Whether, when the last wait ended, a look would have found something else than the one before it.

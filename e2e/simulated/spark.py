@@ -28,6 +28,7 @@ from streamjob_sim.world import World
 
 QUERY = "simulated-query"
 _LOOK_S = 0.02
+_POLL_S = 1.0  # a wait's longest
 
 
 class SimulatedSpark:
@@ -79,7 +80,7 @@ class SimulatedSpark:
         return Scene(executors=executors, queries=(query,))
 
     def wait_for_boundary(self, timeout_s: float) -> bool:
-        until_s = time.monotonic() + timeout_s
+        until_s = time.monotonic() + min(timeout_s, _POLL_S)
         while True:
             with self._lock:
                 self._advance()
@@ -90,6 +91,9 @@ class SimulatedSpark:
             if time.monotonic() > until_s:
                 return False
             time.sleep(_LOOK_S)
+
+    def wake(self) -> None:
+        """No wait is long here."""
 
     def changed(self) -> bool:
         """Nobody compares here: a look is cheap."""

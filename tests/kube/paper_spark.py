@@ -68,6 +68,7 @@ class PaperSpark:
         self._on = True
         self._ended = threading.Condition()
         self._seen = 0
+        self._woken = False
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="paper-spark", daemon=True)
 
@@ -194,9 +195,14 @@ class PaperSpark:
 
     def wait_for_boundary(self, timeout_s: float) -> bool:
         with self._ended:
-            self._ended.wait_for(lambda: self.batches != self._seen, timeout_s)
-            ended, self._seen = self.batches != self._seen, self.batches
+            self._ended.wait_for(lambda: self.batches != self._seen or self._woken, timeout_s)
+            ended, self._seen, self._woken = self.batches != self._seen, self.batches, False
         return ended
+
+    def wake(self) -> None:
+        with self._ended:
+            self._woken = True
+            self._ended.notify_all()
 
     def changed(self) -> bool:
         """Nobody compares here."""

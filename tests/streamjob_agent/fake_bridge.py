@@ -26,8 +26,9 @@ from streamjob_agent.wire import GroupKey
 
 QUERY = "query-1"
 APPLICATION = "app-1"
+_PATIENCE_S = 0.05  # tests do not wait as long as an agent may
 METHODS = [
-    *("spark_version", "application_id", "self_test", "look", "drain", "wait_for_boundary"),
+    *("spark_version", "application_id", "self_test", "look", "drain", "wait_for_boundary", "wake"),
     *(
         "state_bytes",
         "traffic",
@@ -78,6 +79,7 @@ class FakeBridge:
         self._usage: list[Usage] = []
         self._ended = threading.Condition()
         self._boundaries = 0
+        self._woken = False
         self._seen = 0
 
     def _enter(self, method: str, argument: object = None) -> None:
@@ -271,9 +273,15 @@ class FakeBridge:
     def wait_for_boundary(self, timeout_s: float) -> bool:
         self._enter("wait_for_boundary", timeout_s)
         with self._ended:
-            self._ended.wait_for(lambda: self._boundaries != self._seen, timeout_s)
-            ended, self._seen = self._boundaries != self._seen, self._boundaries
+            self._ended.wait_for(lambda: self._boundaries != self._seen or self._woken, min(timeout_s, _PATIENCE_S))
+            ended, self._seen, self._woken = self._boundaries != self._seen, self._boundaries, False
         return ended
+
+    def wake(self) -> None:
+        self._enter("wake")
+        with self._ended:
+            self._woken = True
+            self._ended.notify_all()
 
     def changed(self) -> bool:
         self._enter("changed")

@@ -31,7 +31,7 @@ class Still:
         before = len(self.bridge.calls)
         for _ in range(turns):
             self.agent.turn()
-        return {name for name, _ in self.bridge.calls[before:]} - {"wait_for_boundary", "changed"}
+        return {name for name, _ in self.bridge.calls[before:]} - {"wait_for_boundary", "changed", "wake"}
 
     def submit(self, **fields: object) -> str | None:
         assignment = Assignment(generation=1, application_id=APPLICATION, query_id=QUERY, **fields)  # type: ignore[arg-type]
@@ -69,6 +69,17 @@ def test_a_long_batch_is_looked_at_now_and_then() -> None:
     still.now_s = LONGEST_STILL_S
     assert still.asked() >= {"look", "drain"}
     assert still.asked() == set()
+
+
+def test_one_wait_is_as_long_as_nothing_is_under_way_and_an_assignment_ends_it() -> None:
+    still = Still()
+    still.asked()
+    assert still.submit(owners=dict.fromkeys((0, 1), ("1",) * 6)) is None
+    still.asked(turns=2)
+    assert still.bridge.called("wait_for_boundary")[-3:] == [LONGEST_STILL_S, LONGEST_STILL_S, 0.05]
+    assert len(still.bridge.called("wake")) == 1
+    assert still.submit(owners=dict.fromkeys((0, 1), ("1",) * 6)) is None
+    assert len(still.bridge.called("wake")) == 1, "it was taken already"
 
 
 def test_an_assignment_is_taken_over_at_once_and_its_moves_are_followed() -> None:

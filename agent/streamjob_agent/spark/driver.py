@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -14,7 +15,7 @@ from streamjob_agent.spark.source import compile_opening, compile_probe
 from streamjob_agent.wire import GroupKey
 
 # A Java call that blocks cannot be interrupted from Python, so one wait is made of slices.
-_WAIT_SLICE_MS = 1000
+_WAIT_SLICE_MS = 5000
 _CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 _READING_MS = 120_000  # for the sizes of one query's state; what was opened by then is known at the next reading
 
@@ -66,6 +67,7 @@ class DriverBridge:
         self._probe = probe
         self._boundaries_seen = 0
         self._changed = True  # nobody has looked yet
+        self._woken = threading.Event()
 
     def spark_version(self) -> str:
         """For example "4.3.0"."""
@@ -150,8 +152,14 @@ class DriverBridge:
             if count != self._boundaries_seen:
                 self._boundaries_seen = count
                 return True
-            if left_ms <= _WAIT_SLICE_MS:
+            if self._changed or left_ms <= _WAIT_SLICE_MS or self._woken.is_set():
+                self._woken.clear()
                 return False
+
+    def wake(self) -> None:
+        """End the wait that goes on, or the next one."""
+        self._woken.set()
+        self._probe.wake()
 
     def changed(self) -> bool:
         """As the last wait's answer said: the probe compares with what it described last."""

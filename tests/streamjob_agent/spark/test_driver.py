@@ -66,9 +66,13 @@ class Described:
     def __init__(self) -> None:
         self.asked = 0
         self.waited = "0\t0"
+        self.woken = 0
 
     def waitForBatch(self, seen: int, timeout_ms: int) -> str:  # noqa: N802
         return self.waited
+
+    def wake(self) -> None:
+        self.woken += 1
 
     def describe(self) -> str:
         self.asked += 1
@@ -92,3 +96,14 @@ def test_a_wait_tells_whether_anything_has_changed_besides() -> None:
         assert bridge.wait_for_boundary(0.0) is ended
         assert bridge.changed() is changed
     assert probe.asked == 0
+
+
+def test_a_wait_ends_when_something_has_changed_or_somebody_wakes_it() -> None:
+    probe = Described()
+    bridge = driver.DriverBridge(Session(), probe)
+    probe.waited = "0\t1"
+    assert not bridge.wait_for_boundary(1e6)
+    probe.waited = "0\t0"
+    bridge.wake()
+    assert not bridge.wait_for_boundary(1e6)
+    assert probe.woken == 1

@@ -18,6 +18,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 
 /** What the Python side calls. Every answer is one text, or one of bytes: a call through py4j costs more than its work. */
 public final class Probe implements AutoCloseable {
+  private static final long LOOK_MS = 1000L; // between two looks while the agent waits
   private SparkContext context;
   private StateStoreCoordinatorRef coordinator;
   private ConcurrentHashMap running;
@@ -88,6 +89,7 @@ public final class Probe implements AutoCloseable {
     if (core == null) {
       return; // it was never opened
     }
+    boundaries.wake();
     registrar.on = false;
     hook.open = false;
     listener.open = false;
@@ -199,12 +201,25 @@ public final class Probe implements AutoCloseable {
   }
 
   /**
-   * Ends of batches so far, once they differ from `seen`, or after at most `timeoutMs`; a tab, and 1 where `describe` would tell
-   * something else than it did last, or a drain would tell of owners that were given here, else 0.
+   * Waits for a batch's end, at most `timeoutMs`: until ends differ from `seen`, somebody wakes, or a look, one each second,
+   * finds that `describe` would tell something else than it did last, or a drain of owners that were given here. Ends so far, a
+   * tab, and 1 where a look found that, else 0.
    */
   public String waitForBatch(long seen, long timeoutMs) throws Exception {
-    long ended = boundaries.await(seen, timeoutMs);
-    return ended + (ended != seen || differs() ? "\t1" : "\t0");
+    boolean over;
+    boolean differs;
+    long left = timeoutMs;
+    do {
+      over = boundaries.await(seen, Math.min(left, LOOK_MS));
+      differs = !over && differs();
+      left -= LOOK_MS;
+    } while (!over && !differs && left > 0L);
+    return boundaries.count() + (differs ? "\t1" : "\t0");
+  }
+
+  /** Ends the agent's wait. */
+  public void wake() {
+    boundaries.wake();
   }
 
   private boolean differs() throws Exception {
