@@ -70,7 +70,7 @@ def run(bridge: DriverBridge, frame: Any, mode: str, folder: pathlib.Path, file:
         (folder / "draft").rename(folder / "in" / f"{number:03d}.csv")
         query.processAllAvailable()
     groups = _told(bridge, query)
-    (known,) = (one for one in bridge.queries() if one.query_id == query.id)
+    (known,) = (one for one in bridge.look().queries if one.query_id == query.id)
     plan, traffic = bridge.plan(known), bridge.traffic(query.id, 1, 10_000)
     took_s = [one["durationMs"]["triggerExecution"] / 1000 for one in query.recentProgress if one["numInputRows"]]
     query.stop()

@@ -15,7 +15,7 @@ from streamjob_agent.ledger import Ledger
 from streamjob_agent.memory import AssignmentMemory, hinted_owners
 from streamjob_agent.wire import Assignment, GroupKey
 
-ESSENTIAL = ("executors", "queries", "drain", "place", "mark")
+ESSENTIAL = ("look", "drain", "place", "mark")
 """Places whose repeated failure turns actuation off: without them nobody knows where a group is or goes."""
 
 RESULTS = ("done", "failed", "guard", "gathered")
@@ -78,6 +78,14 @@ class Actuation:
         self._target = assignment.executors_target
         if assignment.owners:  # one without them says nothing of where key groups should be after a restart
             self._guard.call("memory", lambda: self._memory.save(assignment), None)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is under way that a further round may bring on, though nothing has changed in Spark."""
+        asks = self._target not in (None, self._asked_target) or self.fleet.shut != self._told_marks
+        moving = any(self.wishes[query_id].goals or self.wishes[query_id].asked for query_id in self._active)
+        given = not self._active.isdisjoint(self._given)
+        return asks or moving or given or bool(self._removals)
 
     def hear(self, given: Mapping[str, Mapping[GroupKey, str]]) -> None:
         """Take in what the bridge chose by itself, by query id; it counts once the query is looked at."""
@@ -145,6 +153,8 @@ class Actuation:
 
     def _remove(self, ledger: Ledger) -> None:
         """Ask those to go that may: marked, alive and empty. The others are tried again in the next round."""
+        if not self._removals:
+            return
         held = self.held(ledger, self._idle)
         ready = [name for name in self._removals if name in self.fleet.marked and not held.get(name, 0)]
         gone = [name for name in ready if name in self.fleet.live and name not in self.fleet.past and self._send(name)]

@@ -21,7 +21,7 @@ from streamjob_agent.ledger import Ledger
 from streamjob_agent.lives import Lives
 from streamjob_agent.locality import LocalityTuner
 from streamjob_agent.memory import AssignmentMemory
-from streamjob_agent.pacing import Rounds, SlowWork
+from streamjob_agent.pacing import LONGEST_STILL_S, Rounds, SlowWork, Stillness
 from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.rests import Rests
 from streamjob_agent.seen import Seen, look
@@ -60,6 +60,7 @@ class Agent:
         self._usual = Usual()
         self._rests = Rests(clock)
         self._rounds = Rounds(config.overhead_ratio)
+        self._stillness = Stillness(clock)
         self._slow = SlowWork(config.overhead_ratio, _SLOW_EVERY_BATCHES, clock)
         self._aside = Aside()
         self._tuner = LocalityTuner()
@@ -100,17 +101,36 @@ class Agent:
         self.guard.call("start", self.prepare, None)
         gap_s = 0.0
         while not self._stop.wait(gap_s):
-            waited = self.guard.call("wait_for_boundary", self._wait, None)
-            began_s = self._clock()
-            self.guard.call("round", self.round, None)
-            gap_s = self._rounds.gap_s(self._clock() - began_s)
-            if waited is None:  # the bridge cannot wait: do not spin
-                gap_s = max(gap_s, self._config.poll_s)
+            gap_s = self.turn()
+
+    def turn(self) -> float:
+        """Wait for a batch's end and look at Spark, unless a look would find nothing; the pause after it in seconds."""
+        waited = self.guard.call("wait_for_boundary", self._wait, None)
+        if waited is False and self._still():
+            return 0.0
+        began_s, failed = self._clock(), self._errors()
+        self.guard.call("round", self.round, None)
+        self._stillness.looked(well=self._errors() == failed)
+        gap_s = self._rounds.gap_s(self._clock() - began_s)
+        # A bridge that cannot wait: do not spin.
+        return max(gap_s, self._config.poll_s) if waited is None else gap_s
 
     def _wait(self) -> bool:
         started = [query for query in self._seen.query_statuses if query.batch_id is not None]
-        eager = len(started) < max(1, len(self._seen.query_statuses))
-        return self._bridge.wait_for_boundary(min(self._config.poll_s, _EAGER_POLL_S if eager else self._config.poll_s))
+        if len(started) < max(1, len(self._seen.query_statuses)):
+            return self._bridge.wait_for_boundary(min(self._config.poll_s, _EAGER_POLL_S))
+        quiet = self._stillness.lasts() and not self._actuation.busy  # then whatever happens ends the wait
+        return self._bridge.wait_for_boundary(
+            max(self._config.poll_s, LONGEST_STILL_S) if quiet else self._config.poll_s
+        )
+
+    def _still(self) -> bool:
+        """Whether a round now would find what the last one left, and leave it so."""
+        with self._lock:
+            asked = bool(self._inbox)
+        if asked or self._actuation.busy or not self._stillness.lasts():
+            return False
+        return not self.guard.call("changed", self._bridge.changed, True)
 
     def prepare(self) -> None:
         """Learn the versions and run the self-test, which decides about actuation."""
@@ -129,18 +149,17 @@ class Agent:
 
     def round(self) -> None:
         """One look at Spark and what follows from it."""
-        executors = self.guard.call("executors", self._bridge.executors, None)
-        queries = self.guard.call("queries", self._bridge.queries, None)
+        scene = self.guard.call("look", self._bridge.look, None)
         usage = self.guard.call("drain", self._bridge.drain, _NOTHING)
-        known = self._seen.queries if queries is None else queries
+        known = self._seen.queries if scene is None else scene.queries
         self._live(known, usage)
         self.guard.call("ledger", lambda: self._ledger.take(usage), None)
-        if executors is not None:
-            self._actuation.fleet.update(executors)
+        if scene is not None:
+            self._actuation.fleet.update(scene.executors)
         self._actuation.hear(usage.given)
         self._dropped += usage.dropped
         self._take_inbox()
-        if self._off is None and executors is not None and queries is not None:
+        if self._off is None and scene is not None:
             ended = {batch.query_id for batch in usage.batches}
             self.guard.call("actuation", lambda: self._actuation.act(known, ended, self._ledger), None)
         self.guard.call("usual", lambda: self._judge(usage), None)
@@ -241,10 +260,14 @@ class Agent:
                 accepted=self._accepted,
             )
             self._refused = admit.refusal(assignment, view)
-            if self._refused is None and self._accepted.get(assignment.query_id) != assignment:
+            refused = self._refused
+            news = refused is None and self._accepted.get(assignment.query_id) != assignment
+            if news:
                 self._accepted[assignment.query_id] = assignment
                 self._inbox.append(assignment)
-            return self._refused
+        if news:
+            self.guard.call("wake", self._bridge.wake, None)
+        return refused
 
     def join(self, session: Any) -> None:
         """Watch another session's queries, too; the job waits a moment for it. For any thread."""

@@ -61,6 +61,15 @@ class Query:
     idle: bool = False
 
 
+class Scene(NamedTuple):
+    """What one look at Spark finds."""
+
+    executors: tuple[Executor, ...]
+    """The live ones, the driver left out, ordered by id; leaving ones are among them until they are gone."""
+    queries: tuple[Query, ...]
+    """Active streaming queries with state, and those whose first plan is not known yet."""
+
+
 class Moments(NamedTuple):
     """How a key group's seconds b and first tasks f vary from batch to batch: sums over `batches` ended batches."""
 
@@ -182,11 +191,8 @@ class SparkBridge(Protocol):
         Without it they are found some time after they have started. A session without queries is let go after a while.
         """
 
-    def executors(self) -> tuple[Executor, ...]:
-        """Live executors, the driver left out, ordered by id."""
-
-    def queries(self) -> tuple[Query, ...]:
-        """Active streaming queries with state."""
+    def look(self) -> Scene:
+        """Executors and queries, as they are now."""
 
     def drain(self) -> Usage:
         """What happened since the last call; never blocks the job."""
@@ -228,7 +234,19 @@ class SparkBridge(Protocol):
         """Allow or forbid every placement. At first it is on if the self-test that ran at start passed, else off."""
 
     def wait_for_boundary(self, timeout_s: float) -> bool:
-        """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has."""
+        """Block until a micro-batch has ended since the last call, at most timeout_s; True when one has.
+
+        Ends early when there is something to see (`changed`), some time after it came, and when somebody wakes it.
+        """
+
+    def wake(self) -> None:
+        """End the wait that goes on, or the next one. For any thread."""
+
+    def changed(self) -> bool:
+        """Whether, when the last wait ended, a look would have found something else than the one before it.
+
+        Owners that the bridge gave count, too; what tasks of a batch that runs have taken does not. Nobody is asked.
+        """
 
     def set_locality_wait(self, seconds: float) -> bool:
         """How long tasks of queries with state wait for their executor from now on; False when the job says it."""

@@ -21,7 +21,8 @@ class AgentConfig:
         address_file: file that gets `http://host:port` once the server listens; none is written without.
         state_dir: folder that remembers the last assignment over a restart of the driver; without, nothing is.
         token: what a PUT must carry as `Authorization: Bearer ...`; without, the agent makes one, for its own user.
-        poll_s: longest pause between two looks at Spark when no batch ends, 0.05 to 60 s.
+        poll_s: longest pause between two looks at Spark when no batch ends, 0.05 to 60 s; where nothing moves and
+            nothing changes, at least 5 s.
         overhead_ratio: share of the time that the agent's own work may take before it looks less often, 0.001 to 1.
         traffic_min_bytes: pairs of key groups that exchange less in a batch get no series, 1 or more.
         traffic_max_pairs: most series of traffic, 0 to 100,000; 0 turns them off.

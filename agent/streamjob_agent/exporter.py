@@ -1,21 +1,20 @@
-"""The agent's Prometheus page, made from a copy of the ledger at each scrape. Names: metric_names.py."""
+"""The agent's Prometheus page, made from a copy of the ledger. Names: metric_names.py."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 
-from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
-from prometheus_client.registry import Collector
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.bridge import BatchEnd, ExecutorMemory, Query
-from streamjob_agent.families import Row, counter, gauge
-from streamjob_agent.ledger import GroupTotals, QueryPage
+from streamjob_agent.families import counter, gauge
+from streamjob_agent.group_series import groups
 from streamjob_agent.stage_series import stages
 from streamjob_agent.state_room import state_limits
 from streamjob_agent.textformat import render
+from streamjob_agent.totals import QueryPage
 from streamjob_agent.wire import AgentStatus
 
 
@@ -35,124 +34,37 @@ class Facts:
     locality_wait_s: float | None
 
 
-class AgentCollector(Collector):
-    """Gives prometheus_client the families of the newest facts."""
-
-    def __init__(self, facts: Callable[[], Facts]) -> None:
-        self._facts = facts
-
-    def collect(self) -> Iterator[Metric]:
-        """Every family, with no sample where nothing is known."""
-        facts = self._facts()
-        yield from _groups(facts.pages)
-        yield from _executors(facts)
-        yield from _queries(facts)
-        yield from stages(facts.pages)
-        yield from _agent(facts)
+def others(facts: Facts) -> Iterator[Metric]:
+    """Every family but those of key groups, with no sample where nothing is known."""
+    yield from _executors(facts)
+    yield from _queries(facts)
+    yield from stages(facts.pages)
+    yield from _agent(facts)
 
 
 class Exporter:
-    """A registry of its own, so that the job's metrics and ours never meet."""
+    """Makes pages. Key groups' lines, nearly all of one, are made once for what they show: it changes with each batch,
+    and a controller without Prometheus reads a page each second.
+    """
 
     def __init__(self, facts: Callable[[], Facts]) -> None:
-        self.registry = CollectorRegistry(auto_describe=False)
-        self.registry.register(AgentCollector(facts))
+        self._facts = facts
+        self._groups: tuple[tuple[object, ...], bytes] = ((), b"")
 
     def page(self) -> bytes:
         """The page in Prometheus text format."""
-        return render(self.registry.collect())
+        facts = self._facts()
+        shown, lines = self._groups
+        now = tuple(part for page in facts.pages for part in _parts(page))
+        if not shown or len(now) != len(shown) or any(one is not other for one, other in zip(now, shown, strict=True)):
+            lines = render(groups(facts.pages))
+            self._groups = (now, lines)
+        return lines + render(others(facts))
 
 
-_GROUP_COUNTERS: tuple[tuple[str, str, Callable[[GroupTotals], float]], ...] = (
-    (names.GROUP_BUSY_SECONDS, "Run time of the key group's tasks.", lambda totals: totals.busy_s),
-    (names.GROUP_CPU_SECONDS, "CPU time of the tasks in the executor's JVM.", lambda totals: totals.cpu_s),
-    (names.GROUP_RECORDS, "Records read by the key group's tasks.", lambda totals: totals.records),
-    (names.GROUP_LOCAL_BYTES, "Shuffle bytes read on the same executor.", lambda totals: totals.local_bytes),
-    (names.GROUP_REMOTE_BYTES, "Shuffle bytes read from other executors.", lambda totals: totals.remote_bytes),
-)
-
-_GROUP_PARTS: tuple[tuple[str, str, Callable[[GroupTotals], float]], ...] = (
-    (
-        names.GROUP_WARMUP_SECONDS,
-        "Part of the run time that is no load: of first tasks on an executor, and of the first on a slot in a stage.",
-        lambda totals: totals.warmup_s,
-    ),
-    (
-        names.GROUP_GC_SECONDS,
-        "Part of the run time in which the executor collected garbage, whoever made it.",
-        lambda totals: totals.gc_s,
-    ),
-    (
-        names.GROUP_FETCH_SECONDS,
-        "Part of the run time spent waiting for shuffle blocks of other executors.",
-        lambda totals: totals.fetch_wait_s,
-    ),
-)
-"""Left out where they are 0."""
-
-
-def _groups(pages: tuple[QueryPage, ...]) -> Iterator[Metric]:
-    rows = [
-        ((page.query_id, str(key.operator), str(key.partition)), totals)
-        for page in pages
-        for key, totals in page.groups
-    ]
-    for name, text, value in _GROUP_COUNTERS:
-        yield counter(name, text, names.GROUP_LABELS, ((labels, value(totals)) for labels, totals in rows))
-    for name, text, part in _GROUP_PARTS:
-        found = ((labels, part(totals)) for labels, totals in rows)
-        yield counter(name, text, names.GROUP_LABELS, ((labels, seconds) for labels, seconds in found if seconds))
-    yield gauge(
-        names.GROUP_EXECUTOR_ID,
-        "Executor of the key group's newest task.",
-        names.GROUP_LABELS,
-        ((labels, int(totals.executor_id)) for labels, totals in rows if totals.executor_id.isdecimal()),
-    )
-    yield gauge(
-        names.GROUP_STATE_ROWS,
-        "Rows in the key group's state.",
-        names.GROUP_LABELS,
-        ((labels, totals.state_rows) for labels, totals in rows if totals.state_rows is not None),
-    )
-    yield gauge(
-        names.GROUP_STATE_MEMORY,
-        "Memory of the key group's state after its newest task, as its stores report it.",
-        names.GROUP_LABELS,
-        ((labels, totals.state_memory_bytes) for labels, totals in rows if totals.state_memory_bytes is not None),
-    )
-    yield gauge(
-        names.GROUP_STATE_BYTES,
-        "Checkpoint bytes that a move of the key group would load.",
-        names.GROUP_LABELS,
-        (
-            ((page.query_id, str(key.operator), str(key.partition)), size)
-            for page in pages
-            for key, size in sorted(page.state_bytes.items())
-        ),
-    )
-    sent = [((page.query_id, str(key.operator), str(key.partition)), sent) for page in pages for key, sent in page.sent]
-    yield counter(
-        names.GROUP_SENT_BYTES,
-        "Bytes from the key group to those of operators that read from its own, all pairs.",
-        names.GROUP_LABELS,
-        ((labels, totals.total_bytes) for labels, totals in sent),
-    )
-    yield gauge(
-        names.GROUP_PARTNERS,
-        "Key groups that got any of these bytes in the newest reading.",
-        names.GROUP_LABELS,
-        ((labels, totals.partners) for labels, totals in sent),
-    )
-    yield counter(
-        names.TRAFFIC_BYTES, "Bytes between two key groups, heavy pairs only.", names.TRAFFIC_LABELS, _traffic(pages)
-    )
-
-
-def _traffic(pages: tuple[QueryPage, ...]) -> Iterator[Row]:
-    for page in pages:
-        for (source, target), size in page.traffic.items():
-            ends = (source.operator, source.partition, target.operator, target.partition)
-            yield (page.query_id, *(str(end) for end in ends)), size
+def _parts(page: QueryPage) -> tuple[object, ...]:
+    """What key groups' lines are made of: while it is unchanged it is the same object."""
+    return page.query_id, page.groups, page.traffic, page.sent, page.state_bytes
 
 
 def _executors(facts: Facts) -> Iterator[Metric]:

@@ -2,159 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.bridge import BatchEnd, GroupUsage, StageUsage, TrafficReading, Usage
-from streamjob_agent.traffic import Pair, SentTotals, TrafficTable, add_sent
-from streamjob_agent.warmup import Ages, Reading, StartCost, Warmup, squared_s2
+from streamjob_agent.totals import GroupTotals, QueryPage, QueryTotals, StageTotals
+from streamjob_agent.traffic import TrafficTable, add_sent
 from streamjob_agent.wire import GroupKey
 
 _EXECUTORS = 500  # executors whose busy seconds stay, the newest ones
 _STAGES = 200  # names of stages that a query may have; what comes later is one more
 _MORE = names.stage_name(None, "more")
 _LOADS = 100  # tasks that loaded their state, of which the longest load is told
-_FIRST_BATCHES = 10  # of a query: what is read later is no first traffic, and state may have grown by then
-_RECENT = 0.8  # share of the recent busy time that stays at each drain
-
-
-class Beyond(NamedTuple):
-    """What one drain says of a group beside its counters.
-
-    Seconds of starts; seconds by which it took longer than usual where it had moved, hence loaded its state, None where
-    it had not, or nothing is usual yet; and the sum over its batches of squared seconds without any warm-up.
-    """
-
-    start_s: float
-    load_s: float | None
-    squared_s2: float
-
-
-@dataclasses.dataclass(slots=True)
-class GroupTotals:
-    """Counters of one key group, and the newest values of what is no counter.
-
-    Counters hold whole batches only; `executor_id` is that of the newest task of all.
-    """
-
-    busy_s: float = 0.0
-    cpu_s: float = 0.0
-    records: int = 0
-    local_bytes: int = 0
-    remote_bytes: int = 0
-    gc_s: float = 0.0
-    fetch_wait_s: float = 0.0
-    executor_id: str = ""
-    counted_on: str = ""  # executor of the newest task that is in the counters
-    state_rows: int | None = None
-    state_memory_bytes: int | None = None
-    state_in_heap: bool = False
-    recent_busy_s: float = 0.0
-    warmup_s: float = 0.0
-    warmup: Warmup = dataclasses.field(default_factory=Warmup)
-
-    def add(self, usage: GroupUsage, start: StartCost, *, young: bool, batch: int) -> Beyond:
-        """Count one drain's usage of this group; `young` when its executor is new."""
-        known, moved = self.warmup.usual_s is not None, self.counted_on != usage.counted_on
-        reading = Reading(
-            busy_s=usage.busy_s,
-            tasks=usage.tasks,
-            first_tasks=usage.first_tasks,
-            cold=young or moved,
-            batch=batch,
-        )
-        start_s, cold_s = self.warmup.beyond_s(reading, start)
-        self.warmup_s += start_s + cold_s
-        self.busy_s += usage.busy_s
-        self.cpu_s += usage.cpu_s
-        self.records += usage.records
-        self.local_bytes += usage.local_bytes
-        self.remote_bytes += usage.remote_bytes
-        self.gc_s += usage.gc_s
-        self.fetch_wait_s += usage.fetch_wait_s
-        self.counted_on = usage.counted_on
-        self.state_rows = usage.state_rows if usage.state_rows is not None else self.state_rows
-        if usage.state_memory_bytes is not None:
-            self.state_memory_bytes, self.state_in_heap = usage.state_memory_bytes, usage.state_in_heap
-        self.recent_busy_s = _RECENT * self.recent_busy_s + usage.busy_s
-        return Beyond(
-            start_s=start_s,
-            load_s=cold_s if moved and known and not young else None,
-            squared_s2=squared_s2(usage.moments, reading, start_s, usage.busy_s - start_s - cold_s),
-        )
-
-
-@dataclasses.dataclass(slots=True)
-class StageTotals:
-    """Counters of one stage, and its level in the newest batch."""
-
-    level: int = 0
-    wall_s: float = 0.0
-    busy_s: float = 0.0
-    longest_s: float = 0.0
-    wait_s: float = 0.0
-
-    def add(self, usage: StageUsage) -> None:
-        """Count one drain's usage of this stage."""
-        self.level = usage.level
-        self.wall_s += usage.wall_s
-        self.busy_s += usage.busy_s
-        self.longest_s += usage.longest_s
-        self.wait_s += usage.wait_s
-
-
-@dataclasses.dataclass(slots=True)
-class QueryTotals:
-    """Counters of one query, its key groups and its newest batch."""
-
-    groups: dict[GroupKey, GroupTotals]
-    traffic: TrafficTable
-    first_traffic: TrafficReading | None = None
-    sent: dict[GroupKey, SentTotals] = dataclasses.field(default_factory=dict)
-    stages: dict[str, StageTotals] = dataclasses.field(default_factory=dict)
-    parts_s: dict[str, float] = dataclasses.field(default_factory=dict)
-    squared_s2: defaultdict[int, float] = dataclasses.field(default_factory=lambda: defaultdict(float))  # by operator
-    state_bytes: Mapping[GroupKey, int] = dataclasses.field(default_factory=dict)
-    batches: int = 0
-    batch_s: float = 0.0
-    input_rows: int = 0
-    other_busy_s: float = 0.0
-    moved: int = 0  # tasks of a key group that ran on another executor than its last one
-    newest: BatchEnd | None = None
-    traffic_read_at: int = 0  # value of `batches` at the last reading
-    traffic_batches: int = 0  # that the readings so far stand for
-    ages: Ages = dataclasses.field(default_factory=Ages)
-    # By operator.
-    starts: defaultdict[int, StartCost] = dataclasses.field(default_factory=lambda: defaultdict(StartCost))
-
-    def is_young(self) -> bool:
-        """Whether these are the first batches that the query ever had, and few."""
-        return self.newest is not None and self.newest.batch_id < self.batches <= _FIRST_BATCHES
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class QueryPage:
-    """A copy of one query's totals, so that a reader needs no lock."""
-
-    query_id: str
-    groups: tuple[tuple[GroupKey, GroupTotals], ...]
-    traffic: Mapping[Pair, float]
-    traffic_batches: int
-    sent: tuple[tuple[GroupKey, SentTotals], ...]
-    stages: tuple[tuple[str, StageTotals], ...]
-    parts_s: Mapping[str, float]
-    squared_s2: Mapping[int, float]
-    state_bytes: Mapping[GroupKey, int]
-    batches: int
-    batch_s: float
-    input_rows: int
-    other_busy_s: float
-    moved: int
-    newest: BatchEnd | None
 
 
 class Ledger:
@@ -196,6 +57,7 @@ class Ledger:
         return self._queries[query_id]
 
     def _add_groups(self, query: QueryTotals, groups: Iterable[GroupUsage]) -> None:
+        query.shown_groups = None
         for usage in groups:
             totals = query.groups.get(usage.key)
             if totals is None:
@@ -241,6 +103,7 @@ class Ledger:
             query = self._queries.get(query_id)
             if query is None:
                 return
+            query.shown_traffic = None
             batches = max(1, query.batches - query.traffic_read_at)
             if reading.pairs and query.first_traffic is None and query.is_young():
                 query.first_traffic = reading
@@ -297,24 +160,4 @@ class Ledger:
     def pages(self) -> tuple[QueryPage, ...]:
         """A copy of everything, by query."""
         with self._lock:
-            return tuple(_page(query_id, query) for query_id, query in self._queries.items())
-
-
-def _page(query_id: str, query: QueryTotals) -> QueryPage:
-    return QueryPage(
-        query_id=query_id,
-        groups=tuple((key, dataclasses.replace(totals)) for key, totals in sorted(query.groups.items())),
-        traffic=query.traffic.totals(),
-        traffic_batches=query.traffic_batches,
-        sent=tuple((key, dataclasses.replace(sent)) for key, sent in sorted(query.sent.items())),
-        stages=tuple((name, dataclasses.replace(totals)) for name, totals in query.stages.items()),
-        parts_s=dict(query.parts_s),
-        squared_s2=dict(query.squared_s2),
-        state_bytes=query.state_bytes,
-        batches=query.batches,
-        batch_s=query.batch_s,
-        input_rows=query.input_rows,
-        other_busy_s=query.other_busy_s,
-        moved=query.moved,
-        newest=query.newest,
-    )
+            return tuple(query.page(query_id) for query_id, query in self._queries.items())

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 LONGEST_GAP_S = 60.0
 LONGEST_SLOW_GAP_S = 7200.0
+LONGEST_STILL_S = 5.0
+"""Seconds without a round at most: what tasks of a long batch have taken is told as often, and that a query rests."""
 
 
 class Rounds:
@@ -22,6 +24,25 @@ class Rounds:
         """The pause that a round of `cost_s` asks for."""
         self.spent_s += cost_s
         return min(LONGEST_GAP_S, cost_s / self._ratio)
+
+
+class Stillness:
+    """Whether rounds may be left out as far as time and errors go: what has failed is tried again in the next round.
+
+    `clock`: seconds, never going back.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._since_s: float | None = None
+
+    def looked(self, *, well: bool) -> None:
+        """A round has ended; `well` when nothing failed in it."""
+        self._since_s = self._clock() if well else None
+
+    def lasts(self) -> bool:
+        """Whether the last round went well, a short time ago."""
+        return self._since_s is not None and self._clock() - self._since_s < LONGEST_STILL_S
 
 
 class SlowWork:

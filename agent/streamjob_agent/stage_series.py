@@ -8,7 +8,7 @@ from prometheus_client.core import Metric
 
 from streamjob_agent import metric_names as names
 from streamjob_agent.families import counter, gauge
-from streamjob_agent.ledger import QueryPage, StageTotals
+from streamjob_agent.totals import QueryPage, StageTotals
 
 _COUNTERS: tuple[tuple[str, str, Callable[[StageTotals], float]], ...] = (
     (

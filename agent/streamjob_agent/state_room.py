@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from streamjob_agent.bridge import ExecutorMemory
 from streamjob_agent.families import Row
-from streamjob_agent.ledger import GroupTotals, QueryPage
+from streamjob_agent.totals import GroupTotals, QueryPage
 
 
 def state_limits(pages: tuple[QueryPage, ...], memory: Mapping[str, ExecutorMemory]) -> Iterator[Row]:

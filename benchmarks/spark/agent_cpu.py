@@ -38,7 +38,7 @@ def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float
         config = folder / "config.json"
         paths = {name: str(folder / name) for name in ("checkpoint", "progress", "cpu")}
         config.write_text(json.dumps({**paths, "batches": batches, "warm": warm}))
-        _finish(agent, partitions, folder, config)
+        finish(agent, partitions, folder, config)
         early, late = json.loads((folder / "cpu").read_text())
         return parts_ms(early, late)
     except (OSError, ValueError) as error:
@@ -47,7 +47,8 @@ def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _finish(agent: str, partitions: int, folder: pathlib.Path, config: pathlib.Path) -> None:
+def finish(agent: str, partitions: int, folder: pathlib.Path, config: pathlib.Path) -> None:
+    """Run the job under the agent to its end, its files in `folder`."""
     env = {
         **os.environ,
         "PYTHONPATH": agent,

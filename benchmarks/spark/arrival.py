@@ -90,13 +90,13 @@ class Watch:
 
     def until_executors(self, count: int) -> None:
         """Batches go on until there are so many."""
-        while len(self.bridge.executors()) != count:
+        while len(self.bridge.look().executors) != count:
             self.batches(1)
 
 
 def leave(watch: Watch, name: str) -> None:
     """Give an executor's key groups to the others, in turn, and end it."""
-    others = [one for one in watch.bridge.executors() if one.executor_id != name]
+    others = [one for one in watch.bridge.look().executors if one.executor_id != name]
     held = sorted(key for key, owner in watch.owners.items() if owner == name)
     for at, one in enumerate(others):
         if keys := held[at :: len(others)]:
@@ -110,13 +110,13 @@ def leave(watch: Watch, name: str) -> None:
 
 def trial(watch: Watch, way: str) -> float:
     """Seconds beyond settled batches that the first ones took."""
-    old = {one.executor_id for one in watch.bridge.executors()}
+    old = {one.executor_id for one in watch.bridge.look().executors}
     homes = sorted(old)
     even = [sorted(key for key, owner in watch.owners.items() if owner == home)[: SHARE // 2] for home in homes]
     share = [key for keys in even for key in keys]
     watch.bridge.request_executors(3)
     watch.until_executors(3)
-    fresh = next(one for one in watch.bridge.executors() if one.executor_id not in old)
+    fresh = next(one for one in watch.bridge.look().executors if one.executor_id not in old)
     watch.place(share if way == AT_ONCE else share[:1], fresh)
     first = watch.batches(2)
     watch.place(share, fresh)
@@ -146,7 +146,7 @@ def main() -> None:
     try:
         watch = Watch(bridge, query)
         watch.batches(5)
-        leave(watch, sorted(one.executor_id for one in bridge.executors())[-1])
+        leave(watch, sorted(one.executor_id for one in bridge.look().executors)[-1])
         for turn in range(given.trials):
             for way in (AT_ONCE, WARM_FIRST) if turn % 2 == 0 else (WARM_FIRST, AT_ONCE):
                 lost[way].append(round(trial(watch, way), 3))

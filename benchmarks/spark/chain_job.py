@@ -15,7 +15,8 @@ from pyspark.sql import functions as F
 def main(config_path: str) -> None:
     """Run the wanted number of batches; write the progress of each as one JSON line.
 
-    With `cpu` in the configuration, a file there gets what threads had spent after batch `warm` and at the end.
+    With `cpu` in the configuration, a file there gets what threads had spent after batch `warm` and at the end; with
+    `gather_ms`, as many listeners that do nothing count events beside, see listener_queues.py.
     """
     config = json.loads(pathlib.Path(config_path).read_text())
     spark = SparkSession.builder.getOrCreate()
@@ -26,17 +27,18 @@ def main(config_path: str) -> None:
     writer = second.writeStream.outputMode("complete").format("noop")
     query = writer.option("checkpointLocation", config["checkpoint"]).start()
     seen, spent, threads = -1, [], clock(spark) if "cpu" in config else None
+    handed = [listener(spark, ms) for ms in config.get("gather_ms", ())]
     with open(config["progress"], "w") as out:
         while query.isActive and seen + 1 < config["batches"]:
             query.awaitTermination(0.2)
             if threads and not spent and seen >= config["warm"]:
-                spent.append({"batch": seen, **cpu(threads)})
+                spent.append({"batch": seen, **cpu(threads), **events(handed)})
             for progress in query.recentProgress:
                 if progress["batchId"] > seen:
                     seen = progress["batchId"]
                     print(json.dumps({"batchId": seen, "durationMs": progress["durationMs"]}), file=out, flush=True)
     if threads:
-        pathlib.Path(config["cpu"]).write_text(json.dumps([*spent, {"batch": seen, **cpu(threads)}]))
+        pathlib.Path(config["cpu"]).write_text(json.dumps([*spent, {"batch": seen, **cpu(threads), **events(handed)}]))
     query.stop()
     spark.stop()
 
@@ -53,10 +55,29 @@ def cpu(threads: Any) -> dict[str, Any]:
 
 def clock(spark: Any) -> Any:
     """A Threads in the driver's JVM."""
+    return compiled(spark, "Threads")
+
+
+def listener(spark: Any, gather_ms: int) -> Any:
+    """A Handed on an event queue of its own."""
+    found = compiled(spark, "Handed")
+    found.gather(gather_ms)
+    spark.sparkContext._jsc.sc().listenerBus().addToQueue(found, f"handed-{gather_ms}")
+    return found
+
+
+def events(handed: list[Any]) -> dict[str, int]:
+    """How many the first of them has had."""
+    return {"events": int(handed[0].events())} if handed else {}
+
+
+def compiled(spark: Any, name: str) -> Any:
+    """An object of the class of that name in this folder."""
     jvm, gateway = spark._jvm, spark.sparkContext._gateway
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.cook((pathlib.Path(__file__).parent / "Threads.java").read_text())
-    found = compiler.getClassLoader().loadClass("streamjob.benchmarks.Threads")
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook((pathlib.Path(__file__).parent / f"{name}.java").read_text())
+    found = compiler.getClassLoader().loadClass(f"streamjob.benchmarks.{name}")
     constructor = found.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
     return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
 

@@ -113,7 +113,7 @@ def there_and_back(bridge: Any, query: Any, watch: Watch, turn: int) -> tuple[fl
     before = [watch.next_batch() for _ in range(QUIET_BATCHES)]
     key = sorted(before[-1])[turn % PARTITIONS]
     usual = statistics.median(batch[key].busy_s / batch[key].tasks for batch in before)
-    executors = {one.executor_id: one for one in bridge.executors()}
+    executors = {one.executor_id: one for one in bridge.look().executors}
     home = executors[before[-1][key].executor_id]
     away = next(one for name, one in executors.items() if name != home.executor_id)
     there = one_move(bridge, query, watch, (key, away), usual)

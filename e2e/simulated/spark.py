@@ -10,7 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from streamjob_agent.bridge import BatchEnd, Executor, ExecutorMemory, GroupUsage, Moments, Query, TrafficReading, Usage
+from streamjob_agent.bridge import (
+    BatchEnd,
+    Executor,
+    ExecutorMemory,
+    GroupUsage,
+    Moments,
+    Query,
+    Scene,
+    TrafficReading,
+    Usage,
+)
 from streamjob_agent.wire import GroupKey
 from streamjob_sim.fleet import Life
 from streamjob_sim.job import Batch, SimulatedJob
@@ -18,6 +28,7 @@ from streamjob_sim.world import World
 
 QUERY = "simulated-query"
 _LOOK_S = 0.02
+_POLL_S = 1.0  # a wait's longest
 
 
 class SimulatedSpark:
@@ -51,30 +62,25 @@ class SimulatedSpark:
     def application_id(self) -> str:
         return self._application_id
 
-    def executors(self) -> tuple[Executor, ...]:
+    def look(self) -> Scene:
+        world = self._job.world
         with self._lock:
             self._advance()
-            cores = self._job.world.executors.cores
-            return tuple(
-                Executor(executor_id=str(at), host=f"10.0.0.{at}", cores=cores)
+            executors = tuple(
+                Executor(executor_id=str(at), host=f"10.0.0.{at}", cores=world.executors.cores)
                 for at in np.flatnonzero(self._job.fleet.ready()).tolist()
             )
-
-    def queries(self) -> tuple[Query, ...]:
-        world = self._job.world
-        operators = {at: one.partitions for at, one in enumerate(world.operators)}
-        return (
-            Query(
-                query_id=QUERY,
-                run_id=self._run_id,
-                name="simulated",
-                operators=operators,
-                trigger_interval_s=world.batch.trigger_s,
-            ),
+        query = Query(
+            query_id=QUERY,
+            run_id=self._run_id,
+            name="simulated",
+            operators={at: one.partitions for at, one in enumerate(world.operators)},
+            trigger_interval_s=world.batch.trigger_s,
         )
+        return Scene(executors=executors, queries=(query,))
 
     def wait_for_boundary(self, timeout_s: float) -> bool:
-        until_s = time.monotonic() + timeout_s
+        until_s = time.monotonic() + min(timeout_s, _POLL_S)
         while True:
             with self._lock:
                 self._advance()
@@ -85,6 +91,13 @@ class SimulatedSpark:
             if time.monotonic() > until_s:
                 return False
             time.sleep(_LOOK_S)
+
+    def wake(self) -> None:
+        """No wait is long here."""
+
+    def changed(self) -> bool:
+        """Nobody compares here: a look is cheap."""
+        return True
 
     def drain(self) -> Usage:
         with self._lock:

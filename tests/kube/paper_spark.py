@@ -15,7 +15,17 @@ from types import SimpleNamespace
 
 from streamjob_agent import kube
 from streamjob_agent.attach import Host
-from streamjob_agent.bridge import BatchEnd, Executor, ExecutorMemory, GroupUsage, Moments, Query, TrafficReading, Usage
+from streamjob_agent.bridge import (
+    BatchEnd,
+    Executor,
+    ExecutorMemory,
+    GroupUsage,
+    Moments,
+    Query,
+    Scene,
+    TrafficReading,
+    Usage,
+)
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.spread import group_keys, id_order
 from streamjob_agent.wire import GroupKey
@@ -58,6 +68,7 @@ class PaperSpark:
         self._on = True
         self._ended = threading.Condition()
         self._seen = 0
+        self._woken = False
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="paper-spark", daemon=True)
 
@@ -143,12 +154,10 @@ class PaperSpark:
     def application_id(self) -> str:
         return self.application
 
-    def executors(self) -> tuple[Executor, ...]:
+    def look(self) -> Scene:
         with self._ended:
-            return tuple(self.alive[name] for name in sorted(self.alive, key=id_order))
-
-    def queries(self) -> tuple[Query, ...]:
-        return (self.query,)
+            executors = tuple(self.alive[name] for name in sorted(self.alive, key=id_order))
+        return Scene(executors=executors, queries=(self.query,))
 
     def drain(self) -> Usage:
         with self._ended:
@@ -186,9 +195,18 @@ class PaperSpark:
 
     def wait_for_boundary(self, timeout_s: float) -> bool:
         with self._ended:
-            self._ended.wait_for(lambda: self.batches != self._seen, timeout_s)
-            ended, self._seen = self.batches != self._seen, self.batches
+            self._ended.wait_for(lambda: self.batches != self._seen or self._woken, timeout_s)
+            ended, self._seen, self._woken = self.batches != self._seen, self.batches, False
         return ended
+
+    def wake(self) -> None:
+        with self._ended:
+            self._woken = True
+            self._ended.notify_all()
+
+    def changed(self) -> bool:
+        """Nobody compares here."""
+        return True
 
     def set_locality_wait(self, seconds: float) -> bool:
         """Tasks go where they are registered anyway."""

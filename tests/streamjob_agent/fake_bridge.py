@@ -13,6 +13,7 @@ from streamjob_agent.bridge import (
     GroupUsage,
     Moments,
     Query,
+    Scene,
     Sent,
     StageUsage,
     Traffic,
@@ -25,8 +26,9 @@ from streamjob_agent.wire import GroupKey
 
 QUERY = "query-1"
 APPLICATION = "app-1"
+_PATIENCE_S = 0.05  # tests do not wait as long as an agent may
 METHODS = [
-    *("spark_version", "application_id", "self_test", "executors", "queries", "drain", "wait_for_boundary"),
+    *("spark_version", "application_id", "self_test", "look", "drain", "wait_for_boundary", "wake"),
     *(
         "state_bytes",
         "traffic",
@@ -72,10 +74,12 @@ class FakeBridge:
         self.others: tuple[Query, ...] = ()
         self.own_wait = False
         self.idle = False
+        self.still = False  # whether a wait has found that nothing has changed
         self.task_s = 0.1
         self._usage: list[Usage] = []
         self._ended = threading.Condition()
         self._boundaries = 0
+        self._woken = False
         self._seen = 0
 
     def _enter(self, method: str, argument: object = None) -> None:
@@ -192,12 +196,9 @@ class FakeBridge:
     def join(self, session: object) -> None:
         self._enter("join", session)
 
-    def executors(self) -> tuple[Executor, ...]:
-        self._enter("executors")
-        return tuple(self.alive[name] for name in sorted(self.alive, key=id_order))
-
-    def queries(self) -> tuple[Query, ...]:
-        self._enter("queries")
+    def look(self) -> Scene:
+        self._enter("look")
+        executors = tuple(self.alive[name] for name in sorted(self.alive, key=id_order))
         query = Query(
             query_id=self.query_id,
             run_id=self.run_id,
@@ -206,7 +207,7 @@ class FakeBridge:
             trigger_interval_s=None,
             idle=self.idle,
         )
-        return (query, *self.others) if self.running else ()
+        return Scene(executors=executors, queries=(query, *self.others) if self.running else ())
 
     def drain(self) -> Usage:
         self._enter("drain")
@@ -272,9 +273,19 @@ class FakeBridge:
     def wait_for_boundary(self, timeout_s: float) -> bool:
         self._enter("wait_for_boundary", timeout_s)
         with self._ended:
-            self._ended.wait_for(lambda: self._boundaries != self._seen, timeout_s)
-            ended, self._seen = self._boundaries != self._seen, self._boundaries
+            self._ended.wait_for(lambda: self._boundaries != self._seen or self._woken, min(timeout_s, _PATIENCE_S))
+            ended, self._seen, self._woken = self._boundaries != self._seen, self._boundaries, False
         return ended
+
+    def wake(self) -> None:
+        self._enter("wake")
+        with self._ended:
+            self._woken = True
+            self._ended.notify_all()
+
+    def changed(self) -> bool:
+        self._enter("changed")
+        return not self.still
 
     def set_locality_wait(self, seconds: float) -> bool:
         self._enter("set_locality_wait", seconds)

@@ -33,10 +33,10 @@ class Rounds:
 
     def act(self, ended: Collection[str] = ()) -> None:
         """A round in which the batches of these queries have ended."""
-        queries = self.bridge.queries()
-        self.actuation.meet(frozenset(query.query_id for query in queries))
-        self.actuation.fleet.update(self.bridge.executors())
-        self.actuation.act(queries, ended, self.ledger)
+        scene = self.bridge.look()
+        self.actuation.meet(frozenset(query.query_id for query in scene.queries))
+        self.actuation.fleet.update(scene.executors)
+        self.actuation.act(scene.queries, ended, self.ledger)
 
     def batches(self, count: int = 1) -> None:
         for _ in range(count):

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Iterator
+
 import pytest
 from fake_bridge import QUERY, FakeBridge
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prometheus_client import generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 
 from streamjob_agent import metric_names
 from streamjob_agent.agent import Agent
 from streamjob_agent.bridge import Traffic
 from streamjob_agent.config import AgentConfig
-from streamjob_agent.exporter import Exporter
+from streamjob_agent.exporter import Exporter, Facts, others
+from streamjob_agent.group_series import groups
 from streamjob_agent.textformat import render
 from streamjob_agent.traffic import TrafficTable
 from streamjob_agent.wire import GroupKey
@@ -40,9 +45,44 @@ def measured(batches: int = 3) -> Agent:
     return agent
 
 
+class Families(Collector):
+    """The page's families, for prometheus_client's own writer."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    def collect(self) -> Iterator[Metric]:
+        yield from groups(self._facts.pages)
+        yield from others(self._facts)
+
+
 def test_page_equals_the_clients_own_writer() -> None:
-    exporter = Exporter(measured().facts)
-    assert parsed(exporter.page()) == parsed(generate_latest(exporter.registry))
+    agent = measured()
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Families(agent.facts()))
+    assert parsed(Exporter(agent.facts).page()) == parsed(generate_latest(registry))
+
+
+def test_lines_of_key_groups_are_made_once_a_batch_and_are_never_older() -> None:
+    agent = measured()
+    exporter, seen = Exporter(agent.facts), []
+    reading = agent._bridge.traffic(QUERY, 1, 10)
+    changes: tuple[Callable[[], object], ...] = (
+        lambda: None,
+        lambda: agent.guard.report("here", ValueError("no")),
+        agent.round,
+        agent._bridge.run_batch,  # type: ignore[attr-defined]
+        agent.round,
+        lambda: agent._ledger.set_state_bytes(QUERY, {GroupKey(operator=0, partition=1): 77}),
+        lambda: agent._ledger.take_traffic(QUERY, reading),
+        lambda: agent._ledger.forget({QUERY}),
+    )
+    for change in changes:
+        change()
+        assert exporter.page() == Exporter(agent.facts).page()
+        seen.append(exporter._groups[1])
+    made = [one is not before for before, one in itertools.pairwise(seen)]
+    assert made == [False, False, False, True, True, True, True]
 
 
 @settings(deadline=None)  # a busy machine is no fault

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from streamjob_agent.bridge import BatchEnd, GroupUsage, Moments, Sent, StageUsage, Traffic, TrafficReading, Usage
-from streamjob_agent.ledger import GroupTotals, Ledger, QueryPage
+from streamjob_agent.ledger import Ledger
+from streamjob_agent.totals import GroupTotals, QueryPage
 from streamjob_agent.wire import GroupKey
 
 A, B, C = (GroupKey(operator=0, partition=partition) for partition in range(3))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from fake_bridge import APPLICATION, FakeBridge
 
 from streamjob_agent.agent import Agent
-from streamjob_agent.bridge import Executor, Query, SparkBridge, Usage
+from streamjob_agent.bridge import Executor, Scene, SparkBridge, Usage
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.wire import Assignment, GroupKey
 
@@ -27,8 +27,9 @@ class TwoQueries(FakeBridge):
         for one in self.queries_of.values():
             one.run_batch()
 
-    def queries(self) -> tuple[Query, ...]:
-        return tuple(query for one in self.queries_of.values() for query in one.queries())
+    def look(self) -> Scene:
+        queries = tuple(query for one in self.queries_of.values() for query in one.look().queries)
+        return Scene(executors=super().look().executors, queries=queries)
 
     def drain(self) -> Usage:
         drained = [one.drain() for one in self.queries_of.values()]

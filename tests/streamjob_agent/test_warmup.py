@@ -6,7 +6,8 @@ import pytest
 from fake_bridge import QUERY
 
 from streamjob_agent.bridge import BatchEnd, GroupUsage, Moments, Usage
-from streamjob_agent.ledger import GroupTotals, Ledger
+from streamjob_agent.ledger import Ledger
+from streamjob_agent.totals import GroupTotals
 from streamjob_agent.warmup import YOUNG_BATCHES, Reading, StartCost, Warmup, squared_s2
 from streamjob_agent.wire import GroupKey
 

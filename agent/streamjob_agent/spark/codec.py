@@ -189,6 +189,12 @@ def _offsets(value: Any) -> dict[tuple[str, str], int] | None:
     return flat
 
 
+def read_wait(text: str) -> tuple[int, bool]:
+    """What `Probe.waitForBatch` wrote: ends of batches so far, and whether anything else has changed."""
+    ends, changed = text.split("\t")
+    return int(ends), changed == "1"
+
+
 def read_executors(text: str) -> tuple[Executor, ...]:
     """The N lines of `Probe.describe`, in their order."""
     rows = [row for row in _rows(text) if row[0] == "N"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from streamjob_agent.bridge import Executor, ExecutorMemory, Query, TrafficReading, Usage, passes
+from streamjob_agent.bridge import Executor, ExecutorMemory, Query, Scene, TrafficReading, Usage, passes
 from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.spark import codec, selftest, shape
 from streamjob_agent.spark.memory_limit import ROCKSDB_BOUNDED, container_bytes, heap_room_bytes, native_room_bytes
@@ -14,8 +15,7 @@ from streamjob_agent.spark.source import compile_opening, compile_probe
 from streamjob_agent.wire import GroupKey
 
 # A Java call that blocks cannot be interrupted from Python, so one wait is made of slices.
-_WAIT_SLICE_MS = 1000
-_ONE_LOOK_S = 0.05  # executors and queries that are asked for one after another come from one description
+_WAIT_SLICE_MS = 5000
 _CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 _READING_MS = 120_000  # for the sizes of one query's state; what was opened by then is known at the next reading
 
@@ -66,7 +66,8 @@ class DriverBridge:
         self._context = session.sparkContext
         self._probe = probe
         self._boundaries_seen = 0
-        self._described: tuple[float, str] | None = None  # until when it counts, and what Spark looked like
+        self._changed = True  # nobody has looked yet
+        self._woken = threading.Event()
 
     def spark_version(self) -> str:
         """For example "4.3.0"."""
@@ -80,17 +81,10 @@ class DriverBridge:
         """Watch the queries of another session; see :meth:`streamjob_agent.bridge.SparkBridge.join`."""
         self._probe.join(session._jsparkSession)
 
-    def executors(self) -> tuple[Executor, ...]:
-        """Live executors, the driver left out, ordered by id; leaving ones are among them until they are gone."""
+    def look(self) -> Scene:
+        """Executors and queries, from one description."""
         text = str(self._probe.describe())
-        self._described = (time.monotonic() + _ONE_LOOK_S, text)
-        return codec.read_executors(text)
-
-    def queries(self) -> tuple[Query, ...]:
-        """Active streaming queries with state, or whose first plan is not known yet."""
-        described, self._described = self._described, None
-        fresh = described is not None and time.monotonic() < described[0]
-        return codec.read_queries(described[1] if described is not None and fresh else str(self._probe.describe()))
+        return Scene(executors=codec.read_executors(text), queries=codec.read_queries(text))
 
     def drain(self) -> Usage:
         """What happened since the last call."""
@@ -153,12 +147,23 @@ class DriverBridge:
         until = time.monotonic() + timeout_s
         while True:
             left_ms = max(0, int((until - time.monotonic()) * 1000))
-            count = int(self._probe.waitForBatch(self._boundaries_seen, min(left_ms, _WAIT_SLICE_MS)))
+            answer = str(self._probe.waitForBatch(self._boundaries_seen, min(left_ms, _WAIT_SLICE_MS)))
+            count, self._changed = codec.read_wait(answer)
             if count != self._boundaries_seen:
                 self._boundaries_seen = count
                 return True
-            if left_ms <= _WAIT_SLICE_MS:
+            if self._changed or left_ms <= _WAIT_SLICE_MS or self._woken.is_set():
+                self._woken.clear()
                 return False
+
+    def wake(self) -> None:
+        """End the wait that goes on, or the next one."""
+        self._woken.set()
+        self._probe.wake()
+
+    def changed(self) -> bool:
+        """As the last wait's answer said: the probe compares with what it described last."""
+        return self._changed
 
     def set_locality_wait(self, seconds: float) -> bool:
         """Set spark.locality.wait.process while batches of queries with state run, unless the job has set it."""

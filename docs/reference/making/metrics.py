@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from making.tables import code, table
-from streamjob_agent.exporter import AgentCollector, Facts
+from streamjob_agent.exporter import Facts, others
+from streamjob_agent.group_series import groups
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.kube.process.telemetry_names import FAMILIES
 
@@ -70,7 +71,7 @@ def page() -> str:
 
 
 def _agent() -> list[tuple[str, ...]]:
-    families = AgentCollector(lambda: NOTHING).collect()
+    families = (*groups(NOTHING.pages), *others(NOTHING))
     return [
         (code(one.name + ("_total" if one.type == "counter" else "")), one.type, _labels(one), one.documentation)
         for one in families

@@ -55,7 +55,7 @@ def run(number: int) -> None:
 
 until_s = time.monotonic() + 90.0
 bridge = connect(session)
-while len(executors := bridge.executors()) < 2 and time.monotonic() < until_s:
+while len(executors := bridge.look().executors) < 2 and time.monotonic() < until_s:
     time.sleep(0.1)
 counts = session.readStream.schema("k string").csv(str(folder / "input")).groupBy("k").agg(F.count("*").alias("n"))
 writer = counts.writeStream.outputMode("update").foreachBatch(keep)

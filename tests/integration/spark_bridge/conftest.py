@@ -61,7 +61,7 @@ class Watch:
         return self.batches.get(query, -1) >= batch
 
     def executors(self) -> list[Executor]:
-        return list(self.bridge.executors())
+        return list(self.bridge.look().executors)
 
     def move_all(self, query: Any, owners: Mapping[GroupKey, Executor]) -> dict[GroupKey, str]:
         self.bridge.place(str(query.id), owners)

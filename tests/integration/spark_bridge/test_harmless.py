@@ -75,7 +75,7 @@ def test_what_is_detached_leaves_no_rule_in_the_session_of_a_query_that_goes_on(
     before = hooks_of(query)
     for _ in range(2):
         bridge = connect(watch.cluster.session)
-        bridge.queries()
+        bridge.look()
         assert hooks_of(query) == before + 1
         bridge.close()
     assert hooks_of(query) == before
@@ -95,7 +95,7 @@ def test_what_is_kept_does_not_grow_with_queries_that_are_over(
             query = start_counts(file_stream, collected, tmp_path / uuid.uuid4().hex)
             watch.run(query)
             query.stop()
-        watch.bridge.queries()
+        watch.bridge.look()
         watch.drain()
         return census(watch)
 
@@ -170,7 +170,7 @@ def test_a_wait_is_taken_back_though_the_end_of_its_batch_was_never_heard(
         query.stop()
     finally:
         swap(listener, "wait", wait)
-    watch.bridge.queries()
+    watch.bridge.look()
     assert not conf.contains(WAIT)
 
 
@@ -382,7 +382,7 @@ def test_any_character_may_stand_in_the_names_of_the_job(watch: Any, file_stream
     file_stream.write()
     query = writer.option("checkpointLocation", file_stream.checkpoint).start()
     assert len(watch.run(query)) == 8
-    (known,) = watch.bridge.queries()
+    (known,) = watch.bridge.look().queries
     file_stream.write()
     watch.run(query)
     assert known.query_id == query.id

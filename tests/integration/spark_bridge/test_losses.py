@@ -209,6 +209,35 @@ def test_waiting_for_a_boundary(watch: Any, file_stream: Any, collected: Any) ->
     assert watch.bridge.wait_for_boundary(60.0)
 
 
+def test_a_wait_tells_of_what_a_look_would_find_and_of_nothing_else(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    def changed() -> bool:
+        while watch.bridge.wait_for_boundary(0.05):
+            pass
+        return bool(watch.bridge.changed())
+
+    watch.bridge.look()
+    watch.drain()
+    assert not changed()
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    watch.run(query)
+    assert changed(), "a query has come"
+    assert changed(), "nobody has looked"
+    query.stop()
+    watch.bridge.look()
+    watch.drain()
+    assert not changed()
+    leaving = watch.executors()[-1].executor_id
+    watch.bridge.decommission(leaving)
+    watch.cluster.wait_until(changed, "an executor has gone")
+    watch.bridge.look()
+    watch.bridge.request_executors(3)
+    watch.cluster.wait_for_executors(3)
+    watch.cluster.wait_until(changed, "an executor has come")
+
+
 def test_no_fault_of_the_probe_reaches_the_job(watch: Any, file_stream: Any, collected: Any) -> None:
     probe = watch.bridge._probe
     parts = {"hook": ("registry",), "core": ("fleet", "registrar", "plans", "meter"), "listener": ("binder", "wait")}

@@ -105,7 +105,7 @@ def test_two_operators_of_one_stage_are_one_key_group(watch: Any, file_stream: A
     once = file_stream.read().dropDuplicates(["k"]).groupBy("k").agg(F.count("*").alias("n"))
     query = append_to(collected, once, file_stream.checkpoint, "update")
     seen = watch.run(query)
-    (found,) = watch.bridge.queries()
+    (found,) = watch.bridge.look().queries
     assert len(found.operators) == 1
     assert len(seen) == 8
 
@@ -124,6 +124,6 @@ def test_operator_without_keys_has_one_group(watch: Any, file_stream: Any) -> No
     query = append_to(lambda frame, _: totals.append(frame.first().total), total, file_stream.checkpoint, "complete")
     seen = watch.run(query)
     assert len(seen) == 1
-    (found,) = watch.bridge.queries()
+    (found,) = watch.bridge.look().queries
     assert dict(found.operators) == {0: 1}
     assert totals[-1] == sum(value for _, value in file_stream.written)

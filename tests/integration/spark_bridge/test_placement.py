@@ -41,11 +41,11 @@ def test_self_test_passes(bridge: Any) -> None:
     assert set(checks.values()) == {"ok"}
     assert bridge.spark_version().count(".") >= 2
     assert bridge.application_id().startswith("app-")
-    assert [executor.cores for executor in bridge.executors()] == [1, 1, 1]
+    assert [executor.cores for executor in bridge.look().executors] == [1, 1, 1]
 
 
 def test_executors_tell_their_memory(bridge: Any, spark_cluster: Any) -> None:
-    executors = {executor.executor_id for executor in bridge.executors()}
+    executors = {executor.executor_id for executor in bridge.look().executors}
     memory = spark_cluster.wait_until(lambda: (told := bridge.memory()).keys() == executors and told, "heartbeats")
     assert all(one.used_bytes > 10**7 for one in memory.values())
     assert all(one.limit_bytes is None for one in memory.values()), "no container holds them"
@@ -117,7 +117,7 @@ def test_chained_operators_two_queries_traffic_and_state_bytes(watch: Any, file_
     sizes = watch.bridge.state_bytes(query.id)
     assert set(sizes) == {GroupKey(operator=o, partition=p) for o, p in itertools.product((0, 1), range(8))}
     assert all(size > 0 for key, size in sizes.items() if key.operator == 1)
-    operators = {found.query_id: dict(found.operators) for found in watch.bridge.queries()}
+    operators = {found.query_id: dict(found.operators) for found in watch.bridge.look().queries}
     assert operators == {query.id: {0: 8, 1: 8}, other.id: {0: 8}}
 
     wanted = watch.move_all(query, rotated(watch, seen))
@@ -133,7 +133,7 @@ def test_a_query_of_another_session_is_found_and_moved(watch: Any, file_stream: 
     file_stream.write()
     query = start_counts(file_stream, collected)
     query.processAllAvailable()
-    assert [found.query_id for found in watch.bridge.queries()] == [query.id]
+    assert [found.query_id for found in watch.bridge.look().queries] == [query.id]
     file_stream.write()
     seen = watch.run(query)
     wanted = watch.move_all(query, rotated(watch, seen))

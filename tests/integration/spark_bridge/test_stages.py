@@ -52,7 +52,7 @@ def measure(watch: Any, file_stream: Any) -> Any:
             usage = watch.cluster.wait_until(lambda: with_a_batch(watch.bridge.drain()), "a batch's figures")
             if any(batch.input_rows == file_stream.lines_per_file * file_stream.sources for batch in usage.batches):
                 break
-        (known,) = (one for one in watch.bridge.queries() if one.query_id == query.id)
+        (known,) = (one for one in watch.bridge.look().queries if one.query_id == query.id)
         query.stop()
         return Measured(usage.stages[query.id], usage, set(known.operators))
 

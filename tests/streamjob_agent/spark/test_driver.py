@@ -65,20 +65,45 @@ class Described:
 
     def __init__(self) -> None:
         self.asked = 0
+        self.waited = "0\t0"
+        self.woken = 0
+
+    def waitForBatch(self, seen: int, timeout_ms: int) -> str:  # noqa: N802
+        return self.waited
+
+    def wake(self) -> None:
+        self.woken += 1
 
     def describe(self) -> str:
         self.asked += 1
         return f"N\t{self.asked}\thost\t1\nQ\tq{self.asked}\tr\t0\t1\t0\t0:8\t\n"
 
 
-def test_executors_and_queries_of_one_look_are_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    now_s = [10.0]
-    monkeypatch.setattr(driver.time, "monotonic", lambda: now_s[0])
+def test_executors_and_queries_of_one_look_are_one_call_and_no_look_is_an_older_one() -> None:
+    bridge = driver.DriverBridge(Session(), Described())
+    for number in ("1", "2"):
+        scene = bridge.look()
+        assert [one.executor_id for one in scene.executors] == [number]
+        assert [one.query_id for one in scene.queries] == [f"q{number}"]
+
+
+def test_a_wait_tells_whether_anything_has_changed_besides() -> None:
     probe = Described()
     bridge = driver.DriverBridge(Session(), probe)
-    assert [one.executor_id for one in bridge.executors()] == ["1"]
-    assert [one.query_id for one in bridge.queries()] == ["q1"]
-    assert [one.query_id for one in bridge.queries()] == ["q2"], "it counts once"
-    bridge.executors()
-    now_s[0] += 1.0
-    assert [one.query_id for one in bridge.queries()] == ["q4"], "and not for long"
+    assert bridge.changed(), "nobody has looked yet"
+    for answer, ended, changed in (("0\t0", False, False), ("0\t1", False, True), ("1\t1", True, True)):
+        probe.waited = answer
+        assert bridge.wait_for_boundary(0.0) is ended
+        assert bridge.changed() is changed
+    assert probe.asked == 0
+
+
+def test_a_wait_ends_when_something_has_changed_or_somebody_wakes_it() -> None:
+    probe = Described()
+    bridge = driver.DriverBridge(Session(), probe)
+    probe.waited = "0\t1"
+    assert not bridge.wait_for_boundary(1e6)
+    probe.waited = "0\t0"
+    bridge.wake()
+    assert not bridge.wait_for_boundary(1e6)
+    assert probe.woken == 1

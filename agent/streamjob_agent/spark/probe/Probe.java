@@ -18,6 +18,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 
 /** What the Python side calls. Every answer is one text, or one of bytes: a call through py4j costs more than its work. */
 public final class Probe implements AutoCloseable {
+  private static final long LOOK_MS = 1000L; // between two looks while the agent waits
   private SparkContext context;
   private StateStoreCoordinatorRef coordinator;
   private ConcurrentHashMap running;
@@ -38,6 +39,7 @@ public final class Probe implements AutoCloseable {
   private CoreListener core;
   private QueryListener listener;
   private Sessions sessions;
+  private volatile String told = ""; // what was described last
 
   /** Builds the parts; nothing is attached to Spark yet. */
   public void open(SparkContext spark, Object session) throws Exception {
@@ -87,6 +89,7 @@ public final class Probe implements AutoCloseable {
     if (core == null) {
       return; // it was never opened
     }
+    boundaries.wake();
     registrar.on = false;
     hook.open = false;
     listener.open = false;
@@ -118,6 +121,12 @@ public final class Probe implements AutoCloseable {
 
   /** Live executors and active queries. */
   public String describe() throws Exception {
+    String now = description();
+    told = now;
+    return now;
+  }
+
+  private String description() throws Exception {
     sessions.look();
     StringBuilder out = new StringBuilder();
     fleet.write(out);
@@ -191,8 +200,35 @@ public final class Probe implements AutoCloseable {
     fleet.mark(ids.length() == 0 ? new HashSet() : new HashSet(Arrays.asList(ids.split(","))));
   }
 
-  public long waitForBatch(long seen, long timeoutMs) throws InterruptedException {
-    return boundaries.await(seen, timeoutMs);
+  /**
+   * Waits for a batch's end, at most `timeoutMs`: until ends differ from `seen`, somebody wakes, or a look, one each second,
+   * finds that `describe` would tell something else than it did last, or a drain of owners that were given here. Ends so far, a
+   * tab, and 1 where a look found that, else 0.
+   */
+  public String waitForBatch(long seen, long timeoutMs) throws Exception {
+    boolean over;
+    boolean differs;
+    long left = timeoutMs;
+    do {
+      over = boundaries.await(seen, Math.min(left, LOOK_MS));
+      differs = !over && differs();
+      left -= LOOK_MS;
+    } while (!over && !differs && left > 0L);
+    return boundaries.count() + (differs ? "\t1" : "\t0");
+  }
+
+  /** Ends the agent's wait. */
+  public void wake() {
+    boundaries.wake();
+  }
+
+  private boolean differs() throws Exception {
+    boolean differs = !description().equals(told);
+    List queries = registry.all();
+    for (int i = 0; !differs && i < queries.size(); i++) {
+      differs = ((Tracked) queries.get(i)).hasGiven();
+    }
+    return differs;
   }
 
   /** For the end of the program: queries that start later are held before their first batch. */

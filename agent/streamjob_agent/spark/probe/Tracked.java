@@ -78,6 +78,11 @@ final class Tracked {
     }
   }
 
+  /** Whether `writeGiven` would tell anything. */
+  synchronized boolean hasGiven() {
+    return planned && !given.isEmpty();
+  }
+
   /** One line each: W, query, operator, partition, executor; once. */
   synchronized void writeGiven(StringBuilder out) {
     Iterator each = planned ? given.entrySet().iterator() : new TreeMap().entrySet().iterator();
