@@ -128,6 +128,7 @@ class QueryTotals:
     def is_young(self) -> bool:
         """Whether these are the first batches that the query ever had, and few."""
         return self.newest is not None and self.newest.batch_id < self.batches <= _FIRST_BATCHES
+
     # Copies for pages, until what they show changes.
     shown_groups: tuple[tuple[GroupKey, GroupTotals], ...] | None = None
     shown_traffic: tuple[Mapping[Pair, float], tuple[tuple[GroupKey, SentTotals], ...]] | None = None

@@ -1,8 +1,8 @@
 """Scaling rules on real Spark: one trace after another out of Kafka, and what the simulator says of each.
 
-    python -m benchmarks.rules_on_spark                                            # both traces, all systems, one seed
+    python -m benchmarks.rules_on_spark                         # both traces, all systems, one seed
     python -m benchmarks.rules_on_spark --traces flash-crowd --systems keda,batch-time --seconds 1200
-    python -m benchmarks.rules_on_spark --publish                                  # the page and limits of what there is
+    python -m benchmarks.rules_on_spark --publish               # the page and limits of what there is
 
 Each finished run is a line of OUT/runs.jsonl, so that a call goes on where the last one stopped. Java 17 and Kafka's
 jars are needed (`python -m e2e.cluster.kafka`).

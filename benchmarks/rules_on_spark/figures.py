@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from benchmarks.jobs_on_spark.told import Batch, Life
+from benchmarks.event_log import Batch, Life
 
 from streamjob_planners.model import FloatArray
 

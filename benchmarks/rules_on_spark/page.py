@@ -30,7 +30,8 @@ def sentence(line: Line) -> str:
     """One run for a person who watches."""
     exact = "exact" if not line["differences"] else f"NOT exact: {line['differences'][0]}"
     return (
-        f"{line['trace']} {line['system']} seed {line['seed']}: {exact}, {line['executor_s'] / 60:.1f} executor-minutes, "
+        f"{line['trace']} {line['system']} seed {line['seed']}: {exact}, "
+        f"{line['executor_s'] / 60:.1f} executor-minutes, "
         f"{100 * line['late_rows']:.1f} % of rows late, age {line['age_p50_s']:.1f} / {line['age_p99_s']:.1f} s, "
         f"{line['least']} to {line['most']} executors, {line['came']} came and {line['went']} went"
     )

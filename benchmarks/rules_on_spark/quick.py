@@ -1,6 +1,6 @@
 """`streamjob run` in fast time: the windows of a HorizontalPodAutoscaler are as much shorter as the trace's day is.
 
-    python -m benchmarks.rules_on_spark.quick JOB.yaml --out FOLDER --faster 10
+python -m benchmarks.rules_on_spark.quick JOB.yaml --out FOLDER --faster 10
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One run: the job reads Kafka while rows come at the trace's rate, and somebody decides how many executors there are."""
+"""One run: the job reads Kafka while rows come at the trace's rate, and somebody decides on executors."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
+from benchmarks import event_log
 from benchmarks.children import child
-from benchmarks.jobs_on_spark import told
 from benchmarks.jobs_on_spark.running import ROOT, SCRIPT, SEED
 from benchmarks.rules_on_spark.course import LEAD_S, Course
 from benchmarks.rules_on_spark.figures import figures
@@ -45,7 +45,7 @@ def run(course: Course, system: System, keep: pathlib.Path | None = None) -> dic
             producer = _through(course, system, address, folder)
             feed.publish({STREAM: producer.given}, folder / "input", 0)
             assert producer.began_s is not None
-            seen = told.read(next((folder / "events").iterdir()))
+            seen = event_log.read(folder / "events")
             span = (producer.began_s + LEAD_S, producer.ticks[-1][0])
             found = figures(seen.batches, seen.executors, producer.ticks, span, OBJECTIVE_S)
             return {
@@ -137,7 +137,10 @@ def _command(system: System, address: str, folder: pathlib.Path) -> tuple[list[s
     }
     if system.rule is None:
         pairs = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
-        return [sys.executable, str(SCRIPT), *words], {**env, "PYSPARK_SUBMIT_ARGS": shlex.join([*pairs, "pyspark-shell"])}
+        return [sys.executable, str(SCRIPT), *words], {
+            **env,
+            "PYSPARK_SUBMIT_ARGS": shlex.join([*pairs, "pyspark-shell"]),
+        }
     spec = folder / "job.yaml"
     spec.write_text(yaml.safe_dump(streamjob(system, words, conf)), encoding="utf-8")
     quick = [sys.executable, "-m", "benchmarks.rules_on_spark.quick", str(spec)]

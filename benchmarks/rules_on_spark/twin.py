@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 import numpy as np
-from benchmarks.jobs_on_spark.told import Batch, Life
+from benchmarks.event_log import Batch, Life
 from benchmarks.looking import Looking
 from benchmarks.rules_on_spark.course import LEAD_S, Course
 from benchmarks.rules_on_spark.figures import Figures, figures
@@ -85,4 +85,3 @@ def _whole(taken: Sequence[float]) -> list[int]:
 
 def _text(seconds: float) -> str:
     return f"{round(1000 * seconds)}ms"
-

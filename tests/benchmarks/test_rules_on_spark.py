@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.jobs_on_spark.told import Batch, Life
+from benchmarks.event_log import Batch, Life
 from benchmarks.rules_on_spark import page, twin
 from benchmarks.rules_on_spark.course import LEAD_S, Course, course
 from benchmarks.rules_on_spark.figures import figures
@@ -92,8 +92,10 @@ def line(system: str, seed: int, executor_s: float, differences: tuple[str, ...]
 def test_a_row_of_the_table_has_means_and_says_what_was_not_exact() -> None:
     lines = [line("keda", 1, 600.0), line("keda", 2, 1200.0, ("batch 3: 1 row missing",)), line("dynamic", 1, 60.0)]
     _, _, keda, dynamic = page.table(lines).splitlines()
-    assert "| 15.0 (7.5) |" in keda and "1 of 2 not" in keda
-    assert "| 1.0 (0.5) |" in dynamic and dynamic.endswith("| yes |")
+    assert "| 15.0 (7.5) |" in keda
+    assert "1 of 2 not" in keda
+    assert "| 1.0 (0.5) |" in dynamic
+    assert dynamic.endswith("| yes |")
     assert "NOT exact: batch 3" in page.sentence(lines[1])
 
 
@@ -103,6 +105,8 @@ def test_what_is_published_replaces_the_table_alone(tmp_path: Path, monkeypatch:
     page.PAGE.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n", encoding="utf-8")
     page.publish([line("keda", 1, 600.0)])
     text = page.PAGE.read_text(encoding="utf-8")
-    assert text.startswith("before") and text.endswith("after\n") and "\nold\n" not in text
+    assert text.startswith("before")
+    assert text.endswith("after\n")
+    assert "\nold\n" not in text
     kept = json.loads(page.LIMITS.read_text(encoding="utf-8"))
     assert kept["diurnal"]["keda"]["executor_s"] == {"mean": 600.0, "spread": 0.0, "trials": 1.0}
