@@ -351,7 +351,7 @@ def test_batches_go_on_while_their_query_is_found_and_its_checkpoint_is_slow(
     slow = pathlib.Path(file_stream.checkpoint) / "offsets" / "999999"
     os.mkfifo(slow)  # whoever reads it waits until somebody writes
     field(field(watch.bridge._probe, "registry"), "queries").remove(query.id)  # as one that began unseen
-    looking = threading.Thread(target=watch.bridge.queries, daemon=True)
+    looking = threading.Thread(target=watch.bridge.look, daemon=True)
     looking.start()
     try:
         threads = watch.cluster.session.sparkContext._jvm.java.lang.Thread

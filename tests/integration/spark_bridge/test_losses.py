@@ -198,15 +198,31 @@ def test_marked_executors_get_no_group_at_the_start(watch: Any, file_stream: Any
 
 
 def test_waiting_for_a_boundary(watch: Any, file_stream: Any, collected: Any) -> None:
+    """A wait ends early when there is something to see, as it is after each batch: only True tells of a boundary."""
+
+    def a_boundary_came() -> bool:
+        return watch.bridge.wait_for_boundary(5.0)
+
     file_stream.write()
     query = start_counts(file_stream, collected)
-    assert watch.bridge.wait_for_boundary(60.0)
+    watch.cluster.wait_until(a_boundary_came, "the first batch has ended")
     watch.run(query)
     while watch.bridge.wait_for_boundary(0.2):
         pass
     assert not watch.bridge.wait_for_boundary(0.6)
     file_stream.write()
-    assert watch.bridge.wait_for_boundary(60.0)
+    watch.cluster.wait_until(a_boundary_came, "the second batch has ended")
+
+
+def test_somebody_else_ends_a_wait(watch: Any) -> None:
+    watch.bridge.look()
+    while watch.bridge.wait_for_boundary(0.2):
+        pass
+    waiting = threading.Thread(target=watch.bridge.wait_for_boundary, args=(600.0,), daemon=True)
+    waiting.start()
+    watch.bridge.wake()
+    waiting.join(60)
+    assert not waiting.is_alive()
 
 
 def test_a_wait_tells_of_what_a_look_would_find_and_of_nothing_else(
