@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ START = 4
 
 def run(planner: str) -> Score:
     world: World = read_world(WORLD).model_copy(update={"duration_s": 900.0})
-    return simulate(world, job_of(world), planner, seed=0)
+    # Each look at the clock is half a millisecond: how far a plan comes within its deadline is the machine's otherwise.
+    return simulate(world, job_of(world), planner, seed=0, clock=itertools.count(step=0.0005).__next__)
 
 
 def most_wanted(score: Score) -> int:
@@ -31,8 +33,7 @@ def test_what_collocation_saves_avoids_scaling_out() -> None:
     last = score.turns[-1].record
     assert last is not None
     assert last.verdict.plan is not None
-    # 100 on a quiet machine; how far plans come within their deadline is the machine's, too.
-    assert (last.verdict.plan.before.collocation_factor or 0.0) >= 85.0
+    assert last.verdict.plan.before.collocation_factor == pytest.approx(100.0)
     assert not score.violations
 
 
