@@ -19,6 +19,7 @@ from e2e.cluster.prometheus import Prometheus
 
 from streamjob_operator.kube.metrics.http import Connection, Settings, settings_of
 from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec.job import Auth, SecretRef, Tls
 from streamjob_operator.spec.job import Prometheus as Spec
@@ -52,17 +53,17 @@ def trusted(server: Prometheus, authority: Authority, password: str = PASSWORD) 
     return Settings(url=server.url, login=("ali", password), ca_pem=authority.pair.certificate.read_text())
 
 
-def ask(settings: Settings, **limits: float) -> list[dict[str, object]]:
-    connection = Connection(settings, **limits)  # type: ignore[arg-type]
+def ask(settings: Settings, limits: ReadingLimits | None = None) -> list[dict[str, object]]:
+    connection = Connection(settings, limits=limits)
     try:
         return connection.query("vector(1)")
     finally:
         connection.close()
 
 
-def code_of(settings: Settings, sentence: str, **limits: float) -> str | None:
+def code_of(settings: Settings, sentence: str, limits: ReadingLimits | None = None) -> str | None:
     with pytest.raises(Unavailable, match=sentence) as caught:
-        ask(settings, **limits)
+        ask(settings, limits)
     return caught.value.code
 
 
@@ -323,7 +324,7 @@ def test_an_answer_that_drips_ends(front: Callable[[Answer], str]) -> None:
 
 def test_an_answer_that_is_too_long_ends(front: Callable[[Answer], str]) -> None:
     url = front(lambda handler: send(handler, 200, "application/json", b" " * 3 * 2**20))
-    assert code_of(Settings(url=url), "sent more than 2000000 bytes", most_bytes=2_000_000) == (
+    assert code_of(Settings(url=url), "sent more than 2000000 bytes", ReadingLimits(answer_bytes=2_000_000)) == (
         KubeReason.PROMETHEUS_UNAVAILABLE
     )
 

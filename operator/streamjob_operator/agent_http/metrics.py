@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from streamjob_agent.wire import AgentStatus
-from streamjob_operator.agent_http.client import MAX_BODY_BYTES, AgentClient, TooLarge
+from streamjob_operator.agent_http.client import AgentClient, TooLarge
 from streamjob_operator.measure.batches import series_of, totals_of
 from streamjob_operator.measure.joining import join
 from streamjob_operator.measure.kept_pages import KeptPages, horizon_s
+from streamjob_operator.measure.limits import ReadingLimits, mib
 from streamjob_operator.measure.page import Page, parse_pages
 from streamjob_operator.measure.query_pages import holders
 from streamjob_operator.measure.room import Room
@@ -25,12 +26,9 @@ UNATTACHED = ("NotAttached", "SparkConnectClient", "Attaching", "AttachFailed")
 """Reasons of an agent's status that explain why its page has no query."""
 SCRAPE_COST_RATIO = 20.0
 """The pause between two scrapes is at least this times what a scrape takes, so that large jobs are read less often."""
-LARGE_BYTES = 4 * 1024 * 1024
-"""Of a page that is read in its turn, some 4,000 key groups: what is read at once is some MiB for each job then. Large
-ones lose little by it, since reading holds the interpreter's lock: several at once are not faster."""
 FEW_PAGES = (
     "The agent's pages are too large to keep all of them: windows may be longer than balancing.statisticsPeriod, and "
-    "what was before them is known in part."
+    "what was before them is known in part"
 )
 
 
@@ -38,8 +36,10 @@ class AgentMetrics:
     """Scrapes about every second; use as a context manager, or call :meth:`scrape` by hand.
 
     `together`: all queries of the driver are one snapshot; else it is of the one with most key groups. `room` bounds
-    what is kept of the pages, together with those of other agents. A page of more than LARGE_BYTES is read within
-    `turn`, which may raise Unavailable. Without `keeps_status` nobody asks between cycles what the agent's status is.
+    what is kept of the pages, together with those of other agents, `limits` how large one may be. A large one is read
+    within `turn`, which may raise Unavailable: what is read at once is some MiB for each job then, and large ones lose
+    little by it, since reading holds the interpreter's lock. Without `keeps_status` nobody asks between cycles what the
+    agent's status is.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class AgentMetrics:
         *,
         together: bool = False,
         room: Room | None = None,
+        limits: ReadingLimits | None = None,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
         keeps_status: bool = True,
     ) -> None:
@@ -59,6 +60,7 @@ class AgentMetrics:
         self._turn = turn
         self._keeps_status = keeps_status
         self._window_s = window_s
+        self._limits = ReadingLimits() if limits is None else limits
         self._pages = KeptPages(window_s, Room() if room is None else room, together=together)
         self._large = False
         self._lock = threading.Lock()
@@ -98,7 +100,8 @@ class AgentMetrics:
     def note(self) -> str | None:
         """What a person should know of measurements that are there: pages had to go lately."""
         lately_s, thinned_at_s = self._clock() - horizon_s(self._window_s), self._pages.thinned_at_s
-        return FEW_PAGES if thinned_at_s is not None and thinned_at_s >= lately_s else None
+        lately = thinned_at_s is not None and thinned_at_s >= lately_s
+        return f"{FEW_PAGES}{self._limits.room_of}." if lately else None
 
     def _look(self, page: Page) -> None:
         """The status with each page; the same rows until another batch has ended."""
@@ -157,7 +160,7 @@ class AgentMetrics:
         if not self._large:
             with self._lock:
                 try:
-                    page = self._read(LARGE_BYTES)
+                    page = self._read(self._limits.large_bytes)
                 except TooLarge:
                     self._large = True
                 else:
@@ -166,12 +169,19 @@ class AgentMetrics:
         with self._turn(), self._lock:
             if self._stop.is_set():
                 raise Unavailable("The agent is not read any more.")
-            yield self._read(MAX_BODY_BYTES)
+            yield self._read_large()
+
+    def _read_large(self) -> Page:
+        try:
+            return self._read(self._limits.page_bytes)
+        except TooLarge as error:
+            most = mib(self._limits.page_bytes)
+            raise Unavailable(f"The agent's page has more than {most}{self._limits.share_of}.") from error
 
     def _read(self, most_bytes: int) -> Page:
         started_s = self._clock()
         body = self._client.page(most_bytes)
-        self._large = len(body) > LARGE_BYTES
+        self._large = len(body) > self._limits.large_bytes
         try:
             pages = parse_pages(body, self._clock())
             self._pages.add(pages, 0 if self._seen.rows is None else self._seen.rows.size_bytes)

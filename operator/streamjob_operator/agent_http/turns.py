@@ -1,4 +1,4 @@
-"""Large pages are read in turn: what they take while they are read is not that of all jobs at once."""
+"""Large pages and answers are read in turn: what they take meanwhile is not that of all jobs at once."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from streamjob_operator.ports import Unavailable
 
 AT_A_TIME = 2
 """Of all namespaces, one each: an agent whose page drips has its turn for half a minute, and others read beside it."""
+LONGEST_TURN_S = 30.0
+"""Of an answer that drips."""
 LONGEST_WAIT_S = 40.0
-"""A little more than the longest turn, an answer of 30 s and reading what came: whose namespace is next has its own."""
+"""A little more than the longest turn and reading what came: whose namespace is next has its own."""
 
 
 class Turns:
@@ -26,9 +28,9 @@ class Turns:
         self._changed = threading.Condition()
 
     @contextlib.contextmanager
-    def turn(self, namespace: str) -> Iterator[None]:
-        """A turn; raises Unavailable where none comes for longest_wait_s."""
-        self._wait(namespace)
+    def turn(self, namespace: str, what: str = "The agent's page") -> Iterator[None]:
+        """A turn to read `what`; raises Unavailable where none comes for longest_wait_s."""
+        self._wait(namespace, what)
         try:
             yield
         finally:
@@ -36,7 +38,7 @@ class Turns:
                 self._places.leave(namespace)
                 self._changed.notify_all()
 
-    def _wait(self, namespace: str) -> None:
+    def _wait(self, namespace: str, what: str) -> None:
         asker = (namespace, object())
         with self._changed:
             self._waiting.append(asker)
@@ -47,8 +49,8 @@ class Turns:
             self._changed.notify_all()  # whose turn it is may be another's now
         if not came:
             raise Unavailable(
-                f"The agent's page is large, and such pages are read one after another: within "
-                f"{self._longest_wait_s:g} s its turn did not come."
+                f"{what} is large, and what is large is read one after another: within {self._longest_wait_s:g} s its "
+                "turn did not come."
             )
 
     def _next(self) -> tuple[str, object] | None:

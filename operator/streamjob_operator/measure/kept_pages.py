@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from streamjob_operator.measure.limits import mib
 from streamjob_operator.measure.page import Page
 from streamjob_operator.measure.query_pages import QueryPages
 from streamjob_operator.measure.room import Room, bytes_of
@@ -56,13 +57,14 @@ class KeptPages:
         room, least_bytes = self._room, beside_bytes + LEAST_PAGES * size_bytes
         if size_bytes > room.most_page_bytes:
             raise Unavailable(
-                f"The agent's page is too large to be kept: it would take {_mib(size_bytes)}, and "
-                f"{_mib(room.most_page_bytes)} are allowed, a quarter of what all jobs of this operator share."
+                f"The agent's page is too large to be kept: it would take {mib(size_bytes)}, and "
+                f"{mib(room.most_page_bytes)} are allowed, a quarter of what all jobs of this operator share"
+                f"{room.share_of}."
             )
         if room.refuses(self, least_bytes):
             raise Unavailable(
-                f"The agent's pages cannot be kept: {LEAST_PAGES} of them take {_mib(least_bytes)}, and pages of this "
-                f"operator's jobs take twice as much as there should be, {_mib(room.most_bytes)}."
+                f"The agent's pages cannot be kept: {LEAST_PAGES} of them take {mib(least_bytes)}, and pages of this "
+                f"operator's jobs take twice as much as there should be, {mib(room.most_bytes)}{room.share_of}."
             )
 
     def _fit(self, now_s: float, beside_bytes: int) -> None:
@@ -76,10 +78,6 @@ class KeptPages:
 
     def _held_bytes(self) -> int:
         return sum(query.size_bytes for query in self._queries.values())
-
-
-def _mib(size_bytes: float) -> str:
-    return f"{size_bytes / 2**20:.0f} MiB"
 
 
 def horizon_s(window_s: float) -> float:

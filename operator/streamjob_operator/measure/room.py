@@ -7,11 +7,9 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 
+from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.measure.page import Page
 
-MOST_BYTES = 512 * 1024 * 1024
-"""Of the pages of all jobs of a process: a quarter of what the chart gives the operator (2 GiB), which plans as well,
-and for which one page that comes in is more than those that are kept."""
 PAGE_SHARE, OVERFULL = 4, 2
 """One page may have a quarter of the room: three of a query and the newest stay. As all jobs' fewest pages stay, there
 may be twice as much as the room, and no more."""
@@ -24,11 +22,13 @@ class Room:
 
     Where the room is not full a job may take what is left; else those that have more than an equal share give way, each
     with its next page, and the others have their share. A job counts until nothing refers to it any more, as its pages
-    do.
+    do. The room is a quarter of the memory, since the process plans as well, and a page that comes in is more than those
+    that are kept. `share_of` ends a sentence that tells its size.
     """
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = ReadingLimits().kept_bytes, share_of: str = "") -> None:
         self.most_bytes = most_bytes
+        self.share_of = share_of
         self._taken: dict[int, int] = {}  # by identity: a sum over a thousand jobs at each page of each would be felt
         self._total = 0
         self._gone: deque[int] = deque()  # heard from the collector, which may run while the lock is held

@@ -12,9 +12,10 @@ from types import SimpleNamespace
 import pytest
 import urllib3.util.retry
 
-from streamjob_operator.kube.metrics.http import MOST_PARTS, Connection, Settings
+from streamjob_operator.kube.metrics.http import Connection, Settings
 from streamjob_operator.kube.metrics.whole import MOST_PATIENCE_S
 from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.ports import Unavailable
 
 NOTHING = b'{"status":"success","data":{"resultType":"vector","result":[]}}'
@@ -141,7 +142,7 @@ def test_questions_after_one_that_took_too_long_are_answered() -> None:
         connection.close()
 
 
-@pytest.mark.parametrize("part", [b"[],", b"{},"])
+@pytest.mark.parametrize("part", [b"[],", b"{},", b"10,10,"])
 def test_an_answer_of_more_parts_than_any_has_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch, part: bytes) -> None:
     """Each empty list of three bytes would be a hundred in the memory of an operator that looks after others, too."""
 
@@ -149,7 +150,7 @@ def test_an_answer_of_more_parts_than_any_has_is_not_taken_apart(monkeypatch: py
         raise AssertionError("it was taken apart")
 
     monkeypatch.setattr("requests.Response.json", take_apart)
-    body = b'{"status":"success","data":{"resultType":"vector","result":[' + part * (MOST_PARTS + 1) + b"0]}}"
+    body = b'{"status":"success","data":{"resultType":"vector","result":[' + part * (ReadingLimits().most_parts + 1) + b"0]}}"
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)

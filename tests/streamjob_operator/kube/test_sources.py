@@ -132,7 +132,7 @@ def test_a_source_that_is_closed_waits_for_no_agent(monkeypatch: pytest.MonkeyPa
     kept = Kept()
     job = read_job(kept.found(STREAM_JOBS, "orders")).job
     assert job is not None
-    source = sources.open_source(kept.api, "n", job, lambda: None)
+    source = sources.open_source(kept.api, "n", job, lambda: None, sources.Shared())
     assert asked.wait(60.0)
     waits: list[object] = []
     with monkeypatch.context() as patched:
@@ -154,9 +154,9 @@ def test_the_pages_of_all_jobs_share_one_room(monkeypatch: pytest.MonkeyPatch) -
     kept = Kept()
     job = read_job(kept.api.get(STREAM_JOBS, "orders", "n")).job
     assert job is not None
+    shared = sources.Shared()
     for _ in range(2):
-        source = sources.open_source(kept.api, "jobs", job, lambda: None)
+        source = sources.open_source(kept.api, "jobs", job, lambda: None, shared)
         source.close()
         assert source.note() is None
-    assert rooms[0] is not None
-    assert rooms[0] is rooms[1]
+    assert rooms == [shared.room, shared.room]

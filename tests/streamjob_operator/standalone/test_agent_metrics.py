@@ -435,7 +435,7 @@ def test_large_pages_keep_to_their_room_and_windows_stay_whole() -> None:
             agent.advance(1.0, 1.0, 1.0, 1.0)
             metrics.scrape()
             alone.scrape()
-        assert metrics.note == FEW_PAGES
+        assert metrics.note == f"{FEW_PAGES}."
         assert alone.note is None
         snapshot = metrics.observe(now[0], 20.0)
         assert 20.0 <= snapshot.window_s <= 45.0
@@ -452,6 +452,6 @@ def test_that_pages_went_is_told_for_as_long_as_they_are_missed() -> None:
             now[0] += 5.0
             agent.advance(1.0, 1.0, 1.0, 1.0)
             metrics.scrape()
-        assert metrics.note == FEW_PAGES
+        assert metrics.note == f"{FEW_PAGES}."
         now[0] += 3 * 10.0 + 61.0
         assert metrics.note is None

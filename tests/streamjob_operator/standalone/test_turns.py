@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 from fake_agent import FakeAgent, Server
 
-from streamjob_operator.agent_http import metrics as metrics_module
 from streamjob_operator.agent_http.client import AgentClient, fixed_address
 from streamjob_operator.agent_http.metrics import AgentMetrics
 from streamjob_operator.agent_http.turns import Turns
+from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.ports import Unavailable
 
 LIMIT_S = 60.0
@@ -103,16 +103,19 @@ class Counted:
         yield
 
 
+LIMITS = ReadingLimits(large_bytes=10_000)
+
+
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
-    monkeypatch.setattr(metrics_module, "LARGE_BYTES", 10_000)
+def counted() -> Counted:
     return Counted()
 
 
 def test_small_pages_wait_for_nobody_and_large_ones_for_their_turn(counted: Counted) -> None:
     agent, now = FakeAgent(), [100.0]
     with Server(agent) as address:
-        metrics = AgentMetrics(AgentClient(fixed_address(address)), 10.0, lambda: now[0], turn=counted.turn)
+        client = AgentClient(fixed_address(address))
+        metrics = AgentMetrics(client, 10.0, lambda: now[0], turn=counted.turn, limits=LIMITS)
 
         def scrape() -> None:
             now[0] += 5.0
@@ -141,7 +144,7 @@ def test_a_source_that_is_closed_does_not_read_once_its_turn_comes(counted: Coun
     agent = FakeAgent(garbage=b"x" * 20_000)
     with Server(agent) as address:
         client = AgentClient(fixed_address(address))
-        metrics = AgentMetrics(client, 10.0, turn=counted.turn)
+        metrics = AgentMetrics(client, 10.0, turn=counted.turn, limits=LIMITS)
         metrics.let_go()
         metrics.scrape()
         assert (counted.taken, metrics.failed_scrapes) == (1, 1)

@@ -120,7 +120,7 @@ class Cycling:
         wanted = (job.spec.metrics, job.spec.balancing.statistics_period_s)
         if self._source is None or self._source[0] != wanted:
             self.close()
-            source = open_source(self._tools.api, self._namespace, job, lambda: self._found)
+            source = open_source(self._tools.api, self._namespace, job, lambda: self._found, self._tools.shared)
             self._source = (wanted, source)
             self._cadence.first_s = self._tools.clock() + source.warm_up_s
         return self._source[1]

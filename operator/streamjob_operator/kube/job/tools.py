@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.job.drivers import Drivers
+from streamjob_operator.kube.metrics.sources import Shared
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.ports import Planning, Reporter
 from streamjob_operator.spec import StreamJob
@@ -26,7 +27,8 @@ class Tools:
     """Thread-safe, all of them.
 
     `reporters(namespace, job)` gives further reporters of a job's cycles; `forget` hears when a StreamJob is gone, or
-    suspended. `planning(namespace)` makes plans for its jobs; without it they are made in the turn's own thread.
+    suspended. `planning(namespace)` makes plans for its jobs; without it they are made in the turn's own thread. `shared`
+    bounds what measurements of all jobs take.
     """
 
     api: KubeApi
@@ -35,4 +37,5 @@ class Tools:
     reporters: Callable[[str, StreamJob], tuple[Reporter, ...]] = _no_reporters
     forget: Callable[[str, str], None] = _nothing
     planning: Callable[[str], Planning] | None = None
+    shared: Shared = dataclasses.field(default_factory=Shared)
     clock: Callable[[], float] = time.time

@@ -10,6 +10,7 @@ import datetime
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from http.client import HTTPException
 from typing import Any
 
@@ -18,16 +19,15 @@ from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
 from urllib3.exceptions import LocationValueError, ReadTimeoutError
 
+from streamjob_operator.agent_http.turns import LONGEST_TURN_S
 from streamjob_operator.kube.metrics.tls import TlsAdapter, tls_context
 from streamjob_operator.kube.metrics.whole import Patience, Whole, WholeAdapter
 from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.spec.job import Auth, Prometheus
 from streamjob_operator.unsteered import one_line
 
-MOST_BYTES, MOST_PARTS = 128 * 2**20, 4_000_000
-"""Of an answer: a series has some 250 bytes and three parts, a sample 30 and one, and no question is answered by more
-than 240,000 series or 600,000 samples. What is in these bytes is larger in memory, which other jobs' cycles share."""
 _ERROR_TYPES = frozenset(
     ("timeout", "canceled", "execution", "bad_data", "internal", "unavailable", "not_found", "not_acceptable")
 ) | {"too_many_requests", "too_large_entry"}
@@ -121,14 +121,23 @@ def _secret(name: str, read_secret: SecretReader, code: KubeReason, *needed: str
 class Connection:
     """Queries to one Prometheus; not for several threads at once.
 
-    Proxies, netrc and CA bundles of the environment are not used: what the StreamJob says is all that counts.
+    Proxies, netrc and CA bundles of the environment are not used: what the StreamJob says is all that counts. A large
+    answer is read within `turn`, which may raise Unavailable, and has it until `settle`, or until the next question:
+    what is made of it takes more memory than its bytes.
     """
 
-    def __init__(self, settings: Settings, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        limits: ReadingLimits | None = None,
+        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self.settings = settings
         self._timeout_s = settings.timeout_s
-        self._whole, self._begun = Whole(settings.timeout_s), False
-        self._most_bytes = most_bytes
+        self._whole, self._begun, self._waited = Whole(settings.timeout_s), False, False
+        self._limits = ReadingLimits() if limits is None else limits
+        self._turn, self._in_turn = turn, ExitStack()
         session = requests.Session()
         session.trust_env = False
         session.verify = settings.verify
@@ -159,7 +168,12 @@ class Connection:
 
     def close(self) -> None:
         """Let its sockets go."""
+        self.settle()
         self._api.close()
+
+    def settle(self) -> None:
+        """What the newest answer held is not needed any more: if it was large another one may be read."""
+        self._in_turn.close()
 
     def query(self, expression: str, at_s: float | None = None) -> list[dict[str, Any]]:
         """The result of a query at a time of Prometheus's clock, now by default; raises Unavailable with a code."""
@@ -175,7 +189,8 @@ class Connection:
         return self._asked(lambda: self._api.custom_query_range(expression, start, end, f"{step_s:.3f}", params=params))
 
     def _asked(self, ask: Callable[[], Any]) -> list[dict[str, Any]]:
-        self._begun = False
+        self.settle()
+        self._begun = self._waited = False
         with self._whole.limited() as overdue:
             try:
                 result = self._answered(ask)
@@ -209,6 +224,9 @@ class Connection:
             raise self._trouble(f"cannot be asked, its address is none: {error}") from error
 
     def _late(self) -> Unavailable:
+        if self._waited:
+            within_s = min(self._timeout_s, LONGEST_TURN_S)
+            return self._trouble(f"did not send the rest of a large answer within {within_s:g} s of its turn")
         what = "did not send its whole answer" if self._begun else "did not answer"
         return self._trouble(f"{what} within {self._timeout_s:g} s")
 
@@ -219,7 +237,7 @@ class Connection:
             raise self._trouble("redirects; what it redirects to may be spec.metrics.prometheus.url itself")
         kind, code = response.headers.get("Content-Type", "").split(";")[0], response.status_code
         body = self._body(response)
-        if body.count(b"[") + body.count(b"{") > MOST_PARTS:
+        if body.count(b"[") + body.count(b"{") > self._limits.most_parts or body.count(b",") > self._limits.most_commas:
             raise self._trouble("sent more parts than any answer to a question of ours has")
         if code in (requests.codes.unauthorized, requests.codes.forbidden):
             raise self._trouble(f"refuses the log-in ({code})", KubeReason.PROMETHEUS_DENIED)
@@ -234,10 +252,22 @@ class Connection:
         for part in response.iter_content(2**20):
             parts.append(part)
             size += len(part)
-            if size > self._most_bytes:
-                raise self._trouble(f"sent more than {self._most_bytes} bytes")
+            if size > self._limits.answer_bytes:
+                raise self._trouble(f"sent more than {self._limits.answer_bytes} bytes{self._limits.share_of}")
+            if size > self._limits.large_bytes and not self._waited:
+                self._waited = True
+                self._wait()
         response._content = b"".join(parts)  # where requests keeps what it has read
         return response._content
+
+    def _wait(self) -> None:
+        """For the turn of a large answer, the head of which is here."""
+        self.settle()
+        try:
+            with self._whole.waiting(LONGEST_TURN_S):
+                self._in_turn.enter_context(self._turn())
+        except Unavailable as error:
+            raise Unavailable(str(error), code=KubeReason.PROMETHEUS_UNAVAILABLE) from error
 
     def _trouble(self, what: str, code: KubeReason = KubeReason.PROMETHEUS_UNAVAILABLE) -> Unavailable:
         return Unavailable(f"Prometheus at {self.settings.url} {one_line(what).rstrip('.')}.", code=code)

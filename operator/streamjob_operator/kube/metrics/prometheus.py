@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from streamjob_agent.wire import AgentStatus, QueryStatus
 from streamjob_operator.kube.metrics.http import Connection, Settings
@@ -20,6 +21,7 @@ from streamjob_operator.kube.metrics.target import Mark, Target, find_scrapes, f
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.measure.deltas import snapshot_between
 from streamjob_operator.measure.joining import join
+from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.measure.page import Page
 from streamjob_operator.measure.query_pages import holders
 from streamjob_operator.measure.ring import Ring
@@ -75,7 +77,7 @@ class PrometheusMetrics:
     """Measurements of the application that `status` speaks of, from the Prometheus that `settings` names.
 
     Its series are those of `namespace`, where Prometheus tells namespaces. What is kept between observations counts in
-    `room`, with what other jobs keep. Settings and status are asked at each
+    `room`, with what other jobs keep; `limits` and `turn` are as `Connection` has them. Settings and status are asked at each
     observation and may raise Unavailable: log-ins are changed, drivers restart. `trouble` is what the newest
     observation ran into, None when all went well; `skew_s` how far Prometheus's clock is ahead.
     """
@@ -88,8 +90,11 @@ class PrometheusMetrics:
         clock: Callable[[], float] = time.time,
         *,
         room: Room | None = None,
+        limits: ReadingLimits | None = None,
+        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._settings = settings
+        self._limits, self._turn = limits, turn
         self._status = status
         self._namespace = namespace
         self._clock = clock
@@ -109,6 +114,8 @@ class PrometheusMetrics:
             self.trouble = Trouble(reason=reason, message=str(error), since_s=since_s)
             raise
         finally:
+            if self._connection is not None:
+                self._connection.settle()
             self._fit()
         self.trouble = None
         return snapshot
@@ -184,7 +191,7 @@ class PrometheusMetrics:
         settings = self._settings()
         if self._connection is None or self._connection.settings != settings:
             self.close()
-            self._connection = Connection(settings)
+            self._connection = Connection(settings, limits=self._limits, turn=self._turn)
         return self._connection
 
     def _prometheus_now_s(self, connection: Connection) -> float:

@@ -17,14 +17,25 @@ from streamjob_operator.kube.metrics.http import settings_of
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.report.facts import Facts, MetricsTrouble
+from streamjob_operator.measure.limits import limits_within
 from streamjob_operator.measure.room import Room
 from streamjob_operator.ports import MetricsSource, Unavailable
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.waking.rows import Rows
 
 Look = Callable[[], Facts | None]
-_ROOM, _TURNS = Room(), Turns()
-"""Of all jobs of this process: tenants' agents decide how large their pages are."""
+
+
+class Shared:
+    """What the jobs of a process share, since tenants decide how large their pages and answers are. Thread-safe.
+
+    `memory_bytes` is what the process may use, None where nobody has said.
+    """
+
+    def __init__(self, memory_bytes: int | None = None) -> None:
+        self.limits = limits_within(memory_bytes)
+        self.room = Room(self.limits.kept_bytes, self.limits.share_of)
+        self.turns = Turns()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +54,11 @@ class Source:
     note: Callable[[], str | None] = lambda: None
 
 
-def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Source:
+def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look, shared: Shared) -> Source:
     """The source that the spec asks for; `look` gives what this turn has found out."""
     asked = job.spec.metrics.prometheus
     if asked is None:
-        return _agent(namespace, job, look)
+        return _agent(namespace, job, look, shared)
 
     def read_secret(name: str) -> dict[str, str] | None:
         try:
@@ -57,7 +68,14 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Sou
             raise Unavailable(sentence, code=KubeReason.PROMETHEUS_DENIED) from refusal
         return None if found is None else dict(found.get("data") or {})
 
-    metrics = PrometheusMetrics(lambda: settings_of(asked, read_secret), lambda: _status(look), namespace, room=_ROOM)
+    metrics = PrometheusMetrics(
+        lambda: settings_of(asked, read_secret),
+        lambda: _status(look),
+        namespace,
+        room=shared.room,
+        limits=shared.limits,
+        turn=lambda: shared.turns.turn(namespace, "Prometheus's answer"),
+    )
 
     def trouble() -> MetricsTrouble | None:
         one = metrics.trouble
@@ -66,15 +84,16 @@ def open_source(api: KubeApi, namespace: str, job: StreamJob, look: Look) -> Sou
     return Source(metrics=metrics, close=metrics.close, trouble=trouble)
 
 
-def _agent(namespace: str, job: StreamJob, look: Look) -> Source:
+def _agent(namespace: str, job: StreamJob, look: Look, shared: Shared) -> Source:
     period_s = job.spec.balancing.statistics_period_s
     metrics = AgentMetrics(
         AgentClient(lambda: _url(look)),
         period_s,
         time.time,
         together=True,
-        room=_ROOM,
-        turn=lambda: _TURNS.turn(namespace),
+        room=shared.room,
+        limits=shared.limits,
+        turn=lambda: shared.turns.turn(namespace),
         keeps_status=False,  # between cycles it is read from the PartitionMap
     )
     metrics.__enter__()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,18 +44,38 @@ class Whole:
         self._lock = threading.Lock()
         self._sockets: list[socket.socket] = []
         self._overdue = threading.Event()
+        self._timer: threading.Timer | None = None
+        self._due_s = 0.0
 
     @contextlib.contextmanager
     def limited(self) -> Iterator[threading.Event]:
         """The time of one question; the event says that it was over."""
         overdue = self._overdue = threading.Event()
-        timer = threading.Timer(self._seconds, self._cut, (overdue,))
-        timer.daemon = True
-        timer.start()
+        self._start(self._seconds)
         try:
             yield overdue
         finally:
-            timer.cancel()
+            self._stop()
+
+    @contextlib.contextmanager
+    def waiting(self, then_s: float) -> Iterator[None]:
+        """Within a question: what is waited for on our side does not count. It has `then_s` at most afterwards."""
+        self._stop()
+        left_s = self._due_s - time.monotonic()
+        try:
+            yield
+        finally:
+            self._start(max(0.0, min(left_s, then_s)))
+
+    def _start(self, seconds: float) -> None:
+        self._due_s = time.monotonic() + seconds
+        self._timer = threading.Timer(seconds, self._cut, (self._overdue,))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
     def took(self, made: socket.socket) -> None:
         """A connection was made; after the time was over it is of no use."""

@@ -46,6 +46,13 @@ def _labels(_context: click.Context, option: click.Parameter, given: tuple[str, 
     help="Processes that plan; one that overruns is ended and replaced.",
 )
 @click.option(
+    "--memory-bytes",
+    envvar="STREAMJOB_MEMORY_BYTES",
+    type=click.IntRange(min=1),
+    help="Memory that this process and its planners may use, which bounds what is read and kept of measurements. More "
+    "than 2 GiB (the default) changes nothing; the chart gives resources.limits.memory.",
+)
+@click.option(
     "--log-level",
     envvar="STREAMJOB_LOG_LEVEL",
     default="info",

@@ -28,6 +28,7 @@ from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
 from streamjob_operator.kube.job.drivers import KubeDrivers
 from streamjob_operator.kube.job.keeper import Keeper
 from streamjob_operator.kube.job.tools import Tools
+from streamjob_operator.kube.metrics.sources import Shared
 from streamjob_operator.kube.process.collector import settle
 from streamjob_operator.kube.process.fair_pool import Threads
 from streamjob_operator.kube.process.handlers import Changes, make_registry, make_settings
@@ -40,6 +41,7 @@ from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.watched.api import WatchedApi
 from streamjob_operator.kube.watched.relist import RELIST_S, fill, make_stores, relist
 from streamjob_operator.kube.watched.store import Store
+from streamjob_operator.measure.limits import mib
 from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.signals import stop_on_signals
@@ -58,8 +60,8 @@ FIRST_TURN_S, LONGEST_START_S = 0.03, 60.0
 class Options:
     """How to run. Without `namespaces` the whole cluster is looked after.
 
-    `workers` cycles run at the same time, and `planners` processes plan for them. `driver_monitor` and its labels say
-    how Prometheus scrapes drivers.
+    `workers` cycles run at the same time, and `planners` processes plan for them. `memory_bytes` is what all of it may
+    use, None where nobody has said. `driver_monitor` and its labels say how Prometheus scrapes drivers.
     """
 
     kubeconfig: str | None = None
@@ -70,6 +72,7 @@ class Options:
     port: int = 8080
     workers: int = 16
     planners: int = 2
+    memory_bytes: int | None = None
     log_level: str = "info"
     log_json: bool = True
     driver_monitor: str = Monitor.POD_MONITOR.value
@@ -218,7 +221,18 @@ def _tools(options: Options, api: KubeApi, telemetry: Telemetry, planning: Plann
         reporters=lambda namespace, job: (telemetry.reporter(namespace, job),),
         forget=telemetry.forget,
         planning=planning.of,
+        shared=_shared(options.memory_bytes),
     )
+
+
+def _shared(memory_bytes: int | None) -> Shared:
+    shared = Shared(memory_bytes)
+    kept, page, answer = (mib(one) for one in (shared.limits.kept_bytes, shared.limits.page_bytes, shared.limits.answer_bytes))
+    LOG.info(
+        f"Agents' pages of all jobs are kept within {kept}{shared.limits.share_of}; one that is read may have {page}, an "
+        f"answer of a Prometheus {answer}."
+    )
+    return shared
 
 
 def _hold_or_die(election: Election, over: threading.Event) -> None:
