@@ -141,6 +141,11 @@ def test_further_environment_spread_and_monitors_labels_reach_the_pod() -> None:
     assert spread["labelSelector"]["matchLabels"]["app.kubernetes.io/instance"] == "sj"
 
 
+def test_the_operator_knows_how_much_memory_it_may_use() -> None:
+    (told,) = [one for one in deployed()["containers"][0]["env"] if one["name"] == "STREAMJOB_MEMORY_BYTES"]
+    assert told["valueFrom"] == {"resourceFieldRef": {"containerName": "operator", "resource": "limits.memory"}}
+
+
 def test_people_get_what_their_roles_say_and_an_approver_neither_makes_nor_deletes() -> None:
     _, documents, _ = render()
     roles = {one["metadata"]["name"]: one for one in documents if one["kind"] == "ClusterRole"}
