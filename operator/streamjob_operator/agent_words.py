@@ -35,7 +35,7 @@ def _query(query: QueryStatus) -> QueryStatus:
 
 def _executor(executor: ExecutorStatus) -> ExecutorStatus:
     words = (executor.executor_id, executor.host, executor.state)
-    if all(map(str.isprintable, words)):
+    if all(one.isprintable() and len(one) <= LONGEST_WORD for one in words):
         return executor
     executor_id, host, state = (_cut(one, LONGEST_WORD) for one in words)
     return dataclasses.replace(executor, executor_id=executor_id, host=host, state=state)

@@ -6,7 +6,7 @@ import dataclasses
 
 from fake_agent import FakeAgent
 
-from streamjob_operator.agent_words import LONGEST_SENTENCE, shortened
+from streamjob_operator.agent_words import LONGEST_SENTENCE, LONGEST_WORD, shortened
 
 
 def test_words_of_an_agent_are_one_line_that_steers_nothing() -> None:
@@ -23,3 +23,11 @@ def test_words_of_an_agent_are_one_line_that_steers_nothing() -> None:
 def test_long_sentences_are_cut() -> None:
     words = shortened(FakeAgent(said="a" * 10**6).status())
     assert words.message == "a" * (LONGEST_SENTENCE - 3) + "..."
+
+
+def test_names_of_executors_are_as_long_as_words_however_printable() -> None:
+    """They stand in sentences and in the memory of a cycle, which is a field of a status."""
+    status = FakeAgent().status()
+    long = dataclasses.replace(status.executors[0], host="h" * 10**5)
+    words = shortened(dataclasses.replace(status, executors=(long, *status.executors[1:])))
+    assert words.executors[0].host == "h" * (LONGEST_WORD - 3) + "..."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from streamjob_operator.unsteered import one_line
 from streamjob_planners.advice import registry as advisers
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _chosen(plans: tuple[QueryPlan, ...], query: str | None) -> tuple[QueryPlan,
         raise SystemExit(FAILED)
     fits = tuple(one for one in plans if query is None or one.name == query or one.query_id.startswith(query))
     if not fits:
-        known = ", ".join(one.name or one.query_id for one in plans)
+        known = ", ".join(one_line(one.name or one.query_id) for one in plans)
         click.echo(f"QUERY: '{query}' given; the queries of this agent are {known}.", err=True)
         raise SystemExit(BAD_INPUT)
     return fits

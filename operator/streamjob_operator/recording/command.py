@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streamjob_operator.spec.quantities import format_duration, parse_duration
+from streamjob_operator.unsteered import one_line
 
 if TYPE_CHECKING:
     from streamjob_operator.recording.trace import Trace
@@ -74,7 +75,7 @@ def record_command(trace: Path, **options: object) -> None:
         raise _stop(error.sentences) from error
     except OSError as error:
         raise _stop([f"{error.filename}: {error.strerror}."]) from error
-    click.echo(f"Written: {trace}, {len(made.rate)} steps of {format_duration(made.step_seconds)} of {made.job}.")
+    click.echo(f"Written: {trace}, {len(made.rate)} steps of {format_duration(made.step_seconds)} of {one_line(made.job)}.")
 
 
 def _of_history(request: Request) -> Trace:
@@ -119,5 +120,5 @@ def _text(path: Path | None) -> str | None:
 def _stop(sentences: Iterable[str]) -> SystemExit:
     """Each sentence on stderr, and the exit code to raise."""
     for sentence in sentences:
-        click.echo(sentence, err=True)
+        click.echo(one_line(sentence), err=True)
     return SystemExit(BAD_INPUT)

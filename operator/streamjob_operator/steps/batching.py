@@ -22,6 +22,10 @@ MOST_WARMUP = 0.25
 """Part of the busy time that warm-up may make up in a window that teaches anything. The first tasks on slots are among
 it in every batch, and of short tasks they are a large part."""
 
+MOST_CELLS = 1_000_000
+"""Levels times executors up to which batches are predicted, a number for each: a hundred levels on ten thousand
+executors. An agent may tell more, and where nobody tells levels each operator is one."""
+
 MOVING_WINDOWS = 3.0
 """Windows after a plan within which its moves teach what moves cost: they are made at several boundaries."""
 
@@ -32,14 +36,18 @@ def live(snapshot: Snapshot) -> tuple[ExecutorView, ...]:
 
 
 def shape_of(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> BatchShape | None:
-    """The parts of a batch of this window, on nodes of so many slots; None where no batch has ended."""
+    """The parts of a batch of this window, on nodes of so many slots; None where no batch has ended, or they are more
+    than any job has."""
     batches = snapshot.rates.batches
     if batches == 0 or not snapshot.group_ids:
         return None
     operator = np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)
+    level = _levels(snapshot.stages, operator)
+    if (int(level.max()) + 1) * slots.size > MOST_CELLS:
+        return None
     task_s, error_s = tasks_of(snapshot, knowledge)
     return BatchShape(
-        level=_levels(snapshot.stages, operator),
+        level=level,
         task_s=task_s,
         spread_s=_spread_s(snapshot.stages, operator, task_s),
         error_s=error_s,

@@ -120,6 +120,11 @@ def test_a_query_is_chosen_by_name_or_by_the_beginning_of_its_id(advise: Advise)
     assert (result.exit_code, "'clicks' given; the queries of this agent are views" in result.output) == (2, True)
 
 
+def test_a_querys_name_steers_no_terminal(advise: Advise) -> None:
+    result = advise([chained("\x1b]0;mine\x07views\nall is well")], "clicks")
+    assert "queries of this agent are \ufffd]0;mine\ufffdviews all is well." in result.output
+
+
 def test_no_plan_yet_and_no_agent_are_said(advise: Advise) -> None:
     result = advise([])
     assert (result.exit_code, "The agent knows no plan yet" in result.output) == (1, True)

@@ -20,11 +20,11 @@ NOW_S = 3_000_000.0
 
 
 class Prometheus:
-    """Answers every question with one series whose value is `value`, of an operator of that name."""
+    """Answers every question with one series whose value is `value`, of a query and an operator of these names."""
 
     def __init__(self) -> None:
         self.value, self.operator, self.time = "1.0", "0", [NOW_S, str(NOW_S)]
-        self.url = ""
+        self.query, self.url = "q", ""
 
     def answer(self, asked: dict[str, str]) -> dict[str, Any]:
         if asked["query"] == "vector(time())":
@@ -35,7 +35,7 @@ class Prometheus:
             times = [first_s + step_s * at for at in range(round((last_s - first_s) / step_s) + 1)]
             values = [[at_s, self.value] for at_s in times]
             return {"resultType": "matrix", "result": [{"metric": {}, "values": values}]}
-        labels = {"query": "q", "stage": "operator-0", "operator": self.operator, "partition": "0"}
+        labels = {"query": self.query, "stage": "operator-0", "operator": self.operator, "partition": "0"}
         return {"resultType": "vector", "result": [{"metric": labels, "value": [NOW_S, self.value]}]}
 
 
@@ -108,3 +108,10 @@ def test_an_answer_of_another_kind_is_told(
         setattr(prometheus, name, value)
     code, said = record(prometheus, tmp_path / "t.json", "--since", "1h")
     assert (code, sentence in said) == (2, True), said
+
+
+def test_a_querys_name_steers_no_terminal(prometheus: Prometheus, tmp_path: Path) -> None:
+    """Any job that is scraped may call its query so."""
+    prometheus.query = "\x1b]0;mine\x07q"
+    code, said = record(prometheus, tmp_path / "t.json", "--since", "1h")
+    assert (code, "of \ufffd]0;mine\ufffdq." in said) == (0, True), said

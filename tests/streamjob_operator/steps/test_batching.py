@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from worlds import BATCHES, FIXED_S, World, even
 
-from streamjob_operator.steps.batching import learn_batches, shape_of
+from streamjob_operator.steps.batching import MOST_CELLS, learn_batches, shape_of
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import TRUSTED_ERROR, Knowledge
@@ -65,6 +65,14 @@ def test_where_nobody_tells_operators_are_a_chain_numbered_from_its_end() -> Non
     shape = shape_of(chained(snapshot(even(2, 2, 20.0)), 0, 1, 2, 2), np.array([1, 1]), Knowledge())
     assert shape is not None
     assert shape.level.tolist() == [2, 1, 0, 0]
+
+
+def test_more_levels_and_executors_than_any_job_has_are_not_predicted() -> None:
+    """Whatever an agent tells is worked out in the operator's own process, a number for each level and executor."""
+    seen = chained(snapshot(even(2, 2, 20.0)), 0, 1, 2, 2)
+    most = MOST_CELLS // 3
+    assert shape_of(seen, np.ones(most, dtype=np.int64), Knowledge()) is not None
+    assert shape_of(seen, np.ones(most + 1, dtype=np.int64), Knowledge()) is None
 
 
 def test_an_operators_spread_is_shared_out_by_load() -> None:

@@ -3,12 +3,14 @@
 import dataclasses
 import itertools
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from streamjob_planners.batch.chance import expected_maximum
 from streamjob_planners.batch.predict import Part, batches_s, predict
-from streamjob_planners.batch.schedule import finish_many_s, finish_s, list_schedule
+from streamjob_planners.batch.schedule import MOST_CELLS, finish_many_s, finish_s, list_schedule
 from streamjob_planners.batch.shape import BatchShape, FreeStage
 
 
@@ -146,3 +148,19 @@ def test_many_batches_are_what_each_is_predicted_to_be() -> None:
     node_of, rows_s = rng.integers(0, 3, 60), rng.lognormal(0.0, 1.0, (30, 60))
     each = [predict(dataclasses.replace(shape, task_s=one), node_of).batch_s for one in rows_s]
     assert batches_s(shape, node_of, rows_s).tolist() == pytest.approx(each, rel=1e-12)
+
+
+def test_what_many_batches_take_at_once_does_not_grow_with_slots_that_a_job_tells_of() -> None:
+    """The gate asks in the operator's own process, which has other jobs, too."""
+    n_nodes, n_rows = 2000, 40
+    owner = np.concatenate([np.arange(n_nodes), np.zeros(299, dtype=np.int64)])
+    rows_s = np.ones((n_rows, owner.size))
+    slots, speed = np.full(n_nodes, 10_000), np.ones(n_nodes)
+    tracemalloc.start()
+    try:
+        found = finish_many_s(rows_s, owner, slots, speed)
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.tolist() == np.ones((n_rows, n_nodes)).tolist()
+    assert peak_bytes < 16 * MOST_CELLS
