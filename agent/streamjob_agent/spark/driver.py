@@ -120,7 +120,7 @@ class DriverBridge:
 
     @functools.cached_property
     def _settings(self) -> Mapping[str, str]:
-        """Those of the application, which it cannot change: reading them takes several calls for each, a thousand in all.
+        """Those of the application, which it cannot change: reading them takes several calls for each.
 
         As they were when they were first asked for, by the self-test before anything was attached: what the probe sets
         later on is no setting of the job's.
