@@ -84,6 +84,7 @@ MODULES = (
     _agent("admit", "admit", "agent"),
     _agent("lives"),
     _agent("ledger", "ledger", "warmup"),
+    _agent("totals", "ledger", "warmup", "exporter"),
     _agent("rests"),
     _agent("pacing"),
     _agent("guard"),
