@@ -75,7 +75,9 @@ def record_command(trace: Path, **options: object) -> None:
         raise _stop(error.sentences) from error
     except OSError as error:
         raise _stop([f"{error.filename}: {error.strerror}."]) from error
-    click.echo(f"Written: {trace}, {len(made.rate)} steps of {format_duration(made.step_seconds)} of {one_line(made.job)}.")
+    click.echo(
+        f"Written: {trace}, {len(made.rate)} steps of {format_duration(made.step_seconds)} of {one_line(made.job)}."
+    )
 
 
 def _of_history(request: Request) -> Trace:

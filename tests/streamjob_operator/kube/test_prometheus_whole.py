@@ -150,7 +150,11 @@ def test_an_answer_of_more_parts_than_any_has_is_not_taken_apart(monkeypatch: py
         raise AssertionError("it was taken apart")
 
     monkeypatch.setattr("requests.Response.json", take_apart)
-    body = b'{"status":"success","data":{"resultType":"vector","result":[' + part * (ReadingLimits().most_parts + 1) + b"0]}}"
+    body = (
+        b'{"status":"success","data":{"resultType":"vector","result":['
+        + part * (ReadingLimits().most_parts + 1)
+        + b"0]}}"
+    )
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)

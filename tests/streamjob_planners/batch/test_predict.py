@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-
 import tracemalloc
 
 import numpy as np
