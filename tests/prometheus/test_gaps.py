@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,8 @@ from streamjob_operator.kube.metrics import target as prometheus_target
 from streamjob_operator.kube.metrics.http import Settings
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.kube.names import KubeReason
+from streamjob_operator.measure.limits import BYTES_OF_GROUP, ReadingLimits
+from streamjob_operator.measure.page import GROUP_COUNTERS
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
 
 
@@ -93,11 +97,22 @@ def test_a_page_with_too_many_samples_is_not_read(bench: Bench, monkeypatch: pyt
         bench.observe()
 
 
-def test_a_large_page_is_read_in_parts(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_page_is_read_in_parts(bench: Bench) -> None:
+    """So that one of which an answer of all would be too long is read; here answers are so short, and in turn."""
     bench.run(1.0, 2.0, 3.0, 4.0)
     at_once = bench.observe()
-    monkeypatch.setattr(prometheus_pages, "ONE_QUERY_GROUPS", 3)
-    in_parts = bench.observe()
+    taken = list[str]()
+
+    @contextlib.contextmanager
+    def turn() -> Iterator[None]:
+        taken.append("turn")
+        yield
+
+    limits = ReadingLimits(answer_bytes=3 * BYTES_OF_GROUP, large_bytes=100)
+    metrics = PrometheusMetrics(lambda: bench.settings, bench.status, "test", limits=limits, turn=turn)
+    in_parts = metrics.observe(time.time(), bench.window_s)
+    metrics.close()
+    assert len(taken) > len(GROUP_COUNTERS)
     assert (in_parts.busy_s / in_parts.rates.batches).tolist() == (at_once.busy_s / at_once.rates.batches).tolist()
     assert in_parts.state_bytes.tolist() == at_once.state_bytes.tolist()
 

@@ -9,10 +9,15 @@ MEMORY_BYTES = 2 * 2**30
 StreamJob plans for needs more."""
 LEAST_MEMORY_BYTES = 256 * 2**20
 """Shares are not smaller than with so much, in which an operator with few jobs runs."""
-KEPT_SHARE, PAGE_SHARE, LARGE_SHARE, ANSWER_SHARE = 4, 32, 512, 16
-BYTES_OF_PART, BYTES_OF_COMMA = 32, 16
-"""Of an answer that is as long as may be. A series has some 250 bytes and three parts, a sample 30 and one; no question is
-answered by more than 240,000 series or 600,000 samples. What is in these bytes is larger in memory."""
+KEPT_SHARE, PAGE_SHARE, LARGE_SHARE, ANSWER_SHARE = 4, 32, 512, 32
+"""Of an answer the worst kind took 13 times its bytes while it was taken apart (4 MiB of small objects, short texts and
+one long text at four bytes a letter, by tracemalloc), one of series five times; two are read at a time."""
+BYTES_OF_PART, BYTES_OF_COMMA = 64, 20
+"""Of an answer that is as long as may be: a series has some 250 bytes, three lists and objects and ten commas. The
+smallest object takes 192 bytes in memory, a short text and its place 88."""
+BYTES_OF_GROUP, BYTES_OF_SAMPLE = 6700, 110
+"""Of the longest answer for each key group, of which 12 series of 250 bytes are half, and each sample of 30 bytes: what
+is asked at once always fits, with room for longer names."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +40,23 @@ class ReadingLimits:
 
     @property
     def most_parts(self) -> int:
-        """Lists and objects of an answer of Prometheus's."""
+        """Lists and objects of an answer of Prometheus's: a million of the longest."""
         return self.answer_bytes // BYTES_OF_PART
 
     @property
     def most_commas(self) -> int:
-        """What comes in a list or object beside other things: a number of two digits is 32 bytes in memory."""
+        """What comes in a list or object beside other things, three millions of the longest answer."""
         return self.answer_bytes // BYTES_OF_COMMA
+
+    @property
+    def one_query_groups(self) -> int:
+        """Up to this many key groups a page is one question to Prometheus; beyond, each kind of series is one."""
+        return self.answer_bytes // BYTES_OF_GROUP
+
+    @property
+    def most_samples(self) -> int:
+        """Of one answer that is asked for: a job with more within a window has no series of batches."""
+        return self.answer_bytes // BYTES_OF_SAMPLE
 
 
 def limits_within(memory_bytes: int | None) -> ReadingLimits:

@@ -22,8 +22,8 @@ class Room:
 
     Where the room is not full a job may take what is left; else those that have more than an equal share give way, each
     with its next page, and the others have their share. A job counts until nothing refers to it any more, as its pages
-    do. The room is a quarter of the memory, since the process plans as well, and a page that comes in is more than those
-    that are kept. `share_of` ends a sentence that tells its size.
+    do. The room is a quarter of the memory, since the process plans as well, and a page that comes in is more than
+    those that are kept. `share_of` ends a sentence that tells its size.
     """
 
     def __init__(self, most_bytes: int = ReadingLimits().kept_bytes, share_of: str = "") -> None:

@@ -11,7 +11,8 @@ from streamjob_planners.arrays import FloatArray, IntArray
 STEP = 150
 """Tasks that are scheduled one by one in the time of one step of many."""
 MOST_CELLS = 4_000_000
-"""Batches times nodes times slots up to which all are scheduled at once: 32 MB, whatever a job tells of its slots."""
+"""Batches times nodes times slots that are scheduled at once: 32 MB, and as much again for what is made of them,
+whatever a job tells of its slots."""
 
 
 def finish_s(task_s: FloatArray, owner: IntArray, slots: IntArray, speed: FloatArray | None = None) -> FloatArray:
@@ -34,8 +35,12 @@ def finish_many_s(rows_s: FloatArray, owner: IntArray, slots: IntArray, speed: F
     """
     turns = _turns(owner, slots.size)
     width = max(1, min(int(slots.max(initial=1)), len(turns)))
-    if len(turns) * STEP > rows_s.size or len(rows_s) * slots.size * width > MOST_CELLS:
+    at_once = MOST_CELLS // max(1, slots.size * width)
+    if len(turns) * STEP > rows_s.size or at_once == 0:
         return np.array([finish_s(one, owner, slots, speed) for one in rows_s]).reshape(len(rows_s), slots.size)
+    if len(rows_s) > at_once:
+        starts = range(0, len(rows_s), at_once)
+        return np.concatenate([finish_many_s(rows_s[at : at + at_once], owner, slots, speed) for at in starts])
     # Slots that a node does not have are never free first, nodes that have no task left add nothing, and no node uses
     # more slots than it has turns.
     free_at_s = np.zeros((len(rows_s), slots.size, width))

@@ -12,6 +12,7 @@ from streamjob_agent import metric_names as names
 from streamjob_operator.kube.metrics.http import Connection
 from streamjob_operator.kube.metrics.series import read_series
 from streamjob_operator.kube.metrics.target import Mark, Target
+from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.measure.page import Page
 from streamjob_planners.model import GroupId
 
@@ -23,6 +24,7 @@ class Answers:
 
     def __init__(self, first: Sequence[str], second: Sequence[str]) -> None:
         self._values = (first, second)
+        self.limits = ReadingLimits()
 
     def query(self, expression: str, at_s: float) -> list[dict[str, Any]]:
         """Whatever is asked."""

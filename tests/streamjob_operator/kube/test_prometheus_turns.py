@@ -112,7 +112,7 @@ def test_what_drips_in_its_turn_ends_and_leaves_it() -> None:
 
 
 def test_what_is_waited_for_on_our_side_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Timers on paper: what was started with how many seconds, of which a question of 20 s has used 5 before it waits."""
+    """Timers on paper, with how many seconds each began: of 20 s a question has used 5 before it waits."""
     now, started = [100.0], list[float]()
     monkeypatch.setattr("streamjob_operator.kube.metrics.whole.time.monotonic", lambda: now[0])
 

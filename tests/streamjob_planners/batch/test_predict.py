@@ -149,6 +149,18 @@ def test_many_batches_are_what_each_is_predicted_to_be() -> None:
     assert batches_s(shape, node_of, rows_s).tolist() == pytest.approx(each, rel=1e-12)
 
 
+def test_batches_that_are_too_many_at_once_are_scheduled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    owner, rows_s = rng.integers(0, 3, 60), rng.lognormal(0.0, 1.0, (400, 60))
+    slots, speed = np.array([2, 4, 1]), np.array([1.0, 0.5, 2.0])
+    at_once = finish_many_s(rows_s, owner, slots, speed)
+    monkeypatch.setattr("streamjob_planners.batch.schedule.MOST_CELLS", 150 * 3 * 4)
+    asked = list[int]()
+    monkeypatch.setattr("streamjob_planners.batch.schedule.finish_s", lambda *_: asked.append(1))
+    assert finish_many_s(rows_s, owner, slots, speed).tolist() == at_once.tolist()
+    assert not asked, "one by one takes many times as long"
+
+
 def test_what_many_batches_take_at_once_does_not_grow_with_slots_that_a_job_tells_of() -> None:
     """The gate asks in the operator's own process, which has other jobs, too."""
     n_nodes, n_rows = 2000, 40

@@ -27,8 +27,8 @@ class Tools:
     """Thread-safe, all of them.
 
     `reporters(namespace, job)` gives further reporters of a job's cycles; `forget` hears when a StreamJob is gone, or
-    suspended. `planning(namespace)` makes plans for its jobs; without it they are made in the turn's own thread. `shared`
-    bounds what measurements of all jobs take.
+    suspended. `planning(namespace)` makes plans for its jobs; without it they are made in the turn's own thread.
+    `shared` bounds what measurements of all jobs take.
     """
 
     api: KubeApi

@@ -136,7 +136,7 @@ class Connection:
         self.settings = settings
         self._timeout_s = settings.timeout_s
         self._whole, self._begun, self._waited = Whole(settings.timeout_s), False, False
-        self._limits = ReadingLimits() if limits is None else limits
+        self.limits = ReadingLimits() if limits is None else limits
         self._turn, self._in_turn = turn, ExitStack()
         session = requests.Session()
         session.trust_env = False
@@ -237,8 +237,7 @@ class Connection:
             raise self._trouble("redirects; what it redirects to may be spec.metrics.prometheus.url itself")
         kind, code = response.headers.get("Content-Type", "").split(";")[0], response.status_code
         body = self._body(response)
-        if body.count(b"[") + body.count(b"{") > self._limits.most_parts or body.count(b",") > self._limits.most_commas:
-            raise self._trouble("sent more parts than any answer to a question of ours has")
+        self._check_parts(body)
         if code in (requests.codes.unauthorized, requests.codes.forbidden):
             raise self._trouble(f"refuses the log-in ({code})", KubeReason.PROMETHEUS_DENIED)
         if kind != "application/json":
@@ -247,14 +246,24 @@ class Connection:
         if code != requests.codes.ok:
             raise self._trouble(f"answered {code}: {_said(body)}")
 
+    def _check_parts(self, body: bytes) -> None:
+        """Small bytes of empty lists, or of short texts, would be gigabytes of them."""
+        parts, commas = body.count(b"[") + body.count(b"{"), body.count(b",")
+        if parts > self.limits.most_parts:
+            raise self._trouble(
+                f"sent {parts} lists and objects; {self.limits.most_parts} can be read{self.limits.share_of}"
+            )
+        if commas > self.limits.most_commas:
+            raise self._trouble(f"sent {commas} commas; {self.limits.most_commas} can be read{self.limits.share_of}")
+
     def _body(self, response: requests.Response) -> bytes:
         parts, size = [], 0
         for part in response.iter_content(2**20):
             parts.append(part)
             size += len(part)
-            if size > self._limits.answer_bytes:
-                raise self._trouble(f"sent more than {self._limits.answer_bytes} bytes{self._limits.share_of}")
-            if size > self._limits.large_bytes and not self._waited:
+            if size > self.limits.answer_bytes:
+                raise self._trouble(f"sent more than {self.limits.answer_bytes} bytes{self.limits.share_of}")
+            if size > self.limits.large_bytes and not self._waited:
                 self._waited = True
                 self._wait()
         response._content = b"".join(parts)  # where requests keeps what it has read

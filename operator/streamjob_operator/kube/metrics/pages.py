@@ -23,8 +23,6 @@ from streamjob_operator.ports import Incomplete, Unavailable
 
 MOST_SAMPLES = 2_000_000
 """Samples on an agent's page from which it is not read: more than 200,000 key groups, or a page that is not ours."""
-ONE_QUERY_GROUPS = 20_000
-"""Up to this many key groups a page is one query; beyond, each kind of series is one, so that memory stays bounded."""
 QUERY_COUNTERS = (
     names.QUERY_BATCHES,
     names.QUERY_BATCH_SECONDS,
@@ -67,7 +65,7 @@ def read_page(
     """
     _, query_id, run_id = mark.identity
     series: dict[str, dict[Labels, float]] = defaultdict(dict)
-    for part in _parts(tuple(wanted), groups):
+    for part in _parts(tuple(wanted), whole=groups <= connection.limits.one_query_groups):
         selector = target.selector(any_of(part), f"query=~{quoted(query_id + '|')}")
         for one in connection.query(f"max by ({', '.join(_KEPT)}) ({selector})", mark.at_s):
             labels = one["metric"]
@@ -86,9 +84,9 @@ def read_page(
     return make_page(series, mark.at_s - skew_s)
 
 
-def _parts(wanted: tuple[str, ...], groups: int) -> Iterator[tuple[str, ...]]:
-    """Names for one query each."""
-    if groups <= ONE_QUERY_GROUPS:
+def _parts(wanted: tuple[str, ...], *, whole: bool) -> Iterator[tuple[str, ...]]:
+    """Names for one query each: a large page is asked for kind by kind, so that memory stays bounded."""
+    if whole:
         yield wanted
         return
     of_groups = {*GROUP_COUNTERS, *SPARSE_COUNTERS, *GROUP_SIZES}

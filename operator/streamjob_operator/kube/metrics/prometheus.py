@@ -77,8 +77,8 @@ class PrometheusMetrics:
     """Measurements of the application that `status` speaks of, from the Prometheus that `settings` names.
 
     Its series are those of `namespace`, where Prometheus tells namespaces. What is kept between observations counts in
-    `room`, with what other jobs keep; `limits` and `turn` are as `Connection` has them. Settings and status are asked at each
-    observation and may raise Unavailable: log-ins are changed, drivers restart. `trouble` is what the newest
+    `room`, with what other jobs keep; `limits` and `turn` are as `Connection` has them. Settings and status are asked
+    at each observation and may raise Unavailable: log-ins are changed, drivers restart. `trouble` is what the newest
     observation ran into, None when all went well; `skew_s` how far Prometheus's clock is ahead.
     """
 

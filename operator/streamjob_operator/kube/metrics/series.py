@@ -17,8 +17,6 @@ from streamjob_operator.measure.page_text import finite
 from streamjob_operator.series import BatchSeries
 from streamjob_planners.model import GroupId
 
-MOST_SAMPLES = 600_000
-"""Samples of one answer; a job with more within a window has no series."""
 _OF_GROUPS = (names.GROUP_BUSY_SECONDS, names.GROUP_WARMUP_SECONDS, names.GROUP_RECORDS)
 _WANTED = (
     *_OF_GROUPS,
@@ -40,7 +38,7 @@ def read_series(
     read, or nothing is between. Raises Unavailable.
     """
     series = (len(_OF_GROUPS) + 1) * len(end.group_ids) + len(end.executors)
-    if len(marks) < 2 or series * scrapes > MOST_SAMPLES:
+    if len(marks) < 2 or series * scrapes > connection.limits.most_samples:
         return None
     kept = [marks[at] for at in read_less(len(marks), len(end.group_ids)).tolist()]
     readings = _Readings(kept, end.group_ids)

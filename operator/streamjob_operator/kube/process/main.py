@@ -227,12 +227,10 @@ def _tools(options: Options, api: KubeApi, telemetry: Telemetry, planning: Plann
 
 def _shared(memory_bytes: int | None) -> Shared:
     shared = Shared(memory_bytes)
-    kept, page, answer = (
-        mib(one) for one in (shared.limits.kept_bytes, shared.limits.page_bytes, shared.limits.answer_bytes)
-    )
+    limits = shared.limits
     LOG.info(
-        f"Agents' pages of all jobs are kept within {kept}{shared.limits.share_of}; one that is read may have {page}, an "
-        f"answer of a Prometheus {answer}."
+        f"Agents' pages of all jobs are kept within {mib(limits.kept_bytes)}{limits.share_of}; one that is read may have "
+        f"{mib(limits.page_bytes)}, an answer of a Prometheus {mib(limits.answer_bytes)}."
     )
     return shared
 
