@@ -229,8 +229,8 @@ def _shared(memory_bytes: int | None) -> Shared:
     shared = Shared(memory_bytes)
     limits = shared.limits
     LOG.info(
-        f"Agents' pages of all jobs are kept within {mib(limits.kept_bytes)}{limits.share_of}; one that is read may have "
-        f"{mib(limits.page_bytes)}, an answer of a Prometheus {mib(limits.answer_bytes)}."
+        f"Agents' pages of all jobs are kept within {mib(limits.kept_bytes)}{limits.share_of}; one that is read may "
+        f"have {mib(limits.page_bytes)}, an answer of a Prometheus {mib(limits.answer_bytes)}."
     )
     return shared
 
