@@ -19,7 +19,7 @@ from streamjob_operator.kube.metrics import target as prometheus_target
 from streamjob_operator.kube.metrics.http import Settings
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
 from streamjob_operator.kube.names import KubeReason
-from streamjob_operator.measure.limits import BYTES_OF_GROUP, ReadingLimits
+from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.measure.page import GROUP_COUNTERS
 from streamjob_operator.ports import Incomplete, Stale, Unavailable
 
@@ -97,8 +97,8 @@ def test_a_page_with_too_many_samples_is_not_read(bench: Bench, monkeypatch: pyt
         bench.observe()
 
 
-def test_a_large_page_is_read_in_parts(bench: Bench) -> None:
-    """So that one of which an answer of all would be too long is read; here answers are so short, and in turn."""
+def test_a_large_page_is_read_in_parts(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that one of which an answer of all would be too long is read; here answers come in turn, too."""
     bench.run(1.0, 2.0, 3.0, 4.0)
     at_once = bench.observe()
     taken = list[str]()
@@ -108,7 +108,8 @@ def test_a_large_page_is_read_in_parts(bench: Bench) -> None:
         taken.append("turn")
         yield
 
-    limits = ReadingLimits(answer_bytes=3 * BYTES_OF_GROUP, large_bytes=100)
+    monkeypatch.setattr(ReadingLimits, "one_query_groups", 3)
+    limits = ReadingLimits(large_bytes=100)
     metrics = PrometheusMetrics(lambda: bench.settings, bench.status, "test", limits=limits, turn=turn)
     in_parts = metrics.observe(time.time(), bench.window_s)
     metrics.close()
