@@ -33,14 +33,22 @@ PARTS = ("python", "listener", "calls")
 
 def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float]:
     """Milliseconds of CPU time a batch, by part."""
+    return parts_ms(*counts(agent, partitions, {"batches": batches, "warm": warm}))
+
+
+def counts(agent: str, partitions: int, wanted: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What threads had spent after the job's batch `warm`, and at its end; `wanted` is what chain_job.py reads.
+
+    Raises RuntimeError with the end of its log where the job did not get that far.
+    """
     folder = pathlib.Path(tempfile.mkdtemp(prefix="agent-cpu-", dir=scratch()))
     try:
         config = folder / "config.json"
         paths = {name: str(folder / name) for name in ("checkpoint", "progress", "cpu")}
-        config.write_text(json.dumps({**paths, "batches": batches, "warm": warm}))
+        config.write_text(json.dumps({**paths, **wanted}))
         finish(agent, partitions, folder, config)
         early, late = json.loads((folder / "cpu").read_text())
-        return parts_ms(early, late)
+        return early, late
     except (OSError, ValueError) as error:
         raise RuntimeError(f"the job did not end well: {(folder / 'log').read_text()[-2000:]}") from error
     finally:

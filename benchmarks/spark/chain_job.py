@@ -6,6 +6,7 @@ import json
 import pathlib
 import sys
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -27,7 +28,7 @@ def main(config_path: str) -> None:
     writer = second.writeStream.outputMode("complete").format("noop")
     query = writer.option("checkpointLocation", config["checkpoint"]).start()
     seen, spent, threads = -1, [], clock(spark) if "cpu" in config else None
-    handed = [listener(spark, ms) for ms in config.get("gather_ms", ())]
+    handed = listeners(spark, config.get("gather_ms", ()))
     with open(config["progress"], "w") as out:
         while query.isActive and seen + 1 < config["batches"]:
             query.awaitTermination(0.2)
@@ -55,14 +56,16 @@ def cpu(threads: Any) -> dict[str, Any]:
 
 def clock(spark: Any) -> Any:
     """A Threads in the driver's JVM."""
-    return compiled(spark, "Threads")
+    return compiled(spark, "Threads")()
 
 
-def listener(spark: Any, gather_ms: int) -> Any:
-    """A Handed on an event queue of its own."""
-    found = compiled(spark, "Handed")
-    found.gather(gather_ms)
-    spark.sparkContext._jsc.sc().listenerBus().addToQueue(found, f"handed-{gather_ms}")
+def listeners(spark: Any, gathers_ms: Sequence[int]) -> list[Any]:
+    """A Handed for each, on an event queue of its own; of one class, since py4j knows a class by its name alone."""
+    make = compiled(spark, "Handed") if gathers_ms else None
+    found = [make() for _ in gathers_ms] if make else []
+    for one, gather_ms in zip(found, gathers_ms, strict=True):
+        one.gather(gather_ms)
+        spark.sparkContext._jsc.sc().listenerBus().addToQueue(one, f"handed-{gather_ms}")
     return found
 
 
@@ -71,15 +74,15 @@ def events(handed: list[Any]) -> dict[str, int]:
     return {"events": int(handed[0].events())} if handed else {}
 
 
-def compiled(spark: Any, name: str) -> Any:
-    """An object of the class of that name in this folder."""
+def compiled(spark: Any, name: str) -> Callable[[], Any]:
+    """What makes objects of the class of that name in this folder."""
     jvm, gateway = spark._jvm, spark.sparkContext._gateway
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
     compiler.cook((pathlib.Path(__file__).parent / f"{name}.java").read_text())
     found = compiler.getClassLoader().loadClass(f"streamjob.benchmarks.{name}")
     constructor = found.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
-    return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
+    return lambda: constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
 
 
 if __name__ == "__main__":

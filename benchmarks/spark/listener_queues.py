@@ -13,12 +13,10 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
-import shutil
-import tempfile
 from typing import Any
 
-from agent_cpu import finish
-from runs import scratch, stamp
+from agent_cpu import counts
+from runs import stamp
 
 PROBE = "streamjob"
 
@@ -43,15 +41,8 @@ def main() -> None:
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     gathers = [int(one) for one in args.gather_ms.split(",")]
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="listener-queues-", dir=scratch()))
-    try:
-        config = folder / "config.json"
-        paths = {name: str(folder / name) for name in ("checkpoint", "progress", "cpu")}
-        config.write_text(json.dumps({**paths, "batches": args.batches, "warm": args.warm, "gather_ms": gathers}))
-        finish(str(pathlib.Path(args.agent).resolve()), args.partitions, folder, config)
-        early, late = json.loads((folder / "cpu").read_text())
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    wanted = {"batches": args.batches, "warm": args.warm, "gather_ms": gathers}
+    early, late = counts(str(pathlib.Path(args.agent).resolve()), args.partitions, wanted)
     row: dict[str, Any] = {f"gathering {ms} ms": spent_ms(early, late, f"handed-{ms}") for ms in gathers}
     row["probe"] = spent_ms(early, late, PROBE)
     row["events"] = (late["events"] - early["events"]) / (late["batch"] - early["batch"])

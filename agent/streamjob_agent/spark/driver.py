@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -103,8 +104,10 @@ class DriverBridge:
 
     def memory(self) -> Mapping[str, ExecutorMemory]:
         """The most memory each executor has used, as its heartbeats told, and the limits of its container and heap."""
-        master, conf = str(self._context.master), self._settings()
+        master, conf = self._master, self._settings
         limit, heap = container_bytes(master, conf), heap_room_bytes(master, conf)
+        if limit is not None:  # else nobody wants to know, and it is a call
+            conf = {**conf, ROCKSDB_BOUNDED: str(self._session.conf.get(ROCKSDB_BOUNDED, "false"))}
         return {
             one: ExecutorMemory(
                 used_bytes=used,
@@ -115,10 +118,18 @@ class DriverBridge:
             for one, (used, pools) in codec.read_memory(self._probe.memory()).items()
         }
 
-    def _settings(self) -> dict[str, str]:
-        """Those of the application, and what may be set later on, as the session has it now."""
-        bounded = self._session.conf.get(ROCKSDB_BOUNDED, "false")
-        return {**dict(self._context.getConf().getAll()), ROCKSDB_BOUNDED: str(bounded)}
+    @functools.cached_property
+    def _settings(self) -> Mapping[str, str]:
+        """Those of the application, which it cannot change: reading them takes several calls for each.
+
+        As they were when they were first asked for, by the self-test before anything was attached: what the probe sets
+        later on is no setting of the job's.
+        """
+        return dict(self._context.getConf().getAll())
+
+    @functools.cached_property
+    def _master(self) -> str:
+        return str(self._context.master)
 
     def plan(self, query: Query) -> QueryPlan | None:
         """Operators and shuffles, read when asked for: nothing is done for it while nobody asks but to keep figures."""
@@ -181,11 +192,10 @@ class DriverBridge:
 
     def self_test(self) -> Mapping[str, str]:
         """Each check's name and "ok", "ok, but ..." or what failed; leaves no trace in the job."""
-        conf = dict(self._context.getConf().getAll())
         return selftest.run_checks(
             version=self.spark_version(),
-            master=str(self._context.master),
-            conf=conf,
+            master=self._master,
+            conf=self._settings,
             round_trip=self._probe.roundTrip,
             offer_ahead=lambda: self._probe.openAhead(*compile_opening(self._context)),
         )

@@ -107,3 +107,54 @@ def test_a_wait_ends_when_something_has_changed_or_somebody_wakes_it() -> None:
     bridge.wake()
     assert not bridge.wait_for_boundary(1e6)
     assert probe.woken == 1
+
+
+class Counting(Session):
+    """A session that counts how often the settings of its application are read, and has them for a cluster manager."""
+
+    def __init__(self, master: str) -> None:
+        self.master = master
+        self.read = self.asked = 0
+        self.bounded = "false"
+
+    @property
+    def conf(self) -> Counting:
+        return self
+
+    def get(self, key: str, default: str) -> str:
+        self.asked += 1
+        return self.bounded
+
+    def getAll(self) -> list[tuple[str, str]]:  # noqa: N802
+        self.read += 1
+        return [("spark.executor.memory", "2g"), ("spark.locality.wait.process", f"{self.read}s")]
+
+
+class Used:
+    """A probe that knows what one executor has used."""
+
+    def memory(self) -> str:
+        return f"1\t{10**9}\t{2**20}\n"
+
+    def roundTrip(self) -> str:  # noqa: N802
+        return "ok"
+
+
+def test_settings_of_the_application_are_read_once() -> None:
+    session = Counting("local-cluster[3,1,1024]")
+    bridge = driver.DriverBridge(session, Used())
+    checks = [bridge.self_test() for _ in range(2)]
+    assert checks[0] == checks[1], "what was set meanwhile is not the job's"
+    for _ in range(3):
+        (told,) = bridge.memory().values()
+        assert (told.used_bytes, told.limit_bytes, told.heap_room_bytes) == (10**9, None, 2 * 2**30)
+    assert (session.read, session.asked) == (1, 0)
+
+
+def test_whether_rocksdb_holds_itself_to_a_limit_is_asked_anew_where_a_container_has_one() -> None:
+    session = Counting("k8s://https://cluster")
+    bridge = driver.DriverBridge(session, Used())
+    assert bridge.memory()["1"].native_room_bytes == (384 - 1) * 2**20
+    session.bounded = "true"
+    assert bridge.memory()["1"].native_room_bytes is None
+    assert (session.read, session.asked) == (1, 2)
