@@ -9,9 +9,9 @@ from e2e.junit import COLUMNS, outcome, suite_of, table
 
 HEAD = """# Long tests, case by case
 
-`make test` tries each of these claims with one seed or world; `make long-tests` tries it with the others. Written by
-`make long-tests PAGE=docs/long-tests.md` on {day}: {passed} of {cases} passed in {minutes} minutes, on two cores that had
-other work, too.
+`make test` tries each of these claims with one seed or world; `make long-tests` tries it with the others.
+Written by `make long-tests PAGE=docs/long-tests.md` on {day}: {passed} of {cases} passed in {minutes} minutes, on two
+cores that had other work, too.
 
 """
 
