@@ -9,8 +9,10 @@ SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Tried with every row of the compatibility table; the others with its first half.
 SPARK_WHOLE ?= 4.0.5 4.3.0
 ARROW_3.5.9 := 'pyarrow<18'
+# What `make test` and its parts leave to `make long-tests`.
+SHORT := not long
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka bench-jobs bench-scaling peers object-store mutants clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka bench-jobs bench-scaling peers object-store mutants clean
 
 setup: $(VENV)/.ready
 
@@ -45,10 +47,10 @@ reference: setup
 	$(BIN)/python charts/readme.py
 
 unit: setup
-	$(BIN)/pytest -m "not spark and not kube"
+	$(BIN)/pytest -m "not spark and not kube and $(SHORT)"
 
 spark-tests: setup
-	$(BIN)/pytest -m spark
+	$(BIN)/pytest -m "spark and $(SHORT)"
 
 # The binary of the tests on a real Kubernetes API server: $STREAMJOB_KUBE, the cache, or 9 minutes of building with Go.
 kube: setup
@@ -109,10 +111,20 @@ demo-operator: kube
 # demos have the machine to themselves.
 test: lint
 	mkdir -p out
-	nice -n 10 $(BIN)/pytest -m "not spark and not kube and not prometheus" > out/unit-tests.log 2>&1 & unit=$$!; \
-	  $(BIN)/pytest -m "(spark or kube or prometheus) and not demo"; outcome=$$?; \
+	nice -n 10 $(BIN)/pytest -m "not spark and not kube and not prometheus and $(SHORT)" > out/unit-tests.log 2>&1 & unit=$$!; \
+	  $(BIN)/pytest -m "(spark or kube or prometheus) and not demo and $(SHORT)"; outcome=$$?; \
 	  wait $$unit || outcome=1; cat out/unit-tests.log; \
 	  $(BIN)/pytest -m demo || outcome=1; exit $$outcome
+
+# Further seeds and worlds of what `make test` tries with one of each, on simulated jobs and on real Spark; LONG=spark or
+# LONG=simulated runs one of both. By the times of its cases in a whole run on busy cores, 22 to 25 minutes.
+# PAGE=docs/long-tests.md writes the table of them, also of failed ones.
+LONG ?= simulated spark
+LONG_simulated := not spark
+LONG_spark := spark
+long-tests: setup
+	outcome=0; $(foreach part,$(LONG),$(BIN)/pytest -m "long and $(LONG_$(part))" --junit-xml out/long/$(part).xml || outcome=1;) \
+	  $(if $(PAGE),$(BIN)/python -m e2e.long_tests out/long/simulated.xml out/long/spark.xml $(PAGE) || outcome=1;) exit $$outcome
 
 # Real Spark, about an hour and a half on two cores that do nothing else; every script goes on where it was stopped, and
 # takes options for less, see docs/benchmarks.md. Results go to out/benchmarks, figures to benchmarks/limits/spark.json.

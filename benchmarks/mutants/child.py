@@ -32,7 +32,7 @@ from benchmarks.mutants.patching import Functions
 _WALL_S = 1800.0
 """A mutant that waits without computing is given up after this; one that computes, by its CPU time."""
 _OPTIONS = ("-q", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--no-header")
-_QUICK = "not spark and not kube and not slow"
+_QUICK = "not spark and not kube and not slow and not long"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

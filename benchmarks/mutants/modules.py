@@ -110,6 +110,10 @@ MODULES = (
         judged_by=("tests/streamjob_planners/capacity/test_turning_exact.py",),
     ),
     _step("turned", "turned", "turned_rows", "slowed"),
+    Module(
+        path="operator/streamjob_operator/scaling/batch_time/needs.py",
+        judged_by=("tests/streamjob_operator/scaling/batch_time/test_needs.py",),
+    ),
 )
 
 

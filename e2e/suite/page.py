@@ -5,13 +5,11 @@ With $KUBERNETES set as it was for the suite."""
 from __future__ import annotations
 
 import argparse
-import re
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree
 
 from e2e.cluster.versions import ASKED, NEWEST, Version, wanted
+from e2e.junit import outcome, suite_of, table
 
 HEAD = """# The end-to-end suite, case by case
 
@@ -35,8 +33,6 @@ The same cases [on kind with the newest minor](e2e-kind.md), [with the oldest](e
 [on the local cluster](e2e.md), which has two nodes and needs no Docker engine.""",
 }
 """What the page says below the figures, for each cluster that the suite makes."""
-MOST_TOLD = 240
-COLUMNS = ("case", "outcome", "time", "what it showed")
 
 
 def main() -> None:
@@ -52,10 +48,7 @@ def main() -> None:
 
 def page(junit: str, cluster: str = "local", version: Version = NEWEST) -> str:
     """The page as Markdown, from the text of a JUnit file; raises ValueError when that holds no suite."""
-    root = ElementTree.fromstring(junit)
-    suite = next(root.iter("testsuite"), None)
-    if suite is None:
-        raise ValueError("The JUnit file has no <testsuite>.")
+    suite = suite_of(junit)
     cases = list(suite.iter("testcase"))
     head = HEAD.format(
         setting="".join(_settings(cluster, version)),
@@ -63,11 +56,11 @@ def page(junit: str, cluster: str = "local", version: Version = NEWEST) -> str:
         cluster=CLUSTERS[cluster],
         rest=RESTS[cluster],
         day=suite.attrib["timestamp"][:10],
-        passed=sum(_outcome(case) == "passed" for case in cases),
+        passed=sum(outcome(case) == "passed" for case in cases),
         cases=len(cases),
         minutes=round(float(suite.attrib["time"]) / 60.0),
     )
-    return f"{head}\n" + "\n".join(_rows(cases)) + "\n"
+    return f"{head}\n{table(cases)}"
 
 
 def _settings(cluster: str, version: Version) -> Iterator[str]:
@@ -75,32 +68,6 @@ def _settings(cluster: str, version: Version) -> Iterator[str]:
         yield f" CLUSTER={cluster}"
     if version != NEWEST:
         yield f" {ASKED}={version.minor}"
-
-
-def _rows(cases: list[ElementTree.Element]) -> Iterator[str]:
-    yield _row(COLUMNS)
-    yield _row(("---",) * len(COLUMNS))
-    for case in cases:
-        told = "; ".join(one.attrib["value"] for one in case.iter("property") if one.attrib["name"] == "told")
-        told = textwrap.shorten(told, MOST_TOLD, placeholder=" ...")
-        yield _row((_sentence(case.attrib["name"]), _outcome(case), f"{float(case.attrib['time']):.0f} s", told))
-
-
-def _outcome(case: ElementTree.Element) -> str:
-    bad = {"failure": "**failed**", "error": "**failed**", "skipped": "left out"}
-    return next((bad[child.tag] for child in case if child.tag in bad), "passed")
-
-
-def _sentence(name: str) -> str:
-    return re.sub(r"_", " ", name.removeprefix("test_")).replace("[", ": ").replace("]", "")
-
-
-def _row(texts: tuple[str, ...]) -> str:
-    return (
-        "| "
-        + " | ".join(re.sub(r"localhost/", "", text).replace("|", "\\|").replace("\n", " ") for text in texts)
-        + " |"
-    )
 
 
 if __name__ == "__main__":

@@ -63,17 +63,10 @@ def planned_distance(model: LoadModel, node_of: IntArray) -> float:
 
 def _no_longer(before: Effect, after: Effect) -> bool:
     """Whether the batch is shorter, or as long with the second measure no larger."""
-    (before_s, was_s), (after_s, now_s) = _seconds(before), _seconds(after)
+    (before_s, was_s), (after_s, now_s) = before.seconds, after.seconds
     if before_s - after_s > CLEAR * max(1.0, before_s):
         return True
     return after_s <= before_s + ROUNDING and now_s - was_s <= ROUNDING
-
-
-def _seconds(effect: Effect) -> tuple[float, float]:
-    """The batch and the second measure; raises ValueError where nothing predicts them."""
-    if effect.batch_s is None or effect.level_rms_s is None:
-        raise ValueError("effect: it predicts no batches")
-    return effect.batch_s, effect.level_rms_s
 
 
 def pays(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
@@ -85,7 +78,7 @@ def pays(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
     """
     if model.batch is None or urgent(model, node_of):
         return True
-    (before_s, was_s), (after_s, now_s) = (_seconds(measures.effect(model, one)) for one in (model.node_of, node_of))
+    (before_s, was_s), (after_s, now_s) = (measures.effect(model, one).seconds for one in (model.node_of, node_of))
     shorter_s, evener_s = before_s - after_s, was_s - now_s
     loading_s = np.where(node_of != model.node_of, model.migration_cost_s, 0.0)
     cost_s = predict(model.batch, node_of, loading_s).batch_s - after_s

@@ -35,7 +35,7 @@ class LevelRun:
         self._clock = clock
         self._start = start
         self.bound = 0.0
-        self.bound_s: float | None = max(bound_of(problem, shape), guess.batch_bound_s or 0.0)
+        self.bound_s = max(bound_of(problem, shape), guess.batch_bound_s or 0.0)
         self.notes: tuple[str, ...] = ()
 
     def best(self) -> IntArray:
@@ -48,7 +48,7 @@ class LevelRun:
             self.notes = ("The integer program found nothing within the deadline.",)
             return self._chosen(known)
         if least.objective_bound is not None:
-            self.bound_s = max(self.bound_s or 0.0, program.bound_s(least.objective_bound))
+            self.bound_s = max(self.bound_s, program.bound_s(least.objective_bound))
         self._then_share(program, least.node_of)
         shared = self._run(program, 1.0)
         found = [] if shared is None else [shared.node_of]
@@ -92,7 +92,7 @@ class LevelRun:
     def _cost(self, node_of: IntArray) -> tuple[float, float, float]:
         """Key groups left on marked nodes, the batch and the price of the moves, the second measure."""
         model = self._problem.model
-        after = measures.effect(model, node_of)
+        batch_s, level_rms_s = measures.effect(model, node_of).seconds
         paid_s = float(self._prices()[node_of != model.node_of].sum())
         still_there = float(drain.drain_weights(self._problem)[drain.waiting(self._problem, node_of)].sum())
-        return still_there, round((after.batch_s or 0.0) + paid_s, DIGITS), after.level_rms_s or 0.0
+        return still_there, round(batch_s + paid_s, DIGITS), level_rms_s

@@ -253,6 +253,13 @@ class Effect:
         """The batch as it is to be expected, None without a `batch`."""
         return None if self.batch_s is None or self.noise_s is None else self.batch_s + self.noise_s
 
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """The batch and the second measure, seconds; raises ValueError without a `batch`, as nothing predicts them."""
+        if self.batch_s is None or self.level_rms_s is None:
+            raise ValueError("effect: it predicts no batches")
+        return self.batch_s, self.level_rms_s
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:

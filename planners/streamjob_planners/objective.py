@@ -17,5 +17,5 @@ def cost(problem: Problem, node_of: IntArray) -> Cost:
     """
     if problem.params.objective_of(problem.model) is Objective.LOAD_DISTANCE:
         return (round(drain.stretch(problem, node_of), 9),)
-    effect = measures.effect(problem.model, node_of)
-    return (round(effect.batch_s or 0.0, 9), round(effect.level_rms_s or 0.0, 9))
+    batch_s, level_rms_s = measures.effect(problem.model, node_of).seconds
+    return (round(batch_s, 9), round(level_rms_s, 9))

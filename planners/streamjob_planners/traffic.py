@@ -19,7 +19,8 @@ def payback_s(model: LoadModel, params: PlanParams) -> float:
     """Seconds within which a move must pay: so many batches by batch time, an hour by load distance."""
     if params.objective_of(model) is not Objective.BATCH_TIME:
         return PAYBACK_S
-    return params.payback_batches * (measures.effect(model, model.node_of).batch_s or 0.0)
+    batch_s, _ = measures.effect(model, model.node_of).seconds
+    return params.payback_batches * batch_s
 
 
 def saved_s(model: LoadModel, node_of: IntArray, within_s: float = PAYBACK_S) -> float:

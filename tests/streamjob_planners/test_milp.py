@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from streamjob_planners import cpsat, milp, milp_distance, milp_model, registry
+from streamjob_planners import cpsat, milp, milp_distance, milp_model, milp_run, registry
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.hold import HoldPlanner
 from streamjob_planners.milp_settings import PUBLISHED
@@ -169,3 +169,19 @@ def test_a_budget_can_be_spent_to_the_last_move(small_model, budget):
     model = small_model([0] * 6, [5.0] * 6, n_nodes=2)
     plan = _solve(milp.MilpPlanner(hint=HoldPlanner()), model, budget=budget)
     assert (len(plan.moves), plan.after.load_distance) == (3, 0.0)
+
+
+def test_placements_of_a_model_that_predicts_no_batches_are_not_told_apart_by_seconds(small_model):
+    model = small_model([0, 0, 1], [3.0, 2.0, 1.0], n_nodes=2)
+    shape = BatchShape(
+        level=np.zeros(3, dtype=np.int64),
+        task_s=np.array([3.0, 2.0, 1.0]),
+        spread_s=np.zeros(3),
+        slots=np.ones(2, dtype=np.int64),
+        speed=np.ones(2),
+    )
+    params = PlanParams(deadline_s=10.0)
+    guess = HoldPlanner().solve(model, params, np.random.default_rng(1), lambda: 0.0)
+    run = milp_run.LevelRun(compile_problem(model, params), shape, guess, 1, lambda: 0.0, 0.0)
+    with pytest.raises(ValueError, match="predicts no batches"):
+        run.best()

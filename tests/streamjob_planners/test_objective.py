@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from streamjob_planners import objective, registry
+from streamjob_planners import measures, objective, registry
 from streamjob_planners.acceptance import no_worse
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import Objective, PlanParams
@@ -56,3 +56,9 @@ def test_only_a_planner_that_collocates_may_raise_the_load_distance_for_local_tr
     assert no_worse(model, together, PlanParams(max_load_distance=10.0))
     assert not no_worse(model, together, PlanParams(max_load_distance=4.0))
     assert not no_worse(model, together, PlanParams(max_load_distance=10.0), collocates=False)
+
+
+def test_where_nothing_predicts_batches_there_are_no_seconds_to_compare(small_model):
+    model = dataclasses.replace(_model(small_model, 1), batch=None)
+    with pytest.raises(ValueError, match="predicts no batches"):
+        _ = measures.effect(model, model.node_of).seconds

@@ -178,16 +178,27 @@ changes = st.fixed_dictionaries(
 )
 
 
+def examples(most: int) -> settings:
+    """Without shrinking: each example is two hours of a job, and one that fails is small enough to be read as it is."""
+    return settings(max_examples=most, derandomize=True, phases=[Phase.explicit, Phase.generate])
+
+
 @pytest.mark.slow
+@examples(6)
+@given(changes, st.integers(0, 1000))
+def test_the_loop_converges_after_some_changes(changed: dict[str, Any], seed: int) -> None:
+    converges(changed, seed)
+
+
+@pytest.mark.long
 @pytest.mark.timeout(1200)
-# Without shrinking: each example is an hour of a job, and one that fails is small enough to be read as it is.
-@settings(
-    max_examples=20,
-    derandomize=True,
-    phases=[Phase.explicit, Phase.generate],
-)
+@examples(20)
 @given(changes, st.integers(0, 1000))
 def test_the_loop_converges_after_any_change(changed: dict[str, Any], seed: int) -> None:
+    converges(changed, seed)
+
+
+def converges(changed: dict[str, Any], seed: int) -> None:
     # A step of eight times the load piles up a backlog that Spark takes in one batch of many minutes.
     score = run({"duration": "120m", "policy": ELASTIC, **changed}, planner="greedy", seed=seed)
     assert score.violations == ()

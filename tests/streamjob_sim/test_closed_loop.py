@@ -94,6 +94,9 @@ def test_a_world_that_was_balanced_is_then_left_alone() -> None:
     assert sum(late) == 0
 
 
+SEEDS = pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
+
+
 def noisy(rate: float, **arrival: object) -> dict[str, object]:
     return {
         "duration": "60m",
@@ -105,7 +108,7 @@ def noisy(rate: float, **arrival: object) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("seed", range(3))
+@SEEDS
 @pytest.mark.parametrize("rate", [3700, 4400])
 def test_noise_between_two_borders_does_not_make_the_fleet_flap(rate: float, seed: int) -> None:
     score = run(noisy(rate), seed=seed)
@@ -114,7 +117,7 @@ def test_noise_between_two_borders_does_not_make_the_fleet_flap(rate: float, see
     assert score.violations == ()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@SEEDS
 def test_a_load_around_the_border_does_not_make_the_fleet_flap(seed: int) -> None:
     # 4200/s is where three executors of two slots at 70 percent become four.
     score = run(noisy(4150, wave={"amplitude": 0.1, "period": "7m"}), seed=seed)

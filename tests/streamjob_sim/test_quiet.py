@@ -17,6 +17,16 @@ LEARNED = 10
 EVEN: dict[str, Any] = {}
 SKEWED: dict[str, Any] = {"skew": {"keys": 400, "exponent": 0.8}}
 PAYBACK = 10
+WORLDS = pytest.mark.parametrize(
+    ("skew", "cores"),
+    [
+        pytest.param(SKEWED, 1, marks=pytest.mark.slow, id="skewed, a slot each"),
+        pytest.param(SKEWED, 2, marks=pytest.mark.long, id="skewed, two slots each"),
+        pytest.param(EVEN, 1, marks=pytest.mark.long, id="even, a slot each"),
+        pytest.param(EVEN, 2, marks=pytest.mark.long, id="even, two slots each"),
+    ],
+)
+"""Where there is skew there is something that noise may be taken for."""
 
 
 def noisy(batches: int, skew: dict[str, Any], cores: int) -> dict[str, Any]:
@@ -81,9 +91,7 @@ def test_where_tasks_hardly_vary_the_load_distance_falls_as_without_regard_to_no
     assert plans[-1].before.load_distance <= 2.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("cores", [1, 2])
-@pytest.mark.parametrize("skew", [EVEN, SKEWED])
+@WORLDS
 @pytest.mark.timeout(900)
 def test_a_thousand_noisy_batches(skew: dict[str, Any], cores: int) -> None:
     score = run(noisy(1000, skew, cores), planner="greedy")
@@ -91,9 +99,7 @@ def test_a_thousand_noisy_batches(skew: dict[str, Any], cores: int) -> None:
     assert all(gain_s >= 0 for gain_s in truly_gained_s(score))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("cores", [1, 2])
-@pytest.mark.parametrize("skew", [EVEN, SKEWED])
+@WORLDS
 @pytest.mark.timeout(900)
 def test_a_thousand_noisy_batches_by_load_distance(skew: dict[str, Any], cores: int) -> None:
     score = run(merged(noisy(1000, skew, cores), DISTANT), planner="greedy")

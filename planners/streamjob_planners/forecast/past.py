@@ -143,7 +143,8 @@ class Past:
     def forecast(self, ahead_s: float, believed: bool = True) -> Forecast:
         """The rate so many seconds after the newest one, by the method that has been the most right.
 
-        Where not `believed`, or where no method was clearly better, that is the newest rate itself.
+        Where not `believed`, or where no method was clearly better, that is the newest rate itself. Raises ValueError
+        before the first rate.
         """
         foretold, naive = self._foretold(ahead_s), self._errors(Method.NAIVE)
         method = self._best(tuple(foretold)) if believed else Method.NAIVE
@@ -167,12 +168,14 @@ class Past:
 
     def _foretold(self, ahead_s: float) -> dict[Method, float]:
         """Logarithms by each method that can say something."""
-        at_s = self.at_s or 0.0
+        if self.at_s is None:
+            raise ValueError("forecast: no rate has been seen")
+        due_s = self.at_s + ahead_s
         rises = {
             Method.NAIVE: 0.0,
             Method.TREND: self.trend.rise(ahead_s),
-            Method.DAY: self.day.rise(at_s, at_s + ahead_s),
-            Method.WEEK: self.week.rise(at_s, at_s + ahead_s),
+            Method.DAY: self.day.rise(self.at_s, due_s),
+            Method.WEEK: self.week.rise(self.at_s, due_s),
         }
         return {method: self.newest + rise for method, rise in rises.items() if rise is not None}
 

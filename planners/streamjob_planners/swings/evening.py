@@ -79,11 +79,11 @@ class Evening:
         if bool((marked[found] & ~marked[node_of]).any()):
             return False
         before, was_s = self._before
-        after, gained_s = measures.effect(self._model, found), was_s - self._rows_s(found)
-        longer_s = (after.batch_s or 0.0) - (before.batch_s or 0.0)
-        if longer_s < -CLEAR * max(1.0, before.batch_s or 0.0):
+        gained_s = was_s - self._rows_s(found)
+        (before_s, uneven_s), (after_s, still_s) = before.seconds, measures.effect(self._model, found).seconds
+        if after_s - before_s < -CLEAR * max(1.0, before_s):
             return True
-        return max(longer_s, (after.level_rms_s or 0.0) - (before.level_rms_s or 0.0)) <= gained_s
+        return max(after_s - before_s, still_s - uneven_s) <= gained_s
 
     @functools.cached_property
     def _before(self) -> tuple[Effect, float]:

@@ -66,7 +66,9 @@ def said(record: CycleRecord) -> tuple[int, ...]:
     return tuple(place_of[partition] for partition in range(PARTITIONS))
 
 
-@pytest.mark.parametrize("policy", ["CorGlobal", "Rod", "Spread"])
+@pytest.mark.parametrize(
+    "policy", ["CorGlobal", *(pytest.param(policy, marks=pytest.mark.long) for policy in ("Rod", "Spread"))]
+)
 def test_a_driver_that_starts_again_places_its_first_batch_as_said(
     drivers: Callable[..., Any], brain: Any, spark_hash: Any, policy: str
 ) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from streamjob_planners import acceptance, facts, measures, plans, registry, what_if
-from streamjob_planners.albic.improved import descent
+from streamjob_planners.albic.improved import by_time, descent
+from streamjob_planners.albic.step_1_scores import beneficial_pairs
 from streamjob_planners.albic.task import Task, start_task
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import Budget, LoadModel, PlanParams
@@ -142,3 +143,9 @@ def test_a_longer_batch_is_no_price_for_a_byte_that_is_local(small_model) -> Non
 
 def _dear(model: LoadModel) -> LoadModel:
     return dataclasses.replace(model, traffic_load_ratio=1.5)
+
+
+def test_of_a_model_that_predicts_no_batches_nothing_is_chosen_by_time(talking):
+    model = dataclasses.replace(talking(0.1), batch=None)
+    with pytest.raises(ValueError, match="predicts no batches"):
+        by_time.plan_by_time(_task(model), beneficial_pairs(model, 1.0), lambda node_of: node_of)

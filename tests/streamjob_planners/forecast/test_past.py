@@ -112,3 +112,9 @@ def test_a_part_of_the_day_that_no_day_has_shown_says_nothing() -> None:
         season = season.with_rate(60.0 * minute, 1.0)
     assert season.rise(HOUR, 2 * HOUR) == pytest.approx(0.0)
     assert season.rise(HOUR, 9 * HOUR) is None
+
+
+def test_before_the_first_rate_nothing_is_foretold() -> None:
+    with pytest.raises(ValueError, match="no rate"):
+        Past().forecast(AHEAD_S)
+    assert Past().with_promise(AHEAD_S) == Past()
