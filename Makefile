@@ -91,7 +91,9 @@ images: setup
 # it) or CLUSTER=kind, on KUBERNETES=1.34 (as without it) or 1.30. Its Kafka cases want Maven (Debian: maven), once.
 # PAGE=docs/e2e.md writes the table of the cases, also of failed ones.
 e2e: setup
-	$(if $(CLUSTER),CLUSTER=$(CLUSTER)) $(BIN)/python -m e2e.suite; outcome=$$?; $(if $(PAGE),$(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE) $(if $(CLUSTER),--cluster $(CLUSTER));) exit $$outcome
+	rm -f out/e2e/junit.xml
+	$(if $(CLUSTER),CLUSTER=$(CLUSTER)) $(BIN)/python -m e2e.suite; outcome=$$?; \
+	  $(if $(PAGE),test ! -f out/e2e/junit.xml || $(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE) $(if $(CLUSTER),--cluster $(CLUSTER));) exit $$outcome
 
 # What may go wrong around the operator, one fault at a time, and what came of it: a table, in a quarter of an hour.
 faults: kube
