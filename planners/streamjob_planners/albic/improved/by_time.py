@@ -15,7 +15,6 @@ from streamjob_planners import acceptance, measures, traffic, what_if
 from streamjob_planners.albic.improved.descent import descended
 from streamjob_planners.albic.step_1_scores import Pairs
 from streamjob_planners.albic.task import Task
-from streamjob_planners.batch.predict import predict
 from streamjob_planners.model import Budget, IntArray, LoadModel, PlanParams
 
 KEEPING_SHARE = 0.4
@@ -90,11 +89,9 @@ def _cost(task: Task, node_of: IntArray) -> tuple[int, float, float]:
     """Key groups on marked nodes; the batch, with what local traffic is known to save, or else less the work, over all
     slots, that it saves at most; evenness."""
     model = task.model
-    shape = measures.planned_batch(model, node_of)
-    if shape is None:
+    shape, batch_s = model.batch, acceptance.planned_batch_s(model, node_of)
+    if shape is None or batch_s is None:
         raise ValueError("model: it predicts no batches")
-    batch_s = predict(shape, node_of).batch_s
     if model.traffic_load_ratio == 0.0:
         batch_s -= traffic.saved_s(model, node_of, batch_s) / float(shape.slots[~model.marked].sum())
-    _, level_rms_s = measures.effect(model, node_of).seconds
-    return measures.marked_groups(model, node_of), round(batch_s, 6), level_rms_s
+    return measures.marked_groups(model, node_of), round(batch_s, 6), measures.level_rms_s(model, shape, node_of)
