@@ -119,7 +119,7 @@ test: lint
 	  $(BIN)/pytest -m demo || outcome=1; exit $$outcome
 
 # Further seeds and worlds of what `make test` tries with one of each, on simulated jobs and on real Spark; LONG=spark or
-# LONG=simulated runs one of both. By the times of its cases in a whole run on busy cores, 22 to 25 minutes.
+# LONG=simulated runs one of both. The simulated ones took half an hour beside other work.
 # PAGE=docs/long-tests.md writes the table of them, also of failed ones.
 LONG ?= simulated spark
 LONG_simulated := not spark

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from e2e.junit import COLUMNS, outcome, suite_of, table
+from e2e.junit import COLUMNS, figures, suite_of, table
 
 HEAD = """# Long tests, case by case
 
@@ -47,14 +47,7 @@ def _sections(parts: Iterable[tuple[str, str | None]]) -> Iterator[str]:
 
 def _ran(junit: str) -> str:
     suite = suite_of(junit)
-    cases = list(suite.iter("testcase"))
-    head = RAN.format(
-        day=suite.attrib["timestamp"][:10],
-        passed=sum(outcome(case) == "passed" for case in cases),
-        cases=len(cases),
-        minutes=round(float(suite.attrib["time"]) / 60.0),
-    )
-    return f"{head}\n\n{table(cases, COLUMNS[:3])}"
+    return f"{RAN.format(**figures(suite))}\n\n{table(suite, COLUMNS[:3])}"
 
 
 if __name__ == "__main__":

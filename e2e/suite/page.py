@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from e2e.cluster.versions import ASKED, NEWEST, Version, wanted
-from e2e.junit import outcome, suite_of, table
+from e2e.junit import figures, suite_of, table
 
 HEAD = """# The end-to-end suite, case by case
 
@@ -49,18 +49,14 @@ def main() -> None:
 def page(junit: str, cluster: str = "local", version: Version = NEWEST) -> str:
     """The page as Markdown, from the text of a JUnit file; raises ValueError when that holds no suite."""
     suite = suite_of(junit)
-    cases = list(suite.iter("testcase"))
     head = HEAD.format(
         setting="".join(_settings(cluster, version)),
         minor=version.minor,
         cluster=CLUSTERS[cluster],
         rest=RESTS[cluster],
-        day=suite.attrib["timestamp"][:10],
-        passed=sum(outcome(case) == "passed" for case in cases),
-        cases=len(cases),
-        minutes=round(float(suite.attrib["time"]) / 60.0),
+        **figures(suite),
     )
-    return f"{head}\n{table(cases)}"
+    return f"{head}\n{table(suite)}"
 
 
 def _settings(cluster: str, version: Version) -> Iterator[str]:
