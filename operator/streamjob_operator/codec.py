@@ -91,13 +91,14 @@ def decode(kind: type[T], document: Any) -> T:
 
 
 def _decode(kind: Any, document: Any) -> Any:
+    # First, since nearly all of a document is plain: to ask of each number what parts its type has took as long again.
+    if kind in _WORDS:
+        return _decode_plain(kind, document)
     origin = typing.get_origin(kind)
     if origin in (types.UnionType, typing.Union):
         return _decode_optional(kind, document)
     if origin is np.ndarray:
         return _decode_array(_dtype(kind), document)
-    if kind is sparse.csr_array:
-        return _decode_matrix(document)
     if origin in (tuple, Sequence):
         items = typing.get_args(kind)
         return _decode_tuple((*items, ...) if origin is Sequence else items, document)
@@ -109,8 +110,7 @@ def _decode(kind: Any, document: Any) -> Any:
 
 def _within(place: str, kind: Any, document: Any) -> Any:
     try:
-        # Nearly all of a document is plain: to ask of each number what type with parts it is took as long again.
-        return _decode_plain(kind, document) if kind in _WORDS else _decode(kind, document)
+        return _decode(kind, document)
     except _Wrong as wrong:
         raise wrong.within(place) from None
 
@@ -118,6 +118,8 @@ def _within(place: str, kind: Any, document: Any) -> Any:
 def _decode_one(kind: Any, document: Any) -> Any:
     if kind is Any:
         return document
+    if kind is sparse.csr_array:
+        return _decode_matrix(document)
     if kind is GroupId:
         return _group(document)
     if dataclasses.is_dataclass(kind):
