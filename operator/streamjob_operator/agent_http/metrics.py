@@ -12,7 +12,7 @@ from streamjob_operator.agent_http.client import AgentClient, TooLarge
 from streamjob_operator.measure.batches import series_of, totals_of
 from streamjob_operator.measure.joining import join
 from streamjob_operator.measure.kept_pages import KeptPages, horizon_s
-from streamjob_operator.measure.limits import ReadingLimits, mib
+from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.measure.page import Page, parse_pages
 from streamjob_operator.measure.query_pages import holders
 from streamjob_operator.measure.room import Room
@@ -20,6 +20,7 @@ from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.values import Snapshot
 from streamjob_operator.waking.cadence import Seen
 from streamjob_operator.waking.rows import Rows
+from streamjob_planners.advice.sentences import amount
 
 SCRAPE_S = 1.0
 UNATTACHED = ("NotAttached", "SparkConnectClient", "Attaching", "AttachFailed")
@@ -175,7 +176,7 @@ class AgentMetrics:
         try:
             return self._read(self._limits.page_bytes)
         except TooLarge as error:
-            most = mib(self._limits.page_bytes)
+            most = amount(self._limits.page_bytes)
             raise Unavailable(f"The agent's page has more than {most}{self._limits.share_of}.") from error
 
     def _read(self, most_bytes: int) -> Page:

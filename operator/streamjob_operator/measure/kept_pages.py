@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streamjob_operator.measure.limits import mib
 from streamjob_operator.measure.page import Page
 from streamjob_operator.measure.query_pages import QueryPages
 from streamjob_operator.measure.room import Room, bytes_of
 from streamjob_operator.measure.thinning import LEAST_PAGES
 from streamjob_operator.ports import Unavailable
+from streamjob_planners.advice.sentences import amount
 
 
 class KeptPages:
@@ -57,14 +57,14 @@ class KeptPages:
         room, least_bytes = self._room, beside_bytes + LEAST_PAGES * size_bytes
         if size_bytes > room.most_page_bytes:
             raise Unavailable(
-                f"The agent's page is too large to be kept: it would take {mib(size_bytes)}, and "
-                f"{mib(room.most_page_bytes)} are allowed, a quarter of what all jobs of this operator share"
+                f"The agent's page is too large to be kept: it would take {amount(size_bytes)}, and "
+                f"{amount(room.most_page_bytes)} are allowed, a quarter of what all jobs of this operator share"
                 f"{room.share_of}."
             )
         if room.refuses(self, least_bytes):
             raise Unavailable(
-                f"The agent's pages cannot be kept: {LEAST_PAGES} of them take {mib(least_bytes)}, and pages of this "
-                f"operator's jobs take twice as much as there should be, {mib(room.most_bytes)}{room.share_of}."
+                f"The agent's pages cannot be kept: {LEAST_PAGES} of them take {amount(least_bytes)}, and pages of "
+                f"this operator's jobs take twice as much as there should be, {amount(room.most_bytes)}{room.share_of}."
             )
 
     def _fit(self, now_s: float, beside_bytes: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from streamjob_planners.advice.sentences import amount
+
 MEMORY_BYTES = 2 * 2**30
 """What the chart gives the operator, and what counts where nothing is known, or more is allowed: no job of a size that
 StreamJob plans for needs more."""
@@ -36,7 +38,7 @@ class ReadingLimits:
     @property
     def room_of(self) -> str:
         """The end of a sentence about what is kept: how much all jobs share, where more memory would change it."""
-        return f"; all jobs share {mib(self.kept_bytes)}{self.share_of}" if self.share_of else ""
+        return f"; all jobs share {amount(self.kept_bytes)}{self.share_of}" if self.share_of else ""
 
     @property
     def most_parts(self) -> int:
@@ -69,10 +71,5 @@ def limits_within(memory_bytes: int | None) -> ReadingLimits:
         page_bytes=counted_bytes // PAGE_SHARE,
         large_bytes=counted_bytes // LARGE_SHARE,
         answer_bytes=counted_bytes // ANSWER_SHARE,
-        share_of=f", a share of the {mib(memory_bytes)} of memory that this operator may use",
+        share_of=f", a share of the {amount(memory_bytes)} of memory that this operator may use",
     )
-
-
-def mib(size_bytes: float) -> str:
-    """For a person."""
-    return f"{size_bytes / 2**20:.0f} MiB"

@@ -41,10 +41,10 @@ from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.watched.api import WatchedApi
 from streamjob_operator.kube.watched.relist import RELIST_S, fill, make_stores, relist
 from streamjob_operator.kube.watched.store import Store
-from streamjob_operator.measure.limits import mib
 from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.signals import stop_on_signals
+from streamjob_planners.advice.sentences import amount
 
 LOG = logging.getLogger(__name__)
 LOST_THE_LEASE = 3
@@ -229,8 +229,8 @@ def _shared(memory_bytes: int | None) -> Shared:
     shared = Shared(memory_bytes)
     limits = shared.limits
     LOG.info(
-        f"Agents' pages of all jobs are kept within {mib(limits.kept_bytes)}{limits.share_of}; one that is read may "
-        f"have {mib(limits.page_bytes)}, an answer of a Prometheus {mib(limits.answer_bytes)}."
+        f"Agents' pages of all jobs are kept within {amount(limits.kept_bytes)}{limits.share_of}; one that is read may "
+        f"have {amount(limits.page_bytes)}, an answer of a Prometheus {amount(limits.answer_bytes)}."
     )
     return shared
 
