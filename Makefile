@@ -109,13 +109,16 @@ fleet: kube
 demo-operator: kube
 	$(BIN)/python samples/operator-demo/demo.py
 
-# Two runs side by side: tests on real Spark, API server and Prometheus mostly wait, the others compute, and give way. The
-# demos have the machine to themselves.
+# Two runs side by side: tests on real Spark, and all others, of which those on a real API server or Prometheus come first and
+# those that compute give way. The demos have the machine to themselves. out/tests tells what each case took.
+JUNIT = --junit-xml out/tests/$(1).xml
 test: lint
-	mkdir -p out
-	nice -n 10 $(BIN)/pytest -m "not spark and not kube and not prometheus and $(SHORT)" > out/unit-tests.log 2>&1 & unit=$$!; \
-	  $(BIN)/pytest -m "(spark or kube or prometheus) and not demo and $(SHORT)"; outcome=$$?; \
-	  wait $$unit || outcome=1; cat out/unit-tests.log; \
+	mkdir -p out/tests
+	{ outcome=0; $(BIN)/pytest $(call JUNIT,servers) -m "(kube or prometheus) and not spark and not demo and $(SHORT)" || outcome=1; \
+	  nice -n 10 $(BIN)/pytest $(call JUNIT,unit) -m "not spark and not kube and not prometheus and $(SHORT)" || outcome=1; \
+	  exit $$outcome; } > out/tests/beside.log 2>&1 & beside=$$!; \
+	  $(BIN)/pytest $(call JUNIT,spark) -m "spark and not demo and $(SHORT)"; outcome=$$?; \
+	  wait $$beside || outcome=1; cat out/tests/beside.log; \
 	  $(BIN)/pytest -m demo || outcome=1; exit $$outcome
 
 # Further seeds and worlds of what `make test` tries with one of each, on simulated jobs and on real Spark; LONG=spark or
