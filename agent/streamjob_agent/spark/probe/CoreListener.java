@@ -24,19 +24,21 @@ public final class CoreListener extends SparkListener {
   private final Plans plans;
   private final Meter meter;
   private final Boundaries boundaries;
+  private final Gathering gathering;
   private final LocalityWait wait;
   private final Sessions sessions;
   private final Faults faults;
   final AtomicLong nanos = new AtomicLong();
 
   CoreListener(Fleet fleet, Registry registry, Registrar registrar, Plans plans, Meter meter, Boundaries boundaries,
-      LocalityWait wait, Sessions sessions, Faults faults) {
+      Gathering gathering, LocalityWait wait, Sessions sessions, Faults faults) {
     this.fleet = fleet;
     this.registry = registry;
     this.registrar = registrar;
     this.plans = plans;
     this.meter = meter;
     this.boundaries = boundaries;
+    this.gathering = gathering;
     this.wait = wait;
     this.sessions = sessions;
     this.faults = faults;
@@ -93,6 +95,7 @@ public final class CoreListener extends SparkListener {
       faults.caught("progress", fault);
     }
     boundaries.passed();
+    gathering.batchEnded();
     nanos.addAndGet(System.nanoTime() - from);
   }
 
@@ -141,6 +144,14 @@ public final class CoreListener extends SparkListener {
       faults.caught("task", fault);
     }
     nanos.addAndGet(System.nanoTime() - from);
+    rest(event.stageId(), event.stageAttemptId());
+  }
+
+  private void rest(int id, int attempt) {
+    Stage stage = gathering.idle() ? meter.stage(id, attempt) : null;
+    if (stage != null) {
+      gathering.rest(stage.left(), stage.leftMs(System.currentTimeMillis()));
+    }
   }
 
   public void onExecutorAdded(SparkListenerExecutorAdded event) {

@@ -156,6 +156,7 @@ final class Meter {
     if (stage == null || stage.queryId == null) {
       return;
     }
+    stage.taskEnded();
     if (!task.successful() || metrics == null) {
       add(others, stage.queryId, busyMs);
       return;
@@ -169,6 +170,11 @@ final class Meter {
     if (stage.node != null) {
       stage.node.ran(operator, busyMs, stage.waited(task));
     }
+  }
+
+  /** Null for one that is unknown. */
+  synchronized Stage stage(int id, int attempt) {
+    return (Stage) stages.get(key(id, attempt));
   }
 
   void add(HashMap sums, String key, long value) {

@@ -33,6 +33,7 @@ public final class Probe implements AutoCloseable {
   private Meter meter;
   private Binder binder;
   private Boundaries boundaries;
+  private Gathering gathering;
   private StateSizes sizes;
   private Hook hook;
   private Stopper stopper;
@@ -58,13 +59,15 @@ public final class Probe implements AutoCloseable {
     meter = new Meter(plans);
     binder = new Binder(registry, registrar, running);
     boundaries = new Boundaries();
+    gathering = new Gathering();
     sizes = new StateSizes();
     Gate gate = new Gate();
     hook = new Hook(spark, registry, registrar, plans, wait, faults, gate, running);
     stopper = new Stopper(gate, running);
     listener = new QueryListener(binder, wait, faults);
     sessions = new Sessions(registry, binder, hook, listener, wait, faults, running);
-    core = new CoreListener(fleet, registry, registrar, plans, meter, boundaries, wait, sessions, faults);
+    core = new CoreListener(fleet, registry, registrar, plans, meter, boundaries, gathering, wait, sessions,
+        faults);
   }
 
   /** From now on stores of groups that move are opened ahead, by this class of a jar that executors get. */
@@ -147,6 +150,7 @@ public final class Probe implements AutoCloseable {
     out.append("\nT\tbatches\t").append(hook.batches.get()).append("\nT\tregistered\t").append(registrar.registered.get());
     out.append("\nT\tguarded\t").append(registrar.guarded.get());
     out.append("\nT\tahead\t").append(ahead.asked.get()).append("\nT\tastray\t").append(ahead.astray.get());
+    out.append("\nT\tgathered\t").append(gathering.rests.get());
     out.append("\nT\tsessions\t").append(sessions.count()).append('\n');
     return out.toString();
   }
@@ -157,6 +161,7 @@ public final class Probe implements AutoCloseable {
     if (query == null || !registrar.on) {
       return;
     }
+    gathering.moves();
     String[] rows = lines.split("\n");
     synchronized (query) {
       for (int r = 0; r < rows.length; r++) {

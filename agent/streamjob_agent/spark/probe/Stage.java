@@ -25,6 +25,8 @@ final class Stage {
   Stages.Node node; // null where nobody counts it
   Accumulators accumulators; // of its batch's plan, null until a task has asked
   private final int[] cuts; // the first task of each input, then the number of tasks
+  private final int tasks;
+  private int ended;
 
   Stage(StageInfo info, Properties properties) {
     id = info.stageId();
@@ -40,6 +42,7 @@ final class Stage {
     Object written = Reflect.orNull(info.shuffleDepId());
     shuffle = written == null ? -1 : ((Number) written).intValue();
     cuts = cuts(info);
+    tasks = info.numTasks();
   }
 
   /** Known before its tasks are made: by what Spark calls the RDDs that open stores. */
@@ -64,6 +67,19 @@ final class Stage {
   /** Ms from the stage's submission to the launch of one of its tasks: for want of a slot, or of the right executor. */
   long waited(TaskInfo task) {
     return submittedMs == 0L ? 0L : Math.max(0L, task.launchTime() - submittedMs);
+  }
+
+  void taskEnded() {
+    ended++;
+  }
+
+  int left() {
+    return tasks - ended;
+  }
+
+  /** About how long those that are left will take, if they end as the others did; 0 where Spark does not tell. */
+  long leftMs(long nowMs) {
+    return submittedMs == 0L || ended == 0 ? 0L : (nowMs - submittedMs) * left() / ended;
   }
 
   /** The key group's partition that a task is, -1 where a task is not one partition of that many. */
