@@ -46,7 +46,8 @@ class Annotation(enum.StrEnum):
     """Annotations on a StreamJob by which a person steers it. The operator never changes them."""
 
     APPROVE = APPROVE
-    """The hash of the plan that may be carried out (`status.lastPlan.hash`). Another hash approves nothing."""
+    """The hash of the plan that may be carried out (`status.lastPlan.hash`), or of one that it has replaced of late
+    (`status.approvable`). Another hash approves nothing."""
 
     PAUSE = PAUSE
     """Anything but "false" or nothing: the job is measured, but nothing moves and no executor comes or goes."""
