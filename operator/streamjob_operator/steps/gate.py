@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from streamjob_operator.spec import Denied, Mode
 from streamjob_operator.steps import approve, leave, speeds
 from streamjob_operator.steps.arrivals import prepared, sentence
+from streamjob_operator.steps.batching import unpredicted
 from streamjob_operator.steps.boundary import allowance_s, boundaries_s, in_waves
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.next_start import next_start
@@ -190,6 +191,9 @@ def _worth(case: Case, plan: Plan) -> Worth:
     if case.kept_back is not None and not judged.act:
         judged = Worth(act=False, reason=Reason.MEMORY_TOO_SMALL, message=f"{judged.message} {case.kept_back}")
     judged = dataclasses.replace(judged, message=" ".join([judged.message, *speeds.sentences(case.memory)]))
+    too_large = unpredicted(case.snapshot, case.resized.model.n_nodes)
+    if too_large is not None and case.job.spec.balancing.objective is Objective.BATCH_TIME:
+        return dataclasses.replace(judged, message=f"{judged.message} {too_large}")
     error = case.memory.batches.error_ratio
     if case.memory.batches.trusted or error is None or case.job.spec.balancing.objective is not Objective.BATCH_TIME:
         return judged

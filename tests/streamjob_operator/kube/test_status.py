@@ -144,6 +144,18 @@ def test_how_far_single_batches_were_off_is_told() -> None:
     assert "half were off by 5 percent at most, nine of ten by 9" in console.file.getvalue()
 
 
+def test_batches_that_have_too_many_parts_to_be_predicted_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamjob_operator.steps.batching.MOST_CELLS", 1)  # two executors are too many
+    record = skewed().turn(AUTO)
+    status = status_of(facts(record))
+    assert found(status, Condition.BATCHES_PREDICTED) == "False/BatchesTooLarge"
+    assert found(status, Condition.BALANCED) == "False/LoadDistance"
+    assert status.last_cycle is not None
+    told = "Batches are not predicted: 1 levels of stages on 2 executors are more than 1 together, so the load distance"
+    assert told in (status.last_cycle.message or "")
+    assert told in next(one.message for one in status.conditions if one.type == Condition.BATCHES_PREDICTED)
+
+
 def test_moves_that_were_just_asked_for() -> None:
     status = status_of(facts(skewed().turn(AUTO)))
     assert found(status, Condition.BALANCED) == "False/BatchTime"
