@@ -4,13 +4,15 @@
 
 A PartitionMap for each job of 200 key groups on ten executors; each way writes all of them in turn, again and again,
 and what both processes need while nobody writes is taken off. Ways take turns, and the least of their rounds counts: a
-busy machine only ever adds. `whole` is all of the status, `changed` what a heartbeat changes of it.
+busy machine only ever adds. `whole` is all of the status, `changed` what a heartbeat changes of it; `as agents do it`
+is the agent's own code, with as many connections as there are maps, which it keeps.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import http.client
 import itertools
 import json
@@ -30,6 +32,7 @@ from e2e.cluster.controlplane import ControlPlane
 from e2e.cluster.kubectl import ESTABLISHED, Kubectl
 
 from streamjob_agent.kube.access import Access, from_kubeconfig
+from streamjob_agent.kube.api import HttpMapApi
 from streamjob_agent.map_form import assignment_to_spec, status_to_map
 from streamjob_agent.wire import Assignment
 from streamjob_operator.kube.api.client import KubeApi
@@ -48,7 +51,7 @@ Beat = Callable[["Client", str, dict[str, Any], float], None]
 
 
 class Client:
-    """Requests one after the other, on one connection or on one each, as an agent makes them."""
+    """Requests one after the other, on one connection or on one each."""
 
     def __init__(self, access: Access, *, keep: bool) -> None:
         self._at, self._context, self._keep = urlsplit(access.server), access.context, keep
@@ -105,6 +108,11 @@ def read(client: Client, name: str, _: dict[str, Any], now_s: float) -> None:
     client.ask("GET", f"{FOLDER}/{name}", MERGE, None)
 
 
+def reported(agents: Mapping[str, HttpMapApi], _: Client, name: str, status: dict[str, Any], now_s: float) -> None:
+    """By the agent's own code."""
+    agents[name].write_status({**status, "nowSeconds": now_s})
+
+
 def changed(status: dict[str, Any]) -> dict[str, Any]:
     """What a batch more changes: the queries, in one list."""
     return {"queries": status["queries"], "errorsTotal": 0}
@@ -133,9 +141,11 @@ def measure(plane: ControlPlane, maps: int, rounds: int) -> dict[str, Any]:
     for name, status in statuses.items():
         applied(first, name, status, time.time())
     first.close()
+    agents = {name: HttpMapApi(lambda: access, NAMESPACE, name) for name in statuses}
+    ways = {**WAYS, "as agents do it": (True, functools.partial(reported, agents))}
     idle = _idle(plane)
-    found: dict[str, list[tuple[float, float]]] = {way: [] for way in WAYS}
-    for _, (way, (keep, beat)) in itertools.product(range(rounds), WAYS.items()):
+    found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+    for _, (way, (keep, beat)) in itertools.product(range(rounds), ways.items()):
         client = Client(access, keep=keep)
         begun, begun_s = _cpu_s(plane), time.monotonic()
         for name, status in statuses.items():

@@ -93,10 +93,17 @@ def validate(path: Path) -> None:
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder of results. Default: out/NAME.")
 @click.option("--duration", callback=read_duration, help="Stop after this time, for example 5m.")
 @click.option("--attach", metavar="ADDRESS", callback=read_address, help="Address of a running agent; starts nothing.")
-def run(path: Path, out: Path | None, duration: float | None, attach: str | None) -> None:
+@click.option(
+    "--memory-bytes",
+    envvar="STREAMJOB_MEMORY_BYTES",
+    type=click.IntRange(min=1),
+    help="Memory that this process may use, without the job's own, which bounds what is read and kept of measurements. "
+    "More than 2 GiB (the default) changes nothing.",
+)
+def run(path: Path, out: Path | None, duration: float | None, attach: str | None, memory_bytes: int | None) -> None:
     """Run a job, or attach to one, and keep it balanced and right-sized.
 
-    What is edited in the file of balancing, scaling and executors meanwhile counts at once.
+    What is edited in the file of balancing, scaling, executors and annotations meanwhile counts at once.
     """
     job = read_spec(path)
     # Imported here: `validate` needs neither solvers nor plots.
@@ -108,7 +115,9 @@ def run(path: Path, out: Path | None, duration: float | None, attach: str | None
     if what := lacking():
         raise click.UsageError(f"`streamjob run` draws a report at the end; {what}.")
     try:
-        code = run_session(job, path, out or Path("out") / job.metadata.name, duration, attach)
+        code = run_session(
+            job, path, out or Path("out") / job.metadata.name, duration, attach, memory_bytes=memory_bytes
+        )
     except DriverError as error:
         click.echo(str(error), err=True)
         raise SystemExit(BAD_SPEC) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from e2e.suite.evidence import Sayer
 from e2e.suite.feed import RUSH
-from e2e.suite.job import Job, Status, condition, settled
+from e2e.suite.job import Job, Status, settled
 
 PLAN_S, GROW_S = 120.0, 240.0
 
@@ -17,11 +17,9 @@ def _decided(status: Status, decision: str) -> bool:
     return bool(status.get("lastPlan", {}).get("decision") == decision)
 
 
-def _approved(job: Job, status: Status) -> bool:
-    """Approve the plan that waits, as a person who looks again when it was replaced; whether one was carried out."""
-    if condition(status, "AwaitingApproval").startswith("True"):
-        job.annotate(f"streamjob.dev/approve={status['lastPlan']['hash']}")
-    return _decided(status, "Applied")
+def _carried_out(status: Status, plan_hash: str) -> bool:
+    """Whether that plan is the newest one, and was carried out."""
+    return _decided(status, "Applied") and status["lastPlan"]["hash"] == plan_hash
 
 
 def test_recommend_says_what_it_would_do_and_touches_nothing(job: Job, say: Sayer) -> None:
@@ -43,7 +41,9 @@ def test_approve_waits_for_the_annotation_and_then_acts(job: Job, say: Sayer) ->
     told = "names 000000000000, which is another plan"
     job.until(lambda one: told in one["lastCycle"]["message"], PLAN_S, "the other hash is told")
     assert job.map()["spec"]["generation"] == generation
-    status = job.until(lambda one: _approved(job, one), PLAN_S, "an approved plan was carried out")
+    shown = job.until(lambda one: bool(one.get("approvable")), PLAN_S, "a plan that may be approved")["approvable"][0]
+    job.annotate(f"streamjob.dev/approve={shown['hash']}")  # the rate still rises: another plan may be shown by now
+    status = job.until(lambda one: _carried_out(one, shown["hash"]), PLAN_S, "that plan was carried out")
     assert job.map()["spec"]["generation"] > generation
     say(f"{waiting['lastPlan']['message']} Then: {status['lastPlan']['message']}")
     _modes(job, "Auto")

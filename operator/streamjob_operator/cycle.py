@@ -12,11 +12,12 @@ from streamjob_operator.ports import Ports
 from streamjob_operator.scaling.rule import ScalingRule, Situation
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
+from streamjob_operator.steps.approved import judge
 from streamjob_operator.steps.behind import falls_behind, in_a_hurry, told
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.fail_safe import Blind, fail_safe
-from streamjob_operator.steps.gate import gate, held
+from streamjob_operator.steps.gate import held
 from streamjob_operator.steps.headroom import room_of
 from streamjob_operator.steps.idle import as_known
 from streamjob_operator.steps.kept_back import kept_back
@@ -29,6 +30,7 @@ from streamjob_operator.steps.remember import Happened, remember
 from streamjob_operator.steps.report import report
 from streamjob_operator.steps.resize import keep, resize
 from streamjob_operator.steps.scale import ask, decide, fleet
+from streamjob_operator.steps.shown import policy_of
 from streamjob_operator.steps.singly import batch_times
 from streamjob_operator.steps.solve import Solver, make_solver
 from streamjob_operator.steps.timing import Stopwatch
@@ -158,6 +160,7 @@ def think(
         pinned=job.spec.balancing.pinned_operators,
     )
     behind = falls_behind(seen)
+    policy = policy_of(job)
     job, solver = in_a_hurry(job, solver) if behind else (job, solver)
     plan = timed("solve", solver.solve, seen.model)
     settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
@@ -186,24 +189,26 @@ def think(
         violations=violations,
         kept_back=timed("memory", kept_back, resized.model, resized.plan, solver, job.spec.balancing),
         now_s=now_s,
+        policy=policy,
         changed_at_s=seen.changed_at_s,
     )
-    verdict = timed("gate", gate, case)
+    case, verdict = timed("gate", judge, case)
+    carried = case.resized
     verdict = told(verdict) if behind else verdict
     if plan.choice is not None:
         verdict = dataclasses.replace(verdict, message=f"{verdict.message} {plan.choice}")
     return Thought(
-        model=resized.model,
+        model=carried.model,
         scaling=resized.decision,
         rule=state,
-        outlook=resized.outlook,
-        binds=None if resized.model.batch is None else what_binds(resized.model, resized.model.node_of),
+        outlook=carried.outlook,
+        binds=None if carried.model.batch is None else what_binds(carried.model, carried.model.node_of),
         verdict=verdict,
         changed_at_s=seen.changed_at_s,
         level_changed_at_s=seen.level_changed_at_s,
         lines=None if seen.seconds is None else {str(operator): one for operator, one in seen.seconds.lines.items()},
         room=timed("headroom", room_of, seen),
-        advice=timed("advice", memory_advice, snapshot, resized, job.spec.executors.max),
+        advice=timed("advice", memory_advice, snapshot, carried, job.spec.executors.max),
         chosen=None if plan.choice is None else plan.planner,
     )
 

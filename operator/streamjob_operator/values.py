@@ -59,6 +59,8 @@ class PendingPlan:
     """A plan that waits for a person, kept so that exactly what was approved is what is carried out.
 
     `moves` maps "operator/partition" to the executors (from, to); it is void once a group is no longer on `from`.
+    `policy` tells the spec that it was made under from others; `replaced_at_s` is since when another plan is shown in
+    its place, None while it is the newest one.
     """
 
     plan_hash: str
@@ -67,6 +69,8 @@ class PendingPlan:
     moves: Mapping[str, tuple[str, str]]
     executors_wanted: int
     marked: tuple[str, ...]
+    policy: str = ""
+    replaced_at_s: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +162,8 @@ class Memory:
         marked: executors that are being drained.
         scaling: what the scaling rule remembers; None before its first answer, and while somebody else sets the number.
         approved_plan: the newest plan that was approved and carried out.
+        shown: plans that waited for a person before the one that waits now, newest first; none from before a plan that
+            was carried out.
         predicted_distance: load distance that the newest accepted plan promised, percent points.
         first_seen_s: when this driver was first observed, for the warm-up.
         queries: those of the newest snapshot where they are several, the one that rates were of first.
@@ -197,6 +203,7 @@ class Memory:
     retreat_until_s: float | None = None
     lag: Lag | None = None
     pending: PendingPlan | None = None
+    shown: tuple[PendingPlan, ...] = ()
     moved: tuple[str, ...] | None = ()
     executors: tuple[str, ...] = ()
     fleet_since_s: float | None = None

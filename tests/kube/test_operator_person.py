@@ -42,6 +42,43 @@ def test_exactly_the_approved_plan_is_carried_out(stage: Stage) -> None:
         assert f"{move.key.operator}/{move.key.partition}" in shown
 
 
+def rising(stage: Stage) -> tuple[str, str]:
+    """A job whose load rises from cycle to cycle, with the hashes of the two plans that were shown."""
+    stage.operator()
+    loads = [5.0] * 16
+    stage.job(
+        PaperSpark(loads, executors=2),
+        executors={"min": 2, "max": 6},
+        balancing={"mode": "Approve"},
+        scaling={"mode": "Approve", "rule": "utilization", "stabilization": {"up": "0s"}},
+    )
+    stage.until(lambda one: last_reason(one) == "Balanced")
+    hashes = []
+    for load, executors in ((11.0, 3), (15.0, 4)):
+        loads[:] = [load] * 16
+        status = stage.until(lambda one, wanted=executors: wants(one, wanted))
+        hashes.append(status["approvable"][0]["hash"])
+    return hashes[0], hashes[1]
+
+
+def wants(status: dict[str, Any], executors: int) -> bool:
+    """Whether a plan with that many executors waits."""
+    shown = status.get("approvable") or [{}]
+    return condition(status, "AwaitingApproval").startswith("True/") and shown[0].get("executors") == executors
+
+
+def test_what_was_shown_is_started_though_more_is_wanted_by_then(stage: Stage) -> None:
+    first, second = rising(stage)
+    listed = stage.kubectl.get("streamjob", JOB)["status"]["approvable"]
+    assert [one["hash"] for one in listed] == [second, first]
+    assert ["until" in one for one in listed] == [False, True]
+    assert first in stage.plugin("plan", JOB)
+    assert "3 executors" in stage.plugin("approve", JOB, first)
+    status = stage.until(lambda one: one["executors"]["target"] == 3)
+    assert status["lastAction"]["message"].startswith(f"Approved. 3 executors as plan {first} says; now it would be: 4")
+    stage.until(lambda one: wants(one, 4))
+
+
 def test_a_plan_is_void_once_the_world_has_changed(stage: Stage) -> None:
     stage.operator()
     spark = stage.job(PaperSpark([10.0, 3.0, 3.0] * 8, executors=3), balancing={"mode": "Approve"})

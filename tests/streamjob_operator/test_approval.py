@@ -57,7 +57,7 @@ def test_another_hash_approves_nothing() -> None:
     asked(world)
     record = world.turn(approved("0123456789ab"))
     assert record.verdict.reason is Reason.AWAITING_APPROVAL
-    assert "approve names 0123456789ab, which is another plan." in record.verdict.message
+    assert "approve names 0123456789ab, which is another plan: " in record.verdict.message
     assert world.assignments == []
 
 

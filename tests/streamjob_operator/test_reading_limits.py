@@ -23,7 +23,7 @@ def test_half_a_gibibyte_has_a_quarter_of_the_shares_and_says_so() -> None:
     limits = limits_within(512 * MIB)
     sizes = (limits.kept_bytes, limits.page_bytes, limits.large_bytes, limits.answer_bytes)
     assert sizes == (128 * MIB, 16 * MIB, MIB, 16 * MIB)
-    assert limits.share_of == ", a share of the 512 MiB of memory that this operator may use"
+    assert limits.share_of == ", a share of the 512 MiB of memory that this process may use"
 
 
 @pytest.mark.parametrize("memory_bytes", [1, 100 * MIB, LEAST_MEMORY_BYTES])

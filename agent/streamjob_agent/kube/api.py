@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from streamjob_agent.kube.access import Access
+from streamjob_agent.kube.connection import Connection, Request
 
 API_VERSION, KIND, PLURAL = "streamjob.dev/v1alpha1", "PartitionMap", "partitionmaps"
 FIELD_MANAGER = "streamjob-agent"
@@ -45,7 +45,10 @@ class MapApi(Protocol):
 
 
 class HttpMapApi:
-    """MapApi over HTTPS. `access` is asked once, at the first request, and again until it gives an answer."""
+    """MapApi over HTTPS, by two connections that are kept: one is the watch's, which has it for a minute at a time.
+
+    `access` is asked once, at the first request, and again until it gives an answer.
+    """
 
     def __init__(self, access: Callable[[], Access], namespace: str, name: str) -> None:
         self._find = access
@@ -53,10 +56,11 @@ class HttpMapApi:
         self._folder = f"/apis/{API_VERSION}/namespaces/{urllib.parse.quote(namespace, safe='')}/{PLURAL}"
         self._identity = {"name": name, "namespace": namespace}
         self._path = f"{self._folder}/{urllib.parse.quote(name, safe='')}"
+        self._requests, self._watches = Connection(_REQUEST_S), Connection(_SILENCE_S)
 
     def read(self) -> Mapping[str, Any]:
         """See MapApi."""
-        with self._ask("GET", self._path, _REQUEST_S) as answer:
+        with self._ask(self._requests, "GET", self._path) as answer:
             return _parsed(answer.read(_MOST_BYTES))
 
     def watch(self, resource_version: str) -> Iterator[Event]:
@@ -68,7 +72,7 @@ class HttpMapApi:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": f"{WATCH_S:.0f}",
         }
-        with self._ask("GET", f"{self._folder}?{urllib.parse.urlencode(asked)}", _SILENCE_S) as answer:
+        with self._ask(self._watches, "GET", f"{self._folder}?{urllib.parse.urlencode(asked)}") as answer:
             while line := _line(answer):
                 yield _event(_parsed(line))
 
@@ -76,10 +80,13 @@ class HttpMapApi:
         """See MapApi. Server-side apply: fields that are not given any more are taken away."""
         body = {"apiVersion": API_VERSION, "kind": KIND, "metadata": self._identity, "status": status}
         path = f"{self._path}/status?fieldManager={FIELD_MANAGER}&force=true"
-        with self._ask("PATCH", path, _REQUEST_S, json.dumps(body).encode()) as answer:
+        with self._ask(self._requests, "PATCH", path, json.dumps(body).encode()) as answer:
             return _parsed(answer.read(_MOST_BYTES))
 
-    def _ask(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> http.client.HTTPResponse:
+    @contextlib.contextmanager
+    def _ask(
+        self, connection: Connection, method: str, path: str, body: bytes | None = None
+    ) -> Iterator[http.client.HTTPResponse]:
         access = self._access = self._access or self._find()
         headers = {"Accept": "application/json", "User-Agent": FIELD_MANAGER}
         authorization = access.authorization()
@@ -87,17 +94,14 @@ class HttpMapApi:
             headers["Authorization"] = authorization
         if body is not None:
             headers["Content-Type"] = "application/apply-patch+yaml"
-        request = urllib.request.Request(access.server + path, data=body, headers=headers, method=method)
-        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
-        if access.context is not None:
-            handlers.append(urllib.request.HTTPSHandler(context=access.context))
+        request = Request(method=method, path=path, headers=headers, body=body)
         try:
-            answer: http.client.HTTPResponse = urllib.request.build_opener(*handlers).open(request, timeout=timeout_s)
-        except urllib.error.HTTPError as error:
-            raise _failure(error) from error
+            with connection.ask(access.server, access.context, request) as answer:
+                if not 200 <= answer.status < 300:
+                    raise _failure(answer)
+                yield answer
         except (OSError, http.client.HTTPException) as error:
             raise ApiFailure(None, f"{method} {path}: no answer: {error}") from error
-        return answer
 
 
 def _line(answer: http.client.HTTPResponse) -> bytes:
@@ -125,11 +129,12 @@ def _event(event: Mapping[str, Any]) -> Event:
     return kind, content
 
 
-def _failure(error: urllib.error.HTTPError) -> ApiFailure:
-    text = error.read(10_000).decode("utf-8", errors="replace")
+def _failure(answer: http.client.HTTPResponse) -> ApiFailure:
+    text = answer.read(10_000).decode("utf-8", errors="replace")
     try:
         sentence = str(json.loads(text)["message"])
     except (ValueError, KeyError, TypeError):
-        sentence = text.strip() or str(error.reason)
-    wait = error.headers.get("Retry-After", "") if error.headers else ""
-    return ApiFailure(error.code, f"{error.code}: {sentence[:500]}", float(wait) if wait.isdecimal() else None)
+        sentence = text.strip() or answer.reason
+    wait = answer.headers.get("Retry-After", "")
+    wait_s = float(wait) if wait.isdecimal() else None
+    return ApiFailure(answer.status, f"{answer.status}: {sentence[:500]}", wait_s)

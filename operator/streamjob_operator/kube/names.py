@@ -46,7 +46,8 @@ class Annotation(enum.StrEnum):
     """Annotations on a StreamJob by which a person steers it. The operator never changes them."""
 
     APPROVE = APPROVE
-    """The hash of the plan that may be carried out (`status.lastPlan.hash`). Another hash approves nothing."""
+    """The hash of the plan that may be carried out (`status.lastPlan.hash`), or of one that it has replaced of late
+    (`status.approvable`). Another hash approves nothing."""
 
     PAUSE = PAUSE
     """Anything but "false" or nothing: the job is measured, but nothing moves and no executor comes or goes."""
@@ -121,7 +122,8 @@ class Condition(enum.StrEnum):
     within `balancing.maxLoadDistance`; and the number of executors fits."""
 
     BATCHES_PREDICTED = "BatchesPredicted"
-    """False: predicted batches are too far off the measured ones, so the load distance decides about moves."""
+    """False: predicted batches are too far off the measured ones, or have too many parts to be predicted, so the load
+    distance decides about moves."""
 
     AWAITING_APPROVAL = "AwaitingApproval"
     """True: a plan waits for its hash in the annotation `streamjob.dev/approve`."""
@@ -269,6 +271,10 @@ class KubeReason(enum.StrEnum):
 
     PREDICTIONS_UNTRIED = "PredictionsUntried"
     """No window of batches has been predicted and then measured yet."""
+
+    BATCHES_TOO_LARGE = "BatchesTooLarge"
+    """The query has more levels of stages, times executors, than batches are predicted of. To do: nothing where the
+    load distance will do; else fewer stages one after the other, or fewer and larger executors."""
 
     METRICS_FOUND = "MetricsFound"
     """All series that are needed are there and fresh."""

@@ -13,7 +13,7 @@ LEAST_MEMORY_BYTES = 256 * 2**20
 """Shares are not smaller than with so much, in which an operator with few jobs runs."""
 KEPT_SHARE, PAGE_SHARE, LARGE_SHARE, ANSWER_SHARE = 4, 32, 512, 32
 """Of an answer the worst kind took 13 times its bytes while it was taken apart (4 MiB of small objects, short texts and
-one long text at four bytes a letter, by tracemalloc), one of series five times; two are read at a time."""
+one long text at four bytes a letter, by tracemalloc), one of series five times; one is read at a time."""
 BYTES_OF_PART, BYTES_OF_COMMA = 64, 20
 """Of an answer that is as long as may be: a series has some 250 bytes, three lists and objects and ten commas. The
 smallest object takes 192 bytes in memory, a short text and its place 88."""
@@ -71,5 +71,5 @@ def limits_within(memory_bytes: int | None) -> ReadingLimits:
         page_bytes=counted_bytes // PAGE_SHARE,
         large_bytes=counted_bytes // LARGE_SHARE,
         answer_bytes=counted_bytes // ANSWER_SHARE,
-        share_of=f", a share of the {amount(memory_bytes)} of memory that this operator may use",
+        share_of=f", a share of the {amount(memory_bytes)} of memory that this process may use",
     )

@@ -187,6 +187,11 @@ class Balancing(Part):
     """Window of measurement, and longest time between two cycles (SPL): events wake one sooner. Duration, default 5m,
     range 1s to 1d."""
 
+    approvable_for_s: Duration = Field(default=900.0, alias="approvableFor", ge=0, le=604800)
+    """Where a mode is Approve: how long a plan that was shown may still be approved once another one is shown in its
+    place, as while the load rises; with 0s the newest one alone may. It must still be possible and still be a step
+    towards what is wanted. Duration, default 15m, range 0s to 7d."""
+
     max_load_distance: float = Field(default=10.0, gt=0, le=1000)
     """Load distance that is tolerated before key groups move, where the objective is loadDistance, and that collocation
     may use (maxLD). Percent points, default 10, above 0, up to 1000."""

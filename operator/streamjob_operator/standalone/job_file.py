@@ -8,7 +8,7 @@ from pathlib import Path
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 
 LIVE = ("balancing", "executors", "scaling")
-"""Parts of the spec that can change while the job runs."""
+"""Parts of the spec that can change while the job runs; `metadata.annotations` can, too: they approve and pause."""
 
 
 class JobFile:
@@ -62,7 +62,8 @@ def _written(path: Path) -> tuple[int, int] | None:
 
 
 def _fixed(before: StreamJob, edited: StreamJob) -> list[str]:
-    """What differs and must not."""
+    """What differs and must not: annotations steer, all else of metadata says which job it is."""
     names = [name for name in type(before.spec).model_fields if name not in LIVE]
     found = [f"spec.{name}" for name in names if getattr(before.spec, name) != getattr(edited.spec, name)]
-    return [*(["metadata"] if before.metadata != edited.metadata else []), *found]
+    annotated = before.metadata.model_copy(update={"annotations": edited.metadata.annotations})
+    return [*(["metadata"] if annotated != edited.metadata else []), *found]

@@ -15,6 +15,8 @@ from rich.console import Console
 from streamjob_operator.agent_http.client import AgentClient
 from streamjob_operator.agent_http.metrics import AgentMetrics
 from streamjob_operator.history import HistoryFile
+from streamjob_operator.measure.limits import limits_within
+from streamjob_operator.measure.room import Room
 from streamjob_operator.memory import FileMemory
 from streamjob_operator.offline.snapshot_file import SnapshotFile
 from streamjob_operator.planning_pool import PlanningPool
@@ -33,7 +35,7 @@ MEMORY, SNAPSHOT = "memory.json", "snapshot.json"
 class LookingAfter:
     """What is looked after: the job and the file that says what it is, where its agent is, where results go.
 
-    `rules` gives the scaling rule of a name.
+    `rules` gives the scaling rule of a name, `memory_bytes` is what this process may use, None where nobody has said.
     """
 
     job: StreamJob
@@ -44,14 +46,19 @@ class LookingAfter:
     console: Console
     tell: Callable[[str], None]
     rules: Rules
+    memory_bytes: int | None = None
 
     def run(self, watch: Callable[[], bool], stop: threading.Event, duration_s: float | None) -> None:
         """Until `watch` says that the job is over, `stop` is set, or the time has passed."""
         job, view = self.job, LiveView(self.job, self.console)
         client = AgentClient(self.address, token=os.environ.get("STREAMJOB_AGENT_TOKEN"))
+        limits = limits_within(self.memory_bytes)
+        room = Room(limits.kept_bytes, limits.share_of)
         with contextlib.ExitStack() as stack:
             stack.callback(view.close)
-            metrics = stack.enter_context(AgentMetrics(client, job.spec.balancing.statistics_period_s, together=True))
+            metrics = stack.enter_context(
+                AgentMetrics(client, job.spec.balancing.statistics_period_s, together=True, room=room, limits=limits)
+            )
             planning = stack.enter_context(PlanningPool())
             ports = Ports(
                 metrics=metrics,
@@ -70,6 +77,7 @@ class LookingAfter:
                 tell=self.tell,
                 look=lambda: dataclasses.replace(metrics.seen, spec=file.edits),
                 follow=file.newest,
+                note=lambda: metrics.note,
                 duration_s=duration_s,
                 stop=stop,
             ).run()

@@ -31,7 +31,8 @@ class RealTime:
 class Runner:
     """Runs cycles. `watch` is called several times a second and tells whether the job is over, `look` what is seen.
 
-    `follow` gives the job as a person has edited it since, None where nobody can.
+    `follow` gives the job as a person has edited it since, None where nobody can. `note` is what a person should know
+    of measurements that are there; it is told when it becomes another one.
     """
 
     ports: Ports
@@ -40,12 +41,14 @@ class Runner:
     tell: Callable[[str], None]
     look: Callable[[], Seen] = Seen
     follow: Callable[[], StreamJob | None] = lambda: None
+    note: Callable[[], str | None] = lambda: None
     duration_s: float | None = None
     times: RealTime = dataclasses.field(default_factory=RealTime)
     stop: threading.Event = dataclasses.field(default_factory=threading.Event)
     rng: np.random.Generator = dataclasses.field(default_factory=np.random.default_rng)
     cadence: Cadence = dataclasses.field(default_factory=Cadence)
     failures: int = 0
+    noted: str | None = None
 
     def run(self) -> None:
         """Until the job is over, `duration_s` has passed, or `stop` is set."""
@@ -79,3 +82,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - the job runs on, and the next cycle starts from the saved memory
             self.failures += 1
             self.tell(f"The cycle failed, the job goes on as it is: {type(error).__name__}: {error}")
+        note = self.note()
+        if note is not None and note != self.noted:
+            self.tell(note)
+        self.noted = note

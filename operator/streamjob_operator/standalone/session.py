@@ -31,10 +31,12 @@ def run_session(
     duration_s: float | None,
     attach: str | None,
     rules: Rules = registry.get,
+    memory_bytes: int | None = None,
 ) -> int:
     """Run until the job ends, the time is over or Ctrl-C; the driver's exit code, 0 when it was stopped by us.
 
     `path` is the file that says what the job is, and may be edited meanwhile; `rules` gives scaling rules by name.
+    `memory_bytes` is what this process may use, the driver and its executors left out; None where nobody has said.
 
     Raises DriverError when the job cannot be started.
     """
@@ -66,6 +68,7 @@ def run_session(
             console=console,
             tell=tell,
             rules=rules,
+            memory_bytes=memory_bytes,
         ).run(_watch(supervisor), stop, duration_s)
         return 0 if supervisor is None else supervisor.ended or 0
 

@@ -43,7 +43,7 @@ def shape_of(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> Batch
         return None
     operator = np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)
     level = _levels(snapshot.stages, operator)
-    if (int(level.max()) + 1) * slots.size > MOST_CELLS:
+    if _cells(level, slots.size) > MOST_CELLS:
         return None
     task_s, error_s = tasks_of(snapshot, knowledge)
     return BatchShape(
@@ -56,6 +56,21 @@ def shape_of(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> Batch
         fixed_s=0.0 if knowledge.fixed_s is None else knowledge.fixed_s.mean,
         free_stages=_free_stages(snapshot),
     )
+
+
+def unpredicted(snapshot: Snapshot, executors: int) -> str | None:
+    """That batches are more than is predicted on so many executors, as a sentence; None where they are not."""
+    if snapshot.rates.batches == 0 or not snapshot.group_ids:
+        return None
+    level = _levels(snapshot.stages, np.array([one.operator for one in snapshot.group_ids], dtype=np.int64))
+    if _cells(level, executors) <= MOST_CELLS:
+        return None
+    what = f"{int(level.max()) + 1} levels of stages on {executors} executors"
+    return f"Batches are not predicted: {what} are more than {MOST_CELLS} together, so the load distance decides."
+
+
+def _cells(level: IntArray, executors: int) -> int:
+    return (int(level.max()) + 1) * executors
 
 
 def _speeds(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> FloatArray:

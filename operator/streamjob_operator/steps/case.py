@@ -7,14 +7,15 @@ import dataclasses
 from streamjob_operator.spec import Mode, StreamJob
 from streamjob_operator.steps.idle import waits
 from streamjob_operator.steps.resize import Resized
-from streamjob_operator.values import Memory, Reason, Snapshot
+from streamjob_operator.values import Memory, PendingPlan, Reason, Snapshot
 from streamjob_planners.verify import Violation
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """All that the gate judges. `remove` are marked executors that hold nothing any more, `kept_back` says what memory
-    keeps from moving."""
+    keeps from moving, `policy` tells the spec from others; `approved` is the plan that was shown and is `resized` now.
+    """
 
     job: StreamJob
     snapshot: Snapshot
@@ -23,6 +24,8 @@ class Case:
     remove: tuple[str, ...]
     violations: tuple[Violation, ...]
     now_s: float
+    policy: str = ""
+    approved: PendingPlan | None = None
     kept_back: str | None = None
     changed_at_s: float | None = None
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 from streamjob_operator.spec import Denied, Mode
 from streamjob_operator.steps import approve, leave, speeds
 from streamjob_operator.steps.arrivals import prepared, sentence
+from streamjob_operator.steps.batching import unpredicted
 from streamjob_operator.steps.boundary import allowance_s, boundaries_s, in_waves
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.next_start import next_start
 from streamjob_operator.steps.resize import Resized
+from streamjob_operator.steps.shown import approvable, void
 from streamjob_operator.steps.solve import plan_params
 from streamjob_operator.steps.windows import denying
 from streamjob_operator.steps.worth import Worth, drains_only, fills_only, worth
@@ -51,6 +54,22 @@ def _judge(case: Case) -> Verdict:
     if _needs_approval(case, arrivals):
         return _ask(case, arrivals, judged)
     return _go(case, arrivals, *_why(case, judged, arrivals))
+
+
+def start(case: Case) -> Verdict | None:
+    """The verdict about a plan that a person has approved, of which the case speaks alone; a hold says what it waits
+    for. None where nothing at all may be done, as the gate says."""
+    if _blocked(case) is not None:
+        return None
+    waits, judged = _waits(case), _all_worth(case)
+    if waits is not None and case.approved is not None and case.approved.moves:
+        return _hold(case, waits.reason, waits.message)
+    if not (judged.act or case.resizes):
+        return _hold(case, judged.reason, judged.message)
+    arrivals = _arrivals(case)
+    reason, message = _why(case, judged, arrivals)
+    verdict = _go(case, arrivals, reason, f"Approved. {message}")
+    return dataclasses.replace(verdict, plan=verdict.plan if waits is None else None, pending=case.approved)
 
 
 def _without_moves(case: Case) -> Case:
@@ -108,23 +127,31 @@ def _blocked(case: Case) -> tuple[Reason, str] | None:
 
 def _moves(case: Case) -> tuple[Case, Worth]:
     """The case with its plan as far as that may be carried out, and whether it should be."""
-    plan = case.resized.plan
-    window = denying(case.job.spec.scaling.windows, Denied.MOVE, case.now_s)
-    if window is not None:
-        return case, Worth(act=False, reason=Reason.WINDOW_DENIES, message=f"Window '{window.cron}' forbids moves.")
-    if _must_wait(case):
-        message = f"{case.snapshot.moves_pending} moves of generation {case.snapshot.generation_applied} are pending."
-        return case, Worth(act=False, reason=Reason.MOVES_PENDING, message=message)
-    waiting = _waiting_plan(case)
-    if waiting is not None:
-        case = dataclasses.replace(case, resized=waiting)
-        return case, _all_worth(case)
+    plan, waits = case.resized.plan, _waits(case)
+    if waits is not None:
+        return case, waits
+    for waiting in _waiting_plans(case):
+        again = dataclasses.replace(case, resized=waiting)
+        judged = _all_worth(again)
+        if judged.act or (case.resizes and waiting.plan.moves == ()):
+            return again, judged
     if case.idle is not None:
         return _only_leaving(case, case.idle)
     if case.moves_allowed:
         return _only_filling(case, _all_worth(case))
     plan, judged = _only_finishing(case.resized.model, plan, case)
     return dataclasses.replace(case, resized=dataclasses.replace(case.resized, plan=plan)), judged
+
+
+def _waits(case: Case) -> Worth | None:
+    """Why no moves can be made now, whatever they are worth."""
+    window = denying(case.job.spec.scaling.windows, Denied.MOVE, case.now_s)
+    if window is not None:
+        return Worth(act=False, reason=Reason.WINDOW_DENIES, message=f"Window '{window.cron}' forbids moves.")
+    if not _must_wait(case):
+        return None
+    message = f"{case.snapshot.moves_pending} moves of generation {case.snapshot.generation_applied} are pending."
+    return Worth(act=False, reason=Reason.MOVES_PENDING, message=message)
 
 
 def _only_leaving(case: Case, idle: str) -> tuple[Case, Worth]:
@@ -164,6 +191,9 @@ def _worth(case: Case, plan: Plan) -> Worth:
     if case.kept_back is not None and not judged.act:
         judged = Worth(act=False, reason=Reason.MEMORY_TOO_SMALL, message=f"{judged.message} {case.kept_back}")
     judged = dataclasses.replace(judged, message=" ".join([judged.message, *speeds.sentences(case.memory)]))
+    too_large = unpredicted(case.snapshot, case.resized.model.n_nodes)
+    if too_large is not None and case.job.spec.balancing.objective is Objective.BATCH_TIME:
+        return dataclasses.replace(judged, message=f"{judged.message} {too_large}")
     error = case.memory.batches.error_ratio
     if case.memory.batches.trusted or error is None or case.job.spec.balancing.objective is not Objective.BATCH_TIME:
         return judged
@@ -199,22 +229,24 @@ def _must_wait(case: Case) -> bool:
     return case.memory.filling or not (case.resizes or case.unprepared or urgent)
 
 
-def _waiting_plan(case: Case) -> Resized | None:
-    """The plan that waits for approval, while it is still possible and still wants the same executors."""
-    pending = case.memory.pending
-    if pending is None or not _same_ends(pending, case):
-        return None
-    found, params = approve.revive(pending, case.resized), plan_params(case.job)
-    if found is None or verify(found.model, found.plan, params):
-        return None
-    coming = found.coming
-    return None if coming is not None and verify(coming.model, coming.plan, params) else found
+def _waiting_plans(case: Case) -> Iterator[Resized]:
+    """Plans that were shown, while they are still possible and still want the same executors; newest first."""
+    params = plan_params(case.job)
+    for pending in _shown(case):
+        found = approve.revive(pending, case.resized)
+        if found is None or verify(found.model, found.plan, params):
+            continue
+        coming = found.coming
+        if coming is None or not verify(coming.model, coming.plan, params):
+            yield found
 
 
-def _same_ends(pending: PendingPlan, case: Case) -> bool:
-    same_driver = pending.application_id == case.snapshot.application_id
-    same_executors = (pending.executors_wanted, set(pending.marked)) == (case.resized.wanted, set(case.marks))
-    return same_driver and same_executors
+def _shown(case: Case) -> Iterator[PendingPlan]:
+    """Plans that were shown and may still be approved, which want what is wanted now."""
+    for pending in approvable(case.memory, case.job, case.now_s):
+        same = (pending.executors_wanted, set(pending.marked)) == (case.resized.wanted, set(case.marks))
+        if same and void(pending, case) is None:
+            yield pending
 
 
 def _needs_approval(case: Case, arrivals: Arrivals | None) -> bool:
@@ -226,16 +258,11 @@ def _needs_approval(case: Case, arrivals: Arrivals | None) -> bool:
 
 
 def _ask(case: Case, arrivals: Arrivals | None, judged: Worth) -> Verdict:
-    pending, waiting = (
-        approve.pend(case.snapshot, case.memory, dataclasses.replace(case.resized, marked=case.marks), arrivals),
-        case.memory.pending,
-    )
-    if waiting is not None and _same_ends(waiting, case) and waiting.moves == pending.moves:
-        pending = waiting
+    made = approve.pend(case.snapshot, case.memory, dataclasses.replace(case.resized, marked=case.marks), arrivals)
+    known = next((one for one in _shown(case) if one.moves == made.moves), made)
+    pending = dataclasses.replace(known, policy=case.policy, replaced_at_s=None)
     reason, message = _why(case, judged, arrivals)
-    if case.job.approved_plan == pending.plan_hash:
-        return dataclasses.replace(_go(case, arrivals, reason, f"Approved. {message}"), pending=pending)
-    told = f"Plan {pending.plan_hash} waits for approval: {message}{_other_approval(case)}"
+    told = f"Plan {pending.plan_hash} waits for approval: {message}"
     if _grows_anyway(case):
         asked = _go(_without_moves(case), None, reason, told)
         return dataclasses.replace(asked, plan=None, pending=pending, awaits=True)
@@ -246,14 +273,6 @@ def _grows_anyway(case: Case) -> bool:
     """Whether executors are asked for now, though the moves to them wait for approval."""
     free = case.job.spec.scaling.mode is Mode.AUTO or case.resized.decision.told
     return free and case.resizes and case.resized.decision.reason is Reason.SCALE_OUT
-
-
-def _other_approval(case: Case) -> str:
-    """Somebody who approved a plan that was replaced in the meantime, or mistyped its hash, must hear of it."""
-    approved = case.job.approved_plan
-    if approved is None or approved == case.memory.approved_plan:
-        return ""
-    return f" The annotation streamjob.dev/approve names {approved}, which is another plan."
 
 
 def _go(case: Case, arrivals: Arrivals | None, reason: Reason, message: str) -> Verdict:

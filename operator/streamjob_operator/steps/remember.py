@@ -7,6 +7,7 @@ import dataclasses
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.estimate import lag_growth_rps
 from streamjob_operator.steps.learn import MOST_MOVED
+from streamjob_operator.steps.shown import replaced
 from streamjob_operator.values import (
     Known,
     Lag,
@@ -43,7 +44,8 @@ def remember(memory: Memory, happened: Happened, job: StreamJob, now_s: float) -
         memory = dataclasses.replace(memory, known=_known(happened.scaling, happened.snapshot))
     if happened.scaling is not None:
         memory = _scaling(memory, happened.scaling, happened.rule, job, now_s)
-    memory = dataclasses.replace(memory, pending=_pending(memory, happened))
+    pending = _pending(memory, happened)
+    memory = dataclasses.replace(memory, pending=pending, shown=replaced(memory, pending, now_s))
     if happened.receipt is not None and happened.receipt.accepted:
         moved = memory.moved if happened.verdict.plan is None else _moved(happened)
         memory = _accepted(memory, happened.verdict, happened.receipt, now_s)
@@ -115,6 +117,7 @@ def _accepted(memory: Memory, verdict: Verdict, receipt: Receipt, now_s: float) 
         filling=memory.filling and verdict.plan is None,
         approved_plan=memory.approved_plan if verdict.pending is None or verdict.awaits else verdict.pending.plan_hash,
         pending=verdict.pending if verdict.awaits else None,
+        shown=memory.shown if verdict.awaits else (),
     )
 
 

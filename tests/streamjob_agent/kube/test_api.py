@@ -14,6 +14,7 @@ import pytest
 
 from streamjob_agent.kube.access import Access, find_access, in_cluster
 from streamjob_agent.kube.api import GONE, ApiFailure, HttpMapApi
+from streamjob_agent.kube.connection import LONGEST_S, Connection, Request
 
 
 class Server(ThreadingHTTPServer):
@@ -27,11 +28,18 @@ class Server(ThreadingHTTPServer):
         self.headers: dict[str, str] = {}
         self.chunks: list[bytes] = [b"{}"]
         self.whole = True
+        self.keeps = True
+        self.connections = 0
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Each connection comes here once."""
+        self.connections += 1
+        super().process_request(request, client_address)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -56,7 +64,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
         if server.whole:
             self.wfile.write(b"0\r\n\r\n")
-        self.close_connection = True
+        self.close_connection = not (server.keeps and server.whole)  # without a word: the client learns it later
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -184,3 +192,74 @@ def test_outside_a_cluster_it_says_what_is_missing(tmp_path: pathlib.Path) -> No
         find_access({}, tmp_path)
     with pytest.raises(OSError):  # no certificate there
         in_cluster({"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}, tmp_path)
+
+
+def test_requests_share_a_connection_and_watches_have_one_of_their_own(server: Server, api: HttpMapApi) -> None:
+    for _ in range(3):
+        api.read()
+        api.write_status({"reason": "Ok"})
+    assert server.connections == 1
+    for _ in range(3):
+        assert list(api.watch("1")) == [("None", {})]
+    assert (len(server.asked), server.connections) == (9, 2)
+
+
+def test_a_refusal_that_was_read_to_its_end_keeps_the_connection(server: Server, api: HttpMapApi) -> None:
+    server.status = 404
+    for _ in range(2):
+        with pytest.raises(ApiFailure):
+            api.read()
+    server.status = 200
+    assert api.read() == {}
+    assert server.connections == 1
+
+
+def test_a_connection_that_the_server_has_closed_meanwhile_is_made_anew(server: Server, api: HttpMapApi) -> None:
+    server.keeps = False
+    for _ in range(3):
+        assert api.read() == {}
+        api.write_status({"reason": "Ok"})
+    assert (len(server.asked), server.connections) == (6, 6)
+
+
+def test_an_answer_that_was_cut_is_a_failure_and_the_next_request_has_another_connection(
+    server: Server, api: HttpMapApi
+) -> None:
+    server.whole = False
+    with pytest.raises(ApiFailure, match="no answer"):
+        api.read()
+    server.whole = True
+    assert api.read() == {}
+    assert server.connections == 2
+
+
+def test_a_watch_that_is_left_in_the_middle_holds_up_no_other(server: Server, api: HttpMapApi) -> None:
+    server.chunks = [b'{"type": "ADDED", "object": {}}\n' * 2]
+    left = api.watch("1")
+    assert next(iter(left)) == ("ADDED", {})
+    with pytest.raises(ApiFailure):  # the connection is in the middle of an answer
+        list(api.watch("1"))
+    assert len(list(api.watch("1"))) == 2
+
+
+def test_a_connection_is_kept_for_minutes_and_no_longer(server: Server) -> None:
+    now, connection = [100.0], Connection(5.0, lambda: now[0])
+
+    def asked() -> int:
+        with connection.ask(server.url, None, Request(method="GET", path="/", headers={})) as answer:
+            assert answer.read() == b"{}"
+        return server.connections
+
+    assert (asked(), asked()) == (1, 1)
+    now[0] += LONGEST_S - 1.0
+    assert asked() == 1
+    now[0] += 1.0
+    assert (asked(), asked()) == (2, 2)
+
+
+def test_the_server_s_own_path_comes_first(server: Server) -> None:
+    access = Access(server=f"{server.url}/clusters/c1", context=None, authorization=lambda: None)
+    api = HttpMapApi(lambda: access, "streams", "orders")
+    for _ in range(2):
+        api.read()
+    assert [one[1] for one in server.asked] == [f"/clusters/c1{PATH}/orders"] * 2

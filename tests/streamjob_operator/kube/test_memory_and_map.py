@@ -239,7 +239,8 @@ def test_a_users_edit_in_between_does_not_lose_the_status() -> None:
     read = stored(api)
     api.before["apply"] = once(lambda: stored(api))
     write_status(api, read, Status(memory="new"))  # type: ignore[arg-type]
-    assert api.objects[("streamjobs", "n", "j")]["status"] == {"memory": "new", "history": [], "conditions": []}
+    nothing = {"approvable": [], "history": [], "conditions": []}
+    assert api.objects[("streamjobs", "n", "j")]["status"] == {"memory": "new", **nothing}
 
 
 def test_another_operators_memory_is_never_overwritten() -> None:

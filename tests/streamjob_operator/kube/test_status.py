@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 from agent_reports import agent
@@ -15,8 +17,9 @@ from worlds import World, even, job, warm
 
 from streamjob_operator.kube.api.kinds import STREAM_JOBS
 from streamjob_operator.kube.api.times import rfc3339, rfc3339_micro, seconds
+from streamjob_operator.kube.kubectl.cli import called
 from streamjob_operator.kube.kubectl.views import explain_view
-from streamjob_operator.kube.models.status import MOST_HISTORY, Decision, Handled, SinglesStatus, Status
+from streamjob_operator.kube.models.status import MOST_HISTORY, ApprovablePlan, Decision, Handled, SinglesStatus, Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import MapView
 from streamjob_operator.kube.report.compose import compose, read_status, to_document
@@ -29,7 +32,7 @@ from streamjob_operator.kube.report.tellings import tellings
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.series import BatchTimes
 from streamjob_operator.spec import StreamJob
-from streamjob_operator.values import CycleRecord, Memory, Reason
+from streamjob_operator.values import CycleRecord, Memory, PendingPlan, Reason
 
 RUNNING = DriverFacts(phase=Phase.RUNNING, reason=KubeReason.DRIVER_RUNNING, message="It runs.")
 AUTO = job()
@@ -139,6 +142,18 @@ def test_how_far_single_batches_were_off_is_told() -> None:
     console = Console(width=200, file=io.StringIO())
     console.print(explain_view("small", status))
     assert "half were off by 5 percent at most, nine of ten by 9" in console.file.getvalue()
+
+
+def test_batches_that_have_too_many_parts_to_be_predicted_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamjob_operator.steps.batching.MOST_CELLS", 1)  # two executors are too many
+    record = skewed().turn(AUTO)
+    status = status_of(facts(record))
+    assert found(status, Condition.BATCHES_PREDICTED) == "False/BatchesTooLarge"
+    assert found(status, Condition.BALANCED) == "False/LoadDistance"
+    assert status.last_cycle is not None
+    told = "Batches are not predicted: 1 levels of stages on 2 executors are more than 1 together, so the load distance"
+    assert told in (status.last_cycle.message or "")
+    assert told in next(one.message for one in status.conditions if one.type == Condition.BATCHES_PREDICTED)
 
 
 def test_moves_that_were_just_asked_for() -> None:
@@ -514,3 +529,49 @@ def test_a_batch_is_shown_beside_what_is_wanted(
     measured_s: float | None, objective_s: float | None, shown: str | None
 ) -> None:
     assert batch_summary(measured_s, objective_s) == shown
+
+
+def test_plans_that_may_be_approved_are_listed_with_the_time_that_is_left() -> None:
+    record = skewed().turn(AUTO)
+    assert record.memory is not None
+    newest = PendingPlan(
+        plan_hash="new",
+        made_at_s=20.0,
+        application_id="app-1",
+        moves={"0/1": ("0", "1")},
+        executors_wanted=4,
+        marked=(),
+    )
+    before = dataclasses.replace(newest, plan_hash="old", executors_wanted=3, replaced_at_s=record.at_s - 60.0)
+    long_ago = dataclasses.replace(before, plan_hash="older", replaced_at_s=record.at_s - 900.0)
+    memory = dataclasses.replace(record.memory, pending=newest, shown=(before, long_ago))
+    status = status_of(facts(dataclasses.replace(record, memory=memory)))
+    told = [(one.hash, one.executors, one.moves, one.until) for one in status.approvable]
+    assert told == [("new", 4, 1, None), ("old", 3, 1, rfc3339(record.at_s + 840.0))]
+
+
+def plan(name: str, until: str | None = None) -> ApprovablePlan:
+    return ApprovablePlan(hash=name, computed_at=rfc3339(1.0), executors=3, moves=2, until=until)
+
+
+NEWEST, EARLIER, LATE = plan("new"), plan("old", rfc3339(50.0)), plan("old", rfc3339(30.0))
+
+
+@pytest.mark.parametrize(("meant", "found"), [(None, "new"), ("new", "new"), ("old", "old")])
+def test_the_plugin_approves_the_newest_plan_or_the_one_that_is_named(meant: str | None, found: str) -> None:
+    assert called((NEWEST, EARLIER), "small", meant, 40.0).hash == found
+
+
+@pytest.mark.parametrize(
+    ("plans", "meant", "said"),
+    [
+        ((NEWEST, LATE), "old", "Plan old cannot be approved; what can be: new."),
+        ((NEWEST,), "typo", "Plan typo cannot be approved; what can be: new."),
+        ((EARLIER,), None, "No plan waits now; what can be: old."),
+        ((LATE,), None, "No plan of small waits for approval."),
+        ((), "typo", "No plan of small waits for approval."),
+    ],
+)
+def test_the_plugin_says_what_may_be_approved(plans: tuple[ApprovablePlan, ...], meant: str | None, said: str) -> None:
+    with pytest.raises(click.ClickException, match=re.escape(said)):
+        called(plans, "small", meant, 40.0)

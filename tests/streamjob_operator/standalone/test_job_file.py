@@ -57,6 +57,13 @@ def test_an_edited_policy_counts_from_then_on_and_is_told_once(edited: Edited) -
     assert "it counts from now on" in edited.said[0]
 
 
+def test_an_annotation_approves_and_pauses_while_the_job_runs(edited: Edited) -> None:
+    edited.write(TEXT.replace("{name: edited}", "{name: edited, annotations: {streamjob.dev/approve: 0123456789ab}}"))
+    assert edited.file.newest().approved_plan == "0123456789ab"
+    edited.write(TEXT.replace("{name: edited}", "{name: edited, annotations: {streamjob.dev/pause: 'true'}}"))
+    assert (edited.file.newest().paused, edited.file.newest().approved_plan) == (True, None)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [

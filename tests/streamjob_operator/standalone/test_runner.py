@@ -52,6 +52,12 @@ def test_one_cycle_each_statistics_period_until_the_time_is_over() -> None:
     assert heard.at_s == pytest.approx([0, 10, 20, 30, 40, 50], abs=0.5)
 
 
+def test_what_a_person_should_know_of_measurements_is_told_once_each_time_that_it_is_so() -> None:
+    said, notes = list[str](), ["few", "few", None, "few", "fewer", None]
+    runner(even(2, 2, 20.0), Heard(), tell=said.append, note=lambda: notes.pop(0)).run()
+    assert (said, notes) == (["few", "few", "fewer"], [])
+
+
 def test_what_happens_wakes_a_cycle_which_tells_it_and_the_period_begins_anew() -> None:
     heard, clock = Heard(), Clock()
     both = (executor("0"), executor("1"))

@@ -69,6 +69,21 @@ def test_an_attached_job_is_watched_balanced_and_reported(tmp_path: Path) -> Non
     assert (out / "report.html").exists()
 
 
+def test_the_memory_that_it_may_use_bounds_what_it_reads(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(JOB)
+    agent, out = FakeAgent(), tmp_path / "out"
+    agent.spoiled = ("streamjob_agent_info", "# " + 2**23 * "x" + "\nstreamjob_agent_info")
+    told = "has more than 8 MiB, a share of the 256 MiB of memory that this process may use"
+    with Server(agent) as address:
+        arguments = ["run", str(tmp_path / "job.yaml"), "--attach", address, "--out", str(out), "--duration", "3s"]
+        bounded = CliRunner().invoke(main, [*arguments, "--memory-bytes", str(256 * 2**20)])
+        assert bounded.exit_code == 0, bounded.output
+        assert told in (out / "history.jsonl").read_text()
+        (out / "history.jsonl").unlink()
+        CliRunner().invoke(main, arguments)
+        assert "has more than" not in (out / "history.jsonl").read_text()
+
+
 STARTED = """
 apiVersion: streamjob.dev/v1alpha1
 kind: StreamJob

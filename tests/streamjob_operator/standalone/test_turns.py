@@ -11,7 +11,7 @@ from fake_agent import FakeAgent, Server
 
 from streamjob_operator.agent_http.client import AgentClient, fixed_address
 from streamjob_operator.agent_http.metrics import AgentMetrics
-from streamjob_operator.agent_http.turns import Turns
+from streamjob_operator.agent_http.turns import HALF_LIFE_S, Turns
 from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.ports import Unavailable
 
@@ -44,46 +44,92 @@ def waits(turns: Turns, count: int) -> None:
         assert turns._changed.wait_for(lambda: len(turns._waiting) == count, LIMIT_S)
 
 
-def test_a_namespace_reads_one_at_a_time_and_another_beside_it() -> None:
-    turns = Turns(LIMIT_S)
-    first, second = Reader(turns, "a"), Reader(turns, "a")
-    other = Reader(turns, "b")
-    assert other.has.wait(LIMIT_S)
-    assert first.has.wait(LIMIT_S) or second.has.wait(LIMIT_S)
-    assert not (first.has.is_set() and second.has.is_set())
-    for one in (first, second) if first.has.is_set() else (second, first):
-        one.end()
-    other.end()
+def any_has(readers: list[Reader]) -> bool:
+    """Once one of them has its turn, within the limit."""
+    return any(one.has.wait(0.05) for _ in range(int(LIMIT_S)) for one in readers)
 
 
-def test_whose_namespace_has_waited_longest_is_next_however_many_of_another_came_before() -> None:
+def test_one_reads_at_a_time_whatever_its_namespace() -> None:
     turns = Turns(LIMIT_S)
-    now = [Reader(turns, "a"), Reader(turns, "b")]
-    for one in now:
-        assert one.has.wait(LIMIT_S)
-    many = [Reader(turns, "a") for _ in range(5)]
-    waits(turns, 5)
-    other = Reader(turns, "c")
-    waits(turns, 6)
-    now[0].end()
-    assert other.has.wait(LIMIT_S)
-    assert not any(one.has.is_set() for one in many)
-    now[1].end()
-    other.end()
-    while many:
-        has_it = next((one for one in many if one.has.wait(0.01)), None)
-        if has_it is not None:
-            has_it.end()
-            many.remove(has_it)
+    readers = [Reader(turns, "a"), Reader(turns, "a"), Reader(turns, "b")]
+    waits(turns, 2)
+    assert any_has(readers)
+    while readers:
+        has_it = [one for one in readers if one.has.is_set()]
+        assert len(has_it) == 1
+        has_it[0].end()
+        readers.remove(has_it[0])
+        if readers:
+            waits(turns, len(readers) - 1)
+            assert any_has(readers)
+
+
+class Clock:
+    """Time passes when the test says so."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def had(turns: Turns, clock: Clock, namespace: str, seconds: float) -> None:
+    """It has had a turn that long."""
+    with turns.turn(namespace):
+        clock.now_s += seconds
+
+
+def order(turns: Turns, *namespaces: str) -> list[str]:
+    """In which order those namespaces are served that wait while another one reads; they begin to wait one by one."""
+    now, readers = Reader(turns, "first"), list[tuple[str, Reader]]()
+    assert now.has.wait(LIMIT_S)
+    for at, one in enumerate(namespaces):
+        readers.append((one, Reader(turns, one)))
+        waits(turns, at + 1)
+    served = list[str]()
+    now.end()
+    while readers:
+        waits(turns, len(readers) - 1)
+        assert any_has([one for _, one in readers])
+        of, has_it = next((of, one) for of, one in readers if one.has.is_set())
+        has_it.end()
+        readers.remove((of, has_it))
+        served.append(of)
+    return served
+
+
+def test_who_drips_costs_others_one_turn_and_not_every_second_one() -> None:
+    clock = Clock()
+    turns = Turns(LIMIT_S, clock)
+    had(turns, clock, "drips", 30.0)
+    had(turns, clock, "b", 1.0)  # by the order of their last turns it would be the turn of "drips"
+    assert order(turns, "drips", "b", "b", "b") == ["b", "b", "b", "drips"]
+
+
+def test_whoever_has_waited_longest_is_next_of_namespaces_alike_and_within_one() -> None:
+    turns = Turns(LIMIT_S, Clock())
+    assert order(turns, "b", "a", "c") == ["b", "a", "c"]
+
+
+def test_what_was_long_ago_counts_less_and_is_forgotten() -> None:
+    clock = Clock()
+    turns = Turns(LIMIT_S, clock)
+    had(turns, clock, "a", 30.0)
+    clock.now_s += 3 * HALF_LIFE_S
+    had(turns, clock, "b", 5.0)
+    assert order(turns, "b", "a") == ["a", "b"], "30 s half an hour ago are less than 5 s now"
+    clock.now_s += 20 * HALF_LIFE_S
+    had(turns, clock, "c", 5.0)
+    assert set(turns._had) == {"c"}
 
 
 def test_a_turn_that_does_not_come_is_told() -> None:
     turns = Turns(0.0)
     with turns.turn("a"):
-        with pytest.raises(Unavailable, match="within 0 s its turn did not come"), turns.turn("a"):
-            pass
-        with turns.turn("b"):
-            pass
+        for namespace in ("a", "b"):
+            with pytest.raises(Unavailable, match="within 0 s its turn did not come"), turns.turn(namespace):
+                pass
     with turns.turn("a"):
         pass
 

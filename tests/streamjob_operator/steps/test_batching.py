@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from worlds import BATCHES, FIXED_S, World, even
 
-from streamjob_operator.steps.batching import MOST_CELLS, learn_batches, shape_of
+from streamjob_operator.steps.batching import MOST_CELLS, learn_batches, shape_of, unpredicted
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.values import Memory, Snapshot, StageView
 from streamjob_planners.batch.knowledge import TRUSTED_ERROR, Knowledge
@@ -73,6 +73,13 @@ def test_more_levels_and_executors_than_any_job_has_are_not_predicted() -> None:
     most = MOST_CELLS // 3
     assert shape_of(seen, np.ones(most, dtype=np.int64), Knowledge()) is not None
     assert shape_of(seen, np.ones(most + 1, dtype=np.int64), Knowledge()) is None
+    assert unpredicted(seen, most) is None
+    assert unpredicted(seen, most + 1) == (
+        f"Batches are not predicted: 3 levels of stages on {most + 1} executors are more than {MOST_CELLS} together, "
+        "so the load distance decides."
+    )
+    assert unpredicted(dataclasses.replace(seen, group_ids=()), most + 1) is None
+    assert unpredicted(dataclasses.replace(seen, rates=dataclasses.replace(seen.rates, batches=0)), most + 1) is None
 
 
 def test_an_operators_spread_is_shared_out_by_load() -> None:

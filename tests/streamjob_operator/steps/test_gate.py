@@ -10,6 +10,7 @@ from small_models import flags, moved, placed, timed
 from worlds import even, job
 
 from streamjob_operator.spec import StreamJob
+from streamjob_operator.steps.approved import judge
 from streamjob_operator.steps.arrivals import Coming
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.gate import gate
@@ -388,17 +389,18 @@ def test_moves_wait_for_a_person_and_are_made_once_approved() -> None:
     assert told(verdict) == (False, Reason.AWAITING_APPROVAL, message)
     assert verdict.pending is not None
     assert (groups_moved(verdict), verdict.awaits, verdict.pending.moves) == ([2], False, {"0/2": ("0", "1")})
-    done = gate(approved(asking, ASK))
+    memory = remembered(pending=verdict.pending)
+    _, done = judge(dataclasses.replace(approved(asking, ASK), memory=memory))
     assert told(done) == (True, Reason.LOAD_DISTANCE, f"Approved. {BETTER}")
     assert (groups_moved(done), done.pending) == ([2], verdict.pending)
 
 
 def test_another_approval_is_told_unless_it_is_the_one_that_was_carried_out() -> None:
     asking = approved(case(of=job(ASK)), ASK, name="0123456789ab")
-    told_of = " The annotation streamjob.dev/approve names 0123456789ab, which is another plan."
-    assert gate(asking).message.endswith(f"{BETTER}{told_of}")
+    told_of = " The annotation streamjob.dev/approve names 0123456789ab, which is another plan: none that waits, nor "
+    assert judge(asking)[1].message.endswith(f"{BETTER}{told_of}was replaced less than 15m ago.")
     done = dataclasses.replace(asking, memory=remembered(approved_plan="0123456789ab"))
-    assert gate(done).message.endswith(BETTER)
+    assert judge(done)[1].message.endswith(BETTER)
 
 
 def test_drains_ask_nobody_and_other_moves_do() -> None:

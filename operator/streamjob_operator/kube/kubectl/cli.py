@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -17,10 +17,10 @@ from streamjob_operator.kube.api.client import KubeApi, Object
 from streamjob_operator.kube.api.kinds import STREAM_JOBS
 from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.api.retry import Retry
-from streamjob_operator.kube.api.times import rfc3339
+from streamjob_operator.kube.api.times import rfc3339, seconds
 from streamjob_operator.kube.kubectl.savings_view import saved, savings_view
 from streamjob_operator.kube.kubectl.views import history_view, plan_view, top_view
-from streamjob_operator.kube.models.status import Status
+from streamjob_operator.kube.models.status import ApprovablePlan, Status
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.partition_map.memory import read_memory
 from streamjob_operator.kube.report.compose import read_status
@@ -84,7 +84,7 @@ def main() -> None:
 @click.argument("name")
 @on_cluster
 def plan(session: Session, name: str) -> None:
-    """Show the newest plan, its moves while it waits for approval, and what came of it."""
+    """Show the newest plan, its moves while it waits for approval, what came of it, and what else may be approved."""
     status = read_status(session.read(name))
     console().print(plan_view(name, status, pending_of(status)))
 
@@ -94,14 +94,11 @@ def plan(session: Session, name: str) -> None:
 @click.argument("plan_hash", metavar="[HASH]", required=False)
 @on_cluster
 def approve(session: Session, name: str, plan_hash: str | None) -> None:
-    """Approve the plan that waits, with HASH only if it is that one. Exactly it is carried out, or nothing."""
-    pending = pending_of(read_status(session.read(name)))
-    if pending is None:
-        raise click.ClickException(f"No plan of {name} waits for approval.")
-    if plan_hash is not None and plan_hash != pending.plan_hash:
-        raise click.ClickException(f"Plan {plan_hash} does not wait any more; {pending.plan_hash} does.")
-    session.annotate(name, Annotation.APPROVE, pending.plan_hash)
-    click.echo(f"Plan {pending.plan_hash} of {name} is approved: {len(pending.moves)} moves.")
+    """Approve the plan that waits, or the one with HASH that was shown of late. Exactly it is carried out, or nothing;
+    the job's lastCycle then says why."""
+    found = called(read_status(session.read(name)).approvable, name, plan_hash, time.time())
+    session.annotate(name, Annotation.APPROVE, found.hash)
+    click.echo(f"Plan {found.hash} of {name} is approved: {found.executors} executors, {found.moves} moves.")
 
 
 @main.command()
@@ -182,6 +179,23 @@ def savings(session: Session, all_namespaces: bool, month: str | None, price: fl
     if not counted:
         raise click.ClickException("No executor-hours were counted of that time.")
     console().print(savings_view(counted, price))
+
+
+def called(plans: Sequence[ApprovablePlan], name: str, plan_hash: str | None, now_s: float) -> ApprovablePlan:
+    """The plan that is meant: the one with that hash, without one the newest. Raises ClickException with what may be
+    approved."""
+    open_now = [one for one in plans if one.until is None or seconds(one.until) > now_s]
+    newest = next((one for one in open_now if one.until is None), None)
+    if plan_hash is None and newest is not None:
+        return newest
+    found = next((one for one in open_now if one.hash == plan_hash), None)
+    if found is not None:
+        return found
+    if not open_now:
+        raise click.ClickException(f"No plan of {name} waits for approval.")
+    told = ", ".join(one.hash for one in open_now)
+    what = f"Plan {plan_hash} cannot be approved" if plan_hash is not None else "No plan waits now"
+    raise click.ClickException(f"{what}; what can be: {told}.")
 
 
 def pending_of(status: Status) -> PendingPlan | None:

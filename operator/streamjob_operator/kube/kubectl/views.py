@@ -12,7 +12,7 @@ from rich.text import Text
 
 from streamjob_operator.kube.api.times import seconds
 from streamjob_operator.kube.kubectl.meanings import meaning_of
-from streamjob_operator.kube.models.status import Condition, Decision, Figures, PlanStatus, Status
+from streamjob_operator.kube.models.status import ApprovablePlan, Condition, Decision, Figures, PlanStatus, Status
 from streamjob_operator.kube.names import Condition as Kind
 from streamjob_operator.singles import SingleBatches
 from streamjob_operator.spec.quantities import format_duration
@@ -33,6 +33,7 @@ def plan_view(name: str, status: Status, pending: PendingPlan | None) -> Rendera
     if pending is not None:
         parts.append(_moves_table(pending))
         parts.append(Text(f"kubectl streamjob approve {name} {pending.plan_hash}", style="bold"))
+    parts.extend(Text(_earlier(name, one)) for one in status.approvable if one.until is not None)
     return Group(*parts)
 
 
@@ -51,6 +52,12 @@ def _plan_table(plan: PlanStatus) -> Table:
     table.caption = f"{plan.message} {plan.moves} moves, by {plan.planner}, {plan.computed_at}."
     table.caption_justify = "left"
     return table
+
+
+def _earlier(name: str, plan: ApprovablePlan) -> str:
+    """A plan that was shown before the newest one, and how long it may still be approved."""
+    what = f"Of {plan.computed_at}, until {plan.until}: {plan.executors} executors, {plan.moves} moves."
+    return f"{what} kubectl streamjob approve {name} {plan.hash}"
 
 
 def _figure(figures: Figures | None, name: str) -> str:

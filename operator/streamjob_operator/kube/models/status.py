@@ -13,6 +13,8 @@ from streamjob_operator.kube.models.scaling import ScalingStatus
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.spec.base import Part
 
+MOST_APPROVABLE = 5
+"""Plans that may be approved at the same time: the newest one, and those that it replaced."""
 MOST_HISTORY = 20
 """Decisions kept in `status.history`; the events of the job and the operator's log have more."""
 
@@ -233,6 +235,25 @@ class PlanStatus(Part):
     """What was measured once it had been carried out."""
 
 
+class ApprovablePlan(Part):
+    """A plan that was shown and may be approved."""
+
+    hash: str
+    """Its hash: the value that the annotation streamjob.dev/approve needs."""
+
+    computed_at: Time
+    """When it was made. RFC 3339."""
+
+    executors: int
+    """Executors that it wants, those marked for removal left out."""
+
+    moves: int
+    """Key groups that it moves."""
+
+    until: Time | None = None
+    """Until when it may be approved; absent for the newest plan, which may be until another one is shown. RFC 3339."""
+
+
 class Decision(Part):
     """One decision."""
 
@@ -327,6 +348,10 @@ class Status(Part):
 
     last_plan: PlanStatus | None = None
     """The newest plan, what it promised and what came of it."""
+
+    approvable: tuple[ApprovablePlan, ...] = Field(default=(), max_length=MOST_APPROVABLE)
+    """Plans that may be approved, newest first, at most 5: the one that waits, and those that it has replaced of late.
+    One is started only while it is possible and a step towards what is wanted."""
 
     last_action: Decision | None = None
     """The newest decision that changed something."""

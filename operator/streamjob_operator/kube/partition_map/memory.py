@@ -79,6 +79,7 @@ def _after(memory: Memory, seen: MapView) -> Memory:
         executors_target=None,
         marked=tuple(one.executor_id for one in executors if one.state == "draining"),
         pending=None,
+        shown=(),
     )
 
 
@@ -117,4 +118,5 @@ def adopt(memory: Memory, plan: Sequence[Assignment], now_s: float) -> Memory:
         arrivals=max((place or 0 for one in plan for row in one.arrivals.values() for place in row), default=0),
         first_seen_s=now_s if memory.first_seen_s is None else memory.first_seen_s,
         pending=None,
+        shown=(),
     )

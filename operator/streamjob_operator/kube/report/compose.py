@@ -11,7 +11,7 @@ from streamjob_operator.kube import names
 from streamjob_operator.kube.models.status import Condition, Handled, Status
 from streamjob_operator.kube.partition_map.memory import memory_text
 from streamjob_operator.kube.report.conditions import merge
-from streamjob_operator.kube.report.decisions import ACTED, cycle_of, decision_of, history_of, plan_of
+from streamjob_operator.kube.report.decisions import ACTED, approvable_of, cycle_of, decision_of, history_of, plan_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import findings
 from streamjob_operator.kube.report.motion import motion_of
@@ -77,6 +77,7 @@ def compose(before: Status, facts: Facts, handled: Handled | None) -> Status:
         update["memory"] = facts.memory_text or memory_text(facts.memory)
     if facts.cycle is not None:
         update |= _cycle(before, facts.cycle, _latency_objective_s(facts))
+        update["approvable"] = () if facts.job is None else approvable_of(facts.cycle.record, facts.job)
         if motion.live is not None:  # with a cycle: a turn that finds nothing new writes nothing
             period_s = 0.0 if facts.job is None else facts.job.spec.balancing.statistics_period_s
             update["savings"] = counted(before.savings, motion.live, facts.now_s, period_s)

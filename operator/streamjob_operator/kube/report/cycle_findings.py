@@ -11,6 +11,7 @@ from streamjob_operator.kube.report.facts import Cycle, DriverFacts
 from streamjob_operator.kube.report.motion import Motion
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps import worth
+from streamjob_operator.steps.batching import unpredicted
 from streamjob_operator.steps.fail_safe import REASONS
 from streamjob_operator.steps.outages import MISSING
 from streamjob_operator.values import CycleRecord, Reason
@@ -71,6 +72,10 @@ def _fail_safe(record: CycleRecord) -> Finding:
 
 def _predicted(record: CycleRecord) -> Finding:
     batches, kind = None if record.memory is None else record.memory.batches, Condition.BATCHES_PREDICTED
+    if record.snapshot is not None and record.model is not None:
+        too_large = unpredicted(record.snapshot, record.model.n_nodes)
+        if too_large is not None:
+            return Finding(type=kind, holds=False, reason=KubeReason.BATCHES_TOO_LARGE, message=too_large)
     if batches is None or batches.error_ratio is None:
         message = "No window of batches has been predicted and measured yet."
         return Finding(type=kind, holds=None, reason=KubeReason.PREDICTIONS_UNTRIED, message=message)

@@ -9,8 +9,17 @@ from collections.abc import Sequence
 
 from streamjob_operator.events import told
 from streamjob_operator.kube.api.times import rfc3339, seconds
-from streamjob_operator.kube.models.status import MOST_HISTORY, CycleStatus, Decision, Figures, PlanStatus
+from streamjob_operator.kube.models.status import (
+    MOST_HISTORY,
+    ApprovablePlan,
+    CycleStatus,
+    Decision,
+    Figures,
+    PlanStatus,
+)
 from streamjob_operator.kube.report.facts import Cycle
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.steps.shown import approvable
 from streamjob_operator.values import CycleRecord, Reason
 from streamjob_planners.model import Effect
 
@@ -90,6 +99,23 @@ def plan_of(before: PlanStatus | None, record: CycleRecord) -> PlanStatus | None
         planner=plan.planner,
         moves=record.verdict.n_moves,
         predicted=_figures(record.outlook or plan.after, record),
+    )
+
+
+def approvable_of(record: CycleRecord, job: StreamJob) -> tuple[ApprovablePlan, ...]:
+    """Plans that may be approved after this cycle."""
+    if record.memory is None:
+        return ()
+    within_s = job.spec.balancing.approvable_for_s
+    return tuple(
+        ApprovablePlan(
+            hash=one.plan_hash,
+            computed_at=rfc3339(one.made_at_s),
+            executors=one.executors_wanted,
+            moves=len(one.moves),
+            until=None if one.replaced_at_s is None else rfc3339(one.replaced_at_s + within_s),
+        )
+        for one in approvable(record.memory, job, record.at_s)
     )
 
 
