@@ -100,6 +100,8 @@ MODULES = (
     _step("recall", "recall", "fleet"),
     _step("windows", "scale", "scale_answers"),
     _step("approve"),
+    _step("approved"),
+    _step("shown", "approved"),
     _step("boundary", "boundary", "worth_time"),
     Module(
         path="planners/streamjob_planners/capacity/cut.py",
