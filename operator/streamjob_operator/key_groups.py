@@ -35,6 +35,11 @@ def seen_in(record: CycleRecord, job: StreamJob) -> KeyGroupsSeen | None:
     return KeyGroupsSeen(now=now, proposed=wanted if wanted > now else None)
 
 
+def asked(job: StreamJob) -> bool:
+    """Whether a person asks for a number, in the spec or by an approval: a failure holds as long as that stands."""
+    return job.spec.balancing.key_groups.count is not None or (job.approved_plan or "").startswith(APPROVED)
+
+
 def approval(key_groups: int) -> str:
     """The annotation's value that approves so many."""
     return f"{APPROVED}{key_groups}"
