@@ -26,7 +26,7 @@ spec:
     args: [input, output]
     checkpoint: checkpoint
     sparkConf:
-      spark.master: local-cluster[1,1,512]
+      spark.master: local-cluster[1,1,1024]
       spark.sql.shuffle.partitions: "4"
       spark.ui.enabled: "false"
   executors: {{min: 1, max: 1}}
