@@ -30,7 +30,8 @@ DONE = {
 @pytest.fixture
 def asked(operator: Operator, kubectl: Kubectl) -> Operator:
     """A driver that runs, of a job that asks for eight key groups: it was stopped, and their pod was made."""
-    change(kubectl, {"application": {"checkpoint": "s3a://b/c"}})
+    change(kubectl, {"suspend": True})
+    change(kubectl, {"application": {"checkpoint": "s3a://b/c"}, "suspend": False})
     operator.step()
     operator.say(running(ready=True))
     assert operator.step().reason is KubeReason.DRIVER_RUNNING
