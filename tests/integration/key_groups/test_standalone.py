@@ -40,18 +40,23 @@ LONGEST_S = 600.0
 class Feed:
     """Files of rows, one a batch, and what their totals are."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._files = 0
+    def __init__(self, folder: Path, results: Path) -> None:
+        self._folder, self._results = folder, results
+        self.files = 0
         self.totals: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
         folder.mkdir()
 
+    def keep_up(self) -> None:
+        """One file waits beside the one that is being read."""
+        if self.files < len(list(self._results.glob("[0-9]*.json"))) + 2:
+            self.add()
+
     def add(self) -> None:
-        rows = [(f"k{(7 * one + self._files) % 23}", one + 100 * self._files) for one in range(60)]
+        rows = [(f"k{(7 * one + self.files) % 23}", one + 100 * self.files) for one in range(60)]
         draft = self._folder.parent / "draft"
         draft.write_text("".join(json.dumps({"k": key, "v": value}) + "\n" for key, value in rows))
-        draft.rename(self._folder / f"{self._files:05d}.json")
-        self._files += 1
+        draft.rename(self._folder / f"{self.files:05d}.json")
+        self.files += 1
         for key, value in rows:
             self.totals[key] = [self.totals[key][0] + 1, self.totals[key][1] + value]
 
@@ -65,28 +70,29 @@ def results(folder: Path) -> dict[str, list[int]]:
 
 
 def until(holds: Callable[[], bool], feed: Feed | None, run: subprocess.Popen[bytes], log: Path) -> None:
-    """Rows keep coming meanwhile."""
+    """Rows keep coming meanwhile, as fast as they are taken."""
     deadline_s = time.monotonic() + LONGEST_S
     while not holds():
         assert run.poll() is None, log.read_text()
         assert time.monotonic() < deadline_s, log.read_text()
         if feed is not None:
-            feed.add()
-        time.sleep(0.5)
+            feed.keep_up()
+        time.sleep(0.2)
 
 
 def test_a_streamjob_that_asks_for_eight_key_groups_gets_them(tmp_path: Path) -> None:
-    feed, log = Feed(tmp_path / "input"), tmp_path / "log"
-    (tmp_path / "output").mkdir()
+    output, log = tmp_path / "output", tmp_path / "log"
+    output.mkdir()
+    feed = Feed(tmp_path / "input", output)
     (tmp_path / "job.yaml").write_text(JOB.format(script=Path(__file__).with_name("totals.py")))
     words = [sys.executable, "-c", "from streamjob_cli.main import main; main()", "run", "job.yaml"]
-    with log.open("wb") as output:
-        run = subprocess.Popen(words, cwd=tmp_path, stdout=output, stderr=output, env=dict(os.environ))
+    with log.open("wb") as file:
+        run = subprocess.Popen(words, cwd=tmp_path, stdout=file, stderr=file, env=dict(os.environ))
     try:
         until(lambda: "The state is spread over 8 key groups" in log.read_text(), feed, run, log)
-        before = len(list((tmp_path / "output").iterdir()))
-        until(lambda: len(list((tmp_path / "output").iterdir())) > before, feed, run, log)
-        until(lambda: results(tmp_path / "output") == feed.totals, None, run, log)
+        before = feed.files
+        until(lambda: feed.files > before + 1, feed, run, log)
+        until(lambda: results(output) == feed.totals, None, run, log)
         run.send_signal(signal.SIGINT)
         assert run.wait(LONGEST_S) == 0, log.read_text()
     finally:
@@ -95,4 +101,4 @@ def test_a_streamjob_that_asks_for_eight_key_groups_gets_them(tmp_path: Path) ->
             run.wait(120)
     groups = {one.name for one in (tmp_path / "checkpoint" / "state" / "0").iterdir() if one.name.isdigit()}
     assert groups == {str(group) for group in range(8)}
-    assert results(tmp_path / "output") == feed.totals
+    assert results(output) == feed.totals
