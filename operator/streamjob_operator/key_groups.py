@@ -27,10 +27,8 @@ def seen_in(record: CycleRecord, job: StreamJob) -> KeyGroupsSeen | None:
     """None where nothing was measured."""
     if record.model is None or not record.model.group_ids:
         return None
-    counts: dict[int, int] = {}
-    for one in record.model.group_ids:
-        counts[one.operator] = counts.get(one.operator, 0) + 1
-    now, more = max(counts.values()), None if record.scaling is None else record.scaling.more_groups
+    now = 1 + max(one.partition for one in record.model.group_ids)  # a few need not have been measured
+    more = None if record.scaling is None else record.scaling.more_groups
     wanted = 0 if more is None else min(more.wanted, job.spec.balancing.key_groups.max)
     return KeyGroupsSeen(now=now, proposed=wanted if wanted > now else None)
 

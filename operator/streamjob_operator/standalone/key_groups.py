@@ -142,6 +142,8 @@ class KeyGroupChange:
         if number is None or number == self._tried:
             self._tried = number
             return False
+        if self._driver.exit_code() is not None:  # it has ended by itself: whether it starts again is not said here
+            return False
         self._number = self._tried = number
         self._tell(f"The driver stops between two batches; then its state is spread over {number} key groups.")
         self._begun.write_text(json.dumps({"keyGroups": number}), encoding="ascii")

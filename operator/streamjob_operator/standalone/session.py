@@ -52,7 +52,7 @@ def run_session(
     with contextlib.ExitStack() as stack:
         stack.callback(_report, out, tell)
         stop = stack.enter_context(stop_on_signals())
-        supervisor, wanted = None, Wanted(job, tell)
+        supervisor, wanted = None, Wanted(job, tell if driver is not None else _nothing)
         if driver is not None and job.spec.application is not None:
             application = job.spec.application
             change = KeyGroupChange(driver, Repartition(application, out), wanted, out, tell)
@@ -72,6 +72,10 @@ def run_session(
             wanted=wanted,
         ).run(_watch(supervisor), stop, duration_s)
         return 0 if supervisor is None else supervisor.ended or 0
+
+
+def _nothing(sentence: str) -> None:
+    """Of a driver that somebody else has started nothing is told that only its starter can do."""
 
 
 def _watch(supervisor: Supervisor | None) -> Callable[[], bool]:

@@ -12,7 +12,7 @@ from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Condition
 from streamjob_operator.kube.report.tellings import tellings
-from streamjob_operator.spec import StreamJob
+from streamjob_operator.spec import Application, StreamJob
 from streamjob_operator.spec.key_groups import KeyGroups
 from streamjob_operator.values import CycleRecord
 from streamjob_planners.advice.more_groups import MoreGroups
@@ -29,7 +29,9 @@ def record(wanted: int | None = None) -> CycleRecord:
 def policy(**key_groups: object) -> StreamJob:
     groups = KeyGroups.model_validate_json(json.dumps(key_groups))
     balancing = AUTO.spec.balancing.model_copy(update={"key_groups": groups})
-    return AUTO.model_copy(update={"spec": AUTO.spec.model_copy(update={"balancing": balancing})})
+    application = Application.model_validate_json('{"mainFile": "job.py", "checkpoint": "/c"}')
+    update = {"balancing": balancing, "application": application, "application_ref": None}
+    return AUTO.model_copy(update={"spec": AUTO.spec.model_copy(update=update)})
 
 
 def message(status: Status) -> str:
@@ -43,6 +45,8 @@ def test_what_is_proposed_is_told_with_what_to_do_about_it() -> None:
     assert "spec.balancing.keyGroups.count: 48 makes them" in message(status)
     status = status_of(facts(record(wanted=48), of=policy(mode="Approve", max=24)))
     assert "once the annotation streamjob.dev/approve is key-groups-24" in message(status)
+    of = AUTO.model_copy(update={"spec": AUTO.spec.model_copy(update={"application": None})})
+    assert "by hand: streamjob repartition CHECKPOINT --key-groups 48" in message(status_of(facts(record(48), of=of)))
 
 
 def test_a_turn_without_a_measurement_keeps_what_was_known_and_one_with_it_forgets() -> None:

@@ -119,6 +119,13 @@ def test_a_driver_that_does_not_stop_is_ended(world: World) -> None:
     assert world.tick() == ["stop", "change to 8"]
 
 
+def test_a_driver_that_has_ended_by_itself_is_not_brought_back_by_a_wish(world: World) -> None:
+    world.tick()
+    world.wanted, world.driver_code = 8, 0
+    assert world.tick() == ["stop"]
+    assert world.supervisor.ended == 0
+
+
 def test_what_is_refused_is_told_and_the_query_goes_on_as_it_was(world: World) -> None:
     changing(world)
     world.code = 2

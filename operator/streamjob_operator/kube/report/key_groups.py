@@ -9,6 +9,7 @@ from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
 from streamjob_operator.kube.names import Annotation, Condition, KubeReason
 from streamjob_operator.kube.report.conditions import Finding
 from streamjob_operator.kube.report.facts import Facts
+from streamjob_operator.spec import StreamJob
 from streamjob_operator.spec.key_groups import KeyGroupsMode
 
 
@@ -38,9 +39,14 @@ def key_groups_findings(facts: Facts) -> Iterator[Finding]:
         message = f"There are {seen.now} key groups, and nothing says that more would help."
         yield Finding(type=kind, holds=False, reason=KubeReason.KEY_GROUPS_ENOUGH, message=message)
         return
-    message = f"{seen.proposed} key groups in place of {seen.now} might keep batches within their time."
-    if facts.job.spec.balancing.key_groups.mode is KeyGroupsMode.APPROVE:
-        message += f" They are made once the annotation {Annotation.APPROVE.value} is {approval(seen.proposed)}."
-    else:
-        message += f" spec.balancing.keyGroups.count: {seen.proposed} makes them."
+    message = f"{seen.proposed} key groups in place of {seen.now} might keep batches within their time. "
+    message += _how(facts.job, seen.proposed)
     yield Finding(type=kind, holds=True, reason=KubeReason.KEY_GROUPS_PROPOSED, message=message)
+
+
+def _how(job: StreamJob, proposed: int) -> str:
+    if job.spec.application is None:
+        return f"They are made by hand: streamjob repartition CHECKPOINT --key-groups {proposed}."
+    if job.spec.balancing.key_groups.mode is KeyGroupsMode.APPROVE:
+        return f"They are made once the annotation {Annotation.APPROVE.value} is {approval(proposed)}."
+    return f"spec.balancing.keyGroups.count: {proposed} makes them."
