@@ -89,7 +89,7 @@ def test_a_job_that_is_deleted_meanwhile_takes_the_pod_with_it(asked: Operator, 
     kubectl("delete", "streamjob", "orders")
 
 
-def test_a_streamjob_asks_the_driver_stops_the_pod_changes_it_the_driver_runs_again(stage: Stage) -> None:
+def test_a_person_approves_the_driver_stops_the_pod_changes_it_the_driver_runs_again(stage: Stage) -> None:
     """With an operator that is killed in the middle, and another one that goes on."""
     owned, name = Owned(stage), f"{JOB}-key-groups"
     operator = stage.operator()
@@ -98,8 +98,16 @@ def test_a_streamjob_asks_the_driver_stops_the_pod_changes_it_the_driver_runs_ag
     owned.play_kubelet()
     stage.stack.enter_context(PaperDriver(owned.spark, stage.namespace, JOB))
     stage.until(lambda one: one.get("keyGroups", {}).get("now") == 8)
-    stage.patch({"balancing": {"keyGroups": {"count": 16}}})
-    pod = eventually(lambda: _pod(stage, name), timeout_s=60.0)
+    stage.patch({"balancing": {"keyGroups": {"mode": "Approve"}, "statisticsPeriod": "1h"}})
+
+    def approved() -> dict[str, Any]:
+        """Paper batches are too short to be proposed for: the test proposes, and the next cycle forgets it again."""
+        proposed = json.dumps({"status": {"keyGroups": {"proposed": 16}}})
+        stage.kubectl("patch", "streamjob", JOB, "--subresource=status", "--type=merge", "-p", proposed)
+        stage.annotate("streamjob.dev/approve=key-groups-16")
+        return _pod(stage, name)
+
+    pod = eventually(approved, timeout_s=60.0, every_s=2.0)
     assert pod["spec"]["containers"][0]["args"] == ["s3a://b/c", "--key-groups", "16"]
     assert owned.pod() == {}
     assert condition(stage.status(), "Ready") in ("False/KeyGroupsChanging", "False/DriverStopping")
@@ -111,6 +119,7 @@ def test_a_streamjob_asks_the_driver_stops_the_pod_changes_it_the_driver_runs_ag
     owned.play_kubelet()
     stage.until(lambda one: condition(one, "Ready") == "True/DriverRunning")
     assert _pod(stage, name) == {}
+    stage.patch({"balancing": {"statisticsPeriod": "1s"}})
     status = stage.cycles(2)
     assert "step" not in status["keyGroups"]
     assert owned.pod()["metadata"]["uid"] == second["metadata"]["uid"]
