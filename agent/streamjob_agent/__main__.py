@@ -1,4 +1,4 @@
-"""`python -m streamjob_agent run job.py ARGUMENTS`, and the two commands of Spark's plugin."""
+"""`python -m streamjob_agent run job.py ARGUMENTS`, the change of key groups, and two commands of Spark's plugin."""
 
 import sys
 
@@ -10,6 +10,10 @@ if __name__ == "__main__":
         from streamjob_agent.plugin.jar import command
 
         sys.exit(command(sys.argv[2:]))
+    if sys.argv[1:2] == ["repartition"]:
+        from streamjob_agent.repartition.command import main as repartition
+
+        sys.exit(repartition(sys.argv[2:]))
     if sys.argv[1:] == ["plugin"]:
         from streamjob_agent.plugin.child import live
 

@@ -16,10 +16,12 @@ from streamjob_agent.guard import Guard
 
 USAGE = """usage: python -m streamjob_agent run [--py-files FILE,...] [-m MODULE | SCRIPT] [ARGUMENT ...]
        python -m streamjob_agent jar FILE.jar
+       python -m streamjob_agent repartition CHECKPOINT [--key-groups N [--dry-run] | --undo | --clean]
 
 Runs a PySpark program unchanged, with the StreamJob agent in its driver. SCRIPT and FILEs are paths, or addresses that
 Spark can fetch, such as s3a://... and https://...
 `jar` writes the plugin for drivers that are not Python's (spark.plugins=io.streamjob.plugin.StreamJobPlugin).
+`repartition` gives a stopped query another number of key groups.
 Settings: STREAMJOB_AGENT_HOST, _PORT, _ADDRESS_FILE, _STATE_DIR, _TOKEN, _POLL_S, _OVERHEAD_RATIO,
 _TRAFFIC_MIN_BYTES, _TRAFFIC_MAX_PAIRS, _FAILED_AFTER, _PARTITION_MAP, _STOP_GRACE_S."""
 

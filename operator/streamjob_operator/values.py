@@ -24,6 +24,7 @@ from streamjob_operator.reasons import Reason as Reason  # noqa: PLC0414 - one o
 from streamjob_operator.series import BatchTimes
 from streamjob_operator.shares import Arrivals as Arrivals  # noqa: PLC0414 - another one
 from streamjob_operator.shares import NextStart as NextStart  # noqa: PLC0414
+from streamjob_planners.advice.more_groups import MoreGroups
 from streamjob_planners.batch.by_rows import Line
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.collocation.remote_cost import Evidence
@@ -44,7 +45,8 @@ class ScalingDecision:
     """How many executors are wanted, and how that number came about.
 
     `needed` is what the scaling rule says this moment asks for; `target` is after its stabilisation, min, max and
-    windows, marked executors left out. `told`: somebody else has set the number.
+    windows, marked executors left out. `told`: somebody else has set the number. `more_groups`: what might do where no
+    number of executors does.
     """
 
     needed: int
@@ -52,6 +54,7 @@ class ScalingDecision:
     reason: Reason
     message: str
     told: bool = False
+    more_groups: MoreGroups | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,14 @@ from streamjob_operator.kube.api.kinds import (
     STREAM_JOBS,
 )
 from streamjob_operator.kube.api.reading import read_job
-from streamjob_operator.kube.driver import DriverState, JobFacts, from_status, reconcile_driver, to_status
+from streamjob_operator.kube.driver import (
+    DriverState,
+    JobFacts,
+    change_to_status,
+    from_status,
+    reconcile_driver,
+    to_status,
+)
 
 POD = "orders-driver"
 JOB: dict[str, Any] = {
@@ -42,6 +49,7 @@ class Operator:
         self.namespace = namespace
         self.now_s = 1_000_000_000.0
         self.told: dict[str, Any] = {}
+        self.changed: dict[str, Any] = {}
 
     def facts(self) -> JobFacts:
         document = self.api.get(STREAM_JOBS, "orders", self.namespace)
@@ -62,18 +70,19 @@ class Operator:
 
     def step(self, wait_s: float = 0.0, **changes: Any) -> DriverState:
         self.now_s += wait_s
+        memory = from_status(self.told, self.changed)
         state = reconcile_driver(
-            self.api, dataclasses.replace(self.facts(), **changes), from_status(self.told), self.now_s, repair=False
+            self.api, dataclasses.replace(self.facts(), **changes), memory, self.now_s, repair=False
         )
-        self.told = to_status(state.memory, state.pod)
+        self.told, self.changed = to_status(state.memory, state.pod), change_to_status(state.memory.change)
         return state
 
     def pod(self) -> dict[str, Any] | None:
         return self.api.get(PODS, POD, self.namespace)
 
-    def say(self, status: dict[str, Any]) -> None:
+    def say(self, status: dict[str, Any], pod: str = POD) -> None:
         """What a kubelet or a scheduler would write."""
-        self.api.merge_patch(PODS, POD, self.namespace, {"status": status}, subresource="status")
+        self.api.merge_patch(PODS, pod, self.namespace, {"status": status}, subresource="status")
 
     def gone(self) -> bool:
         """Without a kubelet nobody ends a pod that was bound to a node; ours never was, so it goes at once."""

@@ -1,31 +1,73 @@
-"""What `streamjob repartition` refuses before it starts a Spark."""
+"""What `streamjob repartition`, however it is spelled, refuses before it starts a Spark."""
 
 from __future__ import annotations
+
+import os
+import signal
 
 import pytest
 from click.testing import CliRunner
 
+from streamjob_agent.repartition.asking import FOUND
+from streamjob_agent.repartition.command import STOPPED, Stop
+from streamjob_agent.repartition.command import main as in_the_driver_s_image
 from streamjob_agent.repartition.journal import Stage
 from streamjob_cli.main import main
-from streamjob_cli.repartition import FOUND
+
+SENSELESS = [
+    (["--key-groups", "8", "--undo"], "Give one of --key-groups, --undo and --clean at most"),
+    (["--undo", "--clean"], "Give one of --key-groups, --undo and --clean at most"),
+    (["--dry-run"], "--dry-run goes with the first"),
+    (["--key-groups", "0"], "0 is not in the range x>=1"),
+    (["--key-groups", "many"], "'many' is not a valid integer"),
+    (["--conf", "spark.ui.enabled"], "'spark.ui.enabled' given; NAME=VALUE is needed"),
+]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--key-groups", "8", "--undo"], "Give one of --key-groups, --undo and --clean at most"),
-        (["--undo", "--clean"], "Give one of --key-groups, --undo and --clean at most"),
-        (["--dry-run"], "--dry-run goes with the first"),
-        (["--key-groups", "0"], "0 is not in the range x>=1"),
-        (["--key-groups", "many"], "'many' is not a valid integer"),
-        (["--conf", "spark.ui.enabled"], "'spark.ui.enabled' given; NAME=VALUE is needed"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), SENSELESS)
 def test_what_makes_no_sense_is_refused(arguments: list[str], said: str) -> None:
     result = CliRunner().invoke(main, ["repartition", "/nowhere", *arguments])
     assert result.exit_code == 2
     assert said in " ".join(result.output.split())
 
 
+@pytest.mark.parametrize(("arguments", "said"), SENSELESS)
+def test_the_driver_s_image_refuses_it_in_the_same_words(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        in_the_driver_s_image(["/nowhere", *arguments])
+    assert ended.value.code == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
 def test_every_stage_has_a_sentence_that_says_what_to_do() -> None:
     assert set(FOUND) == set(Stage)
+
+
+@pytest.fixture
+def stop() -> Stop:
+    return Stop()
+
+
+@pytest.fixture(autouse=True)
+def _signals(stop: Stop) -> object:
+    before = signal.signal(signal.SIGTERM, stop.on_signal)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_a_command_that_is_asked_to_stop_stops(stop: Stop) -> None:
+    with pytest.raises(SystemExit) as ended:
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert ended.value.code == STOPPED
+    with pytest.raises(SystemExit), stop.held_back():  # had somebody swallowed the first one
+        raise AssertionError("nothing is begun that must not be broken off")
+
+
+def test_but_not_while_no_query_could_start(stop: Stop) -> None:
+    done = False
+    with stop.held_back():
+        os.kill(os.getpid(), signal.SIGTERM)
+        done = True
+    assert done

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from streamjob_agent.repartition import judging, swap
@@ -34,12 +36,16 @@ class Engine(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Another number of key groups for one checkpoint, whose query stands still. `tell` takes sentences for people."""
+    """Another number of key groups for one checkpoint, whose query stands still. `tell` takes sentences for people.
+
+    Within `unbroken` whoever would end this process must wait: the barrier is there, and no query can start.
+    """
 
     files: Files
     engine: Engine
     checkpoint: str
     tell: Callable[[str], None]
+    unbroken: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
 
     def stage(self) -> Stage:
         """How far a change is that was begun earlier."""
@@ -67,8 +73,11 @@ class Change:
         return judging.refusals(self.facts(), wanted)
 
     def run(self, wanted: int) -> None:
-        """Copy, change, check, put in place; or end what an interrupted change has begun. Raises Refused."""
-        if self._ended_earlier():
+        """Copy, change, check, put in place; or end what an interrupted change has begun. Raises Refused.
+
+        Once more the same after it was done, and before a batch was finished: nothing is left to do.
+        """
+        if self._ended_earlier(wanted):
             return
         facts = self.facts()
         sentences = judging.refusals(facts, wanted)
@@ -78,7 +87,8 @@ class Change:
         journal = Journal(batch=place.batch, key_groups_before=facts.key_groups, key_groups=wanted)
         try:
             self._prepare(place, journal)
-            self._put_in_place(place)
+            with self.unbroken():
+                self._put_in_place(place)
         except BaseException:
             if self.stage() is Stage.DRAFT:
                 self.files.delete(place.room)
@@ -86,6 +96,10 @@ class Change:
 
     def undo(self) -> None:
         """The old state again, while no batch has begun with the new one. Raises Refused."""
+        with self.unbroken():
+            self._undo()
+
+    def _undo(self) -> None:
         now, journal = self.stage(), self._journal()
         if now is Stage.HALFWAY:
             self._turn_back(self._halfway()[0])
@@ -110,12 +124,16 @@ class Change:
             self.files.delete(room_of(self.checkpoint))
         return self.stage() is Stage.NONE
 
-    def _ended_earlier(self) -> bool:
+    def _ended_earlier(self, wanted: int) -> bool:
         """Whether a change that was interrupted is in its place now. What is of no use any more goes."""
-        now = self.stage()
+        now, journal = self.stage(), self._journal()
         if now is Stage.HALFWAY:
-            return self._finish_halfway() is Direction.FORWARD
+            with self.unbroken():
+                return self._finish_halfway() is Direction.FORWARD
         if now in (Stage.WAITING, Stage.BEGUN):
+            if journal is not None and journal.key_groups == wanted:
+                self.tell("The new state is in its place already. The query may be started.")
+                return True
             raise Refused(
                 "An earlier change is in its place, and no batch has been finished since. Start the query and let it "
                 "finish one first."
@@ -152,12 +170,15 @@ class Change:
         total = sum(size for _, size in found)
         self.tell(f"Copying {len(found)} files, {total:,} bytes.")
         done, told = 0, TOLD_EVERY_RATIO
-        with ThreadPoolExecutor(COPIES_AT_ONCE) as pool:
+        pool = ThreadPoolExecutor(COPIES_AT_ONCE)
+        try:
             for size in pool.map(lambda one: self._copy_one(place, *one), found):
                 done += size
                 if total and told <= done / total < 1:
                     self.tell(f"{100 * done // total} percent are copied.")
                     told += TOLD_EVERY_RATIO
+        finally:
+            pool.shutdown(cancel_futures=True)  # whoever ends this early does not wait for what is not begun
 
     def _copy_one(self, place: Place, name: str, size: int) -> int:
         self.files.copy(f"{self.checkpoint}/{name}", f"{place.copy}/{name}")

@@ -46,8 +46,9 @@ class Annotation(enum.StrEnum):
     """Annotations on a StreamJob by which a person steers it. The operator never changes them."""
 
     APPROVE = APPROVE
-    """The hash of the plan that may be carried out (`status.lastPlan.hash`), or of one that it has replaced of late
-    (`status.approvable`). Another hash approves nothing."""
+    """The hash of the plan that may be carried out (`status.lastPlan.hash`), of one that it has replaced of late
+    (`status.approvable`), or key-groups-N for as many key groups as `status.keyGroups.proposed` names. Anything else
+    approves nothing."""
 
     PAUSE = PAUSE
     """Anything but "false" or nothing: the job is measured, but nothing moves and no executor comes or goes."""
@@ -128,6 +129,10 @@ class Condition(enum.StrEnum):
     AWAITING_APPROVAL = "AwaitingApproval"
     """True: a plan waits for its hash in the annotation `streamjob.dev/approve`."""
 
+    MORE_KEY_GROUPS = "MoreKeyGroups"
+    """True: no number of executors is enough and more key groups might be, or their number was to be changed and was
+    not; the message says how many, and what can be done."""
+
 
 class KubeReason(enum.StrEnum):
     """Reasons of conditions and events that only Kubernetes knows; the loop's own are in `Reason`."""
@@ -184,6 +189,22 @@ class KubeReason(enum.StrEnum):
 
     DRIVER_STOPPING = "DriverStopping"
     """The driver was asked to stop between two batches: suspended, deleted, or to be started with a new spec."""
+
+    KEY_GROUPS_CHANGING = "KeyGroupsChanging"
+    """Another number of key groups is made: the driver stops between two batches, a pod of its image changes a copy of
+    the checkpoint, checks it and puts it in place, and the driver starts again."""
+
+    KEY_GROUPS_FAILED = "KeyGroupsFailed"
+    """Their number was to be changed, and was not; the query goes on as it was, and the message says why. It is tried
+    again only when another number is asked for, or `spec.application` changes. To do: read the message; take the wish
+    back, and ask again once the cause is gone."""
+
+    KEY_GROUPS_PROPOSED = "KeyGroupsProposed"
+    """No number of executors keeps batches within their time, and more key groups might; the message says how many. To
+    do: approve them as the message says, or set `balancing.keyGroups.count`."""
+
+    KEY_GROUPS_ENOUGH = "KeyGroupsEnough"
+    """Nothing says that more key groups would help."""
 
     DRIVER_UNSCHEDULABLE = "DriverUnschedulable"
     """No node has room for the driver's pod; the message is the scheduler's. To do: make room, or ask for less in

@@ -10,6 +10,7 @@ from streamjob_operator.codec import decode, encode
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.estimate import Estimate
 from streamjob_operator.values import Memory, Snapshot
+from streamjob_planners.advice.more_groups import MoreGroups
 from streamjob_planners.model import Plan
 
 T = TypeVar("T")
@@ -51,13 +52,15 @@ class Wish:
     """How many executors a rule wishes for, its own stabilisation applied, and why: a sentence without its full stop.
 
     `needed` is what this moment alone asks for; where that is not `executors`, `held` must say what is waited for. The
-    job's bounds, windows and modes, and executors that do not come, are applied by others.
+    job's bounds, windows and modes, and executors that do not come, are applied by others. `more_groups`: what might do
+    where no number of executors does.
     """
 
     executors: int
     needed: int
     why: str
     held: str = ""
+    more_groups: MoreGroups | None = None
 
 
 class ScalingRule(Protocol):

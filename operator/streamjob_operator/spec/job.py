@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.spec.application import Application, ApplicationRef
 from streamjob_operator.spec.base import Part
+from streamjob_operator.spec.key_groups import WHERE
 from streamjob_operator.spec.object_names import SecretName
 from streamjob_operator.spec.policies import Balancing, Executors, Mode, Scaling
 from streamjob_operator.spec.quantities import Duration, format_duration
@@ -169,6 +170,12 @@ class Spec(Part):
             ),
         ),
         Rule(
+            "!(has(self.balancing.keyGroups.count) || self.balancing.keyGroups.mode == 'Approve') || "
+            "(has(self.application) && has(self.application.checkpoint))",
+            f"balancing.{WHERE}",
+            ".balancing.keyGroups",
+        ),
+        Rule(
             "has(self.application) == has(oldSelf.application)",
             "application and applicationRef cannot be exchanged on a job that exists; make a new StreamJob",
         ),
@@ -212,6 +219,12 @@ class Spec(Part):
         if (self.application is None) == (self.application_ref is None):
             given = "neither is" if self.application is None else "both are"
             raise ValueError(f"{given} given; exactly one of application and applicationRef is needed")
+        return self
+
+    @model_validator(mode="after")
+    def _key_groups_somewhere(self) -> Spec:
+        if self.balancing.key_groups.changes and (self.application is None or self.application.checkpoint is None):
+            raise ValueError(f"balancing.{WHERE}")
         return self
 
     @model_validator(mode="after")

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 from streamjob_operator.scaling import registry as scaling_rules
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.fail_safe import FailSafe
+from streamjob_operator.spec.key_groups import KeyGroups
 from streamjob_operator.spec.quantities import Duration, Size, format_duration
 from streamjob_operator.spec.rules import OneOf, Rule, matches, seconds, told
 from streamjob_planners import registry
@@ -212,6 +213,9 @@ class Balancing(Part):
 
     collocation: Collocation = Collocation()
     """Whether and how key groups that exchange much data are placed on one executor, which saves network traffic."""
+
+    key_groups: KeyGroups = KeyGroups()
+    """How many key groups there shall be, and who decides it."""
 
     @model_validator(mode="after")
     def _deadline_within_period(self) -> Balancing:

@@ -24,6 +24,7 @@ from streamjob_operator.ports import Ports, Rules
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.standalone.agent_actuator import AgentActuator
 from streamjob_operator.standalone.job_file import JobFile
+from streamjob_operator.standalone.key_groups import Wanted
 from streamjob_operator.standalone.runner import Runner
 from streamjob_operator.standalone.unmeasured import seen_at
 from streamjob_operator.view import LiveView
@@ -35,7 +36,8 @@ MEMORY, SNAPSHOT = "memory.json", "snapshot.json"
 class LookingAfter:
     """What is looked after: the job and the file that says what it is, where its agent is, where results go.
 
-    `rules` gives the scaling rule of a name, `memory_bytes` is what this process may use, None where nobody has said.
+    `rules` gives the scaling rule of a name; `wanted` is told what there is of key groups, and what a person edits;
+    `memory_bytes` is what this process may use, None where nobody has said.
     """
 
     job: StreamJob
@@ -46,6 +48,7 @@ class LookingAfter:
     console: Console
     tell: Callable[[str], None]
     rules: Rules
+    wanted: Wanted
     memory_bytes: int | None = None
 
     def run(self, watch: Callable[[], bool], stop: threading.Event, duration_s: float | None) -> None:
@@ -64,7 +67,7 @@ class LookingAfter:
                 metrics=metrics,
                 actuator=AgentActuator(client),
                 memory=FileMemory(self.out / MEMORY, self.tell),
-                reporters=(HistoryFile(self.history, job), SnapshotFile(self.out / SNAPSHOT), view),
+                reporters=(HistoryFile(self.history, job), SnapshotFile(self.out / SNAPSHOT), view, self.wanted),
                 planning=planning,
                 rules=self.rules,
                 look=functools.partial(seen_at, client),
@@ -76,8 +79,12 @@ class LookingAfter:
                 watch=watch,
                 tell=self.tell,
                 look=lambda: dataclasses.replace(metrics.seen, spec=file.edits),
-                follow=file.newest,
+                follow=lambda: self._edited(file),
                 note=lambda: metrics.note,
                 duration_s=duration_s,
                 stop=stop,
             ).run()
+
+    def _edited(self, file: JobFile) -> StreamJob:
+        self.wanted.job = file.newest()
+        return self.wanted.job

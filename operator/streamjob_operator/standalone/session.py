@@ -13,7 +13,8 @@ from streamjob_operator.agent_http.client import address_from, fixed_address
 from streamjob_operator.scaling import registry
 from streamjob_operator.signals import stop_on_signals
 from streamjob_operator.spec import Application, StreamJob
-from streamjob_operator.standalone.launcher import Driver, DriverError
+from streamjob_operator.standalone.key_groups import KeyGroupChange, Wanted
+from streamjob_operator.standalone.launcher import Driver, DriverError, Repartition
 from streamjob_operator.standalone.output import Output
 from streamjob_operator.standalone.supervisor import Supervisor
 from streamjob_operator.terminal import Plain
@@ -53,9 +54,11 @@ def run_session(
     with contextlib.ExitStack() as stack:
         stack.callback(_report, out, tell)
         stop = stack.enter_context(stop_on_signals())
-        supervisor = None
+        supervisor, wanted = None, Wanted(job, tell if driver is not None else _nothing)
         if driver is not None and job.spec.application is not None:
-            supervisor = stack.enter_context(_supervised(driver, job.spec.application, tell))
+            application = job.spec.application
+            change = KeyGroupChange(driver, Repartition(application, out), wanted, out, tell)
+            supervisor = stack.enter_context(_supervised(driver, change, application, tell))
         # The loop with its planners takes seconds to import, in which the driver starts already.
         from streamjob_operator.standalone.looking_after import LookingAfter
 
@@ -68,9 +71,14 @@ def run_session(
             console=console,
             tell=tell,
             rules=rules,
+            wanted=wanted,
             memory_bytes=memory_bytes,
         ).run(_watch(supervisor), stop, duration_s)
         return 0 if supervisor is None else supervisor.ended or 0
+
+
+def _nothing(sentence: str) -> None:
+    """Of a driver that somebody else has started nothing is told that only its starter can do."""
 
 
 def _watch(supervisor: Supervisor | None) -> Callable[[], bool]:
@@ -92,9 +100,11 @@ def _driver(application: Application | None, out: Path) -> Driver:
 
 
 @contextlib.contextmanager
-def _supervised(driver: Driver, application: Application, tell: Callable[[str], None]) -> Iterator[Supervisor]:
+def _supervised(
+    driver: Driver, change: KeyGroupChange, application: Application, tell: Callable[[str], None]
+) -> Iterator[Supervisor]:
     tell(f"Starting {application.main_file}; its output goes to {driver.log}.")
-    supervisor = Supervisor(driver, application.restart, tell)
+    supervisor = Supervisor(driver, application.restart, tell, change.tick)
     try:
         _start(supervisor)
         yield supervisor
@@ -102,6 +112,7 @@ def _supervised(driver: Driver, application: Application, tell: Callable[[str], 
         if supervisor.ended is None:
             tell("Stopping the job.")
         driver.stop()
+        change.stop()
 
 
 def _start(supervisor: Supervisor) -> None:

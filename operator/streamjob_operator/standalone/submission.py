@@ -9,11 +9,23 @@ from pathlib import Path
 
 from streamjob_operator.spec import Application, dependencies
 
+STOP_GRACE_S = 60.0
+"""Time for a query to come to the end of its batch when it is stopped. Only where the job names its checkpoint: another
+number of key groups needs a query that was stopped between two batches."""
+
 
 def command(application: Application) -> list[str]:
     """`python -m streamjob_agent run FILE ARGS`; a local:// path is a path on this machine."""
     options = dependencies.runner_options(application.deps)
     return [sys.executable, "-m", "streamjob_agent", "run", *options, main_file(application), *application.args]
+
+
+def repartition(application: Application, key_groups: int | None) -> list[str]:
+    """The change of the key groups of its stopped query; without a number the way back."""
+    if application.checkpoint is None:
+        raise ValueError("checkpoint: None given, the state is changed there")
+    what = ["--undo"] if key_groups is None else ["--key-groups", str(key_groups)]
+    return [sys.executable, "-m", "streamjob_agent", "repartition", application.checkpoint, *what]
 
 
 def main_file(application: Application) -> str:
@@ -32,11 +44,24 @@ def environment(
         "PYSPARK_SUBMIT_ARGS": submit_args(settings),
         "PYTHONUNBUFFERED": "1",
     }
+    orderly = {}
     if application.checkpoint is not None:
         added["STREAMJOB_CHECKPOINT"] = application.checkpoint
-    if settings.get("spark.master", "local").startswith("local") and "SPARK_LOCAL_IP" not in inherited:
-        added["SPARK_LOCAL_IP"] = "127.0.0.1"
-    return {"PYSPARK_PYTHON": sys.executable, **inherited, **added}
+        orderly["STREAMJOB_AGENT_STOP_GRACE_S"] = f"{STOP_GRACE_S:g}"
+    return {**orderly, **_for_spark(settings, inherited), **added}
+
+
+def repartition_environment(application: Application, inherited: Mapping[str, str]) -> dict[str, str]:
+    """The same Spark settings, but all in one process: the state is read and written by whoever has the copy."""
+    settings = {**spark_settings(application), "spark.master": "local[*]"}
+    return {**_for_spark(settings, inherited), "PYSPARK_SUBMIT_ARGS": submit_args(settings), "PYTHONUNBUFFERED": "1"}
+
+
+def _for_spark(settings: Mapping[str, str], inherited: Mapping[str, str]) -> dict[str, str]:
+    """What is inherited, with what PySpark needs on one machine."""
+    near = settings.get("spark.master", "local").startswith("local")
+    address = {"SPARK_LOCAL_IP": "127.0.0.1"} if near else {}
+    return {"PYSPARK_PYTHON": sys.executable, **address, **inherited}
 
 
 def spark_settings(application: Application) -> dict[str, str]:

@@ -29,10 +29,21 @@ class Startable(Protocol):
 
 
 class Supervisor:
-    """Call :meth:`tick` often with the time in seconds; `ended` tells when the job is over for good."""
+    """Call :meth:`tick` often with the time in seconds; `ended` tells when the job is over for good.
 
-    def __init__(self, driver: Startable, restart: Restart, tell: Callable[[str], None]) -> None:
+    While `away` says so, at that time, somebody else has stopped the driver and it is left alone.
+    """
+
+    def __init__(
+        self,
+        driver: Startable,
+        restart: Restart,
+        tell: Callable[[str], None],
+        away: Callable[[float], bool] = lambda now_s: False,
+    ) -> None:
         self._driver = driver
+        self._away = away
+        self._was_away = False
         self._restart = restart
         self._tell = tell
         self._failures = 0
@@ -43,7 +54,7 @@ class Supervisor:
 
     def tick(self, now_s: float) -> None:
         """Start what is due, notice what has ended. The first start raises OSError where it is impossible."""
-        if self.ended is not None:
+        if self.ended is not None or self._is_away(now_s):
             return
         if self._started_s is None:
             self._start(now_s)
@@ -51,6 +62,13 @@ class Supervisor:
         code = self._driver.exit_code()
         if code is not None:
             self._over(code, now_s, ran_s=now_s - self._started_s)
+
+    def _is_away(self, now_s: float) -> bool:
+        """Whether the driver is stopped for something that is done to its checkpoint; then it starts without a wait."""
+        before, self._was_away = self._was_away, self._away(now_s)
+        if before and not self._was_away:
+            self._started_s, self._start_at_s = None, now_s
+        return self._was_away
 
     def _start(self, now_s: float) -> None:
         if self._start_at_s is None:

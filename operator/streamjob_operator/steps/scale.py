@@ -36,7 +36,9 @@ def decide(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: floa
     target, reason, message = _target(wish, fleet, memory, job, now_s)
     if told and reason is Reason.BALANCED:
         reason = Reason.REPLICAS_SET
-    return ScalingDecision(needed=wish.needed, target=target, reason=reason, message=message, told=told)
+    return ScalingDecision(
+        needed=wish.needed, target=target, reason=reason, message=message, told=told, more_groups=wish.more_groups
+    )
 
 
 def _told(replicas: int, job: StreamJob) -> Wish:

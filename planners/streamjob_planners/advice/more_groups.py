@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
@@ -18,15 +19,35 @@ def wanted(now: int, times: float) -> int:
     return now << math.ceil(math.log2(min(max(times, LEAST_TIMES), MOST_TIMES)))
 
 
-def remedy(limit: Limit, groups: Sequence[GroupId], group: int | None, times: float) -> str:
-    """What a person can do about that limit, as half a sentence after a semicolon; empty where it is another.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MoreGroups:
+    """So many key groups might do in place of those that there are `now`. `shared`: only if several keys share the one
+    that is too heavy, which nobody measures."""
+
+    now: int
+    wanted: int
+    shared: bool
+
+    def told(self) -> str:
+        """What a person can do, as half a sentence after a semicolon."""
+        helps = "help only if several keys share it" if self.shared else "would help"
+        command = f"streamjob repartition CHECKPOINT --key-groups {self.wanted}"
+        return f"; more key groups {helps}: {command} (in place of {self.now})"
+
+
+def proposed(limit: Limit, groups: Sequence[GroupId], group: int | None, times: float) -> MoreGroups | None:
+    """What might do about that limit; None where it is another.
 
     `group` is the key group that takes longest, an index into `groups`, and takes `times` too long.
     """
     if group is None or limit not in (Limit.PARTITIONS, Limit.KEY_GROUP):
-        return ""
+        return None
     operator = groups[group].operator
     now = sum(one.operator == operator for one in groups)  # every operator of a query has as many
-    helps = "help only if several keys share it" if limit is Limit.KEY_GROUP else "would help"
-    command = f"streamjob repartition CHECKPOINT --key-groups {wanted(now, times)}"
-    return f"; more key groups {helps}: {command} (in place of {now})"
+    return MoreGroups(now=now, wanted=wanted(now, times), shared=limit is Limit.KEY_GROUP)
+
+
+def remedy(limit: Limit, groups: Sequence[GroupId], group: int | None, times: float) -> str:
+    """The same in words, empty where it is another limit."""
+    found = proposed(limit, groups, group, times)
+    return "" if found is None else found.told()

@@ -88,6 +88,8 @@ def test_a_batch_ends_before_the_driver_does(tmp_path: pathlib.Path) -> None:
     assert len(events) // 2 < FILES
     commits = [int(file.name) for file in (tmp_path / "checkpoint" / "commits").iterdir() if file.name.isdecimal()]
     assert max(commits) == len(events) // 2 - 1
+    plans = [int(file.name) for file in (tmp_path / "checkpoint" / "offsets").iterdir() if file.name.isdecimal()]
+    assert max(plans) == max(commits), "a batch was left planned that nothing has begun of"
 
     process = start(tmp_path, 1)
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 from queries import Sums, run
 
-from streamjob_cli import repartition
+from streamjob_agent.repartition import asking
+from streamjob_cli.repartition import repartition_command
 
 pytestmark = pytest.mark.spark
 
@@ -30,10 +33,10 @@ class Lasting:
 
 @pytest.fixture
 def command(spark: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    monkeypatch.setattr(repartition, "_session", lambda builder, conf: Lasting(spark))
+    monkeypatch.setattr(asking, "started", lambda conf: Lasting(spark))
 
     def act(*arguments: str) -> Result:
-        return CliRunner().invoke(repartition.repartition_command, arguments)
+        return CliRunner().invoke(repartition_command, arguments)
 
     return act
 
@@ -70,3 +73,24 @@ def test_from_a_look_to_the_deletion_of_the_old_state(
     assert "--clean deletes the old state" in command(place).output
     assert command(place, "--clean").exit_code == 0
     assert not (tmp_path / "checkpoint.repartition").exists()
+
+
+def test_a_driver_s_image_needs_the_agent_alone(spark: Any, tmp_path: Path) -> None:
+    """In a process of its own, without `click` and without any of the job's settings."""
+    query, checkpoint = Sums(tmp_path), tmp_path / "checkpoint"
+
+    def go_on() -> None:
+        query.add()
+        run(query.frame(spark), checkpoint, query.mode, query.keep)
+        assert query.got == query.expected()
+
+    go_on()
+    without = "import sys; sys.modules['click'] = None; sys.argv[0] = ''; import runpy; "
+    words = [sys.executable, "-c", f"{without}runpy.run_module('streamjob_agent', run_name='__main__')", "repartition"]
+    done = subprocess.run(
+        [*words, str(checkpoint), "--key-groups", "8"], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Every row is there once, unchanged" in done.stdout
+    go_on()
+    assert len([one for one in (checkpoint / "state" / "0").iterdir() if one.name.isdigit()]) == 8

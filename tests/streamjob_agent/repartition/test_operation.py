@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -183,3 +184,28 @@ def test_one_change_may_follow_another(root: Path) -> None:
     change(root).run(4)
     assert state(root) == ROWS
     assert key_groups_of(root) == 4
+
+
+def test_the_same_change_once_more_is_done_already(root: Path) -> None:
+    """Whoever lost the answer, as a controller that was ended meanwhile, may ask again."""
+    change(root).run(8)
+    change(root).run(8)
+    assert (state(root), key_groups_of(root)) == (ROWS, 8)
+    with pytest.raises(Refused, match="An earlier change is in its place"):
+        change(root).run(16)
+
+
+def test_nobody_is_to_end_it_while_no_query_could_start(root: Path) -> None:
+    looks: list[bool] = []
+
+    @contextlib.contextmanager
+    def unbroken() -> Iterator[None]:
+        assert state(root) == ROWS
+        looks.append(True)
+        yield
+        assert state(root) == ROWS
+
+    made = dataclasses.replace(change(root), unbroken=unbroken)
+    made.run(8)
+    made.undo()
+    assert looks == [True, True]

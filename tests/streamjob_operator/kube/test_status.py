@@ -102,6 +102,7 @@ def test_a_balanced_job() -> None:
         Condition.BATCHES_PREDICTED: "True/PredictionsHold",
         Condition.BALANCED: "True/Balanced",
         Condition.AWAITING_APPROVAL: "False/NoPlanWaits",
+        Condition.MORE_KEY_GROUPS: "False/KeyGroupsEnough",
     }
     assert {kind: found(status, kind) for kind in Condition} == expected
     assert {one.observed_generation for one in status.conditions} == {2}

@@ -208,3 +208,9 @@ def test_few_plans_with_few_moves_are_kept_and_each_once() -> None:
     large = shown(plan_hash="large", moves={f"0/{at}": ("0", "1") for at in range(MOST_MOVES)}, replaced_at_s=None)
     memory = dataclasses.replace(memory, pending=large, shown=replaced(memory, large, 9.0))
     assert [one.plan_hash for one in replaced(memory, None, 10.0)] == ["large"]
+
+
+def test_an_approval_of_key_groups_is_no_plan_that_nobody_knows() -> None:
+    waits = shown(plan_hash="newest", replaced_at_s=None)
+    _, named_one = judge(case(waits, of=named(plan="key-groups-64"), memory=Memory(pending=waits)))
+    assert "another plan" not in named_one.message

@@ -9,8 +9,13 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Gate {
   private static final long LOOK_MS = 5L;
   private final Set held = ConcurrentHashMap.newKeySet();
+  private final Faults faults;
   private volatile boolean closed;
   private volatile long opensAt; // System.nanoTime(): nobody is held for ever
+
+  Gate(Faults faults) {
+    this.faults = faults;
+  }
 
   void close(long atMostMs) {
     opensAt = System.nanoTime() + atMostMs * 1000000L;
@@ -25,7 +30,7 @@ final class Gate {
    * Called on the query's own thread; a stop ends it as Spark expects. Its interrupt may have come just before and been
    * lost in somebody's library, and whoever stops waits for the thread: that the query is over is looked at as well.
    */
-  void pass(String queryId, Object execution) {
+  void pass(String queryId, Object execution, Planned batch) {
     if (!closed) {
       return;
     }
@@ -33,12 +38,12 @@ final class Gate {
     try {
       while (closed && System.nanoTime() - opensAt < 0L) {
         if (over(execution)) {
-          throw stopped();
+          throw stopped(batch);
         }
         Thread.sleep(LOOK_MS);
       }
     } catch (InterruptedException interrupted) {
-      throw stopped();
+      throw stopped(batch);
     } finally {
       held.remove(queryId);
     }
@@ -52,7 +57,16 @@ final class Gate {
     }
   }
 
-  private static UncheckedIOException stopped() {
+  private UncheckedIOException stopped(Planned batch) {
+    boolean interrupted = Thread.interrupted(); // else no file system would do anything for this thread
+    try {
+      batch.takeBack();
+    } catch (Throwable fault) {
+      faults.caught("takeBack", fault);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
     return new UncheckedIOException(new InterruptedIOException("stopped between two batches"));
   }
 }

@@ -48,7 +48,7 @@ public final class Hook extends Rule {
       faults.caught("hook", fault);
     }
     if (begins != null) {
-      gate.pass(id, begins);
+      gate.pass(id, begins, new Planned(begins, context.getLocalProperty(BATCH), registry.get(id).later()));
     }
     return plan;
   }

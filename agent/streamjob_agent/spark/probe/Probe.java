@@ -61,7 +61,7 @@ public final class Probe implements AutoCloseable {
     boundaries = new Boundaries();
     gathering = new Gathering();
     sizes = new StateSizes();
-    Gate gate = new Gate();
+    Gate gate = new Gate(faults);
     hook = new Hook(spark, registry, registrar, plans, wait, faults, gate, running);
     stopper = new Stopper(gate, running);
     listener = new QueryListener(binder, wait, faults);

@@ -16,6 +16,7 @@ import org.apache.hadoop.conf.Configuration;
 final class Tracked {
   final String id;
   UUID runId;
+  private boolean later;
   String name;
   String root;
   boolean far; // the checkpoint is not on a disk of the machine
@@ -106,8 +107,16 @@ final class Tracked {
   /** Whether the batch, by run and number, begins now: it is planned for the first time. */
   synchronized boolean begins(String batch) {
     boolean first = !batch.equals(begun);
+    if (first) {
+      later = begun != null && begun.startsWith(batch.substring(0, batch.indexOf(' ') + 1));
+    }
     begun = batch;
     return first;
+  }
+
+  /** Whether the run of the batch that has begun last had begun another one before. */
+  synchronized boolean later() {
+    return later;
   }
 
   /** It could not be taken up: whoever sees it next tries again. */

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from streamjob_operator.kube.driver import ends
+from streamjob_operator.kube.driver import ends, regroup
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, JobFacts, PodPhase
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.spec.quantities import format_duration
@@ -20,12 +20,29 @@ DELETION_MARGIN_S = 30.0
 """A deletion waits for the pod's own grace and this much more, whatever the kubelet does."""
 
 
-def decide(job: JobFacts, wanted_hash: str, pod: DriverPod | None, memory: DriverMemory, now_s: float) -> Decision:
-    """The next step towards what is wanted."""
+def decide(
+    job: JobFacts,
+    wanted_hash: str,
+    pod: DriverPod | None,
+    memory: DriverMemory,
+    now_s: float,
+    changing: DriverPod | None = None,
+) -> Decision:
+    """The next step towards what is wanted; `changing` is the pod that changes the number of key groups."""
     if not job.wanted:
-        return _ending(job, pod, memory, now_s)
+        ending = _ending(job, pod, memory, now_s)
+        if pod is None and changing is not None:
+            return regroup.left(changing, ending.memory, ending.phase, ending.reason)
+        return ending
+    memory = regroup.begun(job, wanted_hash, memory) if pod is not None else memory
+    if memory.change.step is not None:
+        return regroup.step(pod, changing, memory, now_s)
     if pod is None:
         return _absent(job, wanted_hash, memory, now_s)
+    return _present(job, wanted_hash, pod, memory, now_s)
+
+
+def _present(job: JobFacts, wanted_hash: str, pod: DriverPod, memory: DriverMemory, now_s: float) -> Decision:
     if pod.deleting:
         sentence = f"The driver's pod {pod.name} stops between two batches, then its successor starts."
         return _wait(Phase.SUBMITTING, KubeReason.DRIVER_STOPPING, sentence, memory)
@@ -164,8 +181,8 @@ def _backing_off(memory: DriverMemory, now_s: float) -> Decision:
 
 
 def _fresh(memory: DriverMemory) -> DriverMemory:
-    """Nothing is counted any more; what is known of the last end stays to be read."""
-    return DriverMemory(exit_code=memory.exit_code, why=memory.why, last_words=memory.last_words)
+    """Nothing is counted any more; what is known of the last end stays to be read, and what is done to the state."""
+    return DriverMemory(exit_code=memory.exit_code, why=memory.why, last_words=memory.last_words, change=memory.change)
 
 
 def _wait(

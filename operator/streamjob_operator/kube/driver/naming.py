@@ -16,6 +16,11 @@ def driver_name(job: str) -> str:
     return child_name(job, "driver")
 
 
+def change_name(job: str) -> str:
+    """Name of the pod that changes the number of key groups: one for each job, so that two never work on one state."""
+    return child_name(job, "key-groups")
+
+
 def settings_name(job: str) -> str:
     """Name of the ConfigMap with Spark's settings."""
     return child_name(job, "spark")
@@ -37,6 +42,12 @@ def job_labels(job: str) -> dict[str, str]:
 def driver_labels(job: str) -> dict[str, str]:
     """On the driver's pod, and what selects it."""
     return {Label.JOB.value: job, SPARK_ROLE: "driver"}
+
+
+def change_labels(job: str) -> dict[str, str]:
+    """On the pod that changes the number of key groups: Spark's role is what pods are watched by, and no service, no
+    monitor and no other selector of ours takes this one."""
+    return {Label.JOB.value: job, SPARK_ROLE: "key-groups"}
 
 
 def executor_selector(job: str) -> str:

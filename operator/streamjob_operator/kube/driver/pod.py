@@ -25,7 +25,7 @@ GRACE_S = 120
 STOP_MARGIN_S = 15
 """Of the grace, what is left for Spark itself to stop once its queries have."""
 _SCRATCH_VOLUME = "streamjob-scratch"
-_POD_ADDRESS = "STREAMJOB_POD_IP"
+POD_ADDRESS = "STREAMJOB_POD_IP"
 _LOCAL = "local://"
 _POD_SECURITY = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 _NODE_GONE_S = 30
@@ -94,7 +94,7 @@ def _driver_defaults(job: JobFacts) -> Manifest:
         "terminationMessagePolicy": "FallbackToLogsOnError",  # so that its last words outlive it
         "env": [
             # First of all, because a variable can only refer to one before it.
-            {"name": _POD_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+            {"name": POD_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
             {"name": "PYTHONUNBUFFERED", "value": "1"},
             {"name": "SPARK_LOCAL_DIRS", "value": settings.SCRATCH},
         ],
@@ -149,7 +149,7 @@ def _driver_needs(job: JobFacts, grace_s: int) -> Manifest:
 def _environment(job: JobFacts, grace_s: int) -> list[Manifest]:
     arguments = f"--properties-file {settings.FOLDER}/{settings.SETTINGS_FILE}"
     values = {
-        "PYSPARK_SUBMIT_ARGS": f"{arguments} --conf {settings.BIND_ADDRESS}=$({_POD_ADDRESS}) pyspark-shell",
+        "PYSPARK_SUBMIT_ARGS": f"{arguments} --conf {settings.BIND_ADDRESS}=$({POD_ADDRESS}) pyspark-shell",
         "STREAMJOB_AGENT_HOST": "0.0.0.0",
         "STREAMJOB_AGENT_PORT": str(AGENT_PORT),
         "STREAMJOB_AGENT_PARTITION_MAP": f"{job.namespace}/{job.name}",

@@ -10,11 +10,12 @@ from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import PODS, Kind
 from streamjob_operator.kube.api.owners import Belongs, whose
 from streamjob_operator.kube.api.refusals import Conflict, NotFound, Refused
-from streamjob_operator.kube.driver import naming, settings, support
+from streamjob_operator.kube.driver import naming, regroup, settings, support
 from streamjob_operator.kube.driver.decide import SOON_S, STEADY_S, decide
 from streamjob_operator.kube.driver.monitoring import KINDS, monitor
 from streamjob_operator.kube.driver.observe import driver_pod
 from streamjob_operator.kube.driver.pod import application_hash, driver_manifest, mistakes, trials
+from streamjob_operator.kube.driver.regroup_pod import change_manifest
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, DriverState, JobFacts
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import Maps
@@ -38,14 +39,18 @@ def reconcile_driver(
     found = mistakes(job) if job.wanted else ()
     if found:
         return _failed(job, None, memory, KubeReason.INVALID_SPEC, " ".join(found))
-    pod = None
+    pod, decision = None, None
     try:
-        pod = _look(api, job)
-        decision = decide(job, application_hash(job), pod, memory, now_s)
+        pod, changing = _look(api, job), _look_at_change(api, job, memory)
+        decision = decide(job, application_hash(job), pod, memory, now_s, changing)
         lacking = _do(api, job, pod, decision, repair)
     except FormerLife as former:
         return _state(pod, _waiting(job, memory, str(former)), ())
     except Refused as refusal:
+        if decision is not None and decision.action is Action.CHANGE:  # the driver is to run again, not to wait for it
+            change = regroup.refused(decision.memory.change, str(refusal))
+            decision = dataclasses.replace(decision, memory=DriverMemory(change=change))
+            return _state(pod, decision, ())
         reason = KubeReason.INVALID_SPEC if refusal.status in _WRONG else KubeReason.DRIVER_REFUSED
         return _failed(job, pod, memory, reason, str(refusal))
     return dataclasses.replace(_state(pod, decision, settings.merged(job)[1]), lacking=lacking)
@@ -59,6 +64,17 @@ def _look(api: KubeApi, job: JobFacts) -> DriverPod | None:
     return driver_pod(document)
 
 
+def _look_at_change(api: KubeApi, job: JobFacts, memory: DriverMemory) -> DriverPod | None:
+    """The pod that changes the number of key groups; nobody looks for it while there is no such change."""
+    if memory.change.step is None:
+        return None
+    document = api.get(PODS, naming.change_name(job.name), job.namespace)
+    if document is None:
+        return None
+    require_ours(document, job.owner, PODS)
+    return driver_pod(document)
+
+
 def _do(api: KubeApi, job: JobFacts, pod: DriverPod | None, decision: Decision, repair: bool) -> tuple[str, ...] | None:
     """What could not be made around the driver, None where that was not tried."""
     create = decision.action is Action.CREATE
@@ -66,12 +82,14 @@ def _do(api: KubeApi, job: JobFacts, pod: DriverPod | None, decision: Decision, 
         _try_pods(api, job)  # before a driver that runs is stopped for one that cannot be made
     if decision.action is Action.STOP and pod is not None:
         api.delete(PODS, pod.name, job.namespace, uid=pod.uid)
-    if not create:
+    if decision.action is Action.STOP_CHANGE:
+        api.delete(PODS, naming.change_name(job.name), job.namespace)
+    if not create and decision.action is not Action.CHANGE:
         return _repaired(api, job) if repair and job.wanted else None
     lacking = apply_support(api, job)
     # A pod of that name was made by a call whose answer was lost, or by somebody else: the next look says.
     with contextlib.suppress(Conflict):
-        api.create(PODS, driver_manifest(job))
+        api.create(PODS, driver_manifest(job) if create else change_manifest(job, decision.memory.change))
     return lacking
 
 

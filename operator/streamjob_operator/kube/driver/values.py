@@ -21,6 +21,8 @@ class JobFacts:
         executors: how many executors a new driver asks for; later on only the agent changes their number.
         deleted_at_s: when its deletion was asked for; None while it is to live.
         monitoring: how its Prometheus comes to scrape it.
+        key_groups: so many are wanted in place of those that were measured; None for these.
+        key_groups_asked: whether a person asks for a number, whatever it is.
     """
 
     name: str
@@ -32,6 +34,8 @@ class JobFacts:
     executors: int
     deleted_at_s: float | None = None
     monitoring: Monitoring = dataclasses.field(default_factory=Monitoring)
+    key_groups: int | None = None
+    key_groups_asked: bool = False
 
     @property
     def wanted(self) -> bool:
@@ -85,6 +89,36 @@ class DriverPod:
         return self.exited or self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
+class Step(enum.StrEnum):
+    """What is done about a change of the number of key groups."""
+
+    CHANGE = "Change"
+    UNDO = "Undo"
+    END = "End"
+    """What came of it is known; its pod goes, and the driver starts."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change of the number of key groups, or what is remembered of the newest one.
+
+    Attributes:
+        step: None when none is under way.
+        wanted: how many are made.
+        pod_uid: the operation's pod, once it was seen.
+        since_s: when it was seen first, by our clock.
+        tried: what is not tried again: the number, and the hash of the application.
+        failure: why there are not as many; None when there are.
+    """
+
+    step: Step | None = None
+    wanted: int | None = None
+    pod_uid: str | None = None
+    since_s: float | None = None
+    tried: str | None = None
+    failure: str | None = None
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DriverMemory:
     """What must survive the operator; kept in `StreamJob.status.driver`.
@@ -100,6 +134,7 @@ class DriverMemory:
         ended_uid: the pod whose end was counted already.
         exit_code: of the last one that ended; None when it did not end by itself.
         why, last_words: of the last one that ended, see DriverPod.
+        change: of the number of key groups; kept in `StreamJob.status.keyGroups`.
     """
 
     pod_uid: str | None = None
@@ -113,6 +148,7 @@ class DriverMemory:
     exit_code: int | None = None
     why: str | None = None
     last_words: str | None = None
+    change: Change = Change()
 
 
 class Action(enum.Enum):
@@ -122,6 +158,12 @@ class Action(enum.Enum):
     CREATE = "create"
     STOP = "stop"
     """Delete the pod: its driver gets SIGTERM, and time to stop between two batches."""
+
+    CHANGE = "change"
+    """Make the pod that changes the number of key groups, or sends the checkpoint back."""
+
+    STOP_CHANGE = "stop change"
+    """Delete that pod."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

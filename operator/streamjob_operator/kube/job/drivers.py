@@ -6,15 +6,24 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Protocol
 
+from streamjob_operator import key_groups
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.reading import Reading
-from streamjob_operator.kube.driver import DriverState, JobFacts, from_status, reconcile_driver, to_status
+from streamjob_operator.kube.driver import (
+    DriverState,
+    JobFacts,
+    change_to_status,
+    from_status,
+    reconcile_driver,
+    to_status,
+)
 from streamjob_operator.kube.driver.grants import grant_map
 from streamjob_operator.kube.driver.monitoring import Monitoring
 from streamjob_operator.kube.driver.naming import executor_selector
 from streamjob_operator.kube.driver.observe import rfc3339, seconds
 from streamjob_operator.kube.job.adoption import Adoption, Awaited, adopt
 from streamjob_operator.kube.models.driver import DriverStatus
+from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.partition_map.maps import MapView
@@ -86,6 +95,7 @@ class KubeDrivers:
 
     def _own(self, asked: Asked, application: Application) -> Look:
         told = {} if asked.status.driver is None else asked.status.driver.model_dump(mode="json", by_alias=True)
+        groups = asked.status.key_groups or KeyGroupsStatus()
         metadata = asked.reading.metadata
         facts = JobFacts(
             name=metadata["name"],
@@ -97,8 +107,11 @@ class KubeDrivers:
             executors=first_executors(asked.job, asked.memory),
             deleted_at_s=asked.reading.deleted_at_s,
             monitoring=self._monitoring,
+            key_groups=_wanted(asked.job, groups),
+            key_groups_asked=key_groups.asked(asked.job),
         )
-        state = reconcile_driver(self._api, facts, from_status(told), asked.now_s, repair=asked.repair)
+        memory = from_status(told, groups.model_dump(mode="json", by_alias=True))
+        state = reconcile_driver(self._api, facts, memory, asked.now_s, repair=asked.repair)
         lacking = asked.lacking if state.lacking is None else state.lacking
         told_facts = dataclasses.replace(_own_facts(state, asked), lacking=" ".join(lacking) or None)
         return Look(facts=told_facts, next_look_s=state.next_look_s, gone=state.gone, lacking=lacking)
@@ -150,6 +163,13 @@ def first_executors(job: StreamJob, memory: Memory) -> int:
     return min(max(bounds.min if wanted is None else wanted, bounds.min), bounds.max)
 
 
+def _wanted(job: StreamJob, groups: KeyGroupsStatus) -> int | None:
+    """How many key groups are to be made; None for as many as there are."""
+    if groups.now is None:
+        return None
+    return key_groups.wanted(job, key_groups.KeyGroupsSeen(now=groups.now, proposed=groups.proposed))
+
+
 def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
     return DriverFacts(
         phase=state.phase,
@@ -161,6 +181,7 @@ def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
         address=state.address,
         pod_uid=state.memory.pod_uid,
         status=_status(to_status(state.memory, state.pod), asked, running=state.ready),
+        change=KeyGroupsStatus.model_validate(change_to_status(state.memory.change)),
     )
 
 

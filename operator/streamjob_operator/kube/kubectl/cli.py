@@ -11,6 +11,7 @@ from typing import Any
 import click
 from rich.live import Live
 
+from streamjob_operator import key_groups
 from streamjob_operator.asking.command import explain, what_if
 from streamjob_operator.kube.api.access import default_namespace
 from streamjob_operator.kube.api.client import KubeApi, Object
@@ -20,6 +21,7 @@ from streamjob_operator.kube.api.retry import Retry
 from streamjob_operator.kube.api.times import rfc3339, seconds
 from streamjob_operator.kube.kubectl.savings_view import saved, savings_view
 from streamjob_operator.kube.kubectl.views import history_view, plan_view, top_view
+from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
 from streamjob_operator.kube.models.status import ApprovablePlan, Status
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.partition_map.memory import read_memory
@@ -95,10 +97,26 @@ def plan(session: Session, name: str) -> None:
 @on_cluster
 def approve(session: Session, name: str, plan_hash: str | None) -> None:
     """Approve the plan that waits, or the one with HASH that was shown of late. Exactly it is carried out, or nothing;
-    the job's lastCycle then says why."""
-    found = called(read_status(session.read(name)).approvable, name, plan_hash, time.time())
+    the job's lastCycle then says why.
+
+    key-groups-N in place of HASH approves as many key groups as are proposed.
+    """
+    status = read_status(session.read(name))
+    if plan_hash is not None and plan_hash.startswith(key_groups.APPROVED):
+        _approve_key_groups(session, name, plan_hash, status.key_groups)
+        return
+    found = called(status.approvable, name, plan_hash, time.time())
     session.annotate(name, Annotation.APPROVE, found.hash)
     click.echo(f"Plan {found.hash} of {name} is approved: {found.executors} executors, {found.moves} moves.")
+
+
+def _approve_key_groups(session: Session, name: str, token: str, groups: KeyGroupsStatus | None) -> None:
+    proposed = None if groups is None else groups.proposed
+    if proposed is None or token != key_groups.approval(proposed):
+        now = "none are" if proposed is None else f"{key_groups.approval(proposed)} is"
+        raise click.ClickException(f"{token} is not what is proposed for {name}; {now}.")
+    session.annotate(name, Annotation.APPROVE, token)
+    click.echo(f"{proposed} key groups of {name} are approved; its query stops for their change.")
 
 
 @main.command()

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamjob_operator.kube.models.driver import DriverStatus
+from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
 from streamjob_operator.kube.models.marks import ListKey, Time
 from streamjob_operator.kube.models.savings import SavingsStatus
 from streamjob_operator.kube.models.scaling import ScalingStatus
@@ -361,6 +362,9 @@ class Status(Part):
 
     driver: DriverStatus | None = None
     """The Spark driver."""
+
+    key_groups: KeyGroupsStatus | None = None
+    """How many key groups there are, how many might do, and what is done about it."""
 
     handled: Handled | None = None
     """Tokens of annotations that were already followed."""

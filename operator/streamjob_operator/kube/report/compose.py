@@ -14,6 +14,7 @@ from streamjob_operator.kube.report.conditions import merge
 from streamjob_operator.kube.report.decisions import ACTED, approvable_of, cycle_of, decision_of, history_of, plan_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import findings
+from streamjob_operator.kube.report.key_groups import key_groups_of
 from streamjob_operator.kube.report.motion import motion_of
 from streamjob_operator.kube.report.savings import counted
 from streamjob_operator.kube.report.scaling import scaling_of
@@ -72,6 +73,7 @@ def compose(before: Status, facts: Facts, handled: Handled | None) -> Status:
             "executors": executors_of(motion, facts.driver),
             "migrations": None if motion.live is None else migrations_of(facts, motion),
             "driver": facts.driver.status,
+            "key_groups": key_groups_of(before.key_groups, facts),
         }
     if facts.memory is not None:
         update["memory"] = facts.memory_text or memory_text(facts.memory)

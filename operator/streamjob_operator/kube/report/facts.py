@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.kube.models.driver import DriverStatus
+from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.partition_map.maps import MapView
 from streamjob_operator.spec import StreamJob
@@ -28,6 +29,7 @@ class DriverFacts:
         selector: label selector of the executors' pods; None while it is not known.
         address: of the driver's pod on the network, as Kubernetes has it; None while it has none.
         pod_uid: of the driver's pod; None while there is none.
+        change: of the number of key groups; only its fields of `status.keyGroups`, None where the driver is not ours.
     """
 
     phase: Phase
@@ -44,6 +46,7 @@ class DriverFacts:
     address: str | None = None
     pod_uid: str | None = None
     status: DriverStatus | None = None
+    change: KeyGroupsStatus | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

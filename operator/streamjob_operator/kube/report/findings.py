@@ -10,6 +10,7 @@ from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.report.conditions import Finding
 from streamjob_operator.kube.report.cycle_findings import cycle_findings, no_cycle_findings
 from streamjob_operator.kube.report.facts import DriverFacts, Facts
+from streamjob_operator.kube.report.key_groups import key_groups_findings
 from streamjob_operator.kube.report.motion import Motion, motion_of
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.values import Reason
@@ -31,6 +32,7 @@ def findings(facts: Facts) -> Iterator[Finding]:
     yield _stalled(facts)
     yield from _actuation(facts, facts.driver)
     yield from _executors(facts, facts.driver, motion)
+    yield from key_groups_findings(facts)
     if facts.driver.phase is not Phase.RUNNING:
         yield from no_cycle_findings(facts.driver)
     elif facts.cycle is not None:

@@ -22,6 +22,7 @@ TOLD = {
     Condition.ACTUATION_AVAILABLE: "False",
     Condition.EXECUTORS_AVAILABLE: "False",
     Condition.FAIL_SAFE: "True",
+    Condition.MORE_KEY_GROUPS: "True",
 }
 """Conditions that are told of when they come to have this status, or another reason for it."""
 KNOWN = frozenset((*STATES, *(one.value for one in Reason), *(one.value for one in KubeReason)))

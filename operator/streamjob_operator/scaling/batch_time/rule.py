@@ -66,7 +66,9 @@ def _known(situation: Situation, state: State, work: Measured) -> tuple[Wish, St
     )
     objective_s = batch_objective_s(situation.job.spec.scaling, view.trigger_s)
     state = dataclasses.replace(state, ledger=ledger.with_outcome(state.ledger, situation, objective_s))
-    wish, state = settle(_call(situation, view, hint_executors), situation, state, found)
+    call = _call(situation, view, hint_executors)
+    wish, state = settle(call, situation, state, found)
+    wish = dataclasses.replace(wish, more_groups=call.more_groups)
     return wish, dataclasses.replace(state, proposed=_proposed(situation, view, wish, objective_s))
 
 
@@ -85,8 +87,15 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
     kept, kept_why = max((memory.calm, memory.why), (hint_executors, "a hint of the policy asks for it"))
     keeps = kept_why if kept > by_time else ""
     calm_why = keeps or words.enough(view, found.calm, aim, model)
-    rate_rps = view.ahead.rate_rps
-    return Call(out=out, rate_rps=rate_rps, calm=max(kept, by_time), why=why, calm_why=calm_why, keeps=keeps)
+    return Call(
+        out=out,
+        rate_rps=view.ahead.rate_rps,
+        calm=max(kept, by_time),
+        why=why,
+        calm_why=calm_why,
+        keeps=keeps,
+        more_groups=None if fits else words.more(found.out, aim, model),
+    )
 
 
 def _ahead(situation: Situation, state: State, found: Arriving, hint_rps: float, ready_s: float) -> Forecast:

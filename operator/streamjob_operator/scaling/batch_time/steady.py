@@ -11,6 +11,7 @@ from streamjob_operator.scaling.batch_time.look import under_way
 from streamjob_operator.scaling.batch_time.state import State
 from streamjob_operator.scaling.rule import Situation, Wish, clamp
 from streamjob_operator.spec.quantities import format_duration
+from streamjob_planners.advice.more_groups import MoreGroups
 
 RISEN = 1.15
 """Times the rate that executors were asked for from which more are asked for before those have come."""
@@ -23,6 +24,7 @@ class Call:
     """Executors that this moment asks for: `out` to grow to at `rate_rps`, `calm` to shrink to at most, and why.
 
     `keeps`: what besides batches needs those of `calm`, as the end of a sentence; empty where nothing does.
+    `more_groups`: what might do where no number of executors does.
     """
 
     out: int
@@ -31,6 +33,7 @@ class Call:
     why: str
     calm_why: str
     keeps: str = ""
+    more_groups: MoreGroups | None = None
 
 
 def settle(call: Call, situation: Situation, state: State, found: Arriving) -> tuple[Wish, State]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streamjob_operator.scaling.batch_time.needs import View
 from streamjob_planners.advice import more_groups
+from streamjob_planners.advice.more_groups import MoreGroups
 from streamjob_planners.batch.predict import Binding, Part
 from streamjob_planners.batch.rate import Limit
 from streamjob_planners.called import called
@@ -80,11 +81,19 @@ def _floor(found: Fewest, aim: Aim, model: LoadModel) -> str:
     return f"{told}: {_part(pace.longest, model, aim)}; {pace.executors} executors take {_seconds(least_s)}"
 
 
-def _more(binding: Binding, model: LoadModel, aim: Aim) -> str:
+def more(found: Fewest, aim: Aim, model: LoadModel) -> MoreGroups | None:
+    """The key groups that might do where every number of executors is too few for a heavy one; None otherwise."""
+    longest = found.judged.pace.longest
+    if found.reached or found.judged.in_time or longest.part is not Part.KEY_GROUP:
+        return None
+    return _more(longest, model, aim)
+
+
+def _more(binding: Binding, model: LoadModel, aim: Aim) -> MoreGroups | None:
     """What more key groups could do about it; nothing where nobody says what a batch may take."""
     if aim.batch_s is None:
-        return ""
-    return more_groups.remedy(Limit.KEY_GROUP, model.group_ids, binding.group, binding.seconds / aim.batch_s)
+        return None
+    return more_groups.proposed(Limit.KEY_GROUP, model.group_ids, binding.group, binding.seconds / aim.batch_s)
 
 
 def _part(binding: Binding, model: LoadModel, aim: Aim) -> str:
@@ -93,7 +102,9 @@ def _part(binding: Binding, model: LoadModel, aim: Aim) -> str:
     if binding.part is Part.FREE_STAGE:
         return f"stages without key groups take {_seconds(binding.seconds)}"
     if binding.part is Part.KEY_GROUP and binding.group is not None:
-        return f"{called(model, binding.group)} alone takes {_seconds(binding.seconds)}{_more(binding, model, aim)}"
+        many = _more(binding, model, aim)
+        told = "" if many is None else many.told()
+        return f"{called(model, binding.group)} alone takes {_seconds(binding.seconds)}{told}"
     return f"the slowest executor of a stage takes {_seconds(binding.seconds)}"
 
 

@@ -13,6 +13,7 @@ from streamjob_operator.steps.behind import BATCHES_IN_LAG, CATCHES_UP
 from streamjob_operator.values import QueryRates
 from streamjob_planners import measures
 from streamjob_planners.advice import more_groups
+from streamjob_planners.advice.more_groups import MoreGroups
 from streamjob_planners.advice.sentences import amount
 from streamjob_planners.batch.rate import Limit, fewest_executors, largest_rate
 from streamjob_planners.batch.work import Work, work_of
@@ -32,12 +33,14 @@ class Need:
 
     `calm` is the number with which the need would stay below the limits by TOLERANCE, at least `executors`: nothing
     smaller is worth scaling in to. `since_s`: load changed then, and only what was measured since has a say.
+    `more_groups`: what might do where no number of executors does.
     """
 
     executors: int
     why: str
     calm: int = 0
     since_s: float | None = None
+    more_groups: MoreGroups | None = None
 
 
 def total_load(situation: Situation) -> float:
@@ -101,7 +104,8 @@ def by_time(situation: Situation) -> Need:
     executors, calm = (_fewest(situation, part * HEADROOM * trigger_s, bound) for part in (1.0, TOLERANCE))
     why = f"batches within {HEADROOM * trigger_s:.1f} s of each {trigger_s:g} s"
     if executors is None:
-        return Need(executors=1, calm=there * overruns, why=f"{why}: {_limit(situation, trigger_s, bound)}")
+        found, more = _limit(situation, trigger_s, bound)
+        return Need(executors=1, calm=there * overruns, why=f"{why}: {found}", more_groups=more)
     return Need(executors=executors, calm=max(calm or bound, there * overruns), why=why)
 
 
@@ -134,8 +138,8 @@ def _fewest(situation: Situation, objective_s: float, most: int) -> int | None:
     return None if fewest is None else min(most, fewest + math.ceil(situation.estimate.lost_executors - 1e-9))
 
 
-def _limit(situation: Situation, trigger_s: float, most: int) -> str:
-    """Why not even the most executors do."""
+def _limit(situation: Situation, trigger_s: float, most: int) -> tuple[str, MoreGroups | None]:
+    """Why not even the most executors do, and the key groups that might."""
     objective_s = HEADROOM * trigger_s
     found = largest_rate(_work(situation), most, _slots(situation), objective_s=objective_s, trigger_s=trigger_s)
     words = {
@@ -146,7 +150,8 @@ def _limit(situation: Situation, trigger_s: float, most: int) -> str:
     }
     groups, short = model_of(situation).group_ids, found.times_short_of(_arriving_rps(situation))
     told = words.get(found.limit, f"{most} executors are not enough")
-    return told + more_groups.remedy(found.limit, groups, found.group, short)
+    more = more_groups.proposed(found.limit, groups, found.group, short)
+    return told + ("" if more is None else more.told()), more
 
 
 def _work(situation: Situation) -> Work:

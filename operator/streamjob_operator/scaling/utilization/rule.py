@@ -23,7 +23,8 @@ class UtilizationRule:
         up, down = stabilised(history, fleet.wanted, job, at_s)
         executors = up if up > fleet.wanted else min(down, fleet.wanted)
         held = waiting(clamp(need.executors, job) > fleet.wanted, job)
-        return Wish(executors=executors, needed=need.executors, why=need.why, held=held), kept(history)
+        wish = Wish(executors=executors, needed=need.executors, why=need.why, held=held, more_groups=need.more_groups)
+        return wish, kept(history)
 
 
 def measured_at_s(situation: Situation) -> float:
@@ -45,9 +46,10 @@ def need_of(situation: Situation) -> Need:
     seen = situation.estimate
     since_s = max((at_s for at_s in (seen.changed_at_s, seen.level_changed_at_s) if at_s is not None), default=None)
     calm = max(need.calm for need in needs)
+    more = next((need.more_groups for need in needs if need.more_groups is not None), None)
     if situation.snapshot.unmeasured:  # what runs beside has its needs, too
         calm = max(calm, int((~model_of(situation).marked).sum()))
-    return dataclasses.replace(largest, calm=calm, since_s=since_s)
+    return dataclasses.replace(largest, calm=calm, since_s=since_s, more_groups=more)
 
 
 def within_tolerance(need: Need, fleet: Fleet) -> Need:

@@ -1,0 +1,57 @@
+"""What is known of a job's key groups, and how many of them are wanted: for both bodies. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from streamjob_operator.spec.key_groups import KeyGroupsMode
+
+if TYPE_CHECKING:  # planners' values take a second to import
+    from streamjob_operator.spec import StreamJob
+    from streamjob_operator.values import CycleRecord
+
+APPROVED = "key-groups-"
+"""What the annotation `streamjob.dev/approve` begins with where it approves a number of key groups."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class KeyGroupsSeen:
+    """What the newest cycle that could measure saw: how many there are `now`, and how many might do, if more might."""
+
+    now: int
+    proposed: int | None = None
+
+
+def seen_in(record: CycleRecord, job: StreamJob) -> KeyGroupsSeen | None:
+    """None where nothing was measured."""
+    if record.model is None or not record.model.group_ids:
+        return None
+    now = 1 + max(one.partition for one in record.model.group_ids)  # a few need not have been measured
+    more = None if record.scaling is None else record.scaling.more_groups
+    wanted = 0 if more is None else min(more.wanted, job.spec.balancing.key_groups.max)
+    return KeyGroupsSeen(now=now, proposed=wanted if wanted > now else None)
+
+
+def asked(job: StreamJob) -> bool:
+    """Whether a person asks for a number, in the spec or by an approval: a failure holds as long as that stands."""
+    return job.spec.balancing.key_groups.count is not None or (job.approved_plan or "").startswith(APPROVED)
+
+
+def approval(key_groups: int) -> str:
+    """The annotation's value that approves so many."""
+    return f"{APPROVED}{key_groups}"
+
+
+def wanted(job: StreamJob, seen: KeyGroupsSeen | None) -> int | None:
+    """So many key groups are to be made; None where those that there are may stay, or nobody knows how many there are.
+
+    What a person writes in the spec is meant for whatever was measured; what is approved is that which was proposed.
+    """
+    policy = job.spec.balancing.key_groups
+    if seen is None or job.paused or not policy.changes:
+        return None
+    if policy.count is not None:
+        return policy.count if policy.count != seen.now else None
+    approved = seen.proposed is not None and job.approved_plan == approval(seen.proposed)
+    return seen.proposed if policy.mode is KeyGroupsMode.APPROVE and approved else None

@@ -1,0 +1,164 @@
+"""Another number of key groups between two drivers, decision after decision. No clock, no cluster."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from driver_jobs import job_facts
+
+from streamjob_operator.kube.driver.decide import decide
+from streamjob_operator.kube.driver.pod import driver_manifest
+from streamjob_operator.kube.driver.regroup import START_DEADLINE_S, UNDO
+from streamjob_operator.kube.driver.regroup_pod import change_manifest
+from streamjob_operator.kube.driver.remembering import change_to_status, from_status, to_status
+from streamjob_operator.kube.driver.values import Action, Change, Decision, DriverMemory, DriverPod, PodPhase, Step
+from streamjob_operator.kube.names import KubeReason, Phase
+
+HASH, NOW_S = "hash-1", 10_000.0
+JOB = job_facts({"checkpoint": "s3a://b/c"}, key_groups=8, key_groups_asked=True)
+DRIVER = DriverPod(
+    name="orders-driver", uid="driver-1", phase=PodPhase.RUNNING, application_hash=HASH, ready=True, started_at_s=NOW_S
+)
+
+
+def operation(phase: PodPhase = PodPhase.RUNNING, what: str = "key-groups-8", **fields: Any) -> DriverPod:
+    given = {"name": "orders-key-groups", "uid": f"pod-{what}", "started_at_s": NOW_S, **fields}
+    return DriverPod(phase=phase, application_hash=what, **given)
+
+
+FINISHED = operation(PodPhase.SUCCEEDED, exit_code=0)
+
+
+class Course:
+    """Decisions that follow each other; the memory goes through the status."""
+
+    def __init__(self, memory: DriverMemory | None = None) -> None:
+        self.memory = memory or DriverMemory()
+        self.now_s = NOW_S
+
+    def step(self, driver: DriverPod | None, pod: DriverPod | None = None, **changes: Any) -> Decision:
+        self.now_s += 2.0
+        decision = decide(dataclasses.replace(JOB, **changes), HASH, driver, self.memory, self.now_s, pod)
+        memory = decision.memory
+        self.memory = from_status(to_status(memory, None), change_to_status(memory.change))
+        return decision
+
+
+@pytest.fixture
+def course() -> Course:
+    course = Course()
+    assert course.step(DRIVER).action is Action.STOP
+    assert course.step(dataclasses.replace(DRIVER, deleting=True)).action is Action.NOTHING
+    assert course.step(None).action is Action.CHANGE
+    return course
+
+
+def driver_starts(course: Course, pod: DriverPod | None) -> None:
+    """The operation's pod goes, then the driver comes, without a wait; and it is not stopped for the same again."""
+    if pod is not None:
+        assert course.step(None, pod).action is Action.STOP_CHANGE
+    assert course.step(None).action is Action.NOTHING
+    assert course.step(None).action is Action.CREATE
+    assert course.step(DRIVER).reason is KubeReason.DRIVER_RUNNING
+
+
+def test_the_driver_stops_the_state_is_changed_the_driver_starts(course: Course) -> None:
+    decision = course.step(None, operation())
+    assert (decision.action, decision.reason, decision.phase) == (
+        Action.NOTHING,
+        KubeReason.KEY_GROUPS_CHANGING,
+        Phase.SUBMITTING,
+    )
+    assert course.step(None, FINISHED).action is Action.NOTHING
+    driver_starts(course, FINISHED)
+    assert course.memory.change.failure is None
+
+
+def test_what_is_refused_is_told_once_and_the_driver_goes_on(course: Course) -> None:
+    refused = operation(PodPhase.FAILED, exit_code=2, last_words="Batch 7 was begun and not finished")
+    course.step(None, refused)
+    driver_starts(course, refused)
+    assert course.memory.change.failure == "Batch 7 was begun and not finished"
+    assert course.step(DRIVER, key_groups=16).action is Action.STOP
+
+
+@pytest.mark.parametrize(
+    "killed",
+    [
+        operation(PodPhase.FAILED, exit_code=137, why="OOMKilled"),
+        operation(PodPhase.FAILED, exit_code=0, disrupted=True, why="Evicted"),
+    ],
+)
+def test_one_that_was_killed_is_sent_back_by_another_pod(course: Course, killed: DriverPod) -> None:
+    course.step(None, killed)
+    assert course.step(None, killed).action is Action.STOP_CHANGE
+    decision = course.step(None)
+    assert (decision.action, decision.memory.change.step) == (Action.CHANGE, Step.UNDO)
+    back = operation(PodPhase.SUCCEEDED, UNDO, exit_code=0)
+    course.step(None, back)
+    driver_starts(course, back)
+    assert str(killed.why) in str(course.memory.change.failure)
+
+
+def test_one_that_was_taken_away_is_sent_back(course: Course) -> None:
+    course.step(None, operation())
+    assert course.step(None).action is Action.NOTHING
+    assert course.step(None).action is Action.CHANGE
+    assert course.memory.change.step is Step.UNDO
+    gone = operation(PodPhase.FAILED, UNDO, exit_code=1)
+    course.step(None, gone)
+    driver_starts(course, gone)
+    assert "could not be sent back either" in str(course.memory.change.failure)
+
+
+def test_a_pod_that_does_not_begin_does_not_keep_the_driver(course: Course) -> None:
+    waiting = operation(PodPhase.PENDING, started_at_s=None, unschedulable="no node")
+    course.step(None, waiting)
+    course.now_s += START_DEADLINE_S
+    course.step(None, waiting)
+    driver_starts(course, waiting)
+    assert "no node" in str(course.memory.change.failure)
+
+
+def test_a_suspended_job_ends_the_operation_and_a_resumed_one_asks_for_it_again(course: Course) -> None:
+    suspended = job_facts({"checkpoint": "s3a://b/c"}, spec={"suspend": True})
+    course.step(None, operation())
+    decision = course.step(None, operation(), spec=suspended.spec)
+    assert (decision.action, decision.gone, decision.phase) == (Action.STOP_CHANGE, False, Phase.SUSPENDED)
+    assert course.step(None, operation(deleting=True), spec=suspended.spec).gone is False
+    assert course.step(None, spec=suspended.spec).gone is True
+    assert course.step(None).action is Action.CHANGE
+
+
+def test_a_deleted_job_waits_for_the_operation_to_end(course: Course) -> None:
+    course.step(None, operation())
+    assert course.step(None, operation(), deleted_at_s=NOW_S).gone is False
+    assert course.step(None, deleted_at_s=NOW_S).gone is True
+
+
+def test_a_failure_is_forgotten_with_the_wish() -> None:
+    course = Course(DriverMemory(change=Change(tried=f"8:{HASH}", failure="No.")))
+    assert course.step(DRIVER).action is Action.NOTHING
+    course.step(DRIVER, key_groups=None)
+    assert course.memory.change.failure == "No.", "what was measured may come and go"
+    course.step(DRIVER, key_groups=None, key_groups_asked=False)
+    assert course.memory.change == Change()
+    assert course.step(DRIVER).action is Action.STOP
+
+
+def test_its_pod_is_the_driver_s_with_another_command_and_no_executors() -> None:
+    made = change_manifest(JOB, Change(step=Step.CHANGE, wanted=8))
+    driver = driver_manifest(JOB)
+    container = made["spec"]["containers"][0]
+    assert container["command"][-1] == "repartition"
+    assert container["args"] == ["s3a://b/c", "--key-groups", "8"]
+    assert change_manifest(JOB, Change(step=Step.UNDO, wanted=8))["spec"]["containers"][0]["args"][-1] == "--undo"
+    (arguments,) = (one["value"] for one in container["env"] if one["name"] == "PYSPARK_SUBMIT_ARGS")
+    assert "--conf spark.master=local[*]" in arguments
+    assert "readinessProbe" not in container
+    assert made["metadata"]["labels"]["spark-role"] == "key-groups"
+    for name in ("volumes", "serviceAccountName", "securityContext"):
+        assert made["spec"][name] == driver["spec"][name]
+    assert made["metadata"]["ownerReferences"] == driver["metadata"]["ownerReferences"]

@@ -1,0 +1,185 @@
+"""Key groups between two lives of a driver: what is done in which order, and what becomes of every way to fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from streamjob_operator.spec.restart import Restart
+from streamjob_operator.standalone.key_groups import BEGUN, STOP_DEADLINE_S, KeyGroupChange
+from streamjob_operator.standalone.supervisor import Supervisor
+
+
+class World:
+    """A driver and the operation, as processes are seen; what happens is written down in order."""
+
+    def __init__(self, folder: Path) -> None:
+        self.done: list[str] = []
+        self.told: list[str] = []
+        self.wanted: int | None = None
+        self.driver_code: int | None = None
+        self.code: int | None = None
+        self.left: int | None = None
+        self.cannot_start = False
+        self.now_s = 100.0
+        self.folder = folder
+        self.again()
+
+    def again(self) -> None:
+        """A new controller."""
+        self.change = KeyGroupChange(Driver(self), Operation(self), lambda: self.wanted, self.folder, self.told.append)
+        self.supervisor = Supervisor(Driver(self), Restart(), self.told.append, self.change.tick)
+
+    def tick(self, times: int = 3) -> list[str]:
+        """What was done meanwhile."""
+        before = len(self.done)
+        for _ in range(times):
+            self.now_s += 0.2
+            self.supervisor.tick(self.now_s)
+        return self.done[before:]
+
+
+class Driver:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def start(self) -> None:
+        self._world.done.append("start")
+        self._world.driver_code = None
+
+    def exit_code(self) -> int | None:
+        return self._world.driver_code
+
+    def ask_to_stop(self) -> None:
+        self._world.done.append("ask to stop")
+
+    def stop(self) -> None:
+        self._world.done.append("stop")
+        self._world.driver_code = 0
+
+    def last_words(self) -> tuple[str, ...]:
+        return ()
+
+
+class Operation:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def start(self, key_groups: int | None) -> None:
+        if self._world.cannot_start:
+            raise OSError(12, "no room")
+        self._world.code = None
+        self._world.done.append("undo" if key_groups is None else f"change to {key_groups}")
+
+    def exit_code(self) -> int | None:
+        return self._world.code
+
+    def stop(self) -> None:
+        self._world.done.append("end operation")
+
+    def survivor(self) -> int | None:
+        return self._world.left
+
+    def last_words(self) -> tuple[str, ...]:
+        return ("a sentence of its own",)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def changing(world: World) -> None:
+    assert world.tick() == ["start"]
+    world.wanted = 8
+    assert world.tick() == ["ask to stop"]
+    world.driver_code = 0
+    assert world.tick() == ["stop", "change to 8"]
+
+
+def test_stopped_in_order_changed_and_started_again(world: World) -> None:
+    changing(world)
+    assert (world.folder / BEGUN).exists()
+    world.code = 0
+    assert world.tick() == ["end operation", "start"]
+    assert not (world.folder / BEGUN).exists()
+    assert world.tick(20) == [], "what was measured may be old: it is not done again"
+    world.wanted = None
+    world.tick()
+    world.wanted = 8
+    assert world.tick() == ["ask to stop"], "a person who wants it anew"
+
+
+def test_a_driver_that_does_not_stop_is_ended(world: World) -> None:
+    world.tick()
+    world.wanted = 8
+    world.tick()
+    world.now_s += STOP_DEADLINE_S
+    assert world.tick() == ["stop", "change to 8"]
+
+
+def test_a_driver_that_has_ended_by_itself_is_not_brought_back_by_a_wish(world: World) -> None:
+    world.tick()
+    world.wanted, world.driver_code = 8, 0
+    assert world.tick() == ["stop"]
+    assert world.supervisor.ended == 0
+
+
+def test_what_is_refused_is_told_and_the_query_goes_on_as_it_was(world: World) -> None:
+    changing(world)
+    world.code = 2
+    assert world.tick() == ["end operation", "start"]
+    assert "a sentence of its own" in world.told[-1]
+    assert world.tick(20) == []
+    world.wanted = 16
+    assert world.tick() == ["ask to stop"]
+
+
+def test_an_operation_that_was_killed_is_sent_back(world: World) -> None:
+    changing(world)
+    world.code = -9
+    assert world.tick() == ["end operation", "undo"]
+    world.code = 0
+    assert world.tick() == ["end operation", "start"]
+    assert "the change failed" in world.told[-1]
+    assert "ended with -9" in world.told[-1]
+    assert world.tick(20) == []
+
+
+def test_one_that_cannot_be_started_is_told(world: World) -> None:
+    world.tick()
+    world.wanted, world.cannot_start = 8, True
+    world.tick(1)
+    world.driver_code = 0
+    assert world.tick() == ["stop", "start"]
+    assert "no room" in world.told[-1]
+
+
+def test_a_controller_that_was_killed_goes_on(world: World) -> None:
+    changing(world)
+    world.left = 4711
+    world.again()
+    assert world.tick() == [], "the operation of the controller before still runs"
+    world.left = None
+    assert world.tick() == ["change to 8"]
+    world.code = 0
+    assert world.tick() == ["end operation", "start"]
+
+
+def test_a_run_that_ends_ends_the_operation_and_the_next_one_goes_on(world: World) -> None:
+    changing(world)
+    world.change.stop()
+    assert world.done[-1] == "end operation"
+    world.again()
+    assert world.tick() == ["change to 8"]
+
+
+def test_a_run_that_ends_while_the_driver_stops_has_begun_nothing(world: World) -> None:
+    world.tick()
+    world.wanted = 8
+    world.tick()
+    world.change.stop()
+    world.again()
+    world.wanted = None
+    assert world.tick() == ["start"]
