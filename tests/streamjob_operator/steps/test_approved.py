@@ -6,11 +6,13 @@ import dataclasses
 
 import pytest
 from small_models import flags, moved, placed
-from worlds import even, job
+from worlds import World, job
 
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.approved import as_shown, judge
 from streamjob_operator.steps.case import Case
+from streamjob_operator.steps.gate import gate
+from streamjob_operator.steps.recall import recall
 from streamjob_operator.steps.resize import Resized
 from streamjob_operator.steps.shown import MOST_MOVES, MOST_SHOWN, approvable, replaced
 from streamjob_operator.values import Memory, PendingPlan, Reason, ScalingDecision
@@ -19,7 +21,10 @@ from streamjob_planners.model import LoadModel
 BALANCE = ("mode: Auto\n    planner", "mode: Approve\n    planner")
 SCALING = ("scaling: {mode: Auto", "scaling: {mode: Approve")
 UNEVEN = placed([20.0, 20.0, 20.0, 5.0], [0, 0, 0, 1], nodes=3)  # 60 and 5 points, and an executor with nothing
-SEEN = dataclasses.replace(even(3, 1, 10.0).observe(1000.0, 10.0), owners=("0", "0", "0", "1"), generation_applied=4)
+WORLD = World(
+    loads=[20.0, 20.0, 20.0, 5.0], owners=["0", "0", "0", "1"], executors=dict.fromkeys(("0", "1", "2"), "ready")
+)
+SEEN = dataclasses.replace(WORLD.observe(1000.0, 10.0), generation_applied=4)
 
 
 def named(*changes: tuple[str, str], plan: str = "shown") -> StreamJob:
@@ -214,3 +219,25 @@ def test_an_approval_of_key_groups_is_no_plan_that_nobody_knows() -> None:
     waits = shown(plan_hash="newest", replaced_at_s=None)
     _, named_one = judge(case(waits, of=named(plan="key-groups-64"), memory=Memory(pending=waits)))
     assert "another plan" not in named_one.message
+
+
+def test_a_shown_plan_that_gains_nothing_keeps_no_better_one_from_being_shown() -> None:
+    useless = shown(moves={"0/3": ("1", "2")})
+    better = today(plan=moved(UNEVEN, [0, 0, 1, 1]))
+    for memory in (case(useless).memory, Memory(executors_target=3, acted_at_s=800.0, pending=useless)):
+        verdict = gate(case(useless, better, memory=memory))
+        assert verdict.pending is not None
+        assert verdict.pending.moves == {"0/2": ("0", "1")}
+
+
+def test_a_plan_that_is_shown_again_is_the_newest_one_again() -> None:
+    verdict = gate(case(shown()))
+    assert verdict.pending == shown(replaced_at_s=None)
+
+
+@pytest.mark.parametrize("other", [{"application_id": "app-0"}, {"queries": ("another", "two")}])
+def test_plans_of_another_driver_or_of_other_queries_are_forgotten(other: dict[str, object]) -> None:
+    memory = dataclasses.replace(case(shown()).memory, pending=shown(), **other)  # type: ignore[arg-type]
+    again = recall(memory, SEEN, 1000.0)
+    assert (again.pending, again.shown) == (None, ())
+    assert recall(case(shown()).memory, SEEN, 1000.0).shown == (shown(),)
