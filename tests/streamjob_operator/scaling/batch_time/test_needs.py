@@ -6,12 +6,16 @@ import dataclasses
 
 import numpy as np
 import pytest
+from small_models import timed
 from worlds import job
 
+from streamjob_operator.scaling.batch_time import words
+from streamjob_operator.scaling.batch_time.aims import aim_of
 from streamjob_operator.scaling.batch_time.arriving import Arriving
 from streamjob_operator.scaling.batch_time.measured import Measured
 from streamjob_operator.scaling.batch_time.needs import View, needs
 from streamjob_operator.scaling.rule import Fleet
+from streamjob_planners.advice.more_groups import MoreGroups
 from streamjob_planners.batch.work import Work
 from streamjob_planners.forecast.past import Forecast
 
@@ -68,3 +72,13 @@ def test_what_no_number_of_executors_levels_asks_for_none(bias: float) -> None:
 
 def test_a_plan_that_is_off_asks_for_more_where_more_help() -> None:
     assert needs(hot(0.02, 1.6)).out.executors > needs(hot(0.02, 1.0)).out.executors
+
+
+def test_where_one_key_group_is_too_long_for_any_number_of_executors_more_are_proposed() -> None:
+    """The hot key group alone takes 13 s of 10: twice as many would halve it, if several keys share it."""
+    view, model = hot(0.7, 1.0), timed([0.1] * 64, [0] * 64)
+    found, aim = needs(view).out, aim_of(view.job.spec.scaling, view.trigger_s, view.ready_s)
+    assert words.more(found, aim, model) == MoreGroups(now=64, wanted=128, shared=True)
+    assert "--key-groups 128 (in place of 64)" in words.enough(view, found, aim, model)
+    few = hot(0.02, 1.0)
+    assert words.more(needs(few).out, aim, model) is None
