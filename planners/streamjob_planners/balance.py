@@ -133,7 +133,7 @@ class Goal:
     `PLENTY` times that may still be won, the fewer meetings without a gain end the descent. `good`: whether nothing
     that is worth having can be won from a placement; the descent ends there.
     `long`: the aim of long passes, `heavy`: that of placing heavy groups first, `exact`: exact exchanges (`closing`) or
-    relays (`relaying`), where they are of use.
+    relays (`relaying`), where they are of use; `exact_soon`: whether these come before heavy groups.
     """
 
     aim: Aim
@@ -146,6 +146,7 @@ class Goal:
     whole: bool = False
     long: Tightens | None = None
     exact: Closing | None = None
+    exact_soon: bool = False
     heavy: Tightens | None = None
     patience: float = np.inf
     least: float = -np.inf
@@ -178,7 +179,8 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
     heavy = 0.0 if goal.heavy is None else schedule.heavy
     kinds: list[Making] = [_heavy_pass] if heavy > 0.0 else []
-    kinds += [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
+    closing: list[Making] = [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
+    kinds = [*closing, *kinds] if goal.exact_soon else [*kinds, *closing]
     kinds += [_long_pass] if chance >= schedule.long else []
     little = goal.little(schedule)
     while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):

@@ -21,7 +21,7 @@ from streamjob_planners.thin import thin_out
 LEVEL_SHARE = 0.3
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
 TIGHT_SHARE, LONE_TIGHT_SHARE = 0.3, 0.8
-"""Part of the time for first plans of a tight budget; and where no long passes follow."""
+"""Part of the time for first plans of a tight budget; and where neither long passes nor relays follow."""
 LONG_STEPS_PER_NODE = 500
 """Steps for each node that there must be time for, so that long passes are of use: cut short they end far off."""
 BALANCE_SHARE = 0.6
@@ -36,7 +36,7 @@ COUNT_SHARE = 0.4
 """Part of the time for working out what counts allow: on ten thousand key groups it would take half of 0.1 s."""
 COUNT_S_PER_GROUP = 7e-6
 """Time that it needs before it can look whether its time is over."""
-PRICED, MOVES = [0, 2], [1]
+PRICED, MOVES = [0, 2], 1
 """Allowances of which groups take different parts, seconds and bytes, and that of which all take as much."""
 DRAIN_SHARE = 0.6
 """Part of what is then left for draining; the rest is for the second measure and for taking back moves."""
@@ -69,7 +69,7 @@ class Phases:
             self._engine.sort_groups(self._limits)
             left_s = self._limits.left_s()
             self._long = self._engine.steps_in(self._limits, left_s) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
-            share = TIGHT_SHARE if self._long else LONE_TIGHT_SHARE
+            share = TIGHT_SHARE if self._long or self._relays(to_drain) else LONE_TIGHT_SHARE
             if left_s > 0.0:
                 first = tight_plan(self._engine, self._limits, share, first)
         self.lower = self._proven(first)
@@ -104,6 +104,7 @@ class Phases:
             price=params.price_per_move,
             long=aim if self._long else None,
             exact=None if to_drain else self._closing(aim),
+            exact_soon=self._relays(to_drain),
             heavy=aim if self._long and not to_drain and few_decide(problem) else None,
             crossings=crossings,
         )
@@ -114,11 +115,18 @@ class Phases:
 
     def _closing(self, aim: Distance) -> balance.Closing | None:
         """Exact exchanges where groups differ in price, so that they can save; relays where all moves are alike."""
-        priced, moves = (bool(np.isfinite(self._problem.allowances[kind]).any()) for kind in (PRICED, MOVES))
-        if not (priced or moves):
-            return None
-        better = closed if priced else relayed
-        return lambda engine, limits, best: better(engine, limits, aim, best)
+        if self._priced():
+            return lambda engine, limits, best: closed(engine, limits, aim, best)
+        if self._relays(to_drain=False):
+            return lambda engine, limits, best: relayed(engine, limits, aim, best)
+        return None
+
+    def _priced(self) -> bool:
+        return bool(np.isfinite(self._problem.allowances[PRICED]).any())
+
+    def _relays(self, to_drain: bool) -> bool:
+        """Whether there are relays: they make much of a first plan at once."""
+        return not (to_drain or self._priced()) and bool(np.isfinite(self._problem.allowances[MOVES]))
 
     def _balance_rest(self, start: IntArray) -> IntArray:
         aim = RestDistance(self._problem, drain.stretch(self._problem, start))
