@@ -15,8 +15,10 @@ FIRST_PART, LAST_PART = 0.8, 0.99
 """Part of the way to the floor that is left by the first try, and at which there is no further one."""
 HOPS, HOPS_PER_NODE = 4000, 20
 """Hops of a try, the larger of both: it has failed then."""
-HOPS_AT_ONCE = 400
-"""Hops between two looks at the clock: half a millisecond or one."""
+HOPS_AT_ONCE = 200
+"""Hops between two looks at the clock: half a millisecond at most."""
+MOST_SHARE = 0.8
+"""Part of what is left that relays take at most: what a thread has found is lost where it is late at the end."""
 SLACK = 1.3
 """A walk may end at a node that is off by up to so many times what the first one was, by chance."""
 KICKED = 0.5
@@ -26,7 +28,13 @@ STEPS = 5
 
 
 def relayed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> IntArray:
-    """From `best`, closer and closer bands; each time another part of the way once one fails; (n_groups,)."""
+    """From `best`, closer and closer bands; less close each time that one fails; (n_groups,)."""
+    with limits.lent(MOST_SHARE) as own:
+        return _closer(engine, own, aim, best)
+
+
+def _closer(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> IntArray:
+    """The same within all of the limits."""
     reached, part = aim.reached(best), FIRST_PART
     engine.load(best)
     while part < LAST_PART and not limits.over():
