@@ -32,6 +32,7 @@ from streamjob_planners import (
     levelling,
     long_passes,
     phases,
+    relaying,
     tightening,
 )
 from streamjob_planners.model import Budget, FloatArray, LoadModel, PlanParams
@@ -92,7 +93,11 @@ def knobs() -> Iterator[Knob]:
     yield Knob(name="long passes: twice as hot", patches=((long_passes, "HEAT", 1.0),))
     hot = ((long_passes, "HEAT", 1.0), (long_passes, "SPREAD", 1.0))
     yield Knob(name="long passes: twice as hot, more by chance", patches=hot)
-    yield Knob(name="exact exchanges: none", schedule={"exact": 0.0}, patches=((closing, "FIRST_PART", 1.0),))
+    off = tuple((module, "FIRST_PART", 1.0) for module in (closing, relaying))
+    yield Knob(name="exact exchanges and relays: none", schedule={"exact": 0.0}, patches=off)
+    yield Knob(name="relays: none begins with a group that goes home", patches=((relaying, "KICKED", 0.0),))
+    yield Knob(name="relays: all begin so", patches=((relaying, "KICKED", 1.0),))
+    yield Knob(name="relays: four times as many hops", patches=((relaying, "HOPS", 16_000),))
     yield Knob(name="exact exchanges: nothing saved", patches=((closing, "SAVES", 0),))
     yield Knob(name="exact exchanges: nothing passed on", patches=((closing, "PASSED_ON", 1),))
     yield Knob(name="exact exchanges: passed on at most as it was", patches=((closing, "SLACK", 1.0),))

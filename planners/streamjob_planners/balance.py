@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from streamjob_planners.closing import closed
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Aim
@@ -21,6 +20,8 @@ from streamjob_planners.problem import Problem
 from streamjob_planners.side_by_side import THREADS, Found, side_by_side
 from streamjob_planners.tightening import Tightens, tightened
 
+Closing = Callable[[Engine, Limits, IntArray], IntArray]
+"""What makes a placement better by exchanges that are looked for and not drawn by chance."""
 Making = Callable[["Goal", "Schedule", Engine, Limits, "Now"], "Found"]
 """What a thread does between two meetings."""
 Now = tuple[IntArray, float, float]
@@ -65,7 +66,7 @@ class Schedule:
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
-        exact: chance that a pass is one of exact exchanges (`closing`); both threads begin with one.
+        exact: chance that a pass is one of exact exchanges or relays; both threads begin with one.
         exact_after: chance that such a pass begins with what an ordinary one made, and not with the best so far.
         heavy: chance that both threads place heavy groups first (`heavy_first`) instead of these; they begin with that.
         heavy_share: part of what is left that placing them takes at most.
@@ -131,8 +132,8 @@ class Goal:
     `least`: what `aim` goes below nowhere, as far as is proven; `worth`: what of it is not worth having. The less than
     `PLENTY` times that may still be won, the fewer meetings without a gain end the descent. `good`: whether nothing
     that is worth having can be won from a placement; the descent ends there.
-    `long`: the aim of long passes, `exact`: that of exact exchanges, `heavy`: that of placing heavy groups first, where
-    they are of use.
+    `long`: the aim of long passes, `heavy`: that of placing heavy groups first, `exact`: exact exchanges (`closing`) or
+    relays (`relaying`), where they are of use; `exact_soon`: whether these come before heavy groups.
     """
 
     aim: Aim
@@ -144,7 +145,8 @@ class Goal:
     heat: float | None = None
     whole: bool = False
     long: Tightens | None = None
-    exact: Tightens | None = None
+    exact: Closing | None = None
+    exact_soon: bool = False
     heavy: Tightens | None = None
     patience: float = np.inf
     least: float = -np.inf
@@ -177,7 +179,8 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
     heavy = 0.0 if goal.heavy is None else schedule.heavy
     kinds: list[Making] = [_heavy_pass] if heavy > 0.0 else []
-    kinds += [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
+    closing: list[Making] = [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
+    kinds = [*closing, *kinds] if goal.exact_soon else [*kinds, *closing]
     kinds += [_long_pass] if chance >= schedule.long else []
     little = goal.little(schedule)
     while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):
@@ -239,7 +242,7 @@ def _exact_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, 
 
 def _closing(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What exact exchanges make of the best."""
-    found = now[0] if goal.exact is None else closed(engine, limits, goal.exact, now[0])
+    found = now[0] if goal.exact is None else goal.exact(engine, limits, now[0])
     return goal.aim.reached(found), found
 
 

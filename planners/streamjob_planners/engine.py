@@ -15,6 +15,7 @@ from streamjob_planners.kernel.anneal import anneal
 from streamjob_planners.kernel.bundles import Table, new_table
 from streamjob_planners.kernel.compiled import AVAILABLE
 from streamjob_planners.kernel.fill import fill, new_state
+from streamjob_planners.kernel.relay import Relay, new_relay
 from streamjob_planners.kernel.state import N_AWAY, N_OFF, Fixed, set_bands, waiting_weight
 from streamjob_planners.model import Clock, FloatArray, IntArray
 from streamjob_planners.problem import Problem
@@ -225,6 +226,11 @@ class Engine:
     def table(self) -> Table:
         """Room for exact exchanges."""
         return new_table(self.problem.parts())
+
+    @functools.cached_property
+    def relay(self) -> Relay:
+        """Room for walks."""
+        return new_relay()
 
     @functools.cached_property
     def mean_part(self) -> float:

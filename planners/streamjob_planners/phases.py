@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from streamjob_planners import balance, bound, drain, measures
+from streamjob_planners.closing import closed
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.first_plans import tight_plan
@@ -14,12 +15,13 @@ from streamjob_planners.goals import Distance, RestDistance
 from streamjob_planners.heavy_first import few_decide
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import IntArray
+from streamjob_planners.relaying import relayed
 from streamjob_planners.thin import thin_out
 
 LEVEL_SHARE = 0.3
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
 TIGHT_SHARE, LONE_TIGHT_SHARE = 0.3, 0.8
-"""Part of the time for first plans of a tight budget; and where no long passes follow."""
+"""Part of the time for first plans of a tight budget; and where neither long passes nor relays follow."""
 LONG_STEPS_PER_NODE = 500
 """Steps for each node that there must be time for, so that long passes are of use: cut short they end far off."""
 BALANCE_SHARE = 0.6
@@ -34,8 +36,8 @@ COUNT_SHARE = 0.4
 """Part of the time for working out what counts allow: on ten thousand key groups it would take half of 0.1 s."""
 COUNT_S_PER_GROUP = 7e-6
 """Time that it needs before it can look whether its time is over."""
-PRICED = [0, 2]
-"""Allowances of which groups take different parts: seconds and bytes, not moves."""
+PRICED, MOVES = [0, 2], 1
+"""Allowances of which groups take different parts, seconds and bytes, and that of which all take as much."""
 DRAIN_SHARE = 0.6
 """Part of what is then left for draining; the rest is for the second measure and for taking back moves."""
 DRAIN_PAIN = 0.05
@@ -67,7 +69,7 @@ class Phases:
             self._engine.sort_groups(self._limits)
             left_s = self._limits.left_s()
             self._long = self._engine.steps_in(self._limits, left_s) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
-            share = TIGHT_SHARE if self._long else LONE_TIGHT_SHARE
+            share = TIGHT_SHARE if self._long or self._relays(to_drain) else LONE_TIGHT_SHARE
             if left_s > 0.0:
                 first = tight_plan(self._engine, self._limits, share, first)
         self.lower = self._proven(first)
@@ -89,20 +91,20 @@ class Phases:
         return bound.bound_of(self._problem, (lambda: True) if soon or late else part.over)
 
     def _balance(self, start: IntArray, to_drain: bool) -> IntArray:
-        """Exact exchanges where groups differ in price, so that they can save; heavy groups first where these decide.
+        """Exact exchanges or relays; heavy groups first where these decide.
 
-        Neither where something is to be drained: what they spend is what drains.
+        None of these where something is to be drained: what they spend is what drains.
         """
         problem, share = self._problem, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE
         params, aim, crossings = problem.params, Distance(problem), Crossings(problem)
-        priced = not to_drain and bool(np.isfinite(problem.allowances[PRICED]).any())
         floor = max(self.lower, params.tolerance)
         goal = balance.Goal(
             aim=aim,
             floor=floor,
             price=params.price_per_move,
             long=aim if self._long else None,
-            exact=aim if priced else None,
+            exact=None if to_drain else self._closing(aim),
+            exact_soon=self._relays(to_drain),
             heavy=aim if self._long and not to_drain and few_decide(problem) else None,
             crossings=crossings,
         )
@@ -110,6 +112,21 @@ class Phases:
         if counting().left_s() > problem.model.n_groups * COUNT_S_PER_GROUP:
             crossings.prepare(floor, aim.reached(start), lambda: counting().over())
         return self._descend(start, goal, share)
+
+    def _closing(self, aim: Distance) -> balance.Closing | None:
+        """Exact exchanges where groups differ in price, so that they can save; relays where all moves are alike."""
+        if self._priced():
+            return lambda engine, limits, best: closed(engine, limits, aim, best)
+        if self._relays(to_drain=False):
+            return lambda engine, limits, best: relayed(engine, limits, aim, best)
+        return None
+
+    def _priced(self) -> bool:
+        return bool(np.isfinite(self._problem.allowances[PRICED]).any())
+
+    def _relays(self, to_drain: bool) -> bool:
+        """Whether there are relays: they make much of a first plan at once."""
+        return not (to_drain or self._priced()) and bool(np.isfinite(self._problem.allowances[MOVES]))
 
     def _balance_rest(self, start: IntArray) -> IntArray:
         aim = RestDistance(self._problem, drain.stretch(self._problem, start))

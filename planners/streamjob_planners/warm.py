@@ -19,12 +19,14 @@ from streamjob_planners.goals import Distance
 from streamjob_planners.heavy_first import heavy_first
 from streamjob_planners.kernel.cells import loads_of
 from streamjob_planners.kernel.exchange import off_by, relieve
+from streamjob_planners.kernel.relay import relay_all
 from streamjob_planners.kernel.swing import anneal_rows
 from streamjob_planners.kernel.transfer import may_enter, send
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import Budget, LoadModel, PlanParams
 from streamjob_planners.ordering import ordered_moves
 from streamjob_planners.problem import compile_problem
+from streamjob_planners.relaying import relayed
 from streamjob_planners.swings.rows import rows_of
 from streamjob_planners.thin import thin_out
 
@@ -51,6 +53,8 @@ def warm_up() -> None:
     engine.run(limits, 1, 0.0, drain=0.0, price=0.0)
     heavy_first(engine, limits, (0.0, 0.0))
     closed(engine, limits, Distance(problem), np.array([0, 1]))
+    relayed(engine, limits, Distance(problem), np.array([0, 1]))
+    relay_all(engine.fixed, engine.state, engine.relay, (0.0, 0.0), 1)
     off_by(engine.state, 0)
     relieve(engine.fixed, engine.state, engine.table, 0, (0.0, 0.0))
     may_enter(engine.fixed, engine.state, 0, 1)

@@ -1,0 +1,61 @@
+"""Relaying: bands are drawn closer, and what nodes are then off goes from node to node until one can take it.
+
+For budgets that count moves: exchanges that keep their number are plenty, so walks through them come to an end.
+"""
+
+from __future__ import annotations
+
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.kernel.relay import relay_all
+from streamjob_planners.kernel.state import N_OFF
+from streamjob_planners.model import IntArray
+from streamjob_planners.tightening import Tightens
+
+FIRST_PART, LAST_PART = 0.8, 0.99
+"""Part of the way to the floor that is left by the first try, and at which there is no further one."""
+HOPS, HOPS_PER_NODE = 4000, 20
+"""Hops of a try, the larger of both: it has failed then."""
+HOPS_AT_ONCE = 200
+"""Hops between two looks at the clock: half a millisecond at most."""
+MOST_SHARE = 0.8
+"""Part of what is left that relays take at most: what a thread has found is lost where it is late at the end."""
+SLACK = 1.3
+"""A walk may end at a node that is off by up to so many times what the first one was, by chance."""
+KICKED = 0.5
+"""Part of the walks that begin with a travelling group that goes home."""
+STEPS = 5
+"""Random steps that take as long as a hop."""
+
+
+def relayed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> IntArray:
+    """From `best`, closer and closer bands; less close each time that one fails; (n_groups,)."""
+    with limits.lent(MOST_SHARE) as own:
+        return _closer(engine, own, aim, best)
+
+
+def _closer(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> IntArray:
+    """The same within all of the limits."""
+    reached, part = aim.reached(best), FIRST_PART
+    engine.load(best)
+    while part < LAST_PART and not limits.over():
+        aim.set_closer(engine, best, part)
+        met = _met(engine, limits)
+        found = engine.placement()
+        gained = reached - aim.reached(found)
+        if gained > 0.0:
+            best, reached = found, reached - gained
+        if not met or gained <= 0.0:
+            part = (1 + part) / 2
+            engine.load(best)
+    return best
+
+
+def _met(engine: Engine, limits: Limits) -> bool:
+    """Walks until all cells are within their bands, which is said, or enough has been tried."""
+    counters, made = engine.state.counters, 0
+    most = max(HOPS, HOPS_PER_NODE * engine.problem.model.n_nodes)
+    while counters[N_OFF] > 0 and made < most and not limits.over():
+        hops = int(relay_all(engine.fixed, engine.state, engine.relay, (SLACK, KICKED), HOPS_AT_ONCE))
+        limits.steps_left -= STEPS * hops
+        made += hops
+    return bool(counters[N_OFF] == 0)

@@ -1,0 +1,165 @@
+"""Relays: narrower bands with the moves there are, failed walks leave no trace, nothing comes to marked nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from streamjob_planners import drain, relaying
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.goals import Distance
+from streamjob_planners.kernel.relay import NONE, STUCK, hop, kick, undo, walk
+from streamjob_planners.kernel.state import N_OFF
+from streamjob_planners.model import Budget, PlanParams
+from streamjob_planners.problem import compile_problem
+from streamjob_planners.relaying import relayed
+from streamjob_planners.tightening import tightened
+
+MOVES = 20
+
+
+@pytest.fixture
+def problem_of(small_model):
+    """Twelve nodes, twenty groups each by chance; few moves."""
+    rng = np.random.default_rng(3)
+    load, at = rng.lognormal(0.0, 1.0, 240), rng.integers(0, 12, 240).tolist()
+
+    def made(moves=MOVES, **changes):
+        model = small_model(at, (600 * load / load.sum()).tolist(), n_nodes=12, **changes)
+        return compile_problem(model, PlanParams(budget=Budget(max_migrations=moves), tolerance=0.0))
+
+    return made
+
+
+@pytest.fixture
+def engine_at(problem_of):
+    """An engine with a placement whose bands were drawn a little closer, so that some nodes are off."""
+
+    def made(part=0.7, **changes):
+        problem = problem_of(**changes)
+        engine, limits, aim = Engine(problem, 1), Limits(lambda: 0.0, 1.0, 100_000), Distance(problem)
+        engine.sort_groups(limits)
+        best = tightened(engine, limits, aim, problem.model.node_of)
+        engine.load(best)
+        aim.set_closer(engine, best, part)
+        return engine
+
+    return made
+
+
+def _relayed(problem, seed=1, steps=300_000, now_s=0.0):
+    engine, limits, aim = Engine(problem, seed), Limits(lambda: now_s, 1.0, steps), Distance(problem)
+    engine.sort_groups(limits)
+    before = tightened(engine, limits, aim, problem.model.node_of)
+    return before, relayed(engine, limits, aim, before)
+
+
+def _off(engine):
+    return int(np.flatnonzero(engine.state.off)[0])
+
+
+def test_what_random_steps_leave_is_passed_on_within_the_moves(problem_of):
+    problem = problem_of()
+    before, found = _relayed(problem, seed=3)
+    assert drain.stretch(problem, found) < 0.4 * drain.stretch(problem, before)
+    assert np.count_nonzero(found != problem.model.node_of) <= MOVES
+
+
+def test_the_same_steps_give_the_same_placement_whatever_the_clock_says(problem_of):
+    problem = problem_of()
+    assert np.array_equal(_relayed(problem)[1], _relayed(problem, now_s=0.9)[1])
+
+
+def test_nothing_comes_to_a_marked_node(problem_of):
+    problem = problem_of(moves=40, marked=np.arange(12) < 2)
+    before, found = _relayed(problem)
+    assert not np.array_equal(before, found)
+    assert not (problem.model.marked[found] & (found != problem.model.node_of)).any()
+
+
+def test_without_time_nothing_moves(problem_of):
+    before, found = _relayed(problem_of(), now_s=1.0)
+    assert np.array_equal(found, before)
+
+
+def test_steps_are_counted_and_end_it(problem_of):
+    problem = problem_of()
+    engine, limits, aim = Engine(problem, 1), Limits(lambda: 0.0, 1.0, 100), Distance(problem)
+    engine.sort_groups(limits)
+    relayed(engine, limits, aim, problem.model.node_of)
+    assert -20_000 < limits.steps_left <= 20
+
+
+def test_a_hop_brings_its_node_into_its_band_and_leaves_the_rest_to_one_other(engine_at):
+    engine = engine_at()
+    node, loads, engine.relay.made[0] = _off(engine), engine.state.loads.copy(), 0
+    other = hop(engine.fixed, engine.state, engine.relay, node)
+    assert other != STUCK
+    assert not engine.state.off[node]
+    changed = set(np.flatnonzero(loads != engine.state.loads).tolist())
+    assert node in changed
+    assert len(changed) == 2
+    assert other == NONE or other in changed
+    assert other == NONE or engine.state.off[other]
+
+
+def test_a_walk_that_is_taken_back_leaves_no_trace(engine_at):
+    engine = engine_at()
+    state, before = engine.state, engine.placement()
+    loads, spent, crossed, off = (one.copy() for one in (state.loads, state.spent, state.crossed, state.off))
+    engine.relay.made[0], node = 0, _off(engine)
+    for _ in range(5):
+        node = hop(engine.fixed, state, engine.relay, node)
+        if node < 0:
+            break
+    assert not np.array_equal(engine.placement(), before)
+    undo(engine.fixed, state, engine.relay)
+    assert np.array_equal(engine.placement(), before)
+    np.testing.assert_allclose(state.loads, loads)
+    assert np.array_equal(state.spent, spent)
+    assert np.array_equal(state.crossed, crossed)
+    assert np.array_equal(state.off, off)
+
+
+def test_a_walk_ends_with_no_more_nodes_off_and_none_further_off(engine_at):
+    engine = engine_at()
+    state, ended = engine.state, 0
+    for _ in range(300):
+        off, worst = int(state.counters[N_OFF]), _worst(state)
+        if off == 0:
+            break
+        walk(engine.fixed, state, engine.relay, _off(engine), worst)
+        assert state.counters[N_OFF] <= off
+        assert _worst(state) <= worst + 1e-9
+        ended += int(engine.relay.made[0] > 0)
+    assert ended > 0
+
+
+def _worst(state):
+    return float(np.maximum(state.loads - state.high, state.low - state.loads).max())
+
+
+def test_a_walk_that_makes_room_ends_with_no_more_nodes_off_and_within_the_moves(engine_at):
+    engine = engine_at()
+    state, ended = engine.state, 0
+    for _ in range(300):
+        off = int(state.counters[N_OFF])
+        if off == 0:
+            break
+        kick(engine.fixed, state, engine.relay, _off(engine), 0.0)
+        assert state.counters[N_OFF] <= off
+        assert engine.moves() <= MOVES
+        ended += int(engine.relay.made[0] > 0)
+    assert ended > 0
+
+
+@pytest.mark.parametrize(("kicked", "reached"), [(0.0, 20.0), (0.5, 0.0)])
+def test_where_the_only_move_is_spent_a_group_goes_home_for_another(small_model, monkeypatch, kicked, reached):
+    """Node 0 has 70 and no move left to send 20 to node 2, as the 1 of node 3 went there."""
+    monkeypatch.setattr(relaying, "KICKED", kicked)
+    model = small_model([0, 0, 0, 0, 1, 2, 3, 3], [20.0, 10.0, 10.0, 30.0, 50.0, 30.0, 49.0, 1.0], n_nodes=4)
+    problem = compile_problem(model, PlanParams(budget=Budget(max_migrations=1), tolerance=0.0))
+    engine, limits = Engine(problem, 1), Limits(lambda: 0.0, 1.0, 100_000)
+    engine.sort_groups(limits)
+    found = relayed(engine, limits, Distance(problem), np.array([0, 0, 0, 0, 1, 2, 3, 2]))
+    assert drain.stretch(problem, found) == pytest.approx(reached, abs=1e-9)
