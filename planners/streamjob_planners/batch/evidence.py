@@ -162,11 +162,13 @@ def _first(
 def with_rows(known: TaskEvidence, operator: IntArray, task_s: FloatArray, batches: IntArray) -> TaskEvidence:
     """With what batches one by one tell of how much tasks vary: from each to the next one, the largest step left out.
 
-    `task_s`: mean seconds of each group's task in each row, (n_rows, n_groups); `batches`: of each row, (n_rows,). Steps
-    between neighbours know nothing of a mean, so a change within the rows, as from a job's first batch to those with
-    all of its load, counts once (J. von Neumann, "Distribution of the Ratio of the Mean Square Successive Difference to
-    the Variance", Annals of Mathematical Statistics 12, 1941), and leaving out one keeps it from counting at all. What
-    is known of operators with fewer than FEWEST_ROWS such rows stays. Groups are those of `known`. O(n_rows n_groups).
+    `task_s`: mean seconds of each group's task in each row, (n_rows, n_groups); `batches`: of each row, (n_rows,).
+    Groups are those of `known`. What is known of operators with fewer than FEWEST_ROWS such rows stays.
+    O(n_rows n_groups).
+
+    Steps between neighbours know nothing of a mean, so a change within the rows, as from a job's first batch to those
+    with all of its load, counts once (J. von Neumann, "Distribution of the Ratio of the Mean Square Successive
+    Difference to the Variance", Annals of Mathematical Statistics 12, 1941), and not at all where it is left out.
     """
     row, _ = _totals(operator, task_s[0])
     found = (_stepped(one, task_s[:, row == at], batches) for at, one in enumerate(known.variation))
