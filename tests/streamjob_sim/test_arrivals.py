@@ -45,5 +45,5 @@ def test_the_share_is_not_planned_again(seed: int) -> None:
     later = sum(batch.moves for batch in score.batches if batch.started_s > first_s) - at_once
     groups = score.batches[0].task_s.size
     assert 0 < at_once <= groups
-    assert later <= 1.5 * groups  # what scale-outs in the backlog ask for, and the drains after it
+    assert later <= 2 * groups  # what scale-outs in the backlog ask for, and the drains after it
     assert not any(batch.moves for batch in score.batches if batch.started_s > 1200.0)  # none travels for ever

@@ -11,7 +11,7 @@ from streamjob_operator.series import CLOCKS_S, BatchSeries
 from streamjob_operator.steps.recent import Recent
 from streamjob_operator.steps.turned import at_speed_1, seen_longer, turned_and_in_doubt
 from streamjob_operator.values import Snapshot
-from streamjob_planners.batch.evidence import TaskWindow, begun_anew, with_window
+from streamjob_planners.batch.evidence import TaskWindow, begun_anew, with_rows, with_window
 from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.capacity import pace
 from streamjob_planners.capacity.own_groups import seen, speeds_of
@@ -93,6 +93,10 @@ def _taken_in(knowledge: Knowledge, snapshot: Snapshot, *, anew: bool) -> Knowle
     since_s = snapshot.window_s if known_s is None else at_s - known_s
     window = _window(snapshot, min(1.0, since_s / snapshot.window_s), knowledge.paces)
     tasks = begun_anew(knowledge.tasks, window) if anew else with_window(knowledge.tasks, window)
+    series = snapshot.series
+    if series is not None:
+        even_s = at_speed_1(series, snapshot.owners, knowledge.paces) / series.batches[:, None]
+        tasks = with_rows(tasks, window.operator, even_s, series.batches)
     return dataclasses.replace(knowledge, tasks=tasks, tasks_at_s=at_s)
 
 

@@ -30,6 +30,8 @@ PRIOR_RATIO, PRIOR_TASKS = 0.3, 0.5
 """Standard deviation of a task before any was compared, as a part of its mean, and the tasks that this stands for."""
 LEAST_RATIO = 0.02
 """Standard deviation of a task that varies least, as a part of its mean."""
+FEWEST_ROWS = 4
+"""Batches one by one from which their differences tell how much tasks vary."""
 DISJOINT = 0.99
 """Part of a window that must be new to be compared with what was known before."""
 
@@ -154,6 +156,41 @@ def _first(
         share=_rounded(share),
         batches=_rounded(np.full(row.size, float(window.batches))),
         variation=tuple(_told(window, row, total_s, at, one) for at, one in enumerate(variation)),
+    )
+
+
+def with_rows(known: TaskEvidence, operator: IntArray, task_s: FloatArray, batches: IntArray) -> TaskEvidence:
+    """With what batches one by one tell of how much tasks vary: from each to the next one, the largest step left out.
+
+    `task_s`: mean seconds of each group's task in each row, (n_rows, n_groups); `batches`: of each row, (n_rows,).
+    Groups are those of `known`. What is known of operators with fewer than FEWEST_ROWS such rows stays.
+    O(n_rows n_groups).
+
+    Steps between neighbours know nothing of a mean, so a change within the rows, as from a job's first batch to those
+    with all of its load, counts once (J. von Neumann, "Distribution of the Ratio of the Mean Square Successive
+    Difference to the Variance", Annals of Mathematical Statistics 12, 1941), and not at all where it is left out.
+    """
+    row, _ = _totals(operator, task_s[0])
+    found = (_stepped(one, task_s[:, row == at], batches) for at, one in enumerate(known.variation))
+    return dataclasses.replace(known, variation=tuple(found))
+
+
+def _stepped(known: Variation, task_s: FloatArray, batches: IntArray) -> Variation:
+    """The variation of one operator, (n_rows, n) and (n_rows,); shares add up to one, which takes one of n away."""
+    total_s = task_s.sum(axis=1)
+    shown = total_s > 0
+    n = task_s.shape[1]
+    if n < 2 or int(shown.sum()) < FEWEST_ROWS:
+        return known
+    share, once = task_s[shown] / total_s[shown, None], 1.0 / batches[shown]
+    squares = (np.diff(share, axis=0) ** 2).sum(axis=1) / (once[1:] + once[:-1]) * n / (n - 1)
+    steps = np.sort(squares)[:-1]
+    mean = share.mean(axis=0)
+    return dataclasses.replace(
+        known,
+        squares=float(steps.sum()),
+        means=float(steps.size * mean.sum()),
+        mean_squares=float(steps.size * (mean**2).sum()),
     )
 
 

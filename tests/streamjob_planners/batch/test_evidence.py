@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from streamjob_planners.batch.doubt import doubt
-from streamjob_planners.batch.evidence import TaskEvidence, TaskWindow, with_window
+from streamjob_planners.batch.evidence import TaskEvidence, TaskWindow, with_rows, with_window
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import FloatArray
 
@@ -59,6 +59,44 @@ def test_the_spread_that_is_told_counts() -> None:
     steady = with_window(None, window(TRUE_S, 10, spread_s={0: 0.0, 1: 0.0})).tasks(OPERATOR, TRUE_S)[1]
     unsteady = with_window(None, window(TRUE_S, 10, spread_s={0: 0.5, 1: 0.5})).tasks(OPERATOR, TRUE_S)[1]
     assert (5 * steady < unsteady).all()
+
+
+def errors_s(first: FloatArray, noise: float, rows: int, batches: int = 1, seed: int = 0) -> FloatArray:
+    """Standard errors after a first batch of its own and others that vary by `noise`, told one by one."""
+    rng = np.random.default_rng(seed)
+    rest = [np.mean([drawn(rng, noise) for _ in range(batches)], axis=0) for _ in range(rows - 1)]
+    known = with_window(with_window(None, window(first)), window(np.mean([first, *rest[:1]], axis=0), 2))
+    known = with_rows(known, OPERATOR, np.array([first, *rest]), np.array([1, *[batches] * (rows - 1)]))
+    return known.tasks(OPERATOR, TRUE_S)[1] * np.sqrt(np.array(known.batches))
+
+
+LIGHT_S: FloatArray = np.full(24, 0.15)
+"""Tasks of a job's first, nearly empty batch: what Spark does for each."""
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.3])
+@pytest.mark.parametrize("batches", [1, 3])
+def test_a_jobs_first_batch_does_not_make_tasks_vary(noise: float, batches: int) -> None:
+    """The standard deviation of one task that is found, beside the one that is."""
+    for seed in range(10):
+        found = errors_s(LIGHT_S, noise, rows=8, batches=batches, seed=seed) / (noise * TRUE_S)
+        assert 0.6 < float(np.sqrt((found**2).mean())) < 1.6
+
+
+def test_of_two_steps_nobody_can_say_which_is_the_noise() -> None:
+    known = after(3)
+    assert with_rows(known, OPERATOR, np.array([LIGHT_S, TRUE_S, TRUE_S]), np.ones(3, dtype=np.int64)) == known
+
+
+def test_batches_that_vary_again_and_again_do_so_though_one_step_is_left_out() -> None:
+    swinging = np.array([TRUE_S, TRUE_S[::-1]] * 4)
+    known = with_rows(after(1), OPERATOR, swinging, np.ones(8, dtype=np.int64))
+    assert (known.tasks(OPERATOR, TRUE_S)[1] > 0.15 * TRUE_S).all()
+
+
+def test_rows_without_work_tell_nothing() -> None:
+    known = after(3)
+    assert with_rows(known, OPERATOR, np.zeros((6, 24)), np.ones(6, dtype=np.int64)) == known
 
 
 def test_longer_batches_are_no_change() -> None:
