@@ -283,21 +283,22 @@ def walk(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> in
 
 
 @compiled
-def make_room(fixed: Fixed, state: State, relay: Relay) -> None:
-    """A travelling group goes home, so that a move is left for something else."""
+def make_room(fixed: Fixed, state: State, relay: Relay) -> bool:
+    """A travelling group goes home, so that a move is left for something else; whether its home has room for it."""
     group = state.away[below(state, state.counters[N_AWAY])]
     relay.moved[0], relay.came[0] = group, state.at[group]
-    relay.made[0] = 1
     state.groups[0], state.targets[0] = group, fixed.home[group]
-    try_piece(fixed, state, 0, 0.0)
-    keep(fixed, state, 0)
+    made = attempt(fixed, state, 1, (ANY_COST, 0.0, 0.0, 0.0))
+    relay.made[0] = 1 if made else 0
+    return made
 
 
 @compiled
 def kick(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> int:
     """A walk that begins with room for one more move; hops that it took."""
     before, made = state.counters[N_OFF], 0
-    make_room(fixed, state, relay)
+    if not make_room(fixed, state, relay):
+        return 1
     while made < MOST_KICKED:
         node = hop(fixed, state, relay, node)
         made += 1
