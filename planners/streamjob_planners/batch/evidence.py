@@ -32,6 +32,8 @@ LEAST_RATIO = 0.02
 """Standard deviation of a task that varies least, as a part of its mean."""
 FEWEST_ROWS = 4
 """Batches one by one from which their differences tell how much tasks vary."""
+YOUNG_WINDOWS = 5.0
+"""Windows up to which what is known of how much tasks vary gives way to that; of more they know more than few rows."""
 DISJOINT = 0.99
 """Part of a window that must be new to be compared with what was known before."""
 
@@ -163,8 +165,8 @@ def with_rows(known: TaskEvidence, operator: IntArray, task_s: FloatArray, batch
     """With what batches one by one tell of how much tasks vary: from each to the next one, the largest step left out.
 
     `task_s`: mean seconds of each group's task in each row, (n_rows, n_groups); `batches`: of each row, (n_rows,).
-    Groups are those of `known`. What is known of operators with fewer than FEWEST_ROWS such rows stays.
-    O(n_rows n_groups).
+    Groups are those of `known`. What is known of operators with fewer than FEWEST_ROWS such rows stays, and what more
+    than YOUNG_WINDOWS have taught. O(n_rows n_groups).
 
     Steps between neighbours know nothing of a mean, so a change within the rows, as from a job's first batch to those
     with all of its load, counts once (J. von Neumann, "Distribution of the Ratio of the Mean Square Successive
@@ -186,6 +188,8 @@ def _stepped(known: Variation, task_s: FloatArray, batches: IntArray) -> Variati
     squares = (np.diff(share, axis=0) ** 2).sum(axis=1) / (once[1:] + once[:-1]) * n / (n - 1)
     steps = np.sort(squares)[:-1]
     mean = share.mean(axis=0)
+    if known.mean_squares > YOUNG_WINDOWS * float((mean**2).sum()):
+        return known
     return dataclasses.replace(
         known,
         squares=float(steps.sum()),
