@@ -38,7 +38,8 @@ def arm() -> None:
             die()
         result = run(self, name, step, *args, **kwargs)
         if name == "gate":
-            acting["now"] = acting["now"] or result.act
+            _, verdict = result
+            acting["now"] = acting["now"] or verdict.act
         if name == STEP and acting["now"] and WHEN == "after":
             die()
         return result
