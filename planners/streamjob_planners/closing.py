@@ -14,7 +14,7 @@ from streamjob_planners.kernel.bundles import NONE
 from streamjob_planners.kernel.exchange import MOST_TRIED, off_by, relieve, save
 from streamjob_planners.kernel.state import N_OFF
 from streamjob_planners.model import IntArray
-from streamjob_planners.tightening import Tightens
+from streamjob_planners.tightening import Tightens, closer
 
 FIRST_PART, LAST_PART = 0.5, 0.98
 """Part of the way to the floor that is left by the first try, and at which there is no further one."""
@@ -34,21 +34,17 @@ STEPS = 150
 
 def closed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> IntArray:
     """From `best`, half as far from the floor as before, again and again; then less than half; (n_groups,)."""
-    reached, part = aim.reached(best), FIRST_PART
-    while part < LAST_PART and not limits.over():
+
+    def make(best: IntArray, reached: float, part: float) -> tuple[IntArray, bool]:
         engine.load(best)
         aim.set_closer(engine, best, 1.0)
         _save(engine, limits)
         cheaper = engine.placement()
         best = cheaper if aim.reached(cheaper) <= reached else best
         aim.set_closer(engine, best, part)
-        met = _relieved(engine, limits)
-        found = engine.placement()
-        gained = reached - aim.reached(found)
-        if gained > 0.0:
-            best, reached = found, reached - gained
-        part = part if met and gained > 0.0 else (1 + part) / 2
-    return best
+        return best, _relieved(engine, limits)
+
+    return closer(engine, limits, aim, best, (FIRST_PART, LAST_PART), make, nothing=0.0)
 
 
 def _relieved(engine: Engine, limits: Limits) -> bool:

@@ -9,7 +9,7 @@ from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.relay import relay_all
 from streamjob_planners.kernel.state import N_OFF
 from streamjob_planners.model import IntArray
-from streamjob_planners.tightening import Tightens
+from streamjob_planners.tightening import Tightens, closer
 
 FIRST_PART, LAST_PART = 0.8, 0.99
 """Part of the way to the floor that is left by the first try, and at which there is no further one."""
@@ -29,25 +29,18 @@ STEPS = 5
 
 def relayed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> IntArray:
     """From `best`, closer and closer bands; less close each time that one fails; (n_groups,)."""
+    tried = 0.0
     with limits.lent(MOST_SHARE) as own:
-        return _closer(engine, own, aim, best)
 
+        def make(best: IntArray, _: float, part: float) -> tuple[IntArray, bool]:
+            nonlocal tried
+            if part != tried:  # after one that met its bands the engine is at the best
+                engine.load(best)
+            tried = part
+            aim.set_closer(engine, best, part)
+            return best, _met(engine, own)
 
-def _closer(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> IntArray:
-    """The same within all of the limits."""
-    reached, part = aim.reached(best), FIRST_PART
-    engine.load(best)
-    while part < LAST_PART and not limits.over():
-        aim.set_closer(engine, best, part)
-        met = _met(engine, limits)
-        found = engine.placement()
-        gained = reached - aim.reached(found)
-        if gained > 0.0:
-            best, reached = found, reached - gained
-        if not met or gained <= 0.0:
-            part = (1 + part) / 2
-            engine.load(best)
-    return best
+        return closer(engine, own, aim, best, (FIRST_PART, LAST_PART), make, nothing=0.0)
 
 
 def _met(engine: Engine, limits: Limits) -> bool:

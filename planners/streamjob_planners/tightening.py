@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from streamjob_planners.engine import Engine, Limits
@@ -27,21 +28,41 @@ class Tightens(Protocol):
         """Let an engine aim at a part of the way from the floor to a placement, (n_groups,)."""
 
 
+Try = Callable[[IntArray, float, float], tuple[IntArray, bool]]
+"""One try in the engine, from the best so far, its distance and the part of the way to the floor that its bands leave:
+the best from now on, as a try may find one that is as good and costs less, and whether all bands were met."""
+
+
+def closer(
+    engine: Engine, limits: Limits, aim: Tightens, best: IntArray, parts: tuple[float, float], make: Try, nothing: float
+) -> IntArray:
+    """From `best`, closer and closer bands, and less close ones each time that a try fails; (n_groups,).
+
+    `parts`: of the way to the floor that is left by the first try, and at which there is no further one; `nothing`: the
+    part of a distance that is no gain.
+    """
+    reached, (part, last) = aim.reached(best), parts
+    while part < last and not limits.over():
+        best, met = make(best, reached, part)
+        found = engine.placement()
+        gained = reached - aim.reached(found)
+        if gained > 0.0:
+            best, reached = found, reached - gained
+        part = part if met and gained > nothing * reached else (1 + part) / 2
+    return best
+
+
 def tightened(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, toll: float = 0.0) -> IntArray:
     """From `best`, half as far from the floor as before, again and again; then less than half.
 
     A pass from a placement that is nearly good enough takes some hundred steps, so this comes first. `toll`: what a
     second of pause must gain.
     """
-    reached, part = aim.reached(best), FIRST_PART
     steps = FEWEST_STEPS + STEPS_PER_CELL * engine.fixed.base.size
-    while part < LAST_PART and not limits.over():
+
+    def make(best: IntArray, _: float, part: float) -> tuple[IntArray, bool]:
         engine.load(best)
         aim.set_closer(engine, best, part)
-        met = engine.run(limits, steps, HEAT * engine.grain, drain=0.0, price=0.0, toll=toll)
-        found = engine.placement()
-        gained = reached - aim.reached(found)
-        if gained > 0.0:
-            best, reached = found, reached - gained
-        part = part if met and gained > NOTHING * reached else (1 + part) / 2
-    return best
+        return best, engine.run(limits, steps, HEAT * engine.grain, drain=0.0, price=0.0, toll=toll)
+
+    return closer(engine, limits, aim, best, (FIRST_PART, LAST_PART), make, NOTHING)
