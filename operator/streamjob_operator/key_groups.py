@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from streamjob_operator.spec.key_groups import KeyGroupsMode
+from streamjob_operator.spec.key_groups import APPROVED, KeyGroupsMode
 
 if TYPE_CHECKING:  # planners' values take a second to import
     from streamjob_operator.spec import StreamJob
     from streamjob_operator.values import CycleRecord
 
-APPROVED = "key-groups-"
-"""What the annotation `streamjob.dev/approve` begins with where it approves a number of key groups."""
+REFUSED = 2
+"""Exit code of the operation where it says itself that the query is as it was; see `streamjob repartition`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ def seen_in(record: CycleRecord, job: StreamJob) -> KeyGroupsSeen | None:
 
 def asked(job: StreamJob) -> bool:
     """Whether a person asks for a number, in the spec or by an approval: a failure holds as long as that stands."""
-    return job.spec.balancing.key_groups.count is not None or (job.approved_plan or "").startswith(APPROVED)
+    return job.spec.balancing.key_groups.count is not None or job.approved_key_groups is not None
 
 
 def approval(key_groups: int) -> str:
@@ -53,5 +53,5 @@ def wanted(job: StreamJob, seen: KeyGroupsSeen | None) -> int | None:
         return None
     if policy.count is not None:
         return policy.count if policy.count != seen.now else None
-    approved = seen.proposed is not None and job.approved_plan == approval(seen.proposed)
+    approved = seen.proposed is not None and job.approved_key_groups == approval(seen.proposed)
     return seen.proposed if policy.mode is KeyGroupsMode.APPROVE and approved else None

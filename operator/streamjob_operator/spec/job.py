@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from streamjob_operator.spec.application import Application, ApplicationRef
 from streamjob_operator.spec.base import Part
-from streamjob_operator.spec.key_groups import WHERE
+from streamjob_operator.spec.key_groups import APPROVED, WHERE
 from streamjob_operator.spec.object_names import SecretName
 from streamjob_operator.spec.policies import Balancing, Executors, Mode, Scaling
 from streamjob_operator.spec.quantities import Duration, format_duration
@@ -266,4 +266,13 @@ class StreamJob(Part):
     @property
     def approved_plan(self) -> str | None:
         """Hash of the plan that a person approved."""
-        return self.metadata.annotations.get(APPROVE)
+        return None if self._approved.startswith(APPROVED) else self.metadata.annotations.get(APPROVE)
+
+    @property
+    def approved_key_groups(self) -> str | None:
+        """What a person approved, where it is a number of key groups: key-groups-N, as it was written."""
+        return self._approved if self._approved.startswith(APPROVED) else None
+
+    @property
+    def _approved(self) -> str:
+        return self.metadata.annotations.get(APPROVE, "")

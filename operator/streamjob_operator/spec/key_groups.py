@@ -9,6 +9,8 @@ from pydantic import Field
 from streamjob_operator.spec.base import Part
 
 MOST_KEY_GROUPS = 100_000
+APPROVED = "key-groups-"
+"""What the annotation `streamjob.dev/approve` begins with where it approves a number of key groups."""
 WHERE = "keyGroups.count and mode Approve need application.checkpoint: the state is changed there"
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # planners' values take a second to import
     from streamjob_operator.spec import StreamJob
     from streamjob_operator.values import CycleRecord
 
-REFUSED = 2
-"""Exit code of the operation where it says itself that the query is as it was; see `streamjob repartition`."""
 STOP_DEADLINE_S = STOP_GRACE_S + 30.0
 """A driver that has not stopped in order by then is ended; the operation refuses a batch that was not finished."""
 BEGUN = "key-groups.json"
@@ -182,7 +180,7 @@ class KeyGroupChange:
             self._tell(f"The state is spread over {self._number} key groups, and the driver is started again.")
             return self._over()
         words = self._operation.last_words()
-        if code == REFUSED:
+        if code == key_groups.REFUSED:
             return self._failed(words)
         self._failure = (*words, f"It ended with {code}, so it was asked to go back.")
         return self._start(None, State.UNDOING)

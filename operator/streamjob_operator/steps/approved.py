@@ -11,7 +11,6 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_operator.key_groups import APPROVED
 from streamjob_operator.spec import Mode
 from streamjob_operator.spec.job import APPROVE
 from streamjob_operator.spec.quantities import format_duration
@@ -32,7 +31,7 @@ from streamjob_planners.verify import verify
 def judge(case: Case) -> tuple[Case, Verdict]:
     """The verdict of the approved plan where one may start now, today's otherwise; with the case that it speaks of."""
     called = case.job.approved_plan
-    if called is None or called.startswith(APPROVED) or called == case.memory.approved_plan or not _asks(case):
+    if called is None or called == case.memory.approved_plan or not _asks(case):
         return case, gate(case)
     pending = next((one for one in _approvable(case) if one.plan_hash == called), None)
     if pending is None:

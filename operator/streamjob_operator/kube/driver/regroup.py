@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from streamjob_operator.key_groups import REFUSED
 from streamjob_operator.kube.driver.values import Action, Change, Decision, DriverMemory, DriverPod, JobFacts, Step
 from streamjob_operator.kube.names import KubeReason, Phase
 
 SOON_S = 2.0
-REFUSED = 2
-"""Exit code of the operation where it says itself that the query is as it was."""
 START_DEADLINE_S = 300.0
 """Time for the operation's pod to begin: the driver's own had room, and must not stand still for want of another."""
 UNDO = "undo"

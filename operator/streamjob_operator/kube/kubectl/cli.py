@@ -28,6 +28,7 @@ from streamjob_operator.kube.partition_map.memory import read_memory
 from streamjob_operator.kube.report.compose import read_status
 from streamjob_operator.memory import UnreadableMemory
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.spec.key_groups import APPROVED
 from streamjob_operator.terminal import console
 from streamjob_operator.values import PendingPlan
 
@@ -102,7 +103,7 @@ def approve(session: Session, name: str, plan_hash: str | None) -> None:
     key-groups-N in place of HASH approves as many key groups as are proposed.
     """
     status = read_status(session.read(name))
-    if plan_hash is not None and plan_hash.startswith(key_groups.APPROVED):
+    if plan_hash is not None and plan_hash.startswith(APPROVED):
         _approve_key_groups(session, name, plan_hash, status.key_groups)
         return
     found = called(status.approvable, name, plan_hash, time.time())
