@@ -30,14 +30,14 @@ final class Gate {
    * Called on the query's own thread; a stop ends it as Spark expects. Its interrupt may have come just before and been
    * lost in somebody's library, and whoever stops waits for the thread: that the query is over is looked at as well.
    */
-  void pass(String queryId, Object execution, Planned batch) {
+  void pass(String queryId, Planned batch) {
     if (!closed) {
       return;
     }
     held.add(queryId);
     try {
       while (closed && System.nanoTime() - opensAt < 0L) {
-        if (over(execution)) {
+        if (over(batch.execution)) {
           throw stopped(batch);
         }
         Thread.sleep(LOOK_MS);

@@ -40,7 +40,7 @@ public final class Hook extends Rule {
 
   public TreeNode apply(TreeNode plan) {
     String id = null;
-    Object begins = null;
+    Planned begins = null;
     try {
       id = open ? context.getLocalProperty(QUERY) : null;
       begins = id != null ? planning(id) : null;
@@ -48,13 +48,13 @@ public final class Hook extends Rule {
       faults.caught("hook", fault);
     }
     if (begins != null) {
-      gate.pass(id, begins, new Planned(begins, context.getLocalProperty(BATCH), registry.get(id).later()));
+      gate.pass(id, begins);
     }
     return plan;
   }
 
-  /** The execution whose batch begins; null for what else its thread plans, such as the job's own code in the batch. */
-  private Object planning(String id) throws Exception {
+  /** The batch that begins; null for what else its thread plans, such as the job's own code in the batch. */
+  private Planned planning(String id) throws Exception {
     long from = System.nanoTime();
     Tracked query = registry.get(id);
     Object execution = running.get(UUID.fromString(id));
@@ -77,6 +77,6 @@ public final class Hook extends Rule {
     }
     batches.incrementAndGet();
     nanos.addAndGet(System.nanoTime() - from);
-    return execution;
+    return new Planned(execution, number, query.later());
   }
 }

@@ -5,7 +5,7 @@ package io.streamjob.probe;
  * anything of the batch.
  */
 final class Planned {
-  private final Object execution;
+  final Object execution;
   private final String number; // null where nobody tells
   private final boolean later;
 
