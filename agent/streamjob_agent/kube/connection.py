@@ -1,4 +1,4 @@
-"""One connection to the API server that is kept from request to request: a handshake is a quarter of a heartbeat."""
+"""One connection to the API server that is kept from request to request: a handshake for each costs both ends more."""
 
 from __future__ import annotations
 

@@ -126,11 +126,12 @@ class Change:
 
     def _ended_earlier(self, wanted: int) -> bool:
         """Whether a change that was interrupted is in its place now. What is of no use any more goes."""
-        now, journal = self.stage(), self._journal()
+        now = self.stage()
         if now is Stage.HALFWAY:
             with self.unbroken():
                 return self._finish_halfway() is Direction.FORWARD
         if now in (Stage.WAITING, Stage.BEGUN):
+            journal = self._journal()
             if journal is not None and journal.key_groups == wanted:
                 self.tell("The new state is in its place already. The query may be started.")
                 return True

@@ -16,6 +16,7 @@ from streamjob_planners.batch.knowledge import Knowledge
 from streamjob_planners.batch.predict import predict
 from streamjob_planners.batch.shape import BatchShape, FreeStage
 from streamjob_planners.capacity.own_groups import speeds_of
+from streamjob_planners.columns import operators
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
 MOST_WARMUP = 0.25
@@ -41,7 +42,7 @@ def shape_of(snapshot: Snapshot, slots: IntArray, knowledge: Knowledge) -> Batch
     batches = snapshot.rates.batches
     if batches == 0 or not snapshot.group_ids:
         return None
-    operator = np.array([one.operator for one in snapshot.group_ids], dtype=np.int64)
+    operator = operators(snapshot.group_ids)
     level = _levels(snapshot.stages, operator)
     if _cells(level, slots.size) > MOST_CELLS:
         return None
@@ -62,7 +63,7 @@ def unpredicted(snapshot: Snapshot, executors: int) -> str | None:
     """That batches are more than is predicted on so many executors, as a sentence; None where they are not."""
     if snapshot.rates.batches == 0 or not snapshot.group_ids:
         return None
-    level = _levels(snapshot.stages, np.array([one.operator for one in snapshot.group_ids], dtype=np.int64))
+    level = _levels(snapshot.stages, operators(snapshot.group_ids))
     if _cells(level, executors) <= MOST_CELLS:
         return None
     what = f"{int(level.max()) + 1} levels of stages on {executors} executors"

@@ -191,7 +191,8 @@ def _worth(case: Case, plan: Plan) -> Worth:
     if case.kept_back is not None and not judged.act:
         judged = Worth(act=False, reason=Reason.MEMORY_TOO_SMALL, message=f"{judged.message} {case.kept_back}")
     judged = dataclasses.replace(judged, message=" ".join([judged.message, *speeds.sentences(case.memory)]))
-    too_large = unpredicted(case.snapshot, case.resized.model.n_nodes)
+    model = case.resized.model
+    too_large = unpredicted(case.snapshot, model.n_nodes) if model.batch is None else None
     if too_large is not None and case.job.spec.balancing.objective is Objective.BATCH_TIME:
         return dataclasses.replace(judged, message=f"{judged.message} {too_large}")
     error = case.memory.batches.error_ratio

@@ -185,11 +185,11 @@ def _stepped(known: Variation, task_s: FloatArray, batches: IntArray) -> Variati
     if n < 2 or int(shown.sum()) < FEWEST_ROWS:
         return known
     share, once = task_s[shown] / total_s[shown, None], 1.0 / batches[shown]
-    squares = (np.diff(share, axis=0) ** 2).sum(axis=1) / (once[1:] + once[:-1]) * n / (n - 1)
-    steps = np.sort(squares)[:-1]
     mean = share.mean(axis=0)
     if known.mean_squares > YOUNG_WINDOWS * float((mean**2).sum()):
         return known
+    squares = (np.diff(share, axis=0) ** 2).sum(axis=1) / (once[1:] + once[:-1]) * n / (n - 1)
+    steps = np.sort(squares)[:-1]
     return dataclasses.replace(
         known,
         squares=float(steps.sum()),

@@ -72,7 +72,7 @@ def _fail_safe(record: CycleRecord) -> Finding:
 
 def _predicted(record: CycleRecord) -> Finding:
     batches, kind = None if record.memory is None else record.memory.batches, Condition.BATCHES_PREDICTED
-    if record.snapshot is not None and record.model is not None:
+    if record.snapshot is not None and record.model is not None and record.model.batch is None:
         too_large = unpredicted(record.snapshot, record.model.n_nodes)
         if too_large is not None:
             return Finding(type=kind, holds=False, reason=KubeReason.BATCHES_TOO_LARGE, message=too_large)
