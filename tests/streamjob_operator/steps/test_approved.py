@@ -5,72 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from approved_cases import BALANCE, SCALING, SEEN, UNEVEN, case, decided, named, shown, today
 from small_models import flags, moved, placed
-from worlds import World, job
+from worlds import job
 
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.approved import as_shown, judge
-from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.gate import gate
 from streamjob_operator.steps.recall import recall
-from streamjob_operator.steps.resize import Resized
-from streamjob_operator.steps.shown import MOST_MOVES, MOST_SHOWN, approvable, replaced
-from streamjob_operator.values import Memory, PendingPlan, Reason, ScalingDecision
-from streamjob_planners.model import LoadModel
-
-BALANCE = ("mode: Auto\n    planner", "mode: Approve\n    planner")
-SCALING = ("scaling: {mode: Auto", "scaling: {mode: Approve")
-UNEVEN = placed([20.0, 20.0, 20.0, 5.0], [0, 0, 0, 1], nodes=3)  # 60 and 5 points, and an executor with nothing
-WORLD = World(
-    loads=[20.0, 20.0, 20.0, 5.0], owners=["0", "0", "0", "1"], executors=dict.fromkeys(("0", "1", "2"), "ready")
-)
-SEEN = dataclasses.replace(WORLD.observe(1000.0, 10.0), generation_applied=4)
-
-
-def named(*changes: tuple[str, str], plan: str = "shown") -> StreamJob:
-    return job(BALANCE, SCALING, *changes, annotations={"streamjob.dev/approve": plan})
-
-
-def shown(**changes: object) -> PendingPlan:
-    """Plan "shown", that moves key group 2 to executor 1; replaced since."""
-    plain = PendingPlan(
-        plan_hash="shown",
-        made_at_s=900.0,
-        application_id="app-1",
-        moves={"0/2": ("0", "1")},
-        executors_wanted=3,
-        marked=(),
-        replaced_at_s=950.0,
-    )
-    return dataclasses.replace(plain, **changes)  # type: ignore[arg-type]
-
-
-def decided(target: int, reason: Reason, *, told: bool = False) -> ScalingDecision:
-    return ScalingDecision(needed=target, target=target, reason=reason, message=f"{target} would do.", told=told)
-
-
-def today(model: LoadModel = UNEVEN, wanted: int = 3, marked: tuple[str, ...] = (), **changes: object) -> Resized:
-    """What today's measurements ask for: executors and marks, and no moves."""
-    reason = Reason.BALANCED if wanted == 3 else Reason.SCALE_IN if wanted < 3 else Reason.SCALE_OUT
-    stay = [int(one) for one in model.node_of]
-    plain = Resized(
-        model=model, plan=moved(model, stay), decision=decided(wanted, reason), wanted=wanted, marked=marked
-    )
-    return dataclasses.replace(plain, **changes)  # type: ignore[arg-type]
-
-
-def case(plan: PendingPlan, resized: Resized | None = None, of: StreamJob | None = None, **changes: object) -> Case:
-    memory = Memory(application_id="app-1", executors_target=3, generation=4, acted_at_s=800.0, shown=(plan,))
-    plain = Case(
-        job=of or named(),
-        snapshot=SEEN,
-        memory=memory,
-        resized=resized or today(),
-        remove=(),
-        violations=(),
-        now_s=1000.0,
-    )
-    return dataclasses.replace(plain, **changes)  # type: ignore[arg-type]
+from streamjob_operator.steps.shown import MOST_MOVES, MOST_SHOWN, approvable, policy_of, replaced
+from streamjob_operator.values import Memory, Reason
 
 
 def test_it_is_carried_out_with_its_moves_and_nothing_else() -> None:
@@ -133,7 +77,7 @@ def test_a_part_to_come_that_breaks_a_rule_is_looked_at_as_well() -> None:
 
 def test_an_executor_that_was_lost_before_it_was_shown_is_no_matter() -> None:
     plan = shown()
-    for lost_at_s, possible in ((899.0, True), (901.0, False)):
+    for lost_at_s, possible in ((899.0, True), (900.0, True), (901.0, False)):
         memory = dataclasses.replace(case(plan).memory, lost_at_s=lost_at_s)
         assert isinstance(as_shown(plan, case(plan, memory=memory)), str) is not possible
 
@@ -241,3 +185,12 @@ def test_plans_of_another_driver_or_of_other_queries_are_forgotten(other: dict[s
     again = recall(memory, SEEN, 1000.0)
     assert (again.pending, again.shown) == (None, ())
     assert recall(case(shown()).memory, SEEN, 1000.0).shown == (shown(),)
+
+
+def test_a_policy_is_another_one_with_every_edit_but_the_number_that_an_autoscaler_writes() -> None:
+    first = policy_of(job())
+    assert policy_of(job()) == first
+    assert policy_of(job(("max: 6", "max: 40"))) != first
+    assert policy_of(job(BALANCE)) != first
+    assert policy_of(job(SCALING)) != first
+    assert policy_of(job(("max: 6", "max: 6, replicas: 4"))) == first
