@@ -10,7 +10,7 @@ from driver_jobs import job_facts
 
 from streamjob_operator.kube.driver.decide import decide
 from streamjob_operator.kube.driver.pod import driver_manifest
-from streamjob_operator.kube.driver.regroup import START_DEADLINE_S, UNDO
+from streamjob_operator.kube.driver.regroup import START_DEADLINE_S, UNDO, begun, refused
 from streamjob_operator.kube.driver.regroup_pod import change_manifest
 from streamjob_operator.kube.driver.remembering import change_to_status, from_status, to_status
 from streamjob_operator.kube.driver.values import Action, Change, Decision, DriverMemory, DriverPod, PodPhase, Step
@@ -162,3 +162,80 @@ def test_its_pod_is_the_driver_s_with_another_command_and_no_executors() -> None
     for name in ("volumes", "serviceAccountName", "securityContext"):
         assert made["spec"][name] == driver["spec"][name]
     assert made["metadata"]["ownerReferences"] == driver["metadata"]["ownerReferences"]
+
+
+def sentences(course: Course, *pods: DriverPod | None) -> list[str]:
+    return [course.step(None, one).sentence for one in pods]
+
+
+def test_each_step_says_what_is_being_done() -> None:
+    course = Course()
+    assert "stops between two batches" in course.step(DRIVER).sentence
+    waiting = operation(PodPhase.PENDING, started_at_s=None, trouble="The image is pulled.")
+    killed = operation(PodPhase.FAILED, exit_code=137, why="OOMKilled")
+    back = operation(PodPhase.RUNNING, UNDO)
+    name = "The pod orders-key-groups"
+    assert sentences(course, None, waiting, operation(), killed, killed, None, back) == [
+        "The state of the stopped query is spread over 8 key groups.",
+        f"{name}, which makes 8 key groups, does not run yet. The image is pulled.",
+        f"{name} makes 8 key groups; its log says how far it is.",
+        "Its pod ended with exit code 137 (OOMKilled): It said nothing. The checkpoint is sent back.",
+        f"{name} makes way for the next.",
+        "The state of the stopped query is sent back.",
+        f"{name} sends the checkpoint back; its log says how far it is.",
+    ]
+
+
+def test_a_pod_that_waits_without_a_word_is_told_without_one_and_given_up_after_its_time(course: Course) -> None:
+    waiting = operation(PodPhase.PENDING, started_at_s=None)
+    assert course.step(None, waiting).sentence.endswith("which makes 8 key groups, does not run yet.")
+    since_s = course.memory.change.since_s
+    assert since_s == course.now_s
+    course.now_s = since_s + START_DEADLINE_S - 2.0
+    assert course.step(None, waiting).memory.change.step is Step.CHANGE
+    course.step(None, waiting)
+    assert course.memory.change.step is Step.END
+    assert course.memory.change.failure == "Its pod did not begin: nobody says why."
+
+
+@pytest.mark.parametrize("code", [1, -1, 3])
+def test_only_the_exit_code_of_a_refusal_says_that_the_query_is_as_it_was(course: Course, code: int) -> None:
+    course.step(None, operation(PodPhase.FAILED, exit_code=code, last_words="It broke."))
+    assert course.memory.change.step is Step.UNDO
+    assert course.memory.change.failure == f"Its pod ended with exit code {code} (no reason): It broke."
+
+
+def test_a_refusal_of_the_way_back_is_no_refusal_of_the_change(course: Course) -> None:
+    course.step(None, operation(PodPhase.FAILED, exit_code=137))
+    course.step(None, operation(PodPhase.FAILED, UNDO, exit_code=2, last_words="No way back."))
+    assert str(course.memory.change.failure).endswith("exit code 2 (no reason): No way back.")
+    assert "could not be sent back either" in str(course.memory.change.failure)
+
+
+@pytest.mark.parametrize("deleting", [False, True])
+def test_a_pod_that_goes_already_is_not_deleted_again(course: Course, deleting: bool) -> None:
+    expected = Action.NOTHING if deleting else Action.STOP_CHANGE
+    assert course.step(None, operation(what="key-groups-16", deleting=deleting)).action is expected
+    course.step(None, FINISHED)
+    assert course.step(None, dataclasses.replace(FINISHED, deleting=deleting)).action is expected
+
+
+def test_a_pod_of_the_wanted_change_that_is_being_deleted_is_waited_for(course: Course) -> None:
+    decision = course.step(None, operation(deleting=True))
+    assert (decision.action, decision.memory.change.pod_uid) == (Action.NOTHING, None)
+
+
+def test_a_change_that_is_under_way_is_looked_at_again_soon(course: Course) -> None:
+    assert course.step(None, operation()).next_look_s == 2.0
+
+
+def test_what_was_never_asked_for_leaves_the_memory_of_the_driver_as_it_is() -> None:
+    memory = DriverMemory(pod_uid="driver-1", restarts=3)
+    asks_not = dataclasses.replace(JOB, key_groups_asked=False)
+    assert begun(asks_not, HASH, memory) is memory
+    assert begun(dataclasses.replace(JOB, key_groups=None), HASH, memory) is memory
+
+
+def test_a_pod_that_the_cluster_refuses_ends_the_change() -> None:
+    change = refused(Change(step=Step.CHANGE, wanted=8, tried="8:hash-1"), "too large")
+    assert (change.step, change.failure) == (Step.END, "Its pod was refused: too large")
