@@ -1,4 +1,4 @@
-"""How many key groups are wanted: by a person, by what was proposed and approved, by nobody."""
+"""How many key groups there are and might be, and how many are wanted: by a person, by what was approved, by nobody."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from small_models import placed
 
-from streamjob_operator.key_groups import KeyGroupsSeen, approval, wanted
+from streamjob_operator.key_groups import KeyGroupsSeen, approval, asked, seen_in, wanted
 from streamjob_operator.spec import StreamJob
+from streamjob_operator.values import CycleRecord, Reason, ScalingDecision, Verdict
+from streamjob_planners.advice.more_groups import MoreGroups
+from streamjob_planners.model import GroupId
 
 SEEN = KeyGroupsSeen(now=4, proposed=16)
 
@@ -46,3 +50,79 @@ def test_who_decides(
     policy: dict[str, Any], annotations: dict[str, str], seen: KeyGroupsSeen | None, number: int | None
 ) -> None:
     assert wanted(job(policy, **annotations), seen) == number
+
+
+def record(partitions: tuple[int, ...] | None, wanted: int | None, *, scaled: bool = True) -> CycleRecord:
+    """A cycle that measured these key groups and found that so many might do; None where it could not measure, or where
+    more would not help."""
+    model = None
+    if partitions is not None:
+        ids = tuple(GroupId(operator=0, partition=one) for one in partitions)
+        model = placed([1.0] * len(ids), [0] * len(ids), group_ids=ids)
+    more = None if wanted is None else MoreGroups(now=4, wanted=wanted, shared=False)
+    scaling = ScalingDecision(needed=1, target=1, reason=Reason.BALANCED, message="", more_groups=more)
+    verdict = Verdict(
+        act=False,
+        reason=Reason.BALANCED,
+        message="",
+        plan=None,
+        executors_target=None,
+        marked_for_removal=(),
+        remove=(),
+    )
+    return CycleRecord(
+        at_s=0.0,
+        snapshot=None,
+        scaling=scaling if scaled else None,
+        verdict=verdict,
+        receipt=None,
+        step_seconds={},
+        model=model,
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        (record(None, 16), None),
+        (record((), 16), None),
+        (record((0, 1, 2, 3), None), KeyGroupsSeen(now=4)),
+        (record((0, 1, 2, 3), 16, scaled=False), KeyGroupsSeen(now=4)),
+        (record((0, 1, 2, 3), 16), KeyGroupsSeen(now=4, proposed=16)),
+        (record((0, 1, 2, 3), 4), KeyGroupsSeen(now=4)),
+        (record((0, 1, 2, 3), 64), KeyGroupsSeen(now=4, proposed=32)),
+        (record((3, 0), 16), KeyGroupsSeen(now=4, proposed=16)),
+        (record((0,), None), KeyGroupsSeen(now=1)),
+        (record((0,), 1), KeyGroupsSeen(now=1)),
+    ],
+    ids=[
+        "no model",
+        "no group",
+        "enough",
+        "no answer",
+        "more",
+        "as many",
+        "above the most",
+        "gaps",
+        "one",
+        "one of one",
+    ],
+)
+def test_what_a_cycle_saw(seen: CycleRecord, expected: KeyGroupsSeen | None) -> None:
+    """At most 32 may be proposed."""
+    assert seen_in(seen, job({"max": 32})) == expected
+
+
+@pytest.mark.parametrize(
+    ("policy", "annotations", "holds"),
+    [
+        ({}, {}, False),
+        ({"mode": "Approve"}, {}, False),
+        ({"count": 8}, {}, True),
+        ({"mode": "Approve"}, {"approve": "key-groups-16"}, True),
+        ({"count": 8, "mode": "Approve"}, {"approve": "key-groups-16"}, True),
+        ({"mode": "Approve"}, {"approve": "another-plan"}, False),
+    ],
+)
+def test_who_asks_for_a_number(policy: dict[str, Any], annotations: dict[str, str], holds: bool) -> None:
+    assert asked(job(policy, **annotations)) is holds
