@@ -11,6 +11,7 @@ from streamjob_planners.called import called
 from streamjob_planners.forecast.past import WORDS, Forecast, Method
 from streamjob_planners.model import LoadModel
 from streamjob_planners.sizing.fewest import Aim, Fewest, Judged
+from streamjob_planners.sizing.pace import Pace
 
 
 def enough(view: View, found: Fewest, aim: Aim, model: LoadModel) -> str:
@@ -36,16 +37,15 @@ def _takes(judged: Judged, aim: Aim) -> str:
     if judged.batch is None:
         return f"batches of {many} would grow without end"
     if aim.batch_s is None:
-        return f"rows take {100 * judged.pace.row_s * _rps(judged):.0f} percent of the time of {many}"
+        return f"rows take {100 * _busy_ratio(judged.batch.mean_s, judged.pace):.0f} percent of the time of {many}"
     late = 100 * judged.late_ratio
     often = "hardly ever late" if late < 0.1 else f"late {late:.2g} times in 100"
     return f"batches of {many} take {_seconds(judged.batch.mean_s)} of {_seconds(aim.batch_s)}, {often},"
 
 
-def _rps(judged: Judged) -> float:
-    """Rows a second of the settled batch, where batches follow each other at once."""
-    batch_s = 0.0 if judged.batch is None else judged.batch.mean_s
-    return (batch_s - judged.pace.fixed_s) / judged.pace.row_s / batch_s if judged.pace.row_s and batch_s else 0.0
+def _busy_ratio(batch_s: float, pace: Pace) -> float:
+    """Part of the settled batch that its rows take, where batches follow each other at once."""
+    return 1.0 - pace.fixed_s / batch_s if batch_s else 0.0
 
 
 def _clears(view: View, judged: Judged) -> str:
