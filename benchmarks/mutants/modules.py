@@ -100,7 +100,7 @@ MODULES = (
     _step("recall", "recall", "fleet"),
     _step("windows", "scale", "scale_answers"),
     _step("approve"),
-    _step("approved"),
+    _step("approved", "approved", "approved_numbers"),
     _step("shown", "approved"),
     _step("boundary", "boundary", "worth_time"),
     Module(
@@ -115,6 +115,18 @@ MODULES = (
     Module(
         path="operator/streamjob_operator/scaling/batch_time/needs.py",
         judged_by=("tests/streamjob_operator/scaling/batch_time/test_needs.py",),
+    ),
+    Module(
+        path="operator/streamjob_operator/scaling/batch_time/words.py",
+        judged_by=("tests/streamjob_operator/scaling/batch_time/test_words.py",),
+    ),
+    Module(
+        path="operator/streamjob_operator/key_groups.py",
+        judged_by=("tests/streamjob_operator/test_key_groups.py",),
+    ),
+    Module(
+        path="operator/streamjob_operator/kube/driver/regroup.py",
+        judged_by=("tests/streamjob_operator/kube/driver/test_regroup.py",),
     ),
 )
 
