@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from e2e.suite.shell import Shell
 from e2e.suite.world import World
 
 FEW, MANY = 8, 16
+TRIGGER_S = 5.0
 LOPSIDED = 200
 """Scans per second, most of them of one key group: it takes three of the five seconds between two batches."""
 STEADY_S, PROPOSED_S, STOPPED_S, CHANGED_S, BALANCED_S = 240.0, 240.0, 90.0, 240.0, 240.0
@@ -56,18 +58,21 @@ def test_more_key_groups_are_proposed_approved_and_made(
 
 
 def test_a_person_sets_the_number_of_key_groups(job: Job, say: Sayer) -> None:
-    job.until(settled(2, 3, 4), BALANCED_S, "balanced")
+    job.until(_is_calm, BALANCED_S, "balanced, and batches that end before a driver has to")
     before = _now(job)
     wanted = FEW if before.key_groups == MANY else MANY
     job.patch({"balancing": {"keyGroups": {"count": wanted}}})
     told = _changed(job, before, wanted)
-    job.feed.rate = QUIET
     status = job.until(settled(2, 3, 4), BALANCED_S, "balanced on the other key groups")
     say(f"{told}; load distance {status['load'].get('distance')}; {job.require_exact()}")
 
 
 def _proposes(wanted: int) -> Callable[[Status], bool]:
     return lambda one: bool((one.get("keyGroups") or {}).get("proposed") == wanted)
+
+
+def _is_calm(status: Status) -> bool:
+    return settled(2, 3, 4)(status) and (status.get("batch") or {}).get("measuredSeconds", TRIGGER_S) < TRIGGER_S
 
 
 def _now(job: Job) -> Before:
@@ -79,17 +84,22 @@ def _now(job: Job) -> Before:
 
 def _changed(job: Job, before: Before, wanted: int) -> str:
     """Wait until another driver has measured so many; what was seen, as a sentence."""
+    begun_s = time.monotonic()
     job.until(lambda one: (one.get("keyGroups") or {}).get("step"), STOPPED_S, "a change has begun")
-    job.until(lambda one: _runs_with(job, one, before, wanted), CHANGED_S, f"another driver with {wanted} key groups")
+    job.feed.rate = QUIET  # what gathers meanwhile is one batch of executors that have just started
+    job.until(lambda one: _runs_again(job, one, before), CHANGED_S, "another driver is Ready")
+    ready_s = time.monotonic() - begun_s
+    job.until(lambda one: one["keyGroups"].get("now") == wanted, STEADY_S, f"{wanted} key groups were measured")
     assert _stores(job.volume / "checkpoint") == {wanted}
-    return f"{before.key_groups} key groups became {wanted}, {_silent_s(job, before):.0f} s without results"
+    away = f"the next driver Ready after {ready_s:.0f} s, {_silent_s(job, before):.0f} s without results"
+    return f"{before.key_groups} key groups became {wanted}: {away}"
 
 
-def _runs_with(job: Job, status: Status, before: Before, wanted: int) -> bool:
-    found = status.get("keyGroups") or {}
+def _runs_again(job: Job, status: Status, before: Before) -> bool:
+    found = status["keyGroups"]
     assert "failure" not in found, found["failure"]
-    ready = "step" not in found and condition(status, "Ready").startswith("True")
-    return ready and found.get("now") == wanted and not job.pods("driver").items() <= before.driver.items()
+    over = "step" not in found and condition(status, "Ready").startswith("True")
+    return over and not job.pods("driver").items() <= before.driver.items()
 
 
 def _stores(checkpoint: Path) -> set[int]:
