@@ -7,12 +7,14 @@ import json
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "samples" / "demo"))
 
 from proof import Proof, checked_scans, expected_totals, prove
 from source import Skew, rows
+from spark_hash import partition_of
 
 SKEW = Skew(partitions=8, hot_every=4, hot_weight=3.0, depots_per_partition=4, pair_ratio=0.5, repeat_ratio=0.05)
 CATCH_UP_S = 240.0
@@ -21,8 +23,20 @@ QUIET, RUSH = 40, 350
 than they can do, so that no backlog grows while the third one starts on cores that all pods share."""
 
 
+KEPT_OF_OTHERS = 5
+
+
+def lopsided(scan: dict[str, int]) -> bool:
+    """Whether a scan is of key group 0 or one of few others, so that this one has most of them.
+
+    By its own number, so that a scan that is sent twice is kept twice or not at all.
+    """
+    return partition_of(scan["depot"], SKEW.partitions) == 0 or scan["scan"] % KEPT_OF_OTHERS == 0
+
+
 class Feed(threading.Thread):
-    """Publishes one file each second. `rate` is in scans per second; a test may change it at any time, 0 pauses."""
+    """Publishes one file each second. A test may change at any time: `rate`, scans per second (0 pauses), and
+    `lopsided`, whether most of them are of one key group."""
 
     def __init__(self, volume: Path) -> None:
         super().__init__(name="feed", daemon=True)
@@ -30,6 +44,7 @@ class Feed(threading.Thread):
         self._input = volume / "input"
         self._over = threading.Event()
         self.rate = QUIET
+        self.lopsided = False
 
     def run(self) -> None:
         """Publish until told to end."""
@@ -38,9 +53,10 @@ class Feed(threading.Thread):
         while not self._over.wait(max(0.0, next_s - time.monotonic())):
             next_s += 1.0
             if self.rate:
-                self._publish(next(numbers), itertools.islice(stream, self.rate))
+                wanted = filter(lopsided, stream) if self.lopsided else stream
+                self._publish(next(numbers), itertools.islice(wanted, self.rate))
 
-    def _publish(self, number: int, scans: itertools.islice[dict[str, int]]) -> None:
+    def _publish(self, number: int, scans: Iterable[dict[str, int]]) -> None:
         draft = self._volume / "draft.json"
         draft.write_text("".join(json.dumps(scan) + "\n" for scan in scans), encoding="ascii")
         draft.rename(self._input / f"{number:06d}.json")

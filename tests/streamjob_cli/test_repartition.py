@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
+from streamjob_agent.repartition import asking
 from streamjob_agent.repartition.asking import FOUND
 from streamjob_agent.repartition.command import STOPPED, Stop
 from streamjob_agent.repartition.command import main as in_the_driver_s_image
 from streamjob_agent.repartition.journal import Stage
+from streamjob_agent.repartition.values import Refused
 from streamjob_cli.main import main
 
 SENSELESS = [
@@ -39,6 +43,23 @@ def test_the_driver_s_image_refuses_it_in_the_same_words(
         in_the_driver_s_image(["/nowhere", *arguments])
     assert ended.value.code == 2
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_refusal_is_left_where_a_pod_s_end_is_read_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside what Spark writes to the same stream, the sentence alone."""
+    words = tmp_path / "termination-log"
+    monkeypatch.setenv("STREAMJOB_LAST_WORDS", str(words))
+    monkeypatch.setattr(asking, "started", lambda conf: SimpleNamespace(stop=lambda: None))
+    monkeypatch.setattr(asking, "_change", lambda *_: SimpleNamespace(run=_refuse))
+    assert in_the_driver_s_image(["/nowhere", "--key-groups", "8"]) == asking.REFUSED
+    assert words.read_text(encoding="utf-8") == "Batch 12 was begun.\n"
+    assert capsys.readouterr().err == "Batch 12 was begun.\n"
+
+
+def _refuse(key_groups: int) -> None:
+    raise Refused("Batch 12 was begun.")
 
 
 def test_every_stage_has_a_sentence_that_says_what_to_do() -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from streamjob_agent.repartition.asking import ONE_OF, Asked, carry_out, setting
 
 STOPPED = 128 + signal.SIGTERM
 """Exit code of a command that was asked to stop and has changed nothing."""
+LAST_WORDS = "STREAMJOB_LAST_WORDS"
+"""Environment: a file that gets why it was refused; on pods the one that Kubernetes reads at the end."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -95,3 +99,6 @@ def _say(sentence: str) -> None:
 
 def _complain(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
+    if path := os.environ.get(LAST_WORDS):
+        with contextlib.suppress(OSError):  # the stream, where Spark writes, too, has it
+            Path(path).write_text(sentence + "\n", encoding="utf-8")

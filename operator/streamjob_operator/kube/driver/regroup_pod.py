@@ -18,6 +18,8 @@ from streamjob_operator.kube.names import APPLICATION_HASH
 
 _OF_A_DRIVER = ("ports", "readinessProbe", "livenessProbe", "startupProbe", "lifecycle")
 """Of its container: nothing listens here."""
+_DEFAULT_WORDS = "/dev/termination-log"
+"""Where Kubernetes reads a container's last words unless the container says where."""
 
 
 def change_manifest(job: JobFacts, change: Change) -> dict[str, Any]:
@@ -29,7 +31,7 @@ def change_manifest(job: JobFacts, change: Change) -> dict[str, Any]:
     main, *others = driver["spec"]["containers"]
     kept = {name: value for name, value in main.items() if name not in _OF_A_DRIVER}
     container = {
-        **overlay(kept, {"name": CONTAINER, "env": [_in_one_process()]}),
+        **overlay(kept, {"name": CONTAINER, "env": [_in_one_process(), _last_words(main)]}),
         "command": ["python3", "-m", "streamjob_agent", "repartition"],
         "args": [job.application.checkpoint, *what],
     }
@@ -55,3 +57,8 @@ def _in_one_process() -> dict[str, str]:
     words = [f"--properties-file {settings.FOLDER}/{settings.SETTINGS_FILE}"]
     words += [f"--conf {name}={value}" for name, value in own.items()]
     return {"name": "PYSPARK_SUBMIT_ARGS", "value": " ".join([*words, "pyspark-shell"])}
+
+
+def _last_words(container: dict[str, Any]) -> dict[str, str]:
+    """A refusal as it was said: the log, which is read where nothing is left there, has Spark's lines around it."""
+    return {"name": "STREAMJOB_LAST_WORDS", "value": container.get("terminationMessagePath") or _DEFAULT_WORDS}

@@ -157,6 +157,7 @@ def test_its_pod_is_the_driver_s_with_another_command_and_no_executors() -> None
     assert change_manifest(JOB, Change(step=Step.UNDO, wanted=8))["spec"]["containers"][0]["args"][-1] == "--undo"
     (arguments,) = (one["value"] for one in container["env"] if one["name"] == "PYSPARK_SUBMIT_ARGS")
     assert "--conf spark.master=local[*]" in arguments
+    assert {"name": "STREAMJOB_LAST_WORDS", "value": "/dev/termination-log"} in container["env"]
     assert "readinessProbe" not in container
     assert made["metadata"]["labels"]["spark-role"] == "key-groups"
     for name in ("volumes", "serviceAccountName", "securityContext"):
@@ -239,3 +240,10 @@ def test_what_was_never_asked_for_leaves_the_memory_of_the_driver_as_it_is() -> 
 def test_a_pod_that_the_cluster_refuses_ends_the_change() -> None:
     change = refused(Change(step=Step.CHANGE, wanted=8, tried="8:hash-1"), "too large")
     assert (change.step, change.failure) == (Step.END, "Its pod was refused: too large")
+
+
+def test_what_it_says_goes_where_the_user_s_template_has_it_read() -> None:
+    elsewhere = {"spec": {"containers": [{"name": "driver", "terminationMessagePath": "/tmp/words"}]}}
+    job = job_facts({"checkpoint": "s3a://b/c", "driver": {"podTemplate": elsewhere}})
+    container = change_manifest(job, Change(step=Step.CHANGE, wanted=8))["spec"]["containers"][0]
+    assert {"name": "STREAMJOB_LAST_WORDS", "value": "/tmp/words"} in container["env"]
