@@ -10,9 +10,10 @@ from streamjob_agent.usual import Ground, Usual
 from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
 from streamjob_operator.waking.cadence import Seen
 from streamjob_operator.waking.rows import Rows
+from streamjob_sim.batch import Batch
 from streamjob_sim.fleet import Executor, Life
-from streamjob_sim.job import Batch, SimulatedJob
-from streamjob_sim.measure import APPLICATION, QUERY, RUN, START_S, truth
+from streamjob_sim.job import SimulatedJob
+from streamjob_sim.measure import APPLICATION, QUERY, RUN, truth
 
 _STATES = {Life.READY: "ready", Life.LEFT: "dead", Life.DEAD: "dead"}
 
@@ -47,7 +48,7 @@ class Looking:
             query_id=QUERY,
             run_id=RUN,
             batch_id=self._ended,
-            ended_at_s=START_S + batch.end_s,
+            ended_at_s=self._job.world.start + batch.end_s,
             duration_s=batch.length_s,
             input_rows=round(batch.taken),
             input_rps=None,
@@ -66,7 +67,7 @@ class Looking:
             agent_version="simulated",
             spark_version="simulated",
             application_id=APPLICATION,
-            now_s=START_S + self._job.now_s,
+            now_s=self._job.world.start + self._job.now_s,
             actuation="on",
             reason="",
             message="",

@@ -22,10 +22,10 @@ from streamjob_operator.steps.singly import batch_times
 from streamjob_operator.values import CycleRecord, Memory
 from streamjob_planners.batch.learned import MoveEvidence
 from streamjob_planners.model import FloatArray
-from streamjob_sim.measure import START_S
 from streamjob_sim.reading import read_world
 from streamjob_sim.score import Score
 from streamjob_sim.simulate import job_of, simulate
+from streamjob_sim.world import START_S
 
 WORLDS = Path(__file__).parent.parent / "samples" / "worlds"
 NAMES = ("skewed-keys", "shifting-skew", "talkative", "double-and-halve", "surge", "bad-day")

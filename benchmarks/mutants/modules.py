@@ -108,6 +108,10 @@ MODULES = (
         judged_by=("tests/streamjob_planners/capacity/test_cut.py",),
     ),
     Module(
+        path="planners/streamjob_planners/capacity/own_rows.py",
+        judged_by=("tests/streamjob_planners/capacity/test_own_rows.py",),
+    ),
+    Module(
         path="planners/streamjob_planners/capacity/turning.py",
         judged_by=("tests/streamjob_planners/capacity/test_turning_exact.py",),
     ),

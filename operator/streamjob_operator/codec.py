@@ -27,6 +27,8 @@ MOST_ROWS = 1_000_000
 """Of a matrix, as many as there are key groups: far more than any job has."""
 _MOST_DIGITS = 10
 _WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
+_FLOATS: dict[Any, frozenset[type]] = {float: frozenset((float,)), float | None: frozenset((float, type(None)))}
+"""Kinds of entries that need no look at each, and the types that these have."""
 _ARRAYS = {"b": "true and false", "i": "whole numbers", "f": "finite numbers"}
 
 
@@ -57,8 +59,13 @@ def _encode_many(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [encode(item) for item in value]
+        return list(value) if _all_floats(value, _FLOATS[float | None]) else [encode(item) for item in value]
     raise TypeError(f"{type(value).__name__} is not a value of the cycle")
+
+
+def _all_floats(values: Sequence[Any], kinds: frozenset[type]) -> bool:
+    """Whether all are of these kinds, floats finite: such are the same as values and in a document, and most are."""
+    return kinds.issuperset(map(type, values)) and all(one is None or math.isfinite(one) for one in values)
 
 
 def _finite(value: float) -> float:
@@ -224,6 +231,8 @@ def _decode_tuple(items: tuple[Any, ...], document: Any) -> tuple[Any, ...]:
     endless = items[1:] == (...,)
     if not endless and len(items) != len(document):
         raise _Wrong(f"{len(document)} entries given, {len(items)} are needed")
+    if endless and _all_floats(document, _FLOATS.get(items[0], frozenset())):
+        return tuple(document)
     kinds = (items[0] for _ in document) if endless else items
     return tuple(_within(f"[{at}]", item, value) for at, (item, value) in enumerate(zip(kinds, document, strict=True)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from streamjob_planners import measures
-from streamjob_planners.batch.predict import predict
+from streamjob_planners.batch.predict import ends
 from streamjob_planners.model import BoolArray, Effect, IntArray, LoadModel, Objective, PlanParams
 
 CLEAR = 2e-6
@@ -37,7 +37,7 @@ def no_worse(
 def planned_batch_s(model: LoadModel, node_of: IntArray) -> float | None:
     """A batch at `node_of` with the seconds of tasks that are left after what collocation saves; None without one."""
     shape = measures.planned_batch(model, node_of)
-    return None if shape is None else predict(shape, node_of).batch_s
+    return None if shape is None else ends(shape, node_of).batch_s
 
 
 def no_longer_then(model: LoadModel, node_of: IntArray, before: Effect) -> bool:
@@ -81,7 +81,7 @@ def pays(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
     (before_s, was_s), (after_s, now_s) = (measures.effect(model, one).seconds for one in (model.node_of, node_of))
     shorter_s, evener_s = before_s - after_s, was_s - now_s
     loading_s = np.where(node_of != model.node_of, model.migration_cost_s, 0.0)
-    cost_s = predict(model.batch, node_of, loading_s).batch_s - after_s
+    cost_s = ends(model.batch, node_of, loading_s).batch_s - after_s
     return bool((shorter_s + evener_s) * params.payback_batches >= cost_s)
 
 

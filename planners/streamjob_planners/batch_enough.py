@@ -8,7 +8,7 @@ one whose moves are cheaper by so much.
 from __future__ import annotations
 
 from streamjob_planners.acceptance import empty_nodes
-from streamjob_planners.batch.predict import predict
+from streamjob_planners.batch.predict import ends
 from streamjob_planners.batch.priced import least_together, prices_of
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch_goals import BatchTime, LevelSquares
@@ -27,7 +27,7 @@ class Enough:
         self._problem, self._shape, self._time, self._bound_s = problem, shape, time, bound_s
         self._ratio = problem.params.least_gain_ratio
         self._vacant = bool(empty_nodes(problem.model).any())
-        self.worth_s = self._ratio * predict(shape, problem.model.node_of).batch_s
+        self.worth_s = self._ratio * ends(shape, problem.model.node_of).batch_s
         self.least_s = bound_s
         if self.worth_s > 0.0 and not self._vacant:
             self.least_s = max(bound_s, least_together(problem, shape, floors, time.toll))

@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners.batch.predict import predict
+from streamjob_planners.batch.predict import ends, noise_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.called import called
 from streamjob_planners.model import Effect, FloatArray, IntArray, LoadModel
@@ -125,7 +125,8 @@ def level_rms_s(model: LoadModel, shape: BatchShape, node_of: IntArray) -> float
 
 def effect(model: LoadModel, node_of: IntArray) -> Effect:
     """All figures of a placement. `node_of`: (n_groups,), indices of nodes."""
-    predicted = None if model.batch is None else predict(model.batch, node_of)
+    shape = model.batch
+    batch = None if shape is None else ends(shape, node_of)
     return Effect(
         load_distance=load_distance(model, node_of),
         load_index=load_index(model, node_of),
@@ -133,9 +134,9 @@ def effect(model: LoadModel, node_of: IntArray) -> Effect:
         max_load=float(utilisation(model, node_of).max()),
         marked_groups=marked_groups(model, node_of),
         collocation_factor=collocation_factor(model, node_of),
-        batch_s=None if predicted is None else predicted.batch_s,
-        noise_s=None if predicted is None else predicted.noise_s,
-        level_rms_s=None if model.batch is None else level_rms_s(model, model.batch, node_of),
+        batch_s=None if batch is None else batch.batch_s,
+        noise_s=None if shape is None or batch is None else noise_s(shape, node_of, batch.node_s),
+        level_rms_s=None if shape is None else level_rms_s(model, shape, node_of),
     )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from streamjob_planners.batch.floor import floor_s
-from streamjob_planners.batch.predict import predict
+from streamjob_planners.batch.predict import ends
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.milp_program import Program, add_budget, add_hint, add_limits, all_choices, flows
 from streamjob_planners.model import FloatArray, IntArray
@@ -52,7 +52,7 @@ class LevelProgram(Program):
 
     def bound_s(self, objective_bound: float) -> float:
         """The bound on the batch that a bound on the weighted sum of times gives, seconds."""
-        today = predict(self.shape, self.problem.model.node_of)
+        today = ends(self.shape, self.problem.model.node_of)
         return today.fixed_s + today.free_s + max(0.0, objective_bound) / WEIGHT / UNITS * (1 - ROUNDING)
 
     def relaxed_s(self, node_of: IntArray) -> float:
@@ -70,7 +70,7 @@ def build(problem: Problem, shape: BatchShape, hint: IntArray) -> LevelProgram:
     """The program of the least sum of times; `hint`, (n_groups,), is looked at first."""
     model = cp_model.CpModel()
     base = Program(problem=problem, model=model, moves=all_choices(problem, model))
-    most = int(np.ceil(ROOM * predict(shape, problem.model.node_of).level_s.sum() * UNITS)) + 1
+    most = int(np.ceil(ROOM * ends(shape, problem.model.node_of).level_s.sum() * UNITS)) + 1
     times = [_time(problem, shape, model, level, most) for level in range(shape.n_levels)]
     work = _work(base, shape)
     for time, nodes in zip(times, work, strict=True):

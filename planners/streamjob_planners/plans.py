@@ -35,7 +35,8 @@ def make_plan(
     `collocating` (n_groups,) is True where a planner moves a group to join those it talks to. The plan is proven
     optimal when it meets its bound: that on the batch where there is one, else that on the load distance.
     """
-    after = measures.effect(model, node_of)
+    before = measures.effect(model, model.node_of)
+    after = before if np.array_equal(node_of, model.node_of) else measures.effect(model, node_of)
     floor = measures.skew_floor(model)
     placed = np.array(node_of, dtype=np.int64)
     placed.setflags(write=False)
@@ -43,7 +44,7 @@ def make_plan(
         planner=planner,
         node_of=placed,
         moves=ordered_moves(model, placed, collocating),
-        before=measures.effect(model, model.node_of),
+        before=before,
         after=after,
         lower_bound=lower_bound,
         batch_bound_s=batch_bound_s,

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from streamjob_planners.model import FloatArray
+from streamjob_sim.shapes import arrived_at
 from streamjob_sim.world import World
 
 SAME = 1e-3
@@ -33,8 +34,8 @@ def batches(world: World, arrived: FloatArray, taken: float, length_s: float, no
     most = min(MOST, math.floor((end_s - length_s - now_s) / trigger_s + 1e-9) + 1)
     if most <= 1:
         return 1
-    starts_s = now_s + trigger_s * np.arange(-1, most)
-    rows = np.diff(np.interp(starts_s, np.arange(arrived.size), arrived))
+    starts_s = now_s + trigger_s * np.arange(-1.0, most)
+    rows = np.diff(arrived_at(arrived, starts_s))
     other = np.flatnonzero(np.abs(rows - taken) > SAME * taken)
     return max(1, int(other[0]) if other.size else most)
 

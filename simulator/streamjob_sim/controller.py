@@ -17,7 +17,7 @@ from streamjob_planners.model import Clock
 from streamjob_sim.actuate import SimulatedActuator
 from streamjob_sim.faults import FaultKind, lasting
 from streamjob_sim.job import SimulatedJob
-from streamjob_sim.measure import START_S, SimulatedMetrics
+from streamjob_sim.measure import SimulatedMetrics
 from streamjob_sim.unmeasured import sight_of
 
 _DOWN = frozenset({FaultKind.CONTROLLER_DOWN})
@@ -95,7 +95,7 @@ class Controller:
         if lasting(faults, _DOWN, at_s):
             return None
         try:
-            record = turn(self._ports(), self._job, START_S + at_s, self._rng, self._clock, woken)
+            record = turn(self._ports(), self._job, self._simulated.world.start + at_s, self._rng, self._clock, woken)
         except Crash:
             self.crashes += 1
             return None

@@ -7,7 +7,6 @@ import numpy as np
 from streamjob_operator.scaling.rule import Situation, State, Wish
 from streamjob_planners.model import FloatArray
 from streamjob_sim.job import SimulatedJob
-from streamjob_sim.measure import START_S
 
 HEADROOM = 0.8
 """Part of the trigger interval that a batch should take: key groups are never placed as well as they can be."""
@@ -49,7 +48,7 @@ class Oracle:
         return Wish(executors=executors, needed=executors, why=f"so many are needed within {horizon_s:g} s"), {}
 
     def _most(self, situation: Situation, within_s: float) -> int:
-        first = min(int(situation.now_s - START_S), self._need.size - 1)
+        first = min(int(situation.now_s - self._job.world.start), self._need.size - 1)
         return int(self._need[first : first + int(within_s)].max())
 
 

@@ -8,12 +8,14 @@ from collections import deque
 
 import numpy as np
 
-from streamjob_planners.model import BoolArray, FloatArray, IntArray
+from streamjob_planners.model import BoolArray, FloatArray
 from streamjob_sim import alike
 from streamjob_sim.agent import Agent
+from streamjob_sim.batch import Batch
 from streamjob_sim.faults import Fault, FaultKind
 from streamjob_sim.fleet import Fleet, Life, place
-from streamjob_sim.shapes import arrivals
+from streamjob_sim.shapes import arrivals, arrived_at
+from streamjob_sim.stage_views import batch_figures
 from streamjob_sim.stages import Stages, Timing, Work
 from streamjob_sim.world import World
 
@@ -32,35 +34,6 @@ class Running:
     work: Work
     timing: Timing
     moved: BoolArray
-    times: int = 1
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """A finished batch, or `times` batches in a row that were alike, of which all figures are those of one.
-
-    `waiting` are records that had arrived and were not taken; arrays are (n_groups,). `loading_s` is the part of
-    `task_s` that moves and cold executors cost. `started_s` is the first one's start, `end_s` the last one's end.
-    """
-
-    started_s: float
-    end_s: float
-    length_s: float
-    taken: float
-    waiting: float
-    moves: int
-    moved_bytes: float
-    executors: int
-    task_s: FloatArray
-    cpu_s: FloatArray
-    loading_s: FloatArray
-    records: FloatArray
-    remote_bytes: FloatArray
-    stage_s: FloatArray  # (n_operators,), length of each stage
-    executor_busy_s: FloatArray  # (n_executors,) as of then
-    other_busy_s: float
-    fleet: frozenset[str]  # executors that were there at its end
-    owner: IntArray  # executor of each group's task
     times: int = 1
 
 
@@ -106,7 +79,7 @@ class SimulatedJob:
 
     def waiting(self, at_s: float) -> float:
         """Records that have arrived and were not taken yet."""
-        return float(np.interp(at_s, np.arange(self.arrived.size), self.arrived)) - self.taken
+        return float(arrived_at(self.arrived, np.array([at_s]))[0]) - self.taken
 
     def _next_event_s(self) -> float:
         batch_s = self._next_start_s if self._running is None else self._running.end_s
@@ -154,39 +127,45 @@ class SimulatedJob:
 
     def _finish(self, running: Running) -> None:
         self.agent.confirm()
-        work, timing, owner = running.work, running.timing, self.agent.seen
         self.state_bytes = np.minimum(
-            self.state_bytes + self._growth * work.records * running.times, np.maximum(self._cap, self.state_bytes)
+            self.state_bytes + self._growth * running.work.records * running.times,
+            np.maximum(self._cap, self.state_bytes),
         )
-        for index in np.unique(owner):
+        for index in np.unique(self.agent.seen):
             self.fleet.executors[index].cold = False
-        self.batches.append(
-            Batch(
-                started_s=running.started_s,
-                end_s=running.end_s,
-                length_s=running.end_s - running.started_s - (running.times - 1) * self.world.batch.trigger_s,
-                taken=work.taken,
-                waiting=self.waiting(running.end_s),
-                moves=int(running.moved.sum()),
-                moved_bytes=float(self.state_bytes[running.moved].sum()),
-                executors=int(self.fleet.ready().sum()),
-                task_s=timing.task_s,
-                cpu_s=timing.cpu_s,
-                loading_s=timing.loading_s,
-                records=work.records,
-                remote_bytes=timing.remote_bytes,
-                stage_s=timing.stage_s,
-                executor_busy_s=np.bincount(owner, timing.task_s, len(self.fleet.executors)).astype(np.float64),
-                other_busy_s=timing.other_busy_s,
-                fleet=frozenset(map(str, np.flatnonzero(self.fleet.ready()).tolist())),
-                owner=owner.copy(),
-                times=running.times,
-            )
-        )
+        batch = self._batch(running)
+        # Each batch is looked at by several windows: what the agent counts of it is worked out once.
+        figures = batch_figures(self.world, self.stages.slices, batch)
+        self.batches.append(dataclasses.replace(batch, figures=figures))
         self._running = None
         trigger_s = self.world.batch.trigger_s
         planned_s = (math.floor(running.started_s / trigger_s + 1e-9) + running.times) * trigger_s
         self._next_start_s = max(running.end_s, planned_s)
+
+    def _batch(self, running: Running) -> Batch:
+        """What is kept of it."""
+        work, timing, owner = running.work, running.timing, self.agent.seen
+        return Batch(
+            started_s=running.started_s,
+            end_s=running.end_s,
+            length_s=running.end_s - running.started_s - (running.times - 1) * self.world.batch.trigger_s,
+            taken=work.taken,
+            waiting=self.waiting(running.end_s),
+            moves=int(running.moved.sum()),
+            moved_bytes=float(self.state_bytes[running.moved].sum()),
+            executors=int(self.fleet.ready().sum()),
+            task_s=timing.task_s,
+            cpu_s=timing.cpu_s,
+            loading_s=timing.loading_s,
+            records=work.records,
+            remote_bytes=timing.remote_bytes,
+            stage_s=timing.stage_s,
+            executor_busy_s=np.bincount(owner, timing.task_s, len(self.fleet.executors)).astype(np.float64),
+            other_busy_s=timing.other_busy_s,
+            fleet=frozenset(map(str, np.flatnonzero(self.fleet.ready()).tolist())),
+            owner=owner.copy(),
+            times=running.times,
+        )
 
     def _die(self, fault: Fault) -> None:
         """An executor is lost; the batch that runs does its tasks again on the others, once that was noticed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
 import itertools
 from collections import Counter
@@ -16,14 +15,15 @@ from streamjob_operator.ports import Stale, Unavailable
 from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 from streamjob_sim.agent import Agent
+from streamjob_sim.batch import Batch
 from streamjob_sim.faults import METRICS, FaultKind, lasting
 from streamjob_sim.fleet import Life
-from streamjob_sim.job import Batch, SimulatedJob
-from streamjob_sim.stage_views import batch_figures, stage_views
+from streamjob_sim.job import SimulatedJob
+from streamjob_sim.stage_views import stage_views
 
-START_S = 1_767_225_600.0
-"""The world begins at 2026-01-01 00:00 UTC, so that windows with cron fields mean something."""
 SERIES_WINDOWS = 3.0
+RECENT_ENDS = 5
+"""Ends of batches between which gaps are recent."""
 APPLICATION, QUERY, RUN = "simulated-app", "simulated-query", "simulated-run"
 
 
@@ -37,7 +37,7 @@ class SimulatedMetrics:
 
     def observe(self, now_s: float, window_s: float) -> Snapshot:
         """Measurements of whole batches that cover window_s."""
-        fault = lasting(self._job.world.faults, METRICS, now_s - START_S)
+        fault = lasting(self._job.world.faults, METRICS, now_s - self._job.world.start)
         if fault is None:
             self._last_good = truth(self._job, window_s)
             return self._last_good
@@ -61,7 +61,7 @@ def truth(job: SimulatedJob, window_s: float) -> Snapshot:
     busy_s, traffic = task_s - warmup_s, _traffic(job, records)
     alive = job.fleet.ready()
     return Snapshot(
-        taken_at_s=START_S + (batches[-1].end_s if batches else job.now_s),
+        taken_at_s=job.world.start + (batches[-1].end_s if batches else job.now_s),
         window_s=covered_s,
         application_id=APPLICATION,
         query_id=QUERY,
@@ -82,7 +82,7 @@ def truth(job: SimulatedJob, window_s: float) -> Snapshot:
         traffic_sent_bytes=None if traffic is None else np.asarray(traffic.sum(axis=1), dtype=np.float64),
         read_bytes=None if traffic is None else np.asarray(traffic.sum(axis=0), dtype=np.float64),
         remote_read_bytes=remote_bytes,
-        stages=stage_views(job, batches),
+        stages=stage_views(job.world, job.stages.slices, batches),
         warmup_s=warmup_s,
         series=series_of(list(_totals(job, window_s))),
     )
@@ -94,13 +94,13 @@ def _totals(job: SimulatedJob, window_s: float) -> Iterator[Totals]:
     nothing = np.zeros(len(job.stages.group_ids))
     sums = {"task_s": nothing, "loading_s": nothing, "records": nothing}
     figures: Counter[Figure] = Counter()
-    begun_s = START_S + (batches[-1].end_s if batches else job.now_s) - covered_s
+    begun_s = job.world.start + (batches[-1].end_s if batches else job.now_s) - covered_s
     fleet = batches[0].fleet if batches else frozenset()
     yield _reading(begun_s, 0, sums, figures, fleet, batches[0].owner if batches else job.agent.seen)
     for batch, count in zip(batches, itertools.accumulate(one.times for one in batches), strict=True):
         sums = {name: total + batch.times * getattr(batch, name) for name, total in sums.items()}
-        figures.update({name: batch.times * value for name, value in batch_figures(job, batch).items()})
-        yield _reading(START_S + batch.end_s, count, sums, figures, batch.fleet, batch.owner)
+        figures.update({name: batch.times * value for name, value in batch.figures.items()})
+        yield _reading(job.world.start + batch.end_s, count, sums, figures, batch.fleet, batch.owner)
 
 
 def _reading(
@@ -134,17 +134,23 @@ def newest_batches(job: SimulatedJob, window_s: float) -> tuple[list[Batch], flo
 
     A batch stands for the time from the end of the one before it to its own end.
     """
-    ends_s = [0.0, *(batch.end_s for batch in job.batches)]
-    if len(ends_s) == 1 or job.now_s - ends_s[-1] > _patience_s(ends_s, window_s):
-        return [], max(window_s, job.now_s - ends_s[-1])
-    started = bisect.bisect_right(ends_s, ends_s[-1] - window_s + 1e-6)
-    first = max(0, started - 1)
-    return list(itertools.islice(job.batches, first, None)), ends_s[-1] - ends_s[first]
+    recent_s = [one.end_s for one in itertools.islice(reversed(job.batches), RECENT_ENDS)]
+    recent_s += [0.0] if len(recent_s) < RECENT_ENDS else []
+    if not job.batches or job.now_s - recent_s[0] > _patience_s(recent_s, window_s):
+        return [], max(window_s, job.now_s - recent_s[0])
+    since_s = recent_s[0] - window_s + 1e-6
+    found: list[Batch] = []
+    for batch in reversed(job.batches):  # from the newest on: a week holds many
+        if batch.end_s <= since_s:
+            return found[::-1], recent_s[0] - batch.end_s
+        found.append(batch)
+    return found[::-1], recent_s[0]
 
 
-def _patience_s(ends_s: list[float], window_s: float) -> float:
-    """As the real source of metrics: three of the longest recent gaps between batches, at least one window."""
-    return max([window_s, *(3 * (after - before) for before, after in itertools.pairwise(ends_s[-5:]))])
+def _patience_s(recent_s: list[float], window_s: float) -> float:
+    """As the real source of metrics: three of the longest gaps between these ends of batches, newest first, at least
+    one window."""
+    return max([window_s, *(3 * (after - before) for after, before in itertools.pairwise(recent_s))])
 
 
 def _sum(job: SimulatedJob, batches: list[Batch], name: str) -> FloatArray:
@@ -181,7 +187,7 @@ def _rates(job: SimulatedJob, batches: list[Batch], covered_s: float) -> QueryRa
         batches=count,
         mean_batch_s=spent_s / count if batches else 0.0,
         last_batch_s=last.length_s if last else 0.0,
-        last_batch_at_s=START_S + (last.end_s if last else 0.0),
+        last_batch_at_s=job.world.start + (last.end_s if last else 0.0),
         trigger_interval_s=job.world.batch.trigger_s,
         input_rps=taken / covered_s,
         processed_rps=taken / spent_s if spent_s > 0 else 0.0,

@@ -12,8 +12,8 @@ import numpy as np
 from streamjob_operator.values import CycleRecord
 from streamjob_planners.model import FloatArray
 from streamjob_sim.actuate import Violation
+from streamjob_sim.batch import Batch
 from streamjob_sim.fleet import Executor
-from streamjob_sim.job import Batch
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import numpy as np
@@ -131,6 +132,17 @@ def arrivals(arrival: Arrival, duration_s: float, rng: np.random.Generator) -> F
         spiking = (second >= arrival.spikes.every_s) & (second % arrival.spikes.every_s < arrival.spikes.length_s)
         rate = np.where(spiking, rate * arrival.spikes.factor, rate)
     return np.concatenate(([0.0], np.cumsum(rate * noise(arrival.noise, second.size, rng))))
+
+
+def arrived_at(arrived: FloatArray, at_s: FloatArray) -> FloatArray:
+    """Records arrived until each of these moments, (n,), ascending, n > 0; before the first and after the last second
+    as then.
+
+    `arrived`: see :func:`arrivals`. Only the seconds around these moments are looked at: a week has 604,800.
+    """
+    first = min(max(int(at_s[0]), 0), arrived.size - 1)
+    last = min(max(math.ceil(at_s[-1]), first), arrived.size - 1)
+    return np.interp(at_s, np.arange(first, last + 1), arrived[first : last + 1])
 
 
 def _base(arrival: Arrival, second: FloatArray) -> FloatArray:

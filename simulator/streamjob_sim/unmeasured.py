@@ -8,13 +8,13 @@ import numpy as np
 
 from streamjob_operator.sight import Sight, resting
 from streamjob_sim.job import SimulatedJob
-from streamjob_sim.measure import START_S, truth
+from streamjob_sim.measure import truth
 
 
 def sight_of(job: SimulatedJob) -> Sight:
     """Executors and where key groups are, without any figure of work."""
     real = truth(job, 1.0)
-    nothing, now_s = np.zeros(len(real.group_ids)), START_S + job.now_s
+    nothing, now_s = np.zeros(len(real.group_ids)), job.world.start + job.now_s
     return Sight(
         snapshot=dataclasses.replace(
             real,

@@ -17,6 +17,10 @@ NOBODY = "none"
 """In place of a planner: no controller at all, Spark as it is."""
 
 
+START_S = 1_767_225_600.0
+"""2026-01-01 00:00 UTC, a Thursday, so that windows with cron fields mean something."""
+
+
 class Traffic(enum.StrEnum):
     """How a stage gets its input from the one before."""
 
@@ -197,6 +201,9 @@ class World(Part):
 
     duration_s: Duration = Field(alias="duration", ge=1, le=604800)
     """Length of the simulated time. Duration, required, range 1s to 7d."""
+
+    start: float = Field(default=START_S, ge=0, le=1e11)
+    """When it begins, for windows and hints by the clock. Seconds since 1970, default 1767225600: 2026-01-01 in UTC."""
 
     operators: tuple[Operator, ...] = Field(min_length=1)
     """Stages, in the order of the data's way. Required, at least one."""

@@ -8,7 +8,7 @@ from sim_worlds import BASE, HOT, merged, operators
 from streamjob_operator.offline.snapshot_file import read_moment
 from streamjob_planners import registry
 from streamjob_sim.command import simulate_command
-from streamjob_sim.measure import START_S
+from streamjob_sim.world import START_S
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from streamjob_operator.history import HistoryFile
 from streamjob_operator.recording.from_history import trace_of_history
 from streamjob_operator.recording.trace import Trace
 from streamjob_operator.recording.trace_file import write_trace
-from streamjob_sim.job import Batch
+from streamjob_sim.batch import Batch
 from streamjob_sim.replay.planner import LevelPlanning
-from streamjob_sim.replay.run import Replayed, for_replay, late_times, replay
+from streamjob_sim.replay.run import Replayed, for_replay, late_times, replay, with_rule
+from streamjob_sim.replay.side_by_side import Asked, replay_all
 from streamjob_sim.score import Score
 from streamjob_sim.simulate import job_of, simulate
 
@@ -110,6 +112,41 @@ def test_replays_stand_beside_what_was_recorded(trace: Trace, tmp_path: Path) ->
     assert run["cost"] == pytest.approx(0.5 * run["executor_h"])
     assert found["recorded"]["executor_h"] == pytest.approx(4 * short.duration_s / 3600, rel=0.5)
     assert "<svg" in page.read_text()
+
+
+MONDAY_S = 1_767_610_800.0
+"""2026-01-05 11:00 UTC."""
+AT_NOON = {"cron": "0 12 * * MON", "duration": "30m", "executors": 4}
+
+
+def test_windows_and_hints_see_the_weekday_and_the_hour_of_the_trace(trace: Trace) -> None:
+    """Two quiet hours from Monday 11:00 on: at noon a hint asks for executors that rows do not."""
+    quiet = trace.model_copy(
+        update={"start": MONDAY_S, "rate": (1000.0,) * 60, "lag": None, "executors": None, "batch_seconds": None}
+    )
+    job = job_of(world(merged(RISE, {"policy": {"scaling": {"rule": "batch-time", "hints": [AT_NOON]}}})))
+    turns = replay("hinted", quiet, job, 10.0, startup_s=30.0).score.turns
+    held = [one.at_s for one in turns if one.wanted is not None and one.wanted >= 4]
+    assert held
+    assert 3600.0 - 300.0 <= min(held) <= 3600.0 + 300.0
+
+
+def test_runs_side_by_side_are_those_one_by_one(trace: Trace) -> None:
+    short = trace.model_copy(update={"rate": trace.rate[:4], "lag": None, "executors": None, "batch_seconds": None})
+    rules = ("ds2", "utilization")
+    asked = [
+        Asked(name=one, job=with_rule(job_of(world(RISE)), one), objective_s=10.0, startup_s=30.0) for one in rules
+    ]
+    told: list[str] = []
+    together = replay_all(short, asked, lambda run: told.append(run.name))
+    alone = [replay_all(short, [one], lambda _: None)[0] for one in asked]
+    assert told == [one.name for one in together] == list(rules)
+    assert [figures(one) for one in together] == [figures(one) for one in alone]
+
+
+def figures(run: Replayed) -> dict[str, object]:
+    skipped = ("score", "elapsed_s")
+    return {one.name: getattr(run, one.name) for one in dataclasses.fields(run) if one.name not in skipped}
 
 
 @pytest.mark.parametrize(

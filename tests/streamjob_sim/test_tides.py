@@ -8,8 +8,8 @@ import pytest
 from sim_worlds import elastic, merged, run
 
 from streamjob_operator.values import Reason
-from streamjob_sim.measure import START_S
 from streamjob_sim.score import Score
+from streamjob_sim.world import START_S
 
 PERIOD_S, DOWN_S = 300.0, 600.0
 RISE_S, FALL_S = 1350.0, 1250.0

@@ -15,7 +15,7 @@ import numpy as np
 from streamjob_planners.arrays import FloatArray
 from streamjob_planners.batch.departures import Leavers, least_times_by_moves, least_times_by_price, leavers
 from streamjob_planners.batch.floor import floor_s
-from streamjob_planners.batch.predict import predict
+from streamjob_planners.batch.predict import ends
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import LoadModel, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
@@ -40,7 +40,7 @@ def batch_bound(model: LoadModel, params: PlanParams) -> float:
 
 def bound_of(problem: Problem, shape: BatchShape) -> float:
     """`batch_bound` of a compiled problem."""
-    today = predict(shape, problem.model.node_of)
+    today = ends(shape, problem.model.node_of)
     if not problem.movable.any():
         return today.batch_s * (1 - SLACK)
     floors = np.array([floor_s(problem, shape, level) for level in range(shape.n_levels)])

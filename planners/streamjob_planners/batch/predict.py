@@ -38,21 +38,17 @@ class Binding:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Predicted:
-    """A batch under one placement, in seconds.
+class Ends:
+    """A batch under one placement in which every task takes its mean, in seconds.
 
     Attributes:
         fixed_s, free_s: the parts that no placement changes.
         node_s: when each node has ended its part of each level, from the level's start, (n_levels, n_nodes).
-        noise_s: what the spread of task times adds to the sum of the levels, expected.
-        bindings: one per level, by the node that ends last.
     """
 
     fixed_s: float
     free_s: float
     node_s: FloatArray
-    noise_s: float
-    bindings: tuple[Binding, ...]
 
     @property
     def level_s(self) -> FloatArray:
@@ -65,6 +61,19 @@ class Predicted:
         """The batch if every task took its mean: what planners make small."""
         return self.fixed_s + self.free_s + float(self.level_s.sum())
 
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted(Ends):
+    """The same with what chance adds and what it waits for.
+
+    Attributes:
+        noise_s: what the spread of task times adds to the sum of the levels, expected.
+        bindings: one per level, by the node that ends last.
+    """
+
+    noise_s: float
+    bindings: tuple[Binding, ...]
+
     @property
     def expected_s(self) -> float:
         """The batch as it is to be expected, with what chance adds."""
@@ -73,11 +82,25 @@ class Predicted:
     @property
     def longest(self) -> Binding:
         """The part that takes most of the batch."""
-        others = (
-            Binding(part=Part.FIXED, seconds=self.fixed_s),
-            Binding(part=Part.FREE_STAGE, seconds=self.free_s),
-        )
-        return max((*self.bindings, *others), key=lambda one: one.seconds)
+        return longest(self, self.bindings)
+
+
+def longest(batch: Ends, bindings: tuple[Binding, ...]) -> Binding:
+    """The part that takes most of a batch."""
+    others = (
+        Binding(part=Part.FIXED, seconds=batch.fixed_s),
+        Binding(part=Part.FREE_STAGE, seconds=batch.free_s),
+    )
+    return max((*bindings, *others), key=lambda one: one.seconds)
+
+
+def ends(shape: BatchShape, node_of: IntArray, extra_s: FloatArray | None = None) -> Ends:
+    """See :func:`predict`; without what chance adds and what binds, which take most of its time."""
+    return Ends(
+        fixed_s=shape.fixed_s,
+        free_s=free_s(shape.free_stages, int(shape.slots.sum())),
+        node_s=levels_s(shape, node_of, shape.task_s if extra_s is None else shape.task_s + extra_s),
+    )
 
 
 def predict(shape: BatchShape, node_of: IntArray, extra_s: FloatArray | None = None) -> Predicted:
@@ -85,15 +108,22 @@ def predict(shape: BatchShape, node_of: IntArray, extra_s: FloatArray | None = N
 
     `extra_s`: further seconds of each group's task in this batch, as for loading its state after a move, (n_groups,).
     """
-    task_s = shape.task_s if extra_s is None else shape.task_s + extra_s
-    node_s = levels_s(shape, node_of, task_s)
+    batch = ends(shape, node_of, extra_s)
     return Predicted(
-        fixed_s=shape.fixed_s,
-        free_s=free_s(shape.free_stages, int(shape.slots.sum())),
-        node_s=node_s,
-        noise_s=_noise_s(shape, node_of, node_s),
-        bindings=tuple(_binding(shape, node_of, task_s, node_s[level], level) for level in range(shape.n_levels)),
+        fixed_s=batch.fixed_s,
+        free_s=batch.free_s,
+        node_s=batch.node_s,
+        noise_s=noise_s(shape, node_of, batch.node_s),
+        bindings=bindings(shape, node_of, batch.node_s, extra_s),
     )
+
+
+def bindings(
+    shape: BatchShape, node_of: IntArray, node_s: FloatArray, extra_s: FloatArray | None = None
+) -> tuple[Binding, ...]:
+    """What each level waits for, by the node that ends last; `node_s` is what `ends` says of the placement."""
+    task_s = shape.task_s if extra_s is None else shape.task_s + extra_s
+    return tuple(_binding(shape, node_of, task_s, node_s[level], level) for level in range(shape.n_levels))
 
 
 def levels_s(shape: BatchShape, node_of: IntArray, task_s: FloatArray) -> FloatArray:
@@ -124,8 +154,9 @@ def free_s(stages: tuple[FreeStage, ...], slots: int) -> float:
     return sum(max(total / max(slots, 1), longest_s[level]) for level, total in work_s.items())
 
 
-def _noise_s(shape: BatchShape, node_of: IntArray, node_s: FloatArray) -> float:
-    """Sum over levels; a node of c slots has the spread of its sum over c."""
+def noise_s(shape: BatchShape, node_of: IntArray, node_s: FloatArray) -> float:
+    """What the spread of task times adds to the sum of the levels, expected seconds; a node of c slots has the spread
+    of its sum over c. `node_s` is what `ends` says of the placement."""
     if not shape.spread_s.any():
         return 0.0
     total, n_nodes = 0.0, shape.slots.size

@@ -21,10 +21,21 @@ def finish_s(task_s: FloatArray, owner: IntArray, slots: IntArray, speed: FloatA
     `task_s` and `owner`: (n_tasks,), in the order in which a node starts them; `slots`, `speed`: (n_nodes,), speed 1.0
     where left out. A node of c slots ends between max(longest task, sum / c) and the sum of both.
     """
-    done = np.bincount(owner, task_s, slots.size).astype(np.float64)  # right for nodes of one slot
-    for node in np.flatnonzero((slots > 1) & (np.bincount(owner, minlength=slots.size) > 0)):
-        done[node] = list_schedule(task_s[owner == node].tolist(), int(slots[node]))
+    if (slots > 1).any():
+        done = _list_schedules(task_s, owner, slots)
+    else:
+        done = np.bincount(owner, task_s, slots.size).astype(np.float64)
     return done if speed is None else done / speed
+
+
+def _list_schedules(task_s: FloatArray, owner: IntArray, slots: IntArray) -> FloatArray:
+    """:func:`list_schedule` of all nodes, (n_nodes,), in one pass over the tasks."""
+    used = np.minimum(slots, np.bincount(owner, minlength=slots.size))  # no node uses more slots than it has tasks
+    free_at_s = [[0.0] * most for most in used.tolist()]
+    for one_s, node in zip(task_s.tolist(), owner.tolist(), strict=True):
+        free_s = free_at_s[node]
+        heapq.heapreplace(free_s, free_s[0] + one_s)
+    return np.array([max(one, default=0.0) for one in free_at_s])
 
 
 def finish_many_s(rows_s: FloatArray, owner: IntArray, slots: IntArray, speed: FloatArray) -> FloatArray:

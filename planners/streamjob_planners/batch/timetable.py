@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from streamjob_planners.arrays import IntArray
-from streamjob_planners.batch.predict import free_s, predict
+from streamjob_planners.batch.predict import ends, free_s
 from streamjob_planners.batch.shape import BatchShape
 
 
@@ -42,7 +42,7 @@ class Timetable:
 
 def timetable(shape: BatchShape, node_of: IntArray) -> Timetable:
     """The predicted batch if every task takes its mean; `node_of`: (n_groups,)."""
-    lengths_s = predict(shape, node_of).level_s
+    lengths_s = ends(shape, node_of).level_s
     before_s = free_s(shape.free_stages, int(shape.slots.sum()))
     starts_s = shape.fixed_s + before_s + np.concatenate([[0.0], np.cumsum(lengths_s)])
     runs = tuple(

@@ -8,7 +8,8 @@ import math
 import numpy as np
 from scipy import special
 
-from streamjob_planners.arrays import FloatArray, IntArray, median
+from streamjob_planners.arrays import FloatArray, median
+from streamjob_planners.capacity.own_rows import OwnRows
 from streamjob_planners.capacity.pace import MEDIAN_COST
 
 LEAST_BEFORE = 5
@@ -29,31 +30,18 @@ _MAD = 1.4826
 class Cut:
     """Rows from a cut on against those before it; `logs` are what key groups took, (n_rows, n_groups)."""
 
-    def __init__(self, logs: FloatArray, executor: IntArray, n_executors: int, after: int) -> None:
+    def __init__(self, logs: FloatArray, ran: OwnRows, after: int) -> None:
         self.row = len(logs) - after
-        self._after, self._executor, self._n = after, executor, n_executors
+        self._after, self._executor, self._n = after, ran.executor, ran.n_executors
         off = logs - median(logs[: self.row])
         off = off - median(off.T)[:, None]  # what all have in common in a row is no key group's
         off = off - median(off[: self.row])
-        by_executor = self._medians(off)
+        by_executor = ran.medians(off)
         usual = self._usual(by_executor)
         self._off, self._by_executor = off - usual[:, None], by_executor - usual[:, None]
         there = np.isfinite(self._by_executor)
         enough = there[self.row :].all(axis=0) & (there[: self.row].sum(axis=0) >= LEAST_BEFORE)
         self.compared: list[int] = np.flatnonzero(enough).tolist()
-
-    def _medians(self, off: FloatArray) -> FloatArray:
-        """Of each executor's key groups in each row, (n_rows, n_executors); NaN where it has none."""
-        found = np.full((len(off), self._n), np.nan)
-        for one in range(self._n):
-            mine = self._executor == one
-            columns = np.flatnonzero(mine.any(axis=0))
-            if mine[:, columns].all() and columns.size:
-                found[:, one] = median(off[:, columns].T)
-            else:
-                for row in np.flatnonzero(mine.any(axis=1)).tolist():
-                    found[row, one] = float(median(off[row, mine[row]]))
-        return found
 
     def _usual(self, by_executor: FloatArray) -> FloatArray:
         """What most executors' key groups took in each row, (n_rows,): of two the faster one's."""

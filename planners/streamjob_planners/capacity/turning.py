@@ -9,6 +9,7 @@ rows explain is load. No key group has to move for it. One that was slow in all 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from streamjob_planners.arrays import BoolArray, FloatArray, IntArray
 from streamjob_planners.capacity.cut import LEAST_BEFORE, Cut
+from streamjob_planners.capacity.own_rows import OwnRows
 from streamjob_planners.capacity.pace import LEAST_FACTOR
 
 LEAST_AFTER = 2
@@ -112,17 +114,27 @@ class _Cuts:
 
     def __init__(self, rows: GroupRows, n_executors: int) -> None:
         self.rows = rows
-        self._n_executors = n_executors
+        self._ran = OwnRows(rows.executor, n_executors)
         self._logs = np.log(rows.seconds)
         self._known: dict[int, Cut] = {}
 
     def by_batch(self, after: int) -> Cut:
         if after not in self._known:
-            self._known[after] = Cut(self._logs, self.rows.executor, self._n_executors, after)
+            self._known[after] = Cut(self._logs, self._ran, after)
         return self._known[after]
 
     def both(self, after: int) -> tuple[Cut, Cut]:
-        return _both(self.rows, self.by_batch(after), self._n_executors)
+        """The cut by batches, and by seconds of a record; the first twice where a task read none."""
+        by_batch = self.by_batch(after)
+        if not self._by_record.size:
+            return by_batch, by_batch
+        return by_batch, Cut(self._by_record, self._ran, after)
+
+    @functools.cached_property
+    def _by_record(self) -> FloatArray:
+        """Logarithms of the seconds of a record, (n_rows, n_groups); empty where some task read none."""
+        read = (self.rows.records > 0).all()
+        return np.log(self.rows.seconds / self.rows.records) if read else np.empty((0, 0))
 
 
 def _turned(cuts: _Cuts, known: BoolArray, at_once: IntArray) -> list[Turn]:
@@ -190,14 +202,6 @@ def _afters(n_rows: int) -> Iterator[int]:
     while after < n_rows:
         yield after
         after += max(1, after // 2)
-
-
-def _both(rows: GroupRows, by_batch: Cut, n_executors: int) -> tuple[Cut, Cut]:
-    """The cut by batches, and by seconds of a record; the first twice where a task read none."""
-    if not (rows.records > 0).all():
-        return by_batch, by_batch
-    logs = np.log(rows.seconds / rows.records)
-    return by_batch, Cut(logs, rows.executor, n_executors, len(logs) - by_batch.row)
 
 
 def _turn(both: tuple[Cut, Cut], executor: int, sure: float, groups: int) -> Turn | None:

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from streamjob_planners.arrays import FloatArray, IntArray
 from streamjob_planners.batch.chance import LEAST_SPREAD, REACH, STEPS
-from streamjob_planners.batch.predict import Predicted
+from streamjob_planners.batch.predict import Ends
 from streamjob_planners.batch.shape import BatchShape
 
 
@@ -36,8 +36,8 @@ class Duration:
         return float(ndtr(-distance / math.sqrt(variance)))
 
 
-def duration(shape: BatchShape, owner: IntArray, batch: Predicted, common_ratio: float = 0.0) -> Duration:
-    """The batch's distribution; `batch` is what `predict` says of the shape under that placement, (n_groups,).
+def duration(shape: BatchShape, owner: IntArray, batch: Ends, common_ratio: float = 0.0) -> Duration:
+    """The batch's distribution; `batch` is what `ends` says of the shape under that placement, (n_groups,).
 
     Levels vary apart from each other, each as the largest of its nodes. `common_ratio`: standard deviation of what
     makes a whole batch longer or shorter (its rows, the hosts, the driver), as a part of its mean.

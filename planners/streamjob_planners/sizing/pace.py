@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from streamjob_planners.batch.predict import Binding, predict
+from streamjob_planners.batch.predict import Binding, bindings, ends, longest, noise_s
 from streamjob_planners.batch.schedule import longest_first
 from streamjob_planners.batch.work import Work
 from streamjob_planners.sizing.lateness import Duration, duration
@@ -68,14 +68,16 @@ def pace(work: Work, rows: float, executors: int, slots: int, common_ratio: floa
     for level in range(shape.n_levels):
         here = shape.level == level
         owner[here] = longest_first(shape.task_s[here], executors * slots) // slots
-    whole = predict(shape, owner)
+    whole = ends(shape, owner)
     found = duration(shape, owner, whole, common_ratio)
-    half_s = predict(work.shape(rows / 2.0, executors, slots), owner).expected_s
+    smaller = work.shape(rows / 2.0, executors, slots)
+    half = ends(smaller, owner)
+    half_s = half.batch_s + noise_s(smaller, owner, half.node_s)
     row_s = max(0.0, found.mean_s - half_s) / (rows / 2.0)
     return Pace(
         executors=executors,
         fixed_s=max(0.0, found.mean_s - row_s * rows),
         row_s=row_s,
         spread_ratio=found.spread_s / found.mean_s if found.mean_s > 0 else 0.0,
-        longest=whole.longest,
+        longest=longest(whole, bindings(shape, owner, whole.node_s)),
     )

@@ -44,15 +44,20 @@ def replay_command(source: Path, rules: tuple[str, ...], policies: tuple[Path, .
     """Run the real controller through a recorded TRACE: what it would have cost, and when it would have been late.
 
     --rule and --policy may be given several times; each rule is tried under each policy. --objective is what a batch
-    may take; --startup is how long an executor takes to come.
+    may take; --startup is how long an executor takes to come. Several runs go side by side, one on each core.
     """
     # Imported here: the other commands need neither solvers nor plots.
     from streamjob_operator.terminal import console
     from streamjob_sim.replay.show import document, render
+    from streamjob_sim.replay.side_by_side import Asked, replay_all
 
     trace, price, plot = _trace(source), options["price"], options["plot"]
     objective_s = options["objective_s"] or trace.batches.trigger_seconds or _needs_objective()
-    runs = [_run(name, trace, job, objective_s, options["startup_s"]) for name, job in _jobs(rules, policies)]
+    asked = [
+        Asked(name=name, job=job, objective_s=objective_s, startup_s=options["startup_s"])
+        for name, job in _jobs(rules, policies)
+    ]
+    runs = replay_all(trace, asked, _ended)
     if options["output"] == "json":
         click.echo(json.dumps(document(trace, runs, objective_s, price), indent=1))
     else:
@@ -90,10 +95,8 @@ def _jobs(rules: Sequence[str], policies: Sequence[Path]) -> list[tuple[str, Str
     return found
 
 
-def _run(name: str, trace: Trace, job: StreamJob, objective_s: float, startup_s: float) -> Replayed:
-    from streamjob_sim.replay.run import replay
-
-    return replay(name, trace, job, objective_s, startup_s=startup_s)
+def _ended(run: Replayed) -> None:
+    click.echo(f"{run.name}: done in {run.elapsed_s:.0f} s", err=True)
 
 
 def _draw(path: Path, trace: Trace, runs: Sequence[Replayed], objective_s: float, price: float | None) -> None:

@@ -24,7 +24,8 @@ class LevelPlanner:
             return GreedyPlanner().solve(model, params, rng, clock)
         problem = compile_problem(model, params)
         node_of = greedy_levels(problem, model.batch, clock, np.inf)
-        kept = no_worse(model, node_of, params) and pays(model, node_of, params)
+        moves = not np.array_equal(node_of, model.node_of)
+        kept = moves and no_worse(model, node_of, params) and pays(model, node_of, params)
         node_of = drain.ensure_progress(problem, node_of if kept else model.node_of)
         return plans.make_plan(model, node_of, planner=self.name, elapsed_s=0.0)
 

@@ -12,7 +12,7 @@ from streamjob_operator.offline.proposal import default_job
 from streamjob_operator.recording.trace import Trace
 from streamjob_operator.spec import Mode, StreamJob
 from streamjob_planners.model import Clock
-from streamjob_sim.job import Batch
+from streamjob_sim.batch import Batch
 from streamjob_sim.replay.planner import LevelPlanning
 from streamjob_sim.replay.world_of import STARTUP_S, world_of
 from streamjob_sim.score import Score

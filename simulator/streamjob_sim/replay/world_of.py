@@ -49,6 +49,7 @@ def world_of(trace: Trace, job: StreamJob, *, startup_s: float = STARTUP_S, alik
         {
             "description": f"Replay of {trace.job}",
             "duration": _text(trace.duration_s),
+            "start": trace.start,
             "operators": tuple(_operator(level, stages) for level, stages in _by_level(trace).items()),
             "arrival": _arrival(trace),
             "executors": Fleet.model_validate(fleet),

@@ -11,6 +11,7 @@ from scipy import stats
 
 from streamjob_planners.arrays import FloatArray, IntArray
 from streamjob_planners.capacity.cut import LEAST_NOISE, Cut
+from streamjob_planners.capacity.own_rows import OwnRows
 
 SLOW, EXECUTORS, EACH, BEFORE = 1, 3, 3, 8
 OWNER: IntArray = np.arange(EXECUTORS * EACH) % EXECUTORS
@@ -29,7 +30,7 @@ def off(after: Sequence[float], before: Sequence[float] = (0.0,) * BEFORE) -> Fl
 def cut(logs: FloatArray, after: int, executor: IntArray | None = None, n_executors: int = EXECUTORS) -> Cut:
     levels = np.resize(LEVEL, logs.shape[1])
     there = np.resize(OWNER, logs.shape) if executor is None else executor
-    return Cut(logs + levels, there, n_executors, after)
+    return Cut(logs + levels, OwnRows(there, n_executors), after)
 
 
 def step(after: Sequence[float], before: Sequence[float] = (0.0,) * BEFORE) -> float:
