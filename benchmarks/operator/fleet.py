@@ -18,16 +18,17 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.operator.agents import Agents
 from benchmarks.operator.churn import Churn
 from benchmarks.operator.look import Look, figures
 from benchmarks.operator.reactions import Reactions
-from benchmarks.operator.synthetic import SyntheticFleet, SyntheticJob
+from benchmarks.operator.synthetic import Pages, SyntheticJob
 from e2e.cluster import binary, prometheus
 from e2e.cluster.controlplane import ControlPlane
 from e2e.cluster.kubectl import ESTABLISHED, Kubectl
@@ -94,8 +95,8 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         kubectl = Kubectl(plane.kubeconfig)
         _install(kubectl)
         api = KubeApi.from_kubeconfig(plane.kubeconfig)
-        with SyntheticFleet(api, NAMESPACE, jobs) as fleet:
-            targets = [_target(fleet.address, at, job) for at, job in enumerate(jobs)]
+        with Pages(jobs) as pages, Agents(plane.kubeconfig, NAMESPACE, jobs) as agents:
+            targets = [_target(pages.address, at, job) for at, job in enumerate(jobs)]
             with Prometheus(folder / "prometheus", program, targets, scrape_interval="15s") as server:
                 make = _maker(api, jobs, server.url, options)
                 with ThreadPoolExecutor(8) as pool:
@@ -107,7 +108,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
                     churn = Churn(api, NAMESPACE, [job.name for job in jobs], options.churn, make)
                     asked = Reactions(api, NAMESPACE, [job.name for job in jobs])
                     with asked as reactions, churn if options.churn else contextlib.nullcontext():
-                        looks = list(_looks(port, operator, api, reactions, jobs, options, rng))
+                        looks = list(_looks(port, operator, api, reactions, jobs, options, rng, _others(plane, server)))
                     _live(jobs, SETTLE_S if options.churn else 0.0, options.changing, rng)
                     left = churn.left_over()
                 finally:
@@ -115,6 +116,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     trials = [figures(before, after) for before, after in itertools.pairwise(looks)]
     found = _settings(options) | {name: _summary([one[name] for one in trials]) for name in trials[0]}
     found["aims"] = {name: f"at most {most:g}: {_met(found[name]['mean'] <= most)}" for name, most in AIMS.items()}
+    found |= {"requests of agents that failed": agents.errors()}
     return found | ({"churn": dict(churn.happened), "left after it": dict(left)} if options.churn else {})
 
 
@@ -126,11 +128,23 @@ def _looks(
     jobs: list[SyntheticJob],
     options: argparse.Namespace,
     rng: np.random.Generator,
+    others: Mapping[str, int],
 ) -> Iterator[Look]:
-    yield Look.at(port, operator, api, NAMESPACE, reactions)
+    yield Look.at(port, operator, api, NAMESPACE, reactions, others)
     for _ in range(options.trials):
         _live(jobs, options.seconds, options.changing, rng)
-        yield Look.at(port, operator, api, NAMESPACE, reactions)
+        yield Look.at(port, operator, api, NAMESPACE, reactions, others)
+
+
+def _others(plane: ControlPlane, server: Prometheus) -> dict[str, int]:
+    """What shares the machine with the operator: its process id by what it is."""
+    parts = {
+        "API server": plane.api_server,
+        "etcd": plane.etcd,
+        "controller manager": plane.controller_manager,
+        "Prometheus": server.process,
+    }
+    return {name: one.pid or 0 for name, one in parts.items()} | {"synthetic drivers, and who looks": os.getpid()}
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:

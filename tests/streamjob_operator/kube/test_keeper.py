@@ -116,12 +116,12 @@ def test_there_is_nothing_to_tell_of_a_job_that_is_gone() -> None:
     assert kept.api.objects == {}
 
 
-def adopted() -> Kept:
+def adopted(**told: float) -> Kept:
     """With an agent that has reported once."""
     kept = Kept()
     kept.driver()
     kept.look()
-    kept.reports(agent(now_s=0.0))
+    kept.reports(agent(now_s=0.0), **told)
     kept.look()
     return kept
 
@@ -146,10 +146,25 @@ def test_an_agent_that_goes_on_no_more_is_silent_after_a_minute_and_may_come_bac
     assert kept.condition("Ready") == "True/Adopted"
 
 
-def test_an_agent_that_was_silent_is_so_after_a_restart_of_the_operator_until_it_is_heard() -> None:
+def test_an_agent_that_told_it_is_at_rest_is_silent_after_a_minute_and_a_half_and_one_that_moves_earlier() -> None:
+    kept = adopted(heartbeatSeconds=30.0)
+    kept.look(after_s=90.0)
+    assert kept.condition("Ready") == "True/Adopted"
+    kept.reports(agent(now_s=90.0), heartbeatSeconds=10.0)
+    kept.look()
+    kept.look(after_s=60.0)
+    assert kept.condition("Ready") == "True/Adopted"
+    kept.look(after_s=1.0)
+    assert kept.condition("Ready") == "False/AgentSilent"
+
+
+@pytest.mark.parametrize("told", [{}, {"heartbeatSeconds": 30.0}])
+def test_an_agent_that_was_silent_is_so_after_a_restart_of_the_operator_until_it_is_heard(
+    told: dict[str, float],
+) -> None:
     """Its alert was resolved, and fired again a minute later."""
-    kept = adopted()
-    kept.look(after_s=61.0)
+    kept = adopted(**told)
+    kept.look(after_s=91.0)
     for _ in range(3):
         kept.restart()
         kept.look(after_s=5.0)

@@ -137,7 +137,7 @@ class Keeper:
             unknown=reading.unknown,
             driver=look.facts,
             map=seen,
-            agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s, silent_s(status)),
+            agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s, silent_s(status, seen)),
             agent_certain=self._heartbeat.certain,
             memory=known.memory,
             memory_text=known.text,
