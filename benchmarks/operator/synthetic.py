@@ -34,6 +34,7 @@ class SyntheticJob:
 
     def __init__(self, name: str, groups: int, executors: int, rng: np.random.Generator) -> None:
         self.name = name
+        self.query_id = f"q-{name}"  # each query has an id of its own: for a Prometheus that is a label's value
         self._executors = executors
         self._rng = rng
         self._begun_s = self._at_s = time.time()
@@ -67,9 +68,9 @@ class SyntheticJob:
 
     def _lines(self, busy_s: list[float], elapsed_s: float, batches: int) -> Iterator[str]:
         yield f'{names.AGENT_INFO}{{agent_version="1",spark_version="4",application="{self.name}"}} 1\n'
-        yield f'{names.QUERY_INFO}{{query="q",name="",run="run-{self.name}"}} 1\n'
+        yield f'{names.QUERY_INFO}{{query="{self.query_id}",name="",run="run-{self.name}"}} 1\n'
         for at, one in enumerate(busy_s):
-            labels = f'{{query="q",operator="0",partition="{at}"}}'
+            labels = f'{{query="{self.query_id}",operator="0",partition="{at}"}}'
             yield f"{names.GROUP_BUSY_SECONDS}{labels} {one}\n{names.GROUP_CPU_SECONDS}{labels} {one / 2}\n"
             yield f"{names.GROUP_RECORDS}{labels} {round(100 * one)}\n{names.GROUP_STATE_BYTES}{labels} 1000000\n"
         for name, value in (
@@ -80,7 +81,7 @@ class SyntheticJob:
             (names.QUERY_LAST_BATCH_SECONDS, BATCH_S * 0.6),
             (names.QUERY_TRIGGER_SECONDS, BATCH_S),
         ):
-            yield f'{name}{{query="q"}} {value}\n'
+            yield f'{name}{{query="{self.query_id}"}} {value}\n'
 
     def status(self) -> AgentStatus:
         """What its agent would say."""
@@ -103,9 +104,8 @@ class SyntheticJob:
             ExecutorStatus(executor_id=one, host=f"10.0.0.{one}", cores=CORES, state="ready", groups=count)
             for one, count in held.items()
         )
-        query = QueryStatus(
-            query_id="q", run_id=f"run-{self.name}", name=None, batch_id=None, owners={0: tuple(self.owners)}
-        )
+        owners = {0: tuple(self.owners)}
+        query = QueryStatus(query_id=self.query_id, run_id=f"run-{self.name}", name=None, batch_id=None, owners=owners)
         return AgentStatus(
             agent_version="1",
             spark_version="4",
