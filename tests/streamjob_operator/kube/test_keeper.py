@@ -146,6 +146,24 @@ def test_an_agent_that_goes_on_no_more_is_silent_after_a_minute_and_may_come_bac
     assert kept.condition("Ready") == "True/Adopted"
 
 
+def test_a_job_at_rest_is_looked_at_for_its_cycles_and_when_its_agent_would_be_silent() -> None:
+    nobody = {"prometheus": {"url": "http://127.0.0.1:9"}}
+    kept = Kept(balancing={"statisticsPeriod": "10m"}, metrics=nobody)
+    kept.driver(**{"spark-role": "driver"})
+    kept.look()
+    rests = []
+    for heartbeat_s, after_s in ((30.0, 0.0), (10.0, 0.0), (10.0, 61.0)):
+        if not after_s:
+            kept.reports(agent(now_s=kept.now_s), heartbeatSeconds=heartbeat_s)
+            kept.look()  # the first one runs a cycle, which finds nothing
+        kept.now_s += after_s
+        rests.append(kept.keeper.turn() or 0.0)
+    at_rest_s, moving_s, silent_s = rests
+    assert 60.0 <= at_rest_s <= 80.0
+    assert moving_s <= 60.5
+    assert silent_s <= 30.0
+
+
 def test_an_agent_that_told_it_is_at_rest_is_silent_after_a_minute_and_a_half_and_one_that_moves_earlier() -> None:
     kept = adopted(heartbeatSeconds=30.0)
     kept.look(after_s=90.0)

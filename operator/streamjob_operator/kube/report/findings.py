@@ -62,6 +62,15 @@ def silent_after_s(seen: MapView | None) -> float:
     return SILENT_S if told_s is None else min(max(SILENT_S, HEARTBEATS * told_s), LONGEST_SILENT_S)
 
 
+def silent_from_s(facts: Facts) -> float | None:
+    """When the agent will be silent if nothing more is heard of it, seconds since the epoch; None where it is already,
+    or was never heard."""
+    if facts.agent_heard_s is None:
+        return None
+    from_s = facts.agent_heard_s + silent_after_s(facts.map)
+    return from_s if facts.now_s <= from_s else None
+
+
 def silent_s(before: Status, seen: MapView) -> float:
     """For how long, at least, the agent was silent when the status was written; 0 where it was not."""
     ready = next((one for one in before.conditions if one.type == Condition.READY), None)
