@@ -46,8 +46,8 @@ NAMESPACE = "default"
 SETTLE_S = 60.0
 """After the churn's end, before what is left over is looked for."""
 AS_IN_THE_IMAGE = {"MALLOC_ARENA_MAX": "2"}
-"""What the operator's image sets. It has its loops compiled, too: see `streamjob_planners.building`, whose two files may lie
-beside `kernel/ahead.py` for the time of a run; memory and CPU are another operator's without."""
+"""What the operator's image sets. It has its loops compiled, too (`streamjob_planners.building`): the two files may lie
+beside `kernel/ahead.py` for the time of a run. Memory and CPU are another operator's without."""
 AIMS = {
     "cycle time p95, ms": 2000.0,
     "reaction p99, s": 5.0,
