@@ -164,6 +164,21 @@ def test_a_job_at_rest_is_looked_at_for_its_cycles_and_when_its_agent_would_be_s
     assert silent_s <= 30.0
 
 
+def test_a_pod_that_its_node_may_never_end_is_looked_at_as_often_as_before() -> None:
+    kept = Kept(balancing={"statisticsPeriod": "10m"}, metrics={"prometheus": {"url": "http://127.0.0.1:9"}})
+    kept.driver(**{"spark-role": "driver"})
+    kept.look()
+    kept.reports(agent(now_s=kept.now_s), heartbeatSeconds=30.0)
+    labels = {"spark-role": "executor", "spark-app-selector": "app-1", "spark-exec-id": "1"}
+    ending = {"deletionTimestamp": "2026-11-01T00:00:00Z", "deletionGracePeriodSeconds": 30, "finalizers": ["x"]}
+    pod = {"metadata": {"name": "exec-1", "namespace": "n", "uid": "e1", "labels": labels, **ending}}
+    kept.api.put(PODS, {**pod, "spec": {"containers": []}, "status": {"phase": "Running"}})
+    kept.look()
+    rest_s = kept.keeper.turn()
+    assert isinstance(rest_s, float)
+    assert rest_s <= 30.0
+
+
 def test_an_agent_that_told_it_is_at_rest_is_silent_after_a_minute_and_a_half_and_one_that_moves_earlier() -> None:
     kept = adopted(heartbeatSeconds=30.0)
     kept.look(after_s=90.0)

@@ -179,7 +179,8 @@ class Keeper:
 
     def _rest_s(self, due_s: float | None, look: Look, facts: Facts) -> float:
         silent_at_s, now_s = silent_from_s(facts), self._tools.clock()
-        quiet = due_s is not None and silent_at_s is not None and not self._cycling.has_rows
+        heard = due_s is not None and silent_at_s is not None
+        quiet = heard and not look.leaving and not self._cycling.has_rows  # pods that no node ends are told by no watch
         waits = [(AT_REST_S if quiet else LONGEST_REST_S) * _a_little_less()]
         waits += [] if silent_at_s is None else [silent_at_s - now_s + SHORTEST_REST_S]
         waits += [] if due_s is None else [due_s - now_s]
