@@ -60,7 +60,7 @@ PLACES = (
     ("memory, headroom and advice", f"{_STEPS}:kept_back"),
     ("memory, headroom and advice", f"{_STEPS}:room_of"),
     ("memory, headroom and advice", f"{_STEPS}:memory_advice"),
-    ("gate", f"{_STEPS}:gate"),
+    ("gate", f"{_STEPS}:judge"),
     ("actuate", f"{_STEPS}:actuate"),
     ("remember", f"{_STEPS}:remember"),
     ("telemetry", f"{_STEPS}:report"),

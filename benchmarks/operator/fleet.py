@@ -18,16 +18,17 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.operator.agents import Agents
 from benchmarks.operator.churn import Churn
 from benchmarks.operator.look import Look, figures
 from benchmarks.operator.reactions import Reactions
-from benchmarks.operator.synthetic import SyntheticFleet, SyntheticJob
+from benchmarks.operator.synthetic import Pages, SyntheticJob
 from e2e.cluster import binary, prometheus
 from e2e.cluster.controlplane import ControlPlane
 from e2e.cluster.kubectl import ESTABLISHED, Kubectl
@@ -37,12 +38,16 @@ from e2e.cluster.prometheus import Prometheus
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import PODS, STREAM_JOBS
 from streamjob_operator.kube.api.refusals import Conflict
+from streamjob_planners.kernel import ahead
 
 ROOT = Path(__file__).resolve().parents[2]
 EXECUTORS = 10
 NAMESPACE = "default"
 SETTLE_S = 60.0
 """After the churn's end, before what is left over is looked for."""
+AS_IN_THE_IMAGE = {"MALLOC_ARENA_MAX": "2"}
+"""What the operator's image sets. It has its loops compiled, too (`streamjob_planners.building`): the two files may lie
+beside `kernel/ahead.py` for the time of a run. Memory and CPU are another operator's without."""
 AIMS = {
     "cycle time p95, ms": 2000.0,
     "reaction p99, s": 5.0,
@@ -94,8 +99,8 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         kubectl = Kubectl(plane.kubeconfig)
         _install(kubectl)
         api = KubeApi.from_kubeconfig(plane.kubeconfig)
-        with SyntheticFleet(api, NAMESPACE, jobs) as fleet:
-            targets = [_target(fleet.address, at, job) for at, job in enumerate(jobs)]
+        with Pages(jobs) as pages, Agents(plane.kubeconfig, NAMESPACE, jobs) as agents:
+            targets = [_target(pages.address, at, job) for at, job in enumerate(jobs)]
             with Prometheus(folder / "prometheus", program, targets, scrape_interval="15s") as server:
                 make = _maker(api, jobs, server.url, options)
                 with ThreadPoolExecutor(8) as pool:
@@ -107,7 +112,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
                     churn = Churn(api, NAMESPACE, [job.name for job in jobs], options.churn, make)
                     asked = Reactions(api, NAMESPACE, [job.name for job in jobs])
                     with asked as reactions, churn if options.churn else contextlib.nullcontext():
-                        looks = list(_looks(port, operator, api, reactions, jobs, options, rng))
+                        looks = list(_looks(port, operator, api, reactions, jobs, options, rng, _others(plane, server)))
                     _live(jobs, SETTLE_S if options.churn else 0.0, options.changing, rng)
                     left = churn.left_over()
                 finally:
@@ -115,6 +120,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     trials = [figures(before, after) for before, after in itertools.pairwise(looks)]
     found = _settings(options) | {name: _summary([one[name] for one in trials]) for name in trials[0]}
     found["aims"] = {name: f"at most {most:g}: {_met(found[name]['mean'] <= most)}" for name, most in AIMS.items()}
+    found |= {"requests of agents that failed": agents.errors()}
     return found | ({"churn": dict(churn.happened), "left after it": dict(left)} if options.churn else {})
 
 
@@ -126,11 +132,23 @@ def _looks(
     jobs: list[SyntheticJob],
     options: argparse.Namespace,
     rng: np.random.Generator,
+    others: Mapping[str, int],
 ) -> Iterator[Look]:
-    yield Look.at(port, operator, api, NAMESPACE, reactions)
+    yield Look.at(port, operator, api, NAMESPACE, reactions, others)
     for _ in range(options.trials):
         _live(jobs, options.seconds, options.changing, rng)
-        yield Look.at(port, operator, api, NAMESPACE, reactions)
+        yield Look.at(port, operator, api, NAMESPACE, reactions, others)
+
+
+def _others(plane: ControlPlane, server: Prometheus) -> dict[str, int]:
+    """What shares the machine with the operator: its process id by what it is."""
+    parts = {
+        "API server": plane.api_server,
+        "etcd": plane.etcd,
+        "controller manager": plane.controller_manager,
+        "Prometheus": server.process,
+    }
+    return {name: one.pid or 0 for name, one in parts.items()} | {"synthetic drivers, and who looks": os.getpid()}
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -144,6 +162,7 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
         "planner": f"{options.planner}, {options.plan_deadline} for a plan, {options.planners} processes",
         "cycles wanted per second": round(options.jobs / _seconds(options.period), 2),
         "cores of the machine, shared with all": os.cpu_count(),
+        "loops compiled ahead of time, as in the image": ahead.THERE,
     }
 
 
@@ -232,7 +251,7 @@ def _operator(plane: ControlPlane, port: int, options: argparse.Namespace, folde
         *(f"--namespace={NAMESPACE}", f"--lease-namespace={NAMESPACE}", "--listen=127.0.0.1", f"--port={port}"),
         *(f"--workers={options.workers}", f"--planners={options.planners}"),
     ]
-    return Process("operator", command, folder / "operator.log")
+    return Process("operator", command, folder / "operator.log", env=AS_IN_THE_IMAGE)
 
 
 def _live(jobs: list[SyntheticJob], seconds: float, changing: float, rng: np.random.Generator) -> None:

@@ -169,7 +169,11 @@ def _made(api: KubeApi, at: int) -> tuple[str, dict[str, Any]]:
     """A map with a plan in it, and what its agent reports."""
     job = SyntheticJob(f"job-{at}", GROUPS, EXECUTORS, np.random.default_rng(at))
     assignment = Assignment(
-        generation=1, application_id=job.name, query_id="q", owners={0: tuple(job.owners)}, executors_target=EXECUTORS
+        generation=1,
+        application_id=job.name,
+        query_id=job.query_id,
+        owners={0: tuple(job.owners)},
+        executors_target=EXECUTORS,
     )
     metadata = {"name": job.name, "namespace": NAMESPACE}
     api.create(

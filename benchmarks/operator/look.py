@@ -7,7 +7,7 @@ import dataclasses
 import os
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +27,16 @@ class Look:
     """Its metrics page, CPU seconds, memory in bytes, lengths of all jobs' newest cycles, and how soon people were
     followed since the look before.
 
-    Memory is that of its main process, now and at most, and what it shares with nobody together with its planners;
-    threads and open files are the main process's.
+    CPU is that of all its processes, of those that plan, and of what shares the machine with it, by name. Memory is
+    that of its main process, now and at most, and what it shares with nobody together with its planners; threads and
+    open files are the main process's.
     """
 
     at_s: float
     samples: Samples
     cpu_s: float
+    planning_cpu_s: float
+    others_cpu_s: Mapping[str, float]
     rss_bytes: int
     peak_bytes: int
     family_bytes: int
@@ -43,20 +46,25 @@ class Look:
     reactions_s: tuple[float, ...]
 
     @classmethod
-    def at(cls, port: int, operator: Process, api: KubeApi, namespace: str, reactions: Reactions) -> Look:
-        """Look now; raises OSError when it does not answer."""
+    def at(
+        cls, port: int, operator: Process, api: KubeApi, namespace: str, reactions: Reactions, others: Mapping[str, int]
+    ) -> Look:
+        """Look now; `others` are process ids by name. Raises OSError when it does not answer."""
         if operator.pid is None:
             raise RuntimeError(f"the operator has ended:\n{operator.tail()}")
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
             text = answer.read().decode()
-        family = [operator.pid, *_children(operator.pid)]
+        planning = _children(operator.pid)
+        family = [operator.pid, *planning]
         status = dict(
             line.split(":", 1) for line in Path(f"/proc/{operator.pid}/status").read_text().splitlines() if ":" in line
         )
         return cls(
             at_s=time.monotonic(),
             samples=_samples(text),
-            cpu_s=sum(_ticks(pid) for pid in family) / os.sysconf("SC_CLK_TCK"),
+            cpu_s=sum(map(_cpu_s, family)),
+            planning_cpu_s=sum(map(_cpu_s, planning)),
+            others_cpu_s={name: _cpu_s(pid) for name, pid in others.items()},
             rss_bytes=int(status["VmRSS"].split()[0]) * 1024,
             peak_bytes=int(status["VmHWM"].split()[0]) * 1024,
             family_bytes=sum(_proportional_bytes(pid) for pid in family),
@@ -75,10 +83,10 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _ticks(pid: int) -> int:
+def _cpu_s(pid: int) -> float:
     """CPU of a process and of its children that have ended."""
     stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(int(stat[at]) for at in (11, 12, 13, 14))
+    return sum(int(stat[at]) for at in (11, 12, 13, 14)) / os.sysconf("SC_CLK_TCK")
 
 
 def _proportional_bytes(pid: int) -> int:
@@ -137,6 +145,8 @@ def figures(before: Look, after: Look) -> dict[str, Any]:
         "API requests per cycle": round(sum(calls.values()), 2),
         "API requests per cycle by kind": dict(sorted(calls.items(), key=lambda one: -one[1])),
         "operator CPU, cores": round((after.cpu_s - before.cpu_s) / elapsed_s, 2),
+        "of it planning processes, cores": round((after.planning_cpu_s - before.planning_cpu_s) / elapsed_s, 2),
+        "cores beside it": _cores(before, after, elapsed_s),
         "operator CPU per cycle, ms": round(1000 * (after.cpu_s - before.cpu_s) / cycles, 1),
         "memory of the operator, MiB": round(after.rss_bytes / 2**20),
         "memory of the operator at most, MiB": round(after.peak_bytes / 2**20),
@@ -154,6 +164,13 @@ def _calls(grown: Samples, cycles: float) -> dict[str, float]:
             _, resource, verb = rest
             found[f"{verb} {resource}"] = found.get(f"{verb} {resource}", 0.0) + value / cycles
     return {call: round(value, 2) for call, value in found.items()}
+
+
+def _cores(before: Look, after: Look, elapsed_s: float) -> dict[str, float]:
+    """What others used meanwhile."""
+    return {
+        name: round((cpu_s - before.others_cpu_s[name]) / elapsed_s, 3) for name, cpu_s in after.others_cpu_s.items()
+    }
 
 
 def _quantile(values: tuple[float, ...], share: float) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.operator.paper_job import PaperJob
 
 from streamjob_agent import metric_names as names
-from streamjob_agent.map_form import status_to_map
+from streamjob_agent.map_form import assignment_from_spec, status_to_map
 from streamjob_planners.model import FloatArray
 
 SCRAPE_S = 15.0
@@ -89,7 +89,9 @@ class World:
         found = self.objects.get(("partitionmaps", self.job.name))
         if found is None:
             return {}
-        if self.job.obey(found.get("spec") or {}):
+        spec = found.get("spec") or {}
+        if spec.get("generation") not in (None, 0, self.job.generation):
+            self.job.submit(assignment_from_spec(spec))
             self.job.moved(now_s)
         return self.keep("partitionmaps", {**found, "status": {**status_to_map(self.job.status()), "now": now_s}})
 

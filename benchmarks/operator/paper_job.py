@@ -17,7 +17,7 @@ from streamjob_planners.model import FloatArray
 
 TABLE = 512
 NOISE = 0.05
-QUERY, OPERATOR, FREE = "q", "operator-0", "free-0.0"
+QUERY, OPERATOR, FREE = "q-job-0", "operator-0", "free-0.0"
 Series = tuple[dict[str, str], FloatArray]
 """Labels without the name, and a value for each moment."""
 

@@ -1,4 +1,4 @@
-"""Many drivers on paper in one process: pages for Prometheus, and a PartitionMap's status for each.
+"""Many drivers on paper in one process: pages for Prometheus, and what each one's agent would report.
 
 Counters grow with the time, so that a page costs little; an assignment is obeyed at once. Loads of some jobs change now
 and then, so that the operator has plans to make.
@@ -6,23 +6,18 @@ and then, so that the operator has plans to make.
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import numpy as np
 
 from streamjob_agent import metric_names as names
-from streamjob_agent.map_form import assignment_from_spec, status_to_map
-from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
-from streamjob_operator.kube.api.client import KubeApi
-from streamjob_operator.kube.api.kinds import PARTITION_MAPS
-from streamjob_operator.ports import Unavailable
+from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, QueryStatus
 
-HEARTBEAT_S = 10.0
 BATCH_S = 5.0
 CORES = 2
 MEAN_LOAD = 0.55
@@ -30,10 +25,16 @@ MEAN_LOAD = 0.55
 
 
 class SyntheticJob:
-    """One query of one operator. `load[k]` is the busy time of group k in each second."""
+    """One query of one operator. `load[k]` is the busy time of group k in each second.
+
+    Towards its PartitionMap it is an agent (`streamjob_agent.kube.client.MapDesk`) that does not listen.
+    """
+
+    address: str | None = None
 
     def __init__(self, name: str, groups: int, executors: int, rng: np.random.Generator) -> None:
         self.name = name
+        self.query_id = f"q-{name}"  # each query has an id of its own: for a Prometheus that is a label's value
         self._executors = executors
         self._rng = rng
         self._begun_s = self._at_s = time.time()
@@ -41,6 +42,7 @@ class SyntheticJob:
         self._busy_s = np.zeros(groups)
         self.owners = [str(at % executors) for at in range(groups)]
         self.generation: int | None = None
+        self._said = self._says()
         self.change()
 
     def change(self) -> None:
@@ -66,9 +68,9 @@ class SyntheticJob:
 
     def _lines(self, busy_s: list[float], elapsed_s: float, batches: int) -> Iterator[str]:
         yield f'{names.AGENT_INFO}{{agent_version="1",spark_version="4",application="{self.name}"}} 1\n'
-        yield f'{names.QUERY_INFO}{{query="q",name="",run="run-{self.name}"}} 1\n'
+        yield f'{names.QUERY_INFO}{{query="{self.query_id}",name="",run="run-{self.name}"}} 1\n'
         for at, one in enumerate(busy_s):
-            labels = f'{{query="q",operator="0",partition="{at}"}}'
+            labels = f'{{query="{self.query_id}",operator="0",partition="{at}"}}'
             yield f"{names.GROUP_BUSY_SECONDS}{labels} {one}\n{names.GROUP_CPU_SECONDS}{labels} {one / 2}\n"
             yield f"{names.GROUP_RECORDS}{labels} {round(100 * one)}\n{names.GROUP_STATE_BYTES}{labels} 1000000\n"
         for name, value in (
@@ -79,25 +81,36 @@ class SyntheticJob:
             (names.QUERY_LAST_BATCH_SECONDS, BATCH_S * 0.6),
             (names.QUERY_TRIGGER_SECONDS, BATCH_S),
         ):
-            yield f'{name}{{query="q"}} {value}\n'
+            yield f'{name}{{query="{self.query_id}"}} {value}\n'
 
     def status(self) -> AgentStatus:
         """What its agent would say."""
-        held = {str(at): 0 for at in range(self._executors)}
-        for owner in self.owners:
-            held[owner] += 1
+        return dataclasses.replace(self._said, now_s=time.time())
+
+    def submit(self, assignment: Assignment) -> str | None:
+        """Take an assignment over at once; why not."""
+        if assignment.application_id != self.name:
+            return "StaleApplication: it is for another driver"
+        with self._lock:
+            for at, owner in enumerate(assignment.owners.get(0, ())):
+                self.owners[at] = owner or self.owners[at]
+            self.generation = assignment.generation
+            self._said = self._says()
+        return None
+
+    def _says(self) -> AgentStatus:
+        held = dict.fromkeys(map(str, range(self._executors)), 0) | Counter(self.owners)
         executors = tuple(
             ExecutorStatus(executor_id=one, host=f"10.0.0.{one}", cores=CORES, state="ready", groups=count)
             for one, count in held.items()
         )
-        query = QueryStatus(
-            query_id="q", run_id=f"run-{self.name}", name=None, batch_id=None, owners={0: tuple(self.owners)}
-        )
+        owners = {0: tuple(self.owners)}
+        query = QueryStatus(query_id=self.query_id, run_id=f"run-{self.name}", name=None, batch_id=None, owners=owners)
         return AgentStatus(
             agent_version="1",
             spark_version="4",
             application_id=self.name,
-            now_s=time.time(),
+            now_s=0.0,
             actuation="on",
             reason="Ok",
             message="",
@@ -107,67 +120,24 @@ class SyntheticJob:
             queries=(query,),
         )
 
-    def obey(self, spec: dict[str, Any]) -> bool:
-        """Take a newer assignment over at once; whether there was one."""
-        if not spec.get("generation") or spec["generation"] == self.generation:
-            return False
-        assignment = assignment_from_spec(spec)
-        for at, owner in enumerate(assignment.owners.get(0, ())):
-            self.owners[at] = owner or self.owners[at]
-        self.generation = assignment.generation
-        return True
 
+class Pages:
+    """Serves the pages of all jobs. A context manager."""
 
-class SyntheticFleet:
-    """Serves all pages, and writes all statuses every ten seconds. A context manager."""
-
-    def __init__(self, api: KubeApi, namespace: str, jobs: list[SyntheticJob]) -> None:
-        self._api = api
-        self._namespace = namespace
-        self._jobs = jobs
-        self._stop = threading.Event()
+    def __init__(self, jobs: list[SyntheticJob]) -> None:
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"jobs": jobs}))
         self._http.daemon_threads = True
         self.address = f"127.0.0.1:{self._http.server_address[1]}"
-        self._threads = [
-            threading.Thread(target=self._http.serve_forever, daemon=True),
-            threading.Thread(target=self._beat, daemon=True),
-        ]
+        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
 
-    def __enter__(self) -> SyntheticFleet:
-        for thread in self._threads:
-            thread.start()
+    def __enter__(self) -> Pages:
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop.set()
         self._http.shutdown()
         self._http.server_close()
-        for thread in self._threads:
-            thread.join(20.0)
-
-    def _beat(self) -> None:
-        with ThreadPoolExecutor(4) as pool:
-            while not self._stop.is_set():
-                begun_s = time.monotonic()
-                list(pool.map(self._report, self._jobs))
-                self._stop.wait(max(0.0, HEARTBEAT_S - (time.monotonic() - begun_s)))
-
-    def _report(self, job: SyntheticJob) -> None:
-        if self._stop.is_set():
-            return
-        try:
-            while job.obey(self._write(job).get("spec") or {}):
-                pass  # what was taken over is told at once
-        except Unavailable:
-            return  # before the map is made, and when the API server is busy: the next heartbeat
-
-    def _write(self, job: SyntheticJob) -> dict[str, Any]:
-        metadata = {"name": job.name, "namespace": self._namespace}
-        if self._api.get(PARTITION_MAPS, job.name, self._namespace) is None:
-            return {}
-        document = {"metadata": metadata, "status": status_to_map(job.status())}
-        return self._api.apply(PARTITION_MAPS, document, subresource="status", force=True)
+        self._thread.join(20.0)
 
 
 class _Handler(BaseHTTPRequestHandler):

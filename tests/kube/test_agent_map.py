@@ -52,6 +52,7 @@ class Desk:
         self.taken: list[Assignment] = []
         self.refused: str | None = None
         self.large: AgentStatus | None = None
+        self.message = ""
 
     def submit(self, assignment: Assignment) -> str | None:
         stale = assignment.application_id != self.application
@@ -71,7 +72,7 @@ class Desk:
             now_s=1.0,
             actuation="on",
             reason="Ok",
-            message="",
+            message=self.message,
             generation_applied=applied,
             refused=self.refused,
             executors=(),
@@ -299,6 +300,7 @@ def test_an_api_server_that_is_away_for_a_while_is_come_back_to(rig: Rig, contro
         rig.write(generation=1)
         eventually(lambda: rig.applied() == 1)
         with proxy.faulty(Rule(path=MAP, status=503)):
+            desk.message = "There is something to tell."  # at rest it would be half a minute before it noticed
             eventually(lambda: sum(rig.guard.errors().values()) >= 3)
             assert desk.taken[-1].generation == 1  # the last plan stays in force
         rig.write(generation=2)

@@ -18,7 +18,7 @@ from streamjob_agent.guard import Guard
 from streamjob_agent.kube.access import find_access
 from streamjob_agent.kube.api import GONE, ApiFailure, HttpMapApi, MapApi
 from streamjob_agent.kube.feed import Feed
-from streamjob_agent.kube.pacing import Backoff, WritePace
+from streamjob_agent.kube.pacing import Backoff, WritePace, heartbeat_s
 from streamjob_agent.map_form import status_to_map
 from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.wire import AgentStatus, Assignment
@@ -120,7 +120,7 @@ class MapClient:
 
     def _fields(self, status: AgentStatus) -> dict[str, Any]:
         url = self._guard.call("map_address", lambda: agent_url(self._desk.address), None)
-        told = {"agentUrl": url, "ignored": list(self._feed.unknown)}
+        told = {"agentUrl": url, "ignored": list(self._feed.unknown), "heartbeatSeconds": heartbeat_s(status)}
         return {**status_to_map(status), **{name: value for name, value in told.items() if value}}
 
     def _remember(self, assignment: Assignment) -> None:

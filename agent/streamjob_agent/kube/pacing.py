@@ -6,13 +6,31 @@ import dataclasses
 import random
 from collections.abc import Callable
 
-from streamjob_agent.wire import AgentStatus
+from streamjob_agent.wire import NOT_YET, AgentStatus
 
-HEARTBEAT_S = 10.0
+HEARTBEAT_S, REST_S = 10.0, 30.0
+"""Seconds between two reports without news: while something is under way, and at rest. Each is a write of the whole
+object to the API server (docs/decisions/0062-cycle-cost.md), and most agents are at rest most of the time."""
 _SHORTEST_GAP_S = 1.0
 _BYTES_PER_S = 64 * 1024  # a status of a hundred thousand key groups is not written each second
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
+
+
+def heartbeat_s(status: AgentStatus) -> float:
+    """Seconds until the next report where nothing changes, told in the report itself: whoever reads it knows from it
+    when the agent is silent."""
+    return HEARTBEAT_S if _under_way(status) else REST_S
+
+
+def _under_way(status: AgentStatus) -> bool:
+    """Whether somebody waits for what the agent does."""
+    return (
+        status.refused is not None
+        or status.reason in NOT_YET
+        or any(one.state in ("draining", "leaving") for one in status.executors)
+        or any(query.moves_pending or query.moves_awaiting for query in status.queries)
+    )
 
 
 class WritePace:
@@ -28,7 +46,7 @@ class WritePace:
         if self._written is None:
             return True
         waited_s = now_s - self._at_s
-        return waited_s >= max(HEARTBEAT_S, self._gap_s) or (
+        return waited_s >= max(heartbeat_s(status), self._gap_s) or (
             waited_s >= self._gap_s and _telling(status) != self._written
         )
 

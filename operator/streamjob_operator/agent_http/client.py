@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import http
 import http.client
 import socket
@@ -15,6 +16,7 @@ from streamjob_agent.plan_form import QueryPlan, plans_from_json
 from streamjob_agent.tokens import find
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_to_json, status_from_json
 from streamjob_operator.agent_words import shortened
+from streamjob_operator.deadlines import DEADLINES
 from streamjob_operator.ports import Unavailable
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -106,9 +108,7 @@ class AgentClient:
             headers["Authorization"] = f"Bearer {token}"
         peer = http.client.HTTPConnection(host, port, timeout=self._timeout_s)
         overdue = threading.Event()
-        watchdog = threading.Timer(self._whole_s, _hang_up, (peer, overdue))
-        watchdog.daemon = True
-        watchdog.start()
+        watchdog = DEADLINES.after(self._whole_s, functools.partial(_hang_up, peer, overdue))
         try:
             peer.request("GET" if body is None else "PUT", path, body, headers)
             taken = _taken(peer.getresponse(), address + path, most_bytes)

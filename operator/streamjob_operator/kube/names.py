@@ -241,8 +241,8 @@ class KubeReason(enum.StrEnum):
     """As Adopted, and the message says what cannot be done for it. To do: read the message."""
 
     AGENT_SILENT = "AgentSilent"
-    """The agent has not written PartitionMap.status for more than 60 s; it does so every 10 s. To do: look at the
-    driver's log; it may hang, or not reach the API server."""
+    """The agent has not written PartitionMap.status for more than 90 s at rest, when it does so every 30 s, or 60 s
+    otherwise. To do: look at the driver's log; it may hang, or not reach the API server."""
 
     AGENT_REFUSED = "AgentRefused"
     """The agent did not take the newest map; the message is its own. To do: report it if the next plan is refused,

@@ -18,6 +18,7 @@ from streamjob_agent.config import AgentConfig
 from streamjob_agent.guard import Guard
 from streamjob_agent.kube.api import ApiFailure
 from streamjob_agent.kube.client import STATUS, WATCH, MapClient, agent_url, prepared
+from streamjob_agent.kube.pacing import WritePace
 from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.wire import AgentStatus, Assignment
 
@@ -82,6 +83,17 @@ def test_a_plan_is_applied_and_reported(rig: Rig) -> None:
     rig.until(lambda: rig.api.status().generation_applied == 1)
     assert rig.api.status().queries[0].owners == EVERYTHING_TO_1
     assert rig.guard.errors() == {}
+
+
+def test_a_report_says_when_the_next_one_comes(rig: Rig) -> None:
+    rig.desk.batch()
+    rig.api.put(rig.plan(application="app-0"))
+    told = []
+    for _ in range(2):  # of the refused plan it hears by the answer to its first report
+        rig.client._pace = WritePace()
+        rig.client.report_once()
+        told.append((rig.api.found["status"]["heartbeatSeconds"], rig.api.status().refused is not None))
+    assert told == [(30.0, False), (10.0, True)]
 
 
 def test_a_map_for_another_driver_is_refused_in_the_status(rig: Rig) -> None:

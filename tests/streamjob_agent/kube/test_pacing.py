@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from streamjob_agent.kube.pacing import HEARTBEAT_S, Backoff, WritePace
-from streamjob_agent.wire import AgentStatus, QueryStatus, Unusual
+from streamjob_agent.kube.pacing import HEARTBEAT_S, REST_S, Backoff, WritePace, heartbeat_s
+from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus, Unusual
 
 STATUS = AgentStatus(
     agent_version="0.1.0",
@@ -30,6 +30,33 @@ UNUSUAL = dataclasses.replace(NEXT_BATCH, queries=(dataclasses.replace(NEXT_BATC
 APPLIED = dataclasses.replace(STATUS, generation_applied=2)
 
 
+def moving(**moves: int) -> AgentStatus:
+    return dataclasses.replace(STATUS, queries=(dataclasses.replace(STATUS.queries[0], **moves),))
+
+
+def with_executor(state: str) -> AgentStatus:
+    one = ExecutorStatus(executor_id="1", host="h", cores=1, state=state, groups=0)
+    return dataclasses.replace(STATUS, executors=(one,))
+
+
+UNDER_WAY = {
+    "moves": moving(moves_pending=1),
+    "moves to executors that come": moving(moves_awaiting=1),
+    "a plan that is refused": dataclasses.replace(STATUS, refused="StaleApplication: x"),
+    "an executor that is drained": with_executor("draining"),
+    "an executor that leaves": with_executor("leaving"),
+    "the agent's start": dataclasses.replace(STATUS, actuation="off", reason="Starting"),
+}
+AT_REST = {
+    "nothing": STATUS,
+    "moves that were made": moving(moves_done=3, moves_failed=1),
+    "a batch out of the usual": UNUSUAL,
+    "an executor that is ready": with_executor("ready"),
+    "one that is gone": with_executor("dead"),
+    "actuation that is off for good": dataclasses.replace(STATUS, actuation="off", reason="SelfTestFailed"),
+}
+
+
 def test_the_first_status_is_written_at_once() -> None:
     assert WritePace().due(STATUS, 0.0)
 
@@ -37,9 +64,9 @@ def test_the_first_status_is_written_at_once() -> None:
 @pytest.mark.parametrize(
     ("status", "waited_s", "due"),
     [
-        (STATUS, HEARTBEAT_S - 0.1, False),
-        (STATUS, HEARTBEAT_S, True),
-        (NEXT_BATCH, HEARTBEAT_S - 0.1, False),  # a batch more is no news
+        (STATUS, REST_S - 0.1, False),
+        (STATUS, REST_S, True),
+        (NEXT_BATCH, REST_S - 0.1, False),  # a batch more is no news
         (UNUSUAL, 1.0, True),  # two that took longer than usual are
         (APPLIED, 0.5, False),
         (APPLIED, 1.0, True),
@@ -49,6 +76,19 @@ def test_news_go_out_within_a_second_the_rest_as_heartbeat(status: AgentStatus, 
     pace = WritePace()
     pace.wrote(STATUS, 1000, 50.0)
     assert pace.due(status, 50.0 + waited_s) is due
+
+
+@pytest.mark.parametrize("status", UNDER_WAY.values(), ids=UNDER_WAY)
+def test_what_is_under_way_is_told_often(status: AgentStatus) -> None:
+    pace = WritePace()
+    pace.wrote(status, 1000, 50.0)
+    assert (pace.due(status, 50.0 + HEARTBEAT_S - 0.1), pace.due(status, 50.0 + HEARTBEAT_S)) == (False, True)
+    assert heartbeat_s(status) == HEARTBEAT_S
+
+
+@pytest.mark.parametrize("status", AT_REST.values(), ids=AT_REST)
+def test_rest_is_told_seldom(status: AgentStatus) -> None:
+    assert heartbeat_s(status) == REST_S
 
 
 def test_a_large_status_is_written_less_often() -> None:

@@ -90,10 +90,10 @@ class Kept:
             },
         )
 
-    def reports(self, status: AgentStatus) -> None:
+    def reports(self, status: AgentStatus, **told: float) -> None:
         """What the agent writes into its PartitionMap."""
         there = self.found(PARTITION_MAPS, "orders")
-        self.api.put(PARTITION_MAPS, {**there, "status": status_to_map(status)})
+        self.api.put(PARTITION_MAPS, {**there, "status": {**status_to_map(status), **told}})
 
 
 def _running(since: str) -> dict[str, Any]:

@@ -116,12 +116,12 @@ def test_there_is_nothing_to_tell_of_a_job_that_is_gone() -> None:
     assert kept.api.objects == {}
 
 
-def adopted() -> Kept:
+def adopted(**told: float) -> Kept:
     """With an agent that has reported once."""
     kept = Kept()
     kept.driver()
     kept.look()
-    kept.reports(agent(now_s=0.0))
+    kept.reports(agent(now_s=0.0), **told)
     kept.look()
     return kept
 
@@ -146,10 +146,58 @@ def test_an_agent_that_goes_on_no_more_is_silent_after_a_minute_and_may_come_bac
     assert kept.condition("Ready") == "True/Adopted"
 
 
-def test_an_agent_that_was_silent_is_so_after_a_restart_of_the_operator_until_it_is_heard() -> None:
+def test_a_job_at_rest_is_looked_at_for_its_cycles_and_when_its_agent_would_be_silent() -> None:
+    nobody = {"prometheus": {"url": "http://127.0.0.1:9"}}
+    kept = Kept(balancing={"statisticsPeriod": "10m"}, metrics=nobody)
+    kept.driver(**{"spark-role": "driver"})
+    kept.look()
+    rests = []
+    for heartbeat_s, after_s in ((30.0, 0.0), (10.0, 0.0), (10.0, 61.0)):
+        if not after_s:
+            kept.reports(agent(now_s=kept.now_s), heartbeatSeconds=heartbeat_s)
+            kept.look()  # the first one runs a cycle, which finds nothing
+        kept.now_s += after_s
+        rests.append(kept.keeper.turn() or 0.0)
+    at_rest_s, moving_s, silent_s = rests
+    assert 60.0 <= at_rest_s <= 80.0
+    assert moving_s <= 60.5
+    assert silent_s <= 30.0
+
+
+def test_a_pod_that_its_node_may_never_end_is_looked_at_as_often_as_before() -> None:
+    kept = Kept(balancing={"statisticsPeriod": "10m"}, metrics={"prometheus": {"url": "http://127.0.0.1:9"}})
+    kept.driver(**{"spark-role": "driver"})
+    kept.look()
+    kept.reports(agent(now_s=kept.now_s), heartbeatSeconds=30.0)
+    labels = {"spark-role": "executor", "spark-app-selector": "app-1", "spark-exec-id": "1"}
+    ending = {"deletionTimestamp": "2026-11-01T00:00:00Z", "deletionGracePeriodSeconds": 30, "finalizers": ["x"]}
+    pod = {"metadata": {"name": "exec-1", "namespace": "n", "uid": "e1", "labels": labels, **ending}}
+    kept.api.put(PODS, {**pod, "spec": {"containers": []}, "status": {"phase": "Running"}})
+    kept.look()
+    rest_s = kept.keeper.turn()
+    assert isinstance(rest_s, float)
+    assert rest_s <= 30.0
+
+
+def test_an_agent_that_told_it_is_at_rest_is_silent_after_a_minute_and_a_half_and_one_that_moves_earlier() -> None:
+    kept = adopted(heartbeatSeconds=30.0)
+    kept.look(after_s=90.0)
+    assert kept.condition("Ready") == "True/Adopted"
+    kept.reports(agent(now_s=90.0), heartbeatSeconds=10.0)
+    kept.look()
+    kept.look(after_s=60.0)
+    assert kept.condition("Ready") == "True/Adopted"
+    kept.look(after_s=1.0)
+    assert kept.condition("Ready") == "False/AgentSilent"
+
+
+@pytest.mark.parametrize("told", [{}, {"heartbeatSeconds": 30.0}])
+def test_an_agent_that_was_silent_is_so_after_a_restart_of_the_operator_until_it_is_heard(
+    told: dict[str, float],
+) -> None:
     """Its alert was resolved, and fired again a minute later."""
-    kept = adopted()
-    kept.look(after_s=61.0)
+    kept = adopted(**told)
+    kept.look(after_s=91.0)
     for _ in range(3):
         kept.restart()
         kept.look(after_s=5.0)

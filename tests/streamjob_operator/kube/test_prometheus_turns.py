@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from test_prometheus_whole import NOTHING, answering, drip
 
+from streamjob_operator.deadlines import Deadline
 from streamjob_operator.kube.metrics.http import Connection, Settings
 from streamjob_operator.kube.metrics.whole import Whole
 from streamjob_operator.kube.names import KubeReason
@@ -116,17 +117,11 @@ def test_what_is_waited_for_on_our_side_does_not_count(monkeypatch: pytest.Monke
     now, started = [100.0], list[float]()
     monkeypatch.setattr("streamjob_operator.kube.metrics.whole.time.monotonic", lambda: now[0])
 
-    class Paper:
-        daemon = False
+    def after(seconds: float, act: Callable[[], None]) -> Deadline:
+        started.append(seconds)
+        return Deadline(act)
 
-        def __init__(self, seconds: float, *_: object) -> None:
-            started.append(seconds)
-
-        def start(self) -> None: ...
-
-        def cancel(self) -> None: ...
-
-    monkeypatch.setattr("streamjob_operator.kube.metrics.whole.threading.Timer", Paper)
+    monkeypatch.setattr("streamjob_operator.kube.metrics.whole.DEADLINES.after", after)
     whole = Whole(20.0)
     with whole.limited():
         now[0] += 5.0

@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 
 from streamjob_agent.kube.feed import Feed
+from streamjob_agent.kube.pacing import REST_S
 from streamjob_agent.map_form import assignment_from_spec, status_from_map
 from streamjob_agent.map_plan import unknown_fields
 from streamjob_agent.wire import Assignment, status_from_json
 from streamjob_operator.kube.api.reading import read_job
 from streamjob_operator.kube.partition_map.maps import view_of
 from streamjob_operator.kube.report.compose import read_status
+from streamjob_operator.kube.report.findings import SILENT_S, silent_after_s
 from streamjob_operator.spec import SpecError, parse_job
 
 SKEW = Path(__file__).parents[2] / "data" / "skew"
@@ -141,3 +143,16 @@ def test_the_page_of_a_newer_agent_is_read(path: Path_) -> None:
 def test_what_an_agent_leaves_out_is_told() -> None:
     status = {**MAP["status"], "ignored": [NEW]}
     assert view_of({"metadata": {"resourceVersion": "1"}, "spec": MAP["spec"], "status": status}).ignored == (NEW,)
+
+
+@pytest.mark.parametrize("told", [30, 30.0, None, "30", True, -1, 0, float("nan"), [30]])
+def test_how_often_an_agent_reports_is_what_it_says_itself(told: object) -> None:
+    """An older one says nothing, and reports each ten seconds; what else stands there is whoever's who writes it."""
+    status = {**MAP["status"], **({} if told is None else {"heartbeatSeconds": told})}
+    seen = view_of({"metadata": {"resourceVersion": "1"}, "spec": MAP["spec"], "status": status})
+    assert (seen.heartbeat_s, silent_after_s(seen)) == ((30.0, 90.0) if told in (30, 30.0) and told else (None, 60.0))
+
+
+def test_an_agent_at_rest_is_not_silent_to_an_operator_of_before_even_if_a_report_fails() -> None:
+    """It counts a minute from one report to the next, whatever the agent says of its heartbeats."""
+    assert 2 * REST_S <= SILENT_S

@@ -45,6 +45,7 @@ def facts(record: CycleRecord | None = None, of: StreamJob | None = AUTO, **chan
         spec=changes.pop("spec", {"applicationId": "app-1"}),
         agent=changes.pop("agent", agent()),
         agent_port=None,
+        heartbeat_s=changes.pop("heartbeat_s", None),
     )
     trouble, note = changes.pop("trouble", None), changes.pop("note", None)
     values: dict[str, Any] = {
@@ -184,6 +185,10 @@ def test_what_came_of_a_plan_is_measured_once() -> None:
         ({"agent": agent(executors={"0": "ready"})}, Condition.RECONCILING, "True/WaitingForExecutors"),
         ({"agent": agent(executors={"0": "ready"})}, Condition.EXECUTORS_AVAILABLE, "False/WaitingForExecutors"),
         ({"agent_heard_s": 939.0}, Condition.READY, "False/AgentSilent"),
+        ({"agent_heard_s": 939.0, "heartbeat_s": 10.0}, Condition.READY, "False/AgentSilent"),
+        ({"agent_heard_s": 911.0, "heartbeat_s": 30.0}, Condition.READY, "True/DriverRunning"),
+        ({"agent_heard_s": 909.0, "heartbeat_s": 30.0}, Condition.READY, "False/AgentSilent"),
+        ({"agent_heard_s": 879.0, "heartbeat_s": 1e9}, Condition.READY, "False/AgentSilent"),
         ({"agent": None, "agent_heard_s": None}, Condition.READY, "False/AgentSilent"),
         (
             {"agent": agent(actuation="off", reason="SelfTestFailed")},

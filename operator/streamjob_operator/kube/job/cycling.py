@@ -66,6 +66,11 @@ class Cycling:
             self._source[1].close()
             self._source = None
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether newest batches are at hand between cycles, which only a look sees."""
+        return self._source is not None and self._source[1].rows() is not None
+
     def due_s(self, reading: Reading, facts: Facts) -> float | None:
         """When the next cycle is due, seconds since the epoch; None while there is nothing to measure."""
         self._found, seen = facts, facts.map

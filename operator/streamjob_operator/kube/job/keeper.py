@@ -28,7 +28,7 @@ from streamjob_operator.kube.pods.lost_nodes import Since
 from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.events import Telling
 from streamjob_operator.kube.report.facts import Facts
-from streamjob_operator.kube.report.findings import silent_s
+from streamjob_operator.kube.report.findings import silent_from_s, silent_s
 from streamjob_operator.kube.report.tellings import shape, tellings
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import Memory
@@ -36,6 +36,9 @@ from streamjob_operator.values import Memory
 LOG = logging.getLogger(__name__)
 LONGEST_REST_S, SHORTEST_REST_S = 30.0, 0.5
 """Time between two turns; the longest is shortened by chance, by a quarter at most, so that not all come at once."""
+AT_REST_S = 80.0
+"""The longest, shortened likewise, where a job runs and its agent is heard: watches wake whoever something happens to,
+so that what is left to be seen is a cycle that is due, and silence, and both have their times."""
 REPAIR_S = 3600.0
 """Between two times that what stands around a driver is applied again, shortened by chance as rests are: nobody watches
 roles, services and monitors, and somebody may have deleted one."""
@@ -137,7 +140,7 @@ class Keeper:
             unknown=reading.unknown,
             driver=look.facts,
             map=seen,
-            agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s, silent_s(status)),
+            agent_heard_s=self._heartbeat.heard_s(seen.agent, now_s, silent_s(status, seen)),
             agent_certain=self._heartbeat.certain,
             memory=known.memory,
             memory_text=known.text,
@@ -151,7 +154,7 @@ class Keeper:
             due_s = self._cycling.due_s(reading, facts)
         else:
             self._write(reading, facts, handled)
-        return self._rest_s(due_s, look)
+        return self._rest_s(due_s, look, facts)
 
     def _look(self, reading: Reading, job: StreamJob, status: Status, seen: MapView | None, memory: Memory) -> Look:
         now, now_s = (reading.uid, reading.generation), self._tools.clock()
@@ -174,9 +177,13 @@ class Keeper:
             self._repair_at_s = now_s + (REPAIR_AGAIN_S if look.lacking else REPAIR_S) * _a_little_less()
         return look
 
-    def _rest_s(self, due_s: float | None, look: Look) -> float:
-        waits = [LONGEST_REST_S * _a_little_less()]
-        waits += [] if due_s is None else [due_s - self._tools.clock()]
+    def _rest_s(self, due_s: float | None, look: Look, facts: Facts) -> float:
+        silent_at_s, now_s = silent_from_s(facts), self._tools.clock()
+        heard = due_s is not None and silent_at_s is not None
+        quiet = heard and not look.leaving and not self._cycling.has_rows  # pods that no node ends are told by no watch
+        waits = [(AT_REST_S if quiet else LONGEST_REST_S) * _a_little_less()]
+        waits += [] if silent_at_s is None else [silent_at_s - now_s + SHORTEST_REST_S]
+        waits += [] if due_s is None else [due_s - now_s]
         waits += [] if look.next_look_s is None else [look.next_look_s]
         return max(SHORTEST_REST_S, min(waits))
 

@@ -6,6 +6,7 @@ A timeout of sockets begins anew with each byte, and a server that asks for pati
 from __future__ import annotations
 
 import contextlib
+import functools
 import socket
 import threading
 import time
@@ -17,6 +18,8 @@ from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import InvalidHeader
 from urllib3.util.retry import Retry
+
+from streamjob_operator.deadlines import DEADLINES, Deadline
 
 MOST_PATIENCE_S = 5.0
 
@@ -44,7 +47,7 @@ class Whole:
         self._lock = threading.Lock()
         self._sockets: list[socket.socket] = []
         self._overdue = threading.Event()
-        self._timer: threading.Timer | None = None
+        self._timer: Deadline | None = None
         self._due_s = 0.0
 
     @contextlib.contextmanager
@@ -69,9 +72,7 @@ class Whole:
 
     def _start(self, seconds: float) -> None:
         self._due_s = time.monotonic() + seconds
-        self._timer = threading.Timer(seconds, self._cut, (self._overdue,))
-        self._timer.daemon = True
-        self._timer.start()
+        self._timer = DEADLINES.after(seconds, functools.partial(self._cut, self._overdue))
 
     def _stop(self) -> None:
         if self._timer is not None:

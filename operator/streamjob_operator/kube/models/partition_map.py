@@ -209,6 +209,9 @@ class MapStatus(Part):
     now_seconds: float | None = None
     """When this was written, by the driver's clock: a heartbeat. Seconds since 1970."""
 
+    heartbeat_seconds: float | None = None
+    """After how many seconds at most the next one comes: 10 while something is under way, 30 at rest. Absent: 10."""
+
     actuation: Literal["on", "off"] | None = None
     """Whether the agent moves key groups; off when its self-test failed or it has switched itself off."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,7 +30,7 @@ class MapView:
     `agent` is None until an agent has reported, and where its report cannot be read, which `unreadable` says.
     What stands there is the job's to write, and its driver is started, replaced and stopped all the same.
     `agent_port`: where it listens on its driver's pod, None for nowhere; `ignored`: fields of the spec that it does
-    not know.
+    not know; `heartbeat_s`: time in which its next report comes at the latest, None where it does not say.
     """
 
     generation: int
@@ -39,6 +40,7 @@ class MapView:
     agent_port: int | None
     unreadable: str | None = None
     ignored: tuple[str, ...] = ()
+    heartbeat_s: float | None = None
 
     @property
     def refused(self) -> str | None:
@@ -132,6 +134,7 @@ def view_of(document: Mapping[str, Any]) -> MapView:
         agent_port=_port(status.get("agentUrl")),
         unreadable=unreadable,
         ignored=tuple(str(one)[:80] for one in (status.get("ignored") or ())[:5]),
+        heartbeat_s=_heartbeat_s(status.get("heartbeatSeconds")),
     )
 
 
@@ -144,6 +147,12 @@ def _agent(status: Mapping[str, Any]) -> tuple[AgentStatus | None, str | None]:
     if not _LABEL_VALUE.fullmatch(agent.application_id):
         return None, f"The agent's applicationId {agent.application_id[:80]!r} is not what Spark gives."
     return shortened(agent), None
+
+
+def _heartbeat_s(told: object) -> float | None:
+    """A time, whatever the job's account has written."""
+    known = isinstance(told, int | float) and not isinstance(told, bool) and math.isfinite(told) and told > 0
+    return float(told) if known else None  # type: ignore[arg-type]
 
 
 def _port(url: object) -> int | None:

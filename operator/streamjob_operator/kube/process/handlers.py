@@ -23,7 +23,7 @@ from streamjob_operator.kube.watched.store import Store
 
 SILENCE_S = 90.0
 """A watch without any sign of life for so long is opened anew."""
-IDLE_S = 30.0
+IDLE_S = 45.0
 """kopf's task of an object ends when the object was silent for so long: not between two heartbeats of an agent."""
 
 

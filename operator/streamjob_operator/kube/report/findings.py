@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from streamjob_agent.wire import NOT_YET
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
+from streamjob_operator.kube.partition_map.maps import MapView
 from streamjob_operator.kube.report.conditions import Finding
 from streamjob_operator.kube.report.cycle_findings import cycle_findings, no_cycle_findings
 from streamjob_operator.kube.report.facts import DriverFacts, Facts
@@ -15,8 +16,11 @@ from streamjob_operator.kube.report.motion import Motion, motion_of
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.values import Reason
 
-SILENT_S = 60.0
-"""Time without a change of the agent's heartbeat, which comes every 10 seconds, after which the agent is silent."""
+SILENT_S, LONGEST_SILENT_S = 60.0, 120.0
+"""Time without a change of the agent's heartbeat after which the agent is silent, at least and at most; the least is
+for those that do not tell their heartbeat, which came every 10 seconds."""
+HEARTBEATS = 3.0
+"""So many of them, as the agent tells them in its report, are missing then."""
 
 
 def findings(facts: Facts) -> Iterator[Finding]:
@@ -48,13 +52,29 @@ def silence(facts: Facts) -> str | None:
         return facts.map.unreadable
     if age_s is None:
         return "The agent has not reported yet."
-    return f"The agent has not reported for {format_duration(round(age_s))}." if age_s > SILENT_S else None
+    silent = age_s > silent_after_s(facts.map)
+    return f"The agent has not reported for {format_duration(round(age_s))}." if silent else None
 
 
-def silent_s(before: Status) -> float:
+def silent_after_s(seen: MapView | None) -> float:
+    """Seconds without a change of its heartbeat after which the agent of this map is silent."""
+    told_s = None if seen is None else seen.heartbeat_s
+    return SILENT_S if told_s is None else min(max(SILENT_S, HEARTBEATS * told_s), LONGEST_SILENT_S)
+
+
+def silent_from_s(facts: Facts) -> float | None:
+    """When the agent will be silent if nothing more is heard of it, seconds since the epoch; None where it is already,
+    or was never heard."""
+    if facts.agent_heard_s is None:
+        return None
+    from_s = facts.agent_heard_s + silent_after_s(facts.map)
+    return from_s if facts.now_s <= from_s else None
+
+
+def silent_s(before: Status, seen: MapView) -> float:
     """For how long, at least, the agent was silent when the status was written; 0 where it was not."""
     ready = next((one for one in before.conditions if one.type == Condition.READY), None)
-    return SILENT_S + 1.0 if ready is not None and ready.reason == KubeReason.AGENT_SILENT else 0.0
+    return silent_after_s(seen) + 1.0 if ready is not None and ready.reason == KubeReason.AGENT_SILENT else 0.0
 
 
 def _accepted(facts: Facts) -> Finding:
