@@ -66,7 +66,8 @@ class Schedule:
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
-        relays: chance that both threads make relays where these come first (`Goal.exact_soon`); others share the rest.
+        relays: chance that both threads make relays where these come first (`Goal.exact_soon`), unless counts allow
+            a much smaller distance; others share the rest.
         exact: chance that a pass is one of exact exchanges or relays; both threads begin with one.
         exact_after: chance that such a pass begins with what an ordinary one made, and not with the best so far.
         heavy: chance that both threads place heavy groups first (`heavy_first`) instead of these; they begin with that.
@@ -93,7 +94,7 @@ class Schedule:
     price: float = 1e-3
     close: float = 1e-4
     alone: int = 3
-    relays: float = 0.6
+    relays: float = 0.4
     exact: float = 0.1
     exact_after: float = 0.5
     heavy: float = 0.15
@@ -187,7 +188,8 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     kinds += [_long_pass] if chance >= schedule.long else []
     little = goal.little(schedule)
     while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):
-        made = kinds.pop(0) if kinds else _by_chance(engine.rng, relays, heavy, chance)
+        passed_on = 0.0 if goal.crossings.allow_less(reached) else relays
+        made = kinds.pop(0) if kinds else _by_chance(engine.rng, passed_on, heavy, chance)
         distance, found = _together(threads, engine, limits, made, goal, schedule, (best, reached, steps))
         idle = idle + 1 if distance > reached - little else 0
         if distance >= reached:

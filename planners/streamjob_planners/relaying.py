@@ -21,7 +21,7 @@ HOPS_AT_ONCE = 200
 """Hops between two looks at the clock: half a millisecond at most."""
 MOST_SHARE = 0.8
 """Part of what is left that relays take at most: what a thread has found is lost where it is late at the end."""
-SLACKS, KICKED, LONGER = (1.3, 10.0), (0.05, 0.3), (0.5, 2.0)
+SLACKS, KICKED, LONGER = (1.3, 10.0), (0.05, 0.5), (0.5, 2.0)
 """What is drawn for each try, between both by equal ratios: how many times what its first node was off a walk may leave
 another one off, by chance; the part of the walks that begin with a travelling group that goes home; a factor on the
 hops. No one choice is best where many nodes are off and where few are."""
