@@ -94,10 +94,16 @@ def knobs() -> Iterator[Knob]:
     hot = ((long_passes, "HEAT", 1.0), (long_passes, "SPREAD", 1.0))
     yield Knob(name="long passes: twice as hot, more by chance", patches=hot)
     off = tuple((module, "FIRST_PART", 1.0) for module in (closing, relaying))
-    yield Knob(name="exact exchanges and relays: none", schedule={"exact": 0.0}, patches=off)
-    yield Knob(name="relays: none begins with a group that goes home", patches=((relaying, "KICKED", 0.0),))
-    yield Knob(name="relays: all begin so", patches=((relaying, "KICKED", 1.0),))
-    yield Knob(name="relays: four times as many hops", patches=((relaying, "HOPS", 16_000),))
+    yield Knob(name="exact exchanges and relays: none", schedule={"exact": 0.0, "relays": 0.0}, patches=off)
+    yield Knob(name="relays: as often as other passes", schedule={"relays": 0.0})
+    yield Knob(name="relays: nine of ten meetings", schedule={"relays": 0.9})
+    yield Knob(name="relays: hardly any begins with a group that goes home", patches=_drawn("KICKED", 1e-3))
+    yield Knob(name="relays: half begin so", patches=_drawn("KICKED", 0.5))
+    yield Knob(name="relays: hardly any leaves more than it found", patches=_drawn("SLACKS", 1.3))
+    yield Knob(name="relays: any leaves what it likes", patches=_drawn("SLACKS", 100.0))
+    yield Knob(name="relays: four times as many hops", patches=_drawn("LONGER", 4.0))
+    yield Knob(name="relays: the same hops in all tries", patches=_drawn("LONGER", 1.0))
+    yield Knob(name="relays: three tenths for first plans", patches=((phases, "RELAYED_TIGHT_SHARE", 0.3),))
     yield Knob(name="exact exchanges: nothing saved", patches=((closing, "SAVES", 0),))
     yield Knob(name="exact exchanges: nothing passed on", patches=((closing, "PASSED_ON", 1),))
     yield Knob(name="exact exchanges: passed on at most as it was", patches=((closing, "SLACK", 1.0),))
@@ -116,6 +122,11 @@ def knobs() -> Iterator[Knob]:
     yield Knob(name="passes: moves cost nothing", schedule={"price": 0.0})
     yield Knob(name="passes: marked nodes do not matter", schedule={"drain": 0.0})
     yield Knob(name="drain: may use a tenth", patches=((drain, "DRAIN_SLACK_RATIO", 1.1),))
+
+
+def _drawn(name: str, value: float) -> tuple[tuple[Any, str, Any], ...]:
+    """One value in place of what is drawn for each try of relays."""
+    return ((relaying, name, (value, value)),)
 
 
 def sample(seed: int) -> Iterator[tuple[LoadModel, Budget]]:

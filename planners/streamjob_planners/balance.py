@@ -66,6 +66,8 @@ class Schedule:
         price: pain per move: ties are not worth a move.
         close: percent points from the floor at which there is nothing left to win.
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
+        relays: chance that both threads make relays where these come first (`Goal.exact_soon`), unless counts allow
+            a much smaller distance; others share the rest.
         exact: chance that a pass is one of exact exchanges or relays; both threads begin with one.
         exact_after: chance that such a pass begins with what an ordinary one made, and not with the best so far.
         heavy: chance that both threads place heavy groups first (`heavy_first`) instead of these; they begin with that.
@@ -92,6 +94,7 @@ class Schedule:
     price: float = 1e-3
     close: float = 1e-4
     alone: int = 3
+    relays: float = 0.4
     exact: float = 0.1
     exact_after: float = 0.5
     heavy: float = 0.15
@@ -178,15 +181,15 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     threads, idle = ThreadPoolExecutor(max_workers=THREADS), 0
     chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
     heavy = 0.0 if goal.heavy is None else schedule.heavy
+    relays = schedule.relays if goal.exact_soon and goal.exact is not None else 0.0
     kinds: list[Making] = [_heavy_pass] if heavy > 0.0 else []
     closing: list[Making] = [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
     kinds = [*closing, *kinds] if goal.exact_soon else [*kinds, *closing]
     kinds += [_long_pass] if chance >= schedule.long else []
     little = goal.little(schedule)
     while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):
-        drawn = engine.rng.random()
-        by_chance = _long_pass if drawn < chance else _heavy_pass if drawn < chance + heavy else _passes
-        made = kinds.pop(0) if kinds else by_chance
+        passed_on = 0.0 if goal.crossings.allow_less(reached) else relays
+        made = kinds.pop(0) if kinds else _by_chance(engine.rng, passed_on, heavy, chance)
         distance, found = _together(threads, engine, limits, made, goal, schedule, (best, reached, steps))
         idle = idle + 1 if distance > reached - little else 0
         if distance >= reached:
@@ -196,6 +199,14 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
             cheapest, least = best, _total(engine.problem, goal, best)
     threads.shutdown(wait=False)
     return cheapest
+
+
+def _by_chance(rng: np.random.Generator, relays: float, heavy: float, long: float) -> Making:
+    """What both threads make next, once all kinds were made; relays have their chance before the others have theirs."""
+    if relays > 0.0 and rng.random() < relays:
+        return _closing
+    drawn = rng.random()
+    return _long_pass if drawn < long else _heavy_pass if drawn < long + heavy else _passes
 
 
 def _together(

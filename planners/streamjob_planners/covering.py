@@ -20,6 +20,8 @@ NARROWING_SHARE = 0.5
 WIDER, MOST_WIDER = 1.3, 20
 """Ratio between bands for which what leaves is given out, from that one on, and how many: in the narrowest not
 everything finds room."""
+LEAST_LOAD = 1e-12
+"""Percent points that a group is taken to bring at least."""
 LEAST_PRICE = 1e-12
 """Part of the budget that a group takes at least."""
 
@@ -70,28 +72,15 @@ def _narrowest(engine: Engine, limits: Limits, price: FloatArray, between: tuple
 
 def _cover(engine: Engine, price: FloatArray) -> Cover:
     model, state = engine.problem.model, engine.state
+    lacking = float(np.maximum(state.low - state.loads, 0.0).sum())
+    more = lacking > float(np.maximum(state.loads - state.high, 0.0).sum())
     return Cover(
         price=price,
-        line=_lines(engine),
+        lacking=np.full(1, lacking),
+        cheapest=np.argsort(price / np.maximum(model.load, LEAST_LOAD)) if more else np.zeros(0, dtype=np.int64),
         widest=(state.high - state.loads)[engine.fixed.receivers].max(keepdims=True, initial=0.0),
         chosen=np.zeros(model.n_groups, dtype=np.int64),
         leaves=np.zeros(model.n_groups, dtype=np.bool_),
         left=np.zeros(state.loads.size),
         heap=engine.fixed.receivers.copy(),
     )
-
-
-def _lines(engine: Engine) -> FloatArray:
-    """Loads down to which nodes give, (n_nodes,): the top of their bands, or less where others lack more than that."""
-    model, state = engine.problem.model, engine.state
-    lacking = float(np.maximum(state.low - state.loads, 0.0).sum())
-    high, low = state.high / model.capacity, np.where(model.marked, 0.0, state.low) / model.capacity
-    part = 0.0
-    if float(np.maximum(state.loads - state.high, 0.0).sum()) < lacking:
-        below, above = 0.0, 1.0
-        for _ in range(20):
-            part = (below + above) / 2
-            line = (high - part * (high - low)) * model.capacity
-            short = float(np.maximum(state.loads - line, 0.0).sum()) < lacking
-            below, above = (part, above) if short else (below, part)
-    return (high - part * (high - low)) * model.capacity

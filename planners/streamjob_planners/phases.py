@@ -22,6 +22,8 @@ LEVEL_SHARE = 0.3
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
 TIGHT_SHARE, LONE_TIGHT_SHARE = 0.3, 0.8
 """Part of the time for first plans of a tight budget; and where neither long passes nor relays follow."""
+RELAYED_TIGHT_SHARE, TIGHT_S_PER_GROUP = 0.1, 2e-6
+"""That part at least where relays follow, and the time for each key group that covering needs."""
 LONG_STEPS_PER_NODE = 500
 """Steps for each node that there must be time for, so that long passes are of use: cut short they end far off."""
 BALANCE_SHARE = 0.6
@@ -69,9 +71,8 @@ class Phases:
             self._engine.sort_groups(self._limits)
             left_s = self._limits.left_s()
             self._long = self._engine.steps_in(self._limits, left_s) >= LONG_STEPS_PER_NODE * problem.model.n_nodes
-            share = TIGHT_SHARE if self._long or self._relays(to_drain) else LONE_TIGHT_SHARE
             if left_s > 0.0:
-                first = tight_plan(self._engine, self._limits, share, first)
+                first = tight_plan(self._engine, self._limits, self._tight_share(left_s, to_drain), first)
         self.lower = self._proven(first)
         node_of = self._balance(first, to_drain)
         node_of = thin_out(self._engine, node_of, self._limits)
@@ -82,6 +83,13 @@ class Phases:
         if self._limits.over():
             self.notes = (*self.notes, "The deadline came before the search was done.")
         return drain.ensure_progress(problem, self._not_worse(node_of))
+
+    def _tight_share(self, left_s: float, to_drain: bool) -> float:
+        """Part of so much time for first plans: relays make more of what they cover than closer bands do."""
+        if self._relays(to_drain):
+            cover = self._problem.model.n_groups * TIGHT_S_PER_GROUP / left_s
+            return float(np.clip(cover, RELAYED_TIGHT_SHARE, LONE_TIGHT_SHARE))
+        return TIGHT_SHARE if self._long else LONE_TIGHT_SHARE
 
     def _proven(self, first: IntArray) -> float:
         """The lower bound; only the skew floor where there is no time, or nothing left to be proven."""

@@ -5,13 +5,15 @@ For budgets that count moves: exchanges that keep their number are plenty, so wa
 
 from __future__ import annotations
 
+import numpy as np
+
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.relay import relay_all
 from streamjob_planners.kernel.state import N_OFF
 from streamjob_planners.model import IntArray
 from streamjob_planners.tightening import Tightens, closer
 
-FIRST_PART, LAST_PART = 0.8, 0.99
+FIRST_PART, LAST_PART = 0.85, 0.99
 """Part of the way to the floor that is left by the first try, and at which there is no further one."""
 HOPS, HOPS_PER_NODE = 4000, 20
 """Hops of a try, the larger of both: it has failed then."""
@@ -19,10 +21,10 @@ HOPS_AT_ONCE = 200
 """Hops between two looks at the clock: half a millisecond at most."""
 MOST_SHARE = 0.8
 """Part of what is left that relays take at most: what a thread has found is lost where it is late at the end."""
-SLACK = 1.3
-"""A walk may end at a node that is off by up to so many times what the first one was, by chance."""
-KICKED = 0.5
-"""Part of the walks that begin with a travelling group that goes home."""
+SLACKS, KICKED, LONGER = (1.3, 10.0), (0.05, 0.5), (0.5, 2.0)
+"""What is drawn for each try, between both by equal ratios: how many times what its first node was off a walk may leave
+another one off, by chance; the part of the walks that begin with a travelling group that goes home; a factor on the
+hops. No one choice is best where many nodes are off and where few are."""
 STEPS = 5
 """Random steps that take as long as a hop."""
 
@@ -46,9 +48,16 @@ def relayed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> In
 def _met(engine: Engine, limits: Limits) -> bool:
     """Walks until all cells are within their bands, which is said, or enough has been tried."""
     counters, made = engine.state.counters, 0
-    most = max(HOPS, HOPS_PER_NODE * engine.problem.model.n_nodes)
+    slack, kicked = _drawn(engine.rng, SLACKS), _drawn(engine.rng, KICKED)
+    most = _drawn(engine.rng, LONGER) * max(HOPS, HOPS_PER_NODE * engine.problem.model.n_nodes)
     while counters[N_OFF] > 0 and made < most and not limits.over():
-        hops = int(relay_all(engine.fixed, engine.state, engine.relay, (SLACK, KICKED), HOPS_AT_ONCE))
+        hops = int(relay_all(engine.fixed, engine.state, engine.relay, (slack, kicked), HOPS_AT_ONCE))
         limits.steps_left -= STEPS * hops
         made += hops
     return bool(counters[N_OFF] == 0)
+
+
+def _drawn(rng: np.random.Generator, between: tuple[float, float]) -> float:
+    """Between two numbers above 0, so that the logarithm is drawn evenly."""
+    least, most = between
+    return float(least * (most / least) ** rng.random())

@@ -153,10 +153,10 @@ def test_a_walk_that_makes_room_ends_with_no_more_nodes_off_and_within_the_moves
     assert ended > 0
 
 
-@pytest.mark.parametrize(("kicked", "reached"), [(0.0, 20.0), (0.5, 0.0)])
+@pytest.mark.parametrize(("kicked", "reached"), [(1e-9, 20.0), (0.5, 0.0)])
 def test_where_the_only_move_is_spent_a_group_goes_home_for_another(small_model, monkeypatch, kicked, reached):
     """Node 0 has 70 and no move left to send 20 to node 2, as the 1 of node 3 went there."""
-    monkeypatch.setattr(relaying, "KICKED", kicked)
+    monkeypatch.setattr(relaying, "KICKED", (kicked, kicked))
     model = small_model([0, 0, 0, 0, 1, 2, 3, 3], [20.0, 10.0, 10.0, 30.0, 50.0, 30.0, 49.0, 1.0], n_nodes=4)
     problem = compile_problem(model, PlanParams(budget=Budget(max_migrations=1), tolerance=0.0))
     engine, limits = Engine(problem, 1), Limits(lambda: 0.0, 1.0, 100_000)

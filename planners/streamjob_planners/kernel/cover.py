@@ -1,8 +1,9 @@
 """A first plan for a tight budget: which groups leave is chosen for all nodes at once, then where they go.
 
-What leaves a node is what brings it down to a line for the least price: of the groups that do not take it below its
-band, those that take most of the excess for their price. Those that leave are given out heaviest first, each to the
-node with the most room.
+What leaves a node is what brings it into its band for the least price: of the groups that do not take it below, those
+that take most of the excess for their price. Where others lack more than that, as empty ones do, so much more leaves
+nodes within their bands, of all nodes what costs least for its load. Those that leave are given out heaviest first,
+each to the node with the most room.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class Cover(NamedTuple):
 
     Attributes:
         price: of each group, a part of the budget, above 0, (n_groups,).
-        line: load down to which each node gives, (n_nodes,).
+        lacking: load that nodes lack to the lowest of their bands, (1,).
+        cheapest: all groups by their price for a load, the least first; none where nobody lacks more than others give.
         widest: room of the receiver that has most, (1,).
         chosen: groups that leave, (n_groups,).
         leaves: whether a group is among them, (n_groups,); none at first.
@@ -29,7 +31,8 @@ class Cover(NamedTuple):
     """
 
     price: FloatArray
-    line: FloatArray
+    lacking: FloatArray
+    cheapest: IntArray
     widest: FloatArray
     chosen: IntArray
     leaves: BoolArray
@@ -43,7 +46,7 @@ def best_to_leave(fixed: Fixed, state: State, cover: Cover, node: int) -> int:
 
     Of those that take all of it for the same price, the one that brings the node nearest to its band's middle.
     """
-    excess = cover.left[node] - cover.line[node]
+    excess = cover.left[node] - state.high[node]
     most = min(cover.left[node] - state.low[node], cover.widest[0])
     wanted = excess if fixed.marked[node] else cover.left[node] - state.middle[node]
     best, worth, least = -1, 0.0, 1e300
@@ -60,22 +63,48 @@ def best_to_leave(fixed: Fixed, state: State, cover: Cover, node: int) -> int:
 
 @compiled
 def choose(fixed: Fixed, state: State, cover: Cover) -> int:
-    """Fill `chosen` with what brings nodes down to their lines; how many, -1 if that is above the budget."""
-    count, spent = 0, 0.0
+    """Fill `chosen` with what has to leave, and what others lack; how many, -1 if that is above the budget."""
+    count, spent, given = 0, 0.0, 0.0
     for node in range(cover.left.size):
         cover.left[node] = state.loads[node]
-        while cover.left[node] > cover.line[node]:
+        while cover.left[node] > state.high[node]:
             group = best_to_leave(fixed, state, cover, node)
             if group < 0:
                 break
-            cover.chosen[count] = group
-            cover.leaves[group] = True
-            cover.left[node] -= fixed.load[group]
+            let_leave(fixed, cover, group, node, count)
+            given += fixed.load[group]
+            spent += cover.price[group]
+            count += 1
+            if spent > 1.0:
+                return -1
+    for group in cover.cheapest:
+        node = state.at[group]
+        if given >= cover.lacking[0]:
+            break
+        if may_leave(fixed, state, cover, group, node):
+            let_leave(fixed, cover, group, node, count)
+            given += fixed.load[group]
             spent += cover.price[group]
             count += 1
             if spent > 1.0:
                 return -1
     return count
+
+
+@compiled
+def may_leave(fixed: Fixed, state: State, cover: Cover, group: int, node: int) -> bool:
+    """Whether a group can leave a node which stays in its band without it."""
+    load = fixed.load[group]
+    stays = cover.left[node] - load >= state.low[node]
+    return bool(fixed.movable[group] and not cover.leaves[group] and load <= cover.widest[0] and stays)
+
+
+@compiled
+def let_leave(fixed: Fixed, cover: Cover, group: int, node: int, count: int) -> None:
+    """A group is the next of those that leave."""
+    cover.chosen[count] = group
+    cover.leaves[group] = True
+    cover.left[node] -= fixed.load[group]
 
 
 @compiled
