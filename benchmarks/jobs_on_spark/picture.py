@@ -10,7 +10,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 import numpy as np
-from benchmarks.jobs_on_spark import systems
+from benchmarks.jobs_on_spark import shapes, systems
 from benchmarks.jobs_on_spark.compared import Row
 from benchmarks.jobs_on_spark.systems import VANILLA
 from matplotlib import pyplot as plt
@@ -21,20 +21,33 @@ HIGHEST = 1.6
 
 
 def draw(rows: Sequence[Row], path: pathlib.Path) -> None:
-    """p50 of all jobs' batches with what rounds differ by, and how low placement alone could bring it."""
+    """p50 of batches with what rounds differ by, and how low placement alone could bring it; a panel for each shape."""
+    of_shape = {one.name: [row for row in rows if row.shape == one.name] for one in shapes.SHAPES}
+    shown = {name: some for name, some in of_shape.items() if some}
+    most = max((len({row.job for row in some}) for some in shown.values()), default=1)
+    size = (max(6.0, 1.1 * most + 2.0), 4.2 * max(1, len(shown)))
+    figure, panels = plt.subplots(max(1, len(shown)), figsize=size, squeeze=False)
+    for axis, (name, some) in zip(panels[:, 0], shown.items(), strict=False):
+        _panel(axis, some, shapes.named(name).about)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _panel(axis: Any, rows: Sequence[Row], title: str) -> None:
+    """The jobs of one shape."""
     jobs = list(dict.fromkeys(one.job for one in rows))
     others = [one.name for one in systems.SYSTEMS if one.name != VANILLA and _some(rows, one.name)]
-    figure, axis = plt.subplots(figsize=(max(6.0, 1.1 * len(jobs) + 2.0), 4.2))
     width = 0.8 / max(1, len(others))
     for at, name in enumerate(others):
         _bars(
             axis, [one for one in rows if one.system == name], jobs, (at - (len(others) - 1) / 2) * width, width, name
         )
     plain = [one for one in rows if one.system == VANILLA]
-    least = [1.0 - one.reachable_ratio.mean for one in plain]
     axis.scatter(
         [jobs.index(one.job) for one in plain],
-        least,
+        [1.0 - one.reachable_ratio.mean for one in plain],
         marker="_",
         s=900,
         color="#d62728",
@@ -43,13 +56,10 @@ def draw(rows: Sequence[Row], path: pathlib.Path) -> None:
     )
     axis.axhline(1.0, color="#444444", linewidth=0.8, linestyle="--")
     axis.set_xticks(np.arange(len(jobs)), jobs, rotation=30, ha="right", fontsize=8)
+    axis.set_title(title, fontsize=9)
     axis.set_ylabel("p50 of batch seconds over plain Spark's")
     axis.set_ylim(0.0, HIGHEST)
     axis.legend(fontsize=8, frameon=False, ncols=4, loc="upper center")
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
 def _some(rows: Sequence[Row], system: str) -> bool:
