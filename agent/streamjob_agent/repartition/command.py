@@ -15,7 +15,7 @@ from streamjob_agent.repartition.asking import ONE_OF, Asked, carry_out, setting
 STOPPED = 128 + signal.SIGTERM
 """Exit code of a command that was asked to stop and has changed nothing."""
 LAST_WORDS = "STREAMJOB_LAST_WORDS"
-"""In the environment: a file that gets why it was refused; on pods the one that Kubernetes reads at the end."""
+"""Names a file that gets why it was refused; on pods the one that Kubernetes reads at the end."""
 
 
 def main(words: Sequence[str]) -> int:
