@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners.covering import LEAST_PRICE, given_out
+from streamjob_planners.covering import LEAST_PRICE, Prices, given_out
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
 from streamjob_planners.kernel.fluid import TAKEN, Fluid, anneal_heavy, count_all
@@ -65,7 +65,7 @@ def heavy_first(engine: Engine, limits: Limits, between: tuple[float, float]) ->
         if left > 0.0 and float(fluid.totals[TAKEN]) <= 1.0:
             engine.load(node_of)
             engine.set_bands(*Distance(problem).bands(target))
-            given_out(engine, np.where(heavy, DEAREST, price / left))
+            given_out(engine, Prices(engine, np.where(heavy, DEAREST, price / left)))
             return engine.placement()
         target = (target + widest) / 2
     return None

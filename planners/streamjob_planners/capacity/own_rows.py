@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners.arrays import BoolArray, FloatArray, IntArray
+from streamjob_planners.arrays import BoolArray, FloatArray, IntArray, median
 
 
 class OwnRows:
@@ -31,7 +31,7 @@ class OwnRows:
             there, middle = _medians(self._keys, values[self._stirred])
             found.flat[there] = middle
         for executors, columns in self._still:
-            found[:, executors] = _middle(np.sort(values[:, columns], axis=2))
+            found[:, executors] = median(np.moveaxis(values[:, columns], -1, 0))
         return found
 
 
@@ -45,13 +45,6 @@ def _by_count(executor: IntArray, those: BoolArray) -> list[tuple[IntArray, IntA
         mine = counts == count
         found.append((names[mine], groups[first[mine][:, None] + np.arange(count)]))
     return found
-
-
-def _middle(ordered: FloatArray) -> FloatArray:
-    """Median along the last axis, which is in order; to the last digit that of `arrays.median`."""
-    half = ordered.shape[-1] // 2
-    found: FloatArray = ordered[..., half]
-    return found if ordered.shape[-1] % 2 else (ordered[..., half - 1] + found) / 2.0
 
 
 def _medians(keys: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -26,6 +26,7 @@ class Cover(NamedTuple):
         widest: room of the receiver that has most, (1,).
         chosen: groups that leave, (n_groups,).
         leaves: whether a group is among them, (n_groups,); none at first.
+        sums: their load, and their price, (2,); 0 at first.
         left: load of each node without them, (n_nodes,).
         heap: receivers, the one with the most room first.
     """
@@ -36,6 +37,7 @@ class Cover(NamedTuple):
     widest: FloatArray
     chosen: IntArray
     leaves: BoolArray
+    sums: FloatArray
     left: FloatArray
     heap: IntArray
 
@@ -64,30 +66,24 @@ def best_to_leave(fixed: Fixed, state: State, cover: Cover, node: int) -> int:
 @compiled
 def choose(fixed: Fixed, state: State, cover: Cover) -> int:
     """Fill `chosen` with what has to leave, and what others lack; how many, -1 if that is above the budget."""
-    count, spent, given = 0, 0.0, 0.0
+    count = 0
     for node in range(cover.left.size):
         cover.left[node] = state.loads[node]
         while cover.left[node] > state.high[node]:
             group = best_to_leave(fixed, state, cover, node)
             if group < 0:
                 break
-            let_leave(fixed, cover, group, node, count)
-            given += fixed.load[group]
-            spent += cover.price[group]
-            count += 1
-            if spent > 1.0:
+            if not let_leave(fixed, cover, group, node, count):
                 return -1
+            count += 1
     for group in cover.cheapest:
-        node = state.at[group]
-        if given >= cover.lacking[0]:
+        if cover.sums[0] >= cover.lacking[0]:
             break
+        node = state.at[group]
         if may_leave(fixed, state, cover, group, node):
-            let_leave(fixed, cover, group, node, count)
-            given += fixed.load[group]
-            spent += cover.price[group]
-            count += 1
-            if spent > 1.0:
+            if not let_leave(fixed, cover, group, node, count):
                 return -1
+            count += 1
     return count
 
 
@@ -100,11 +96,14 @@ def may_leave(fixed: Fixed, state: State, cover: Cover, group: int, node: int) -
 
 
 @compiled
-def let_leave(fixed: Fixed, cover: Cover, group: int, node: int, count: int) -> None:
-    """A group is the next of those that leave."""
+def let_leave(fixed: Fixed, cover: Cover, group: int, node: int, count: int) -> bool:
+    """A group is the next of those that leave; whether the budget suffices."""
     cover.chosen[count] = group
     cover.leaves[group] = True
     cover.left[node] -= fixed.load[group]
+    cover.sums[0] += fixed.load[group]
+    cover.sums[1] += cover.price[group]
+    return bool(cover.sums[1] <= 1.0)
 
 
 @compiled
