@@ -24,6 +24,7 @@ than they can do, so that no backlog grows while the third one starts on cores t
 
 
 KEPT_OF_OTHERS = 5
+"""While the feed is lopsided: of the scans of other key groups every so many-th is published."""
 
 
 def lopsided(scan: dict[str, int]) -> bool:

@@ -136,7 +136,8 @@ class Goal:
     `PLENTY` times that may still be won, the fewer meetings without a gain end the descent. `good`: whether nothing
     that is worth having can be won from a placement; the descent ends there.
     `long`: the aim of long passes, `heavy`: that of placing heavy groups first, `exact`: exact exchanges (`closing`) or
-    relays (`relaying`), where they are of use; `exact_soon`: whether these come before heavy groups.
+    relays (`relaying`), where they are of use; `exact_soon`: whether these come before heavy groups, and have meetings
+    of their own.
     """
 
     aim: Aim
