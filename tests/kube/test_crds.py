@@ -147,14 +147,14 @@ def test_a_list_reads_at_a_glance(kubectl: Kubectl) -> None:
 
 
 def test_what_operator_and_agent_write_is_what_the_schema_knows(kubectl: Kubectl) -> None:
-    spec, status = plan_to_spec([ASSIGNMENT, OTHER]), status_to_map(STATUS)
+    spec, status = plan_to_spec([ASSIGNMENT, OTHER]), {**status_to_map(STATUS), "heartbeatSeconds": 30.0}
     empty = {"apiVersion": "streamjob.dev/v1alpha1", "kind": "PartitionMap", "metadata": {"name": "a"}, "spec": {}}
     kubectl.apply(empty)
     kubectl.apply({**empty, "spec": spec})
     kubectl("patch", "pm", "a", "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
     stored = kubectl.get("pm", "a")
     assert (stored["spec"], stored["status"]) == (spec, {**status, "ignored": []})
-    # Of the spec the first form needs no number; of the status the agent's client adds two fields to the wire format's.
+    # Of the spec the first form needs no number; to the wire format's status the agent's client adds three fields.
     assert {*spec, "form"} == {field.alias for field in MapSpec.model_fields.values()}
     assert {*spec["otherQueries"][0]} == {field.alias for field in OtherQuery.model_fields.values()}
     assert {*status, "agentUrl", "ignored"} == {field.alias for field in MapStatus.model_fields.values()}
