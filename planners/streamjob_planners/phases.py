@@ -18,7 +18,7 @@ from streamjob_planners.model import IntArray
 from streamjob_planners.relaying import relayed
 from streamjob_planners.thin import thin_out
 
-LEVEL_SHARE = 0.3
+LEVEL_SHARE = 0.5
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
 TIGHT_SHARE, LONE_TIGHT_SHARE = 0.3, 0.8
 """Part of the time for first plans of a tight budget; and where neither long passes nor relays follow."""

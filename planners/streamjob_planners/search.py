@@ -27,14 +27,14 @@ from streamjob_planners.swings.evening import Evening
 from streamjob_planners.swings.rows import batches_of
 from streamjob_planners.warm import warm_up
 
-FINISH_S = 9e-3 if AVAILABLE else 5e-2
+FINISH_S = 7e-3 if AVAILABLE else 5e-2
 """Time until both threads have stopped and this one goes on, kept back from the search: one that runs Python gives way
 after five milliseconds."""
-FINISH_S_PER_MOVE = 4e-6 if AVAILABLE else 4e-5
+FINISH_S_PER_MOVE = 1.5e-6 if AVAILABLE else 4e-5
 """Time to put one move in its place in the plan, kept back from the search."""
 THIN_S_PER_MOVE = 2e-5 if AVAILABLE else 1e-3
 """Time to see whether a move pays, where that is batches."""
-FINISH_S_PER_GROUP = 1e-7
+FINISH_S_PER_GROUP = 6e-8
 """Time to look once more at every key group, for the effects of the plan, kept back as well."""
 PROOF_SLACK_RATIO = 1e-6
 """Part of a batch by which a plan may miss its bound and still count as proven optimal."""
