@@ -54,7 +54,8 @@ class Annotation(enum.StrEnum):
     """Anything but "false" or nothing: the job is measured, but nothing moves and no executor comes or goes."""
 
     REFRESH = f"{GROUP}/refresh"
-    """A token of yours, such as the time. A new token starts a cycle at once; `status.handled.refresh` repeats it."""
+    """A token of yours, such as the time. A new token starts a cycle at once; `status.handled.refresh` repeats it
+    with what that cycle found."""
 
     STOP = f"{GROUP}/stop"
     """A token of yours, such as the time. A new token ends the running moves at the next batch boundary;
