@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from e2e.cluster.controlplane import ControlPlane
+from e2e.simulated.pods import executor_pod
 from e2e.simulated.spark_applications import APACHE, KUBEFLOW, SparkApplications
 from foreign_objects import driver_pod, install
 from kubectl import Kubectl, eventually, program
@@ -113,6 +114,17 @@ def test_a_pod_by_its_labels_must_be_the_only_one_that_runs(cluster: Cluster) ->
     assert "fits 2 driver pods, and one is needed: one, two" in found.sentence
     cluster.run(driver_pod("one", team="a"), phase="Failed")  # an attempt of before
     assert cluster.adopt(ref=LABELS).pod == "two"
+
+
+def test_labels_of_a_whole_application_are_its_drivers_alone(cluster: Cluster) -> None:
+    """Spark's own settings give executors the same labels, and these come after the driver."""
+    cluster.run(driver_pod("driver", team="a"))
+    assert cluster.adopt(ref=LABELS).pod == "driver"
+    for executor in ("1", "2"):
+        pod = executor_pod("orders", "spark-1", executor)
+        cluster.run({**pod, "metadata": {**pod["metadata"], "labels": {**pod["metadata"]["labels"], "team": "a"}}})
+    found = cluster.adopt(ref=LABELS)
+    assert (found.reason, found.pod) == (KubeReason.ADOPTED, "driver")
 
 
 @pytest.mark.parametrize("kind", [KUBEFLOW, APACHE], ids=["kubeflow", "apache"])

@@ -54,7 +54,8 @@ class Annotation(enum.StrEnum):
     """Anything but "false" or nothing: the job is measured, but nothing moves and no executor comes or goes."""
 
     REFRESH = f"{GROUP}/refresh"
-    """A token of yours, such as the time. A new token starts a cycle at once; `status.handled.refresh` repeats it."""
+    """A token of yours, such as the time. A new token starts a cycle at once; `status.handled.refresh` repeats it
+    with what that cycle found."""
 
     STOP = f"{GROUP}/stop"
     """A token of yours, such as the time. A new token ends the running moves at the next batch boundary;
@@ -153,8 +154,9 @@ class KubeReason(enum.StrEnum):
     setting out of sparkConf."""
 
     NOT_ALL_MADE = "NotAllMade"
-    """Something that stands around the driver could not be made, such as its PodMonitor; the message has the API
-    server's words. The job runs. To do: give the right that the message names; it is tried again every few minutes."""
+    """Something around the driver could not be made, such as its PodMonitor, or executors' pods could not be marked:
+    the message has the API server's words. The job runs. To do: give the right that the message names, or let the
+    policy allow it; it is tried again, at the latest after a few minutes."""
 
     DRIVER_REFUSED = "DriverRefused"
     """The API server, a quota or a policy of the cluster refuses the driver's pod or what stands around it, or an

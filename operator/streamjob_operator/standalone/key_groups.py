@@ -7,6 +7,7 @@ goes on, begins anew or finds it done.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import json
 from collections.abc import Callable
@@ -133,7 +134,7 @@ class KeyGroupChange:
         if self._state in (State.CHANGING, State.UNDOING):
             self._operation.stop()
         elif self._state is State.STOPPING:
-            self._begun.unlink(missing_ok=True)
+            self._forget()
 
     def _begin(self, now_s: float) -> bool:
         number = self._wanted()
@@ -143,8 +144,15 @@ class KeyGroupChange:
         if self._driver.exit_code() is not None:  # it has ended by itself: whether it starts again is not said here
             return False
         self._number = self._tried = number
+        try:
+            self._begun.write_text(json.dumps({"keyGroups": number}), encoding="ascii")
+        except OSError as error:  # a full disk: what could not be found again after a crash is not begun
+            self._tell(
+                f"There are no {number} key groups, and the driver goes on as it is: {self._begun} could not be "
+                f"written: {error.strerror or error}. It is not tried again until another number is wanted."
+            )
+            return self._over()
         self._tell(f"The driver stops between two batches; then its state is spread over {number} key groups.")
-        self._begun.write_text(json.dumps({"keyGroups": number}), encoding="ascii")
         self._driver.ask_to_stop()
         self._stop_by_s, self._state = now_s + STOP_DEADLINE_S, State.STOPPING
         return True
@@ -193,8 +201,13 @@ class KeyGroupChange:
 
     def _over(self) -> bool:
         self._tried, self._number, self._state = self._number, None, State.IDLE
-        self._begun.unlink(missing_ok=True)
+        self._forget()
         return False
+
+    def _forget(self) -> None:
+        """A record that cannot be taken away does no harm: what it asks for once more is found done."""
+        with contextlib.suppress(OSError):
+            self._begun.unlink(missing_ok=True)
 
 
 def _read(begun: Path) -> int | None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent_reports import agent
 from kept import Kept
 
-from streamjob_operator.kube.api.kinds import CONFIG_MAPS, POD_MONITORS, PODS, Kind
+from streamjob_agent.map_form import assignment_to_spec
+from streamjob_agent.wire import Assignment
+from streamjob_operator.kube.api.kinds import CONFIG_MAPS, PARTITION_MAPS, POD_MONITORS, PODS, Kind
 from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.job.keeper import REPAIR_AGAIN_S, REPAIR_S
 
@@ -72,3 +75,30 @@ def test_what_was_refused_is_not_asked_for_at_every_look() -> None:
     for _ in range(5):
         kept.look()
     assert denied.asked == 1
+
+
+def test_a_policy_that_forbids_marks_on_pods_stops_nothing_else() -> None:
+    kept = Kept(balancing={"mode": "Off", "statisticsPeriod": "10s"})
+    kept.driver()
+    kept.look()
+    kept.reports(agent())
+    plan = Assignment(
+        generation=1, application_id="app-1", query_id="query-1", marked_for_removal=("1",), executors_target=1
+    )
+    kept.api.put(PARTITION_MAPS, {**kept.found(PARTITION_MAPS, "orders"), "spec": assignment_to_spec(plan)})
+    labels = {"spark-app-selector": "app-1", "spark-exec-id": "1", "spark-role": "executor"}
+    kept.api.put(PODS, {"metadata": {"name": "exec-1", "namespace": "n", "labels": labels}, "status": {}})
+
+    def forbid(name: str) -> None:
+        if name == "exec-1":
+            raise Refused(422, "Invalid", "the label streamjob.dev/marked-for-removal is forbidden")
+
+    kept.api.before["patch"] = forbid
+    for _ in range(3):
+        status = kept.look(after_s=10.0)
+    assert "lastCycle" in status
+    assert "the label streamjob.dev/marked-for-removal is forbidden" in told(kept)
+    kept.api.before.clear()
+    kept.look()
+    assert "forbidden" not in told(kept)
+    assert kept.found(PODS, "exec-1")["metadata"]["labels"]["streamjob.dev/marked-for-removal"] == "true"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from kubernetes.client import Configuration
@@ -143,6 +144,16 @@ def test_a_watch_that_is_cut_off(world: World) -> None:
 def test_a_kubeconfig_that_is_not_there(tmp_path: object) -> None:
     with pytest.raises(Unavailable, match="No way to the API server"):
         configuration(f"{tmp_path}/none")
+
+
+@pytest.mark.parametrize("text", ["clusters: [a\n", "some words\n", "- a list\n", "contexts: 1\ncurrent-context: a\n"])
+def test_a_kubeconfig_that_is_none_is_told_by_its_name(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(text)
+    with pytest.raises(Unavailable, match="No way to the API server is known") as caught:
+        configuration(file)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_dry_run_is_asked_for_as_one(world: World) -> None:

@@ -9,8 +9,9 @@ from kept import Kept
 
 from streamjob_agent.map_form import assignment_to_spec
 from streamjob_agent.wire import Assignment
-from streamjob_operator.kube.api.kinds import PARTITION_MAPS
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, STREAM_JOBS
 from streamjob_operator.kube.api.refusals import Conflict
+from streamjob_operator.kube.job.spread import next_s
 from streamjob_operator.kube.kubectl.cli import token
 from streamjob_operator.kube.names import Annotation
 from streamjob_operator.ports import Unavailable
@@ -77,3 +78,35 @@ def test_a_plan_that_cannot_be_read_is_stopped_too(kept: Kept) -> None:
     assert kept.look()["handled"]["stop"] == "now"
     assert generation(kept) == 2
     assert not kept.found(PARTITION_MAPS, "orders")["spec"].get("markedForRemoval")
+
+
+def looked_at() -> Kept:
+    """A job that had a cycle; its statistics period is 30 s."""
+    kept = Kept(balancing={"mode": "Off", "statisticsPeriod": "30s"})
+    kept.driver()
+    kept.look()
+    kept.reports(agent())
+    while "lastCycle" not in kept.look(after_s=5.0):
+        assert kept.now_s < 1_000_100.0
+    return kept
+
+
+def test_a_refresh_is_told_as_followed_with_the_cycle_that_follows_it() -> None:
+    kept = looked_at()
+    before = kept.status()["lastCycle"]["id"]
+    kept.annotate(Annotation.REFRESH, "now")
+    assert "refresh" not in kept.look(after_s=0.1).get("handled", {})  # cycles are a few seconds apart
+    after = kept.look(after_s=10.0)
+    assert (after["handled"]["refresh"], after["lastCycle"]["id"] != before) == ("now", True)
+
+
+def test_what_was_asked_for_while_no_operator_ran_is_done_as_soon_as_anything_is_known() -> None:
+    """Others wait for their own moment, so that not all come at once."""
+    kept = looked_at()
+    kept.annotate(Annotation.REFRESH, "now")
+    uid, period_s = kept.found(STREAM_JOBS, "orders")["metadata"]["uid"], 30.0
+    kept.now_s = next_s(kept.now_s, uid, period_s)
+    kept.restart()
+    kept.look(after_s=1.0)  # a second after its moment, so that it is 29 s to the next one
+    assert "refresh" not in kept.status().get("handled", {})
+    assert kept.look(after_s=period_s)["handled"]["refresh"] == "now"

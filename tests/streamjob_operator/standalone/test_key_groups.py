@@ -183,3 +183,17 @@ def test_a_run_that_ends_while_the_driver_stops_has_begun_nothing(world: World) 
     world.again()
     world.wanted = None
     assert world.tick() == ["start"]
+
+
+def test_a_folder_that_takes_no_file_leaves_the_driver_running(world: World) -> None:
+    """As on a full disk: the job is no worse off for a number that cannot be had."""
+    assert world.tick() == ["start"]
+    (world.folder / BEGUN).mkdir()
+    world.wanted = 8
+    assert world.tick() == []
+    assert len(world.told) == 1
+    assert "There are no 8 key groups" in world.told[0]
+    assert BEGUN in world.told[0]
+    (world.folder / BEGUN).rmdir()
+    world.wanted = 9
+    assert world.tick() == ["ask to stop"]

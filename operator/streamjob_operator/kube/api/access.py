@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import yaml
 from kubernetes import config
 from kubernetes.client import Configuration
 
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.unsteered import one_line
 
 
 def configuration(path: str | Path | None = None, *, context: str | None = None) -> Configuration:
@@ -21,7 +23,10 @@ def configuration(path: str | Path | None = None, *, context: str | None = None)
             file = None if path is None else str(path)
             config.load_kube_config(file, context=context, client_configuration=settings)
     except (config.ConfigException, OSError, ValueError) as error:
-        raise Unavailable(f"No way to the API server is known: {error}.") from error
+        raise Unavailable(f"No way to the API server is known: {str(error).rstrip('.')}.") from error
+    except (yaml.YAMLError, TypeError, LookupError, AttributeError) as error:  # the library reads it as it comes
+        what = f"{path or os.environ.get('KUBECONFIG') or 'the kubeconfig'} is no kubeconfig"
+        raise Unavailable(f"No way to the API server is known: {what}: {one_line(str(error))}.") from error
     return settings
 
 

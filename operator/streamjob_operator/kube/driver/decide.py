@@ -36,7 +36,7 @@ def decide(
         return ending
     memory = regroup.begun(job, wanted_hash, memory) if pod is not None else memory
     if memory.change.step is not None:
-        return regroup.step(pod, changing, memory, now_s)
+        return regroup.step(job, pod, changing, memory, now_s)
     if pod is None:
         return _absent(job, wanted_hash, memory, now_s)
     return _present(job, wanted_hash, pod, memory, now_s)

@@ -11,12 +11,14 @@ from streamjob_operator.kube.names import APPLICATION_HASH
 from streamjob_operator.unsteered import one_line, unsteered
 
 CONTAINER = "driver"
-LONGEST_WORDS = 800
-"""Characters of a driver's last words that are kept, so that an event has room for them."""
+LONGEST_WORDS_BYTES = 800
+"""Of a driver's last words in UTF-8, which are kept, so that an event has room for them; and characters of others'."""
 _OWN_DEADLINE = "DeadlineExceeded"
 _FATAL_WAITS = frozenset(
     ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
 ) | {"CreateContainerError", "RunContainerError"}
+_UNSEEN = frozenset(("ContainerStatusUnknown", "Unknown"))
+"""Reasons that the kubelet and containerd give for an end that neither has seen, with 137 and 255 as exit codes."""
 Document = Mapping[str, Any]
 
 
@@ -26,6 +28,8 @@ def driver_pod(document: Document) -> DriverPod:
     container = _container(document, status)
     state = container.get("state") or {}
     ended = state.get("terminated") or {}
+    lost = _lost(ended)
+    disruption = _disruption(document) or lost
     return DriverPod(
         name=metadata["name"],
         uid=metadata["uid"],
@@ -33,13 +37,13 @@ def driver_pod(document: Document) -> DriverPod:
         application_hash=(metadata.get("annotations") or {}).get(APPLICATION_HASH, ""),
         ready=bool(container.get("ready")),
         deleting=bool(metadata.get("deletionTimestamp")),
-        started_at_s=seconds((state.get("running") or ended).get("startedAt")),
+        started_at_s=_started_at_s(state),
         ended_at_s=seconds(ended.get("finishedAt")),
         exit_code=ended.get("exitCode"),
         exited=bool(ended) and spec.get("restartPolicy") == "Never",
-        disrupted=_disruption(document) is not None,
-        why=_disruption(document) or ended.get("reason"),
-        last_words=_last_words(ended.get("message")),
+        disrupted=disruption is not None,
+        why=disruption or ended.get("reason"),
+        last_words=None if lost is not None else _last_words(ended.get("message")),
         unschedulable=unschedulable(document),
         trouble=None if state.get("running") else trouble(document),
         address=status.get("podIP"),
@@ -54,6 +58,21 @@ def _container(document: Document, status: Document) -> Document:
     return next((one for one in found if one.get("name") == containers[0].get("name")), {})
 
 
+def _started_at_s(state: Document) -> float | None:
+    """None where it never ran: containerd gives a container that could not be started the year 1970
+    (kubernetes/kubernetes#120331), and a driver that ran for decades would have been healthy.
+    """
+    running = state.get("running")
+    at_s = seconds((running or state.get("terminated") or {}).get("startedAt"))
+    return at_s if running or at_s != 0.0 else None
+
+
+def _lost(ended: Document) -> str | None:
+    """What is said of a container whose end nobody saw, as after a node's restart; its exit code is made up."""
+    reason = ended.get("reason")
+    return f"{reason}: {one_line(str(ended.get('message') or 'nobody saw its end'))}" if reason in _UNSEEN else None
+
+
 def _disruption(document: Document) -> str | None:
     """What was done to the pod, in the words of who did it; None when nothing was, and its containers ended themselves.
 
@@ -64,13 +83,14 @@ def _disruption(document: Document) -> str | None:
     reason, message = status.get("reason") or told.get("reason"), status.get("message") or told.get("message")
     if reason is None or reason == _OWN_DEADLINE:
         return None
-    return f"{reason}: {one_line(str(message))[:LONGEST_WORDS]}" if message else str(reason)
+    return f"{reason}: {one_line(str(message))[:LONGEST_WORDS_BYTES]}" if message else str(reason)
 
 
 def _last_words(text: str | None) -> str | None:
     """The end of what a container left, whole lines as far as there are any; logs have colours, conditions none."""
-    words = unsteered("\n".join(line.expandtabs(4) for line in (text or "").splitlines())).strip()[-LONGEST_WORDS:]
-    whole = words if len(words) < LONGEST_WORDS else words.partition("\n")[2] or words
+    every = unsteered("\n".join(line.expandtabs(4) for line in (text or "").splitlines())).strip()
+    kept = every.encode(errors="replace")[-LONGEST_WORDS_BYTES:].decode(errors="ignore")
+    whole = kept if len(kept) == len(every) else kept.partition("\n")[2] or kept
     return whole or None
 
 

@@ -38,7 +38,9 @@ def purpose(change: Change) -> str:
     return UNDO if change.step is Step.UNDO else f"key-groups-{change.wanted}"
 
 
-def step(driver: DriverPod | None, pod: DriverPod | None, memory: DriverMemory, now_s: float) -> Decision:
+def step(
+    job: JobFacts, driver: DriverPod | None, pod: DriverPod | None, memory: DriverMemory, now_s: float
+) -> Decision:
     """The next step; `pod` is the operation's."""
     change = memory.change
     if driver is not None:
@@ -47,7 +49,7 @@ def step(driver: DriverPod | None, pod: DriverPod | None, memory: DriverMemory, 
     if change.step is Step.END:
         return _ending(change, pod)
     if pod is None:
-        return _without(change)
+        return _without(change, job.application.checkpoint)
     if pod.deleting or pod.application_hash != purpose(change):
         action = Action.NOTHING if pod.deleting else Action.STOP_CHANGE
         return _decision(change, action, f"The pod {pod.name} makes way for the next.")
@@ -68,7 +70,10 @@ def refused(change: Change, sentence: str) -> Change:
     return _over(change, f"Its pod was refused: {sentence}")
 
 
-def _without(change: Change) -> Decision:
+def _without(change: Change, checkpoint: str | None) -> Decision:
+    if checkpoint is None:  # a person has taken it out of the spec meanwhile: no pod could be made, and no driver came
+        why = "application.checkpoint is not there any more, so nothing can be done to it."
+        return _decision(_over(change, f"{change.failure or ''} {why}".strip()), Action.NOTHING, why)
     if change.pod_uid is None:
         what = "sent back" if change.step is Step.UNDO else f"spread over {change.wanted} key groups"
         return _decision(change, Action.CHANGE, f"The state of the stopped query is {what}.")

@@ -23,6 +23,7 @@ from streamjob_operator.kube.watched.trimmed import watched
 from streamjob_operator.spec import ApplicationRef, Spec
 from streamjob_operator.spec.quantities import format_duration
 
+DRIVER = "driver"
 LOOK_S = 10.0
 """Between two looks for a pod that no watch tells of."""
 AGENT_STARTS_S = 120.0
@@ -114,7 +115,8 @@ def _look(api: KubeApi, namespace: str, ref: ApplicationRef) -> tuple[Object | A
     """The driver's pod, or why there is none; and the SparkApplication, where there is one."""
     if ref.match_labels is not None:
         labels = ",".join(f"{key}={value}" for key, value in sorted(ref.match_labels.items()))
-        return _only(api.list(PODS, namespace, labels=labels), f"applicationRef.matchLabels ({labels})"), None
+        pods = [one for one in api.list(PODS, namespace, labels=labels) if _may_be_a_driver(one)]
+        return _only(pods, f"applicationRef.matchLabels ({labels})"), None
     name = str(ref.name)
     if ref.kind == "Pod":
         pod = api.get(PODS, name, namespace)
@@ -124,6 +126,12 @@ def _look(api: KubeApi, namespace: str, ref: ApplicationRef) -> tuple[Object | A
         return _not_found(f"There is no SparkApplication {name} of {ref.api_version} in namespace {namespace}."), None
     pods = api.list(PODS, namespace, labels=f"{foreign.name_label(ref)}={name},{SPARK_ROLE}=driver")
     return _only(pods, f"SparkApplication {name}"), application
+
+
+def _may_be_a_driver(pod: Object) -> bool:
+    """Not an executor: a whole application's labels are on these, too. A driver that Spark has not made has no role."""
+    labels: Mapping[str, str] = pod["metadata"].get("labels") or {}
+    return labels.get(SPARK_ROLE, DRIVER) == DRIVER
 
 
 def _only(pods: list[Object], what: str) -> Object | Adoption:

@@ -71,8 +71,11 @@ class Cycling:
         """Whether newest batches are at hand between cycles, which only a look sees."""
         return self._source is not None and self._source[1].rows() is not None
 
-    def due_s(self, reading: Reading, facts: Facts) -> float | None:
-        """When the next cycle is due, seconds since the epoch; None while there is nothing to measure."""
+    def due_s(self, reading: Reading, facts: Facts, *, asked: bool = False) -> float | None:
+        """When the next cycle is due, seconds since the epoch; None while there is nothing to measure.
+
+        `asked`: a person asks for one and had none yet, perhaps of an operator that went before.
+        """
         self._found, seen = facts, facts.map
         if facts.job is None or facts.driver is None or facts.driver.phase is not Phase.RUNNING:
             return None
@@ -83,9 +86,9 @@ class Cycling:
         due_s = self._cadence.due_s(period_s, events)
         if self._ran:
             return due_s if events else nearest_s(due_s, reading.uid, period_s)
-        # An operator that takes many jobs over at once spreads them; a new job does not wait.
-        cycled = (reading.document.get("status") or {}).get("lastCycle")
-        return next_s(due_s, reading.uid, period_s) if cycled else due_s
+        # An operator that takes many jobs over at once spreads them; a new job does not wait, nor does a person.
+        waits = (reading.document.get("status") or {}).get("lastCycle") and not asked
+        return next_s(due_s, reading.uid, period_s) if waits else due_s
 
     def run(self, reading: Reading, facts: Facts, memory_text: str | None, write: Write) -> bool:
         """One cycle; whether it acted. `write` is given the facts with what it found; it may raise what it likes."""

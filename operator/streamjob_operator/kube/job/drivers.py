@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from streamjob_operator import key_groups
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.reading import Reading
+from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.driver import (
     DriverState,
     JobFacts,
@@ -143,17 +144,27 @@ class KubeDrivers:
         marked: tuple[str, ...] = ()  # a deleted StreamJob takes its marks back
         if asked.reading.deleted_at_s is None:
             marked = (*asked.memory.marked, *keep_marks(pods, agent, asked.map.spec.get("remove") or ()))
-        mark_pods(self._api, self._events, pods, marked, asked.now_s)
         leaving = leaving_since(pods, asked.leaving, asked.now_s)
+        refused = [refusal_of(lambda: mark_pods(self._api, self._events, pods, marked, asked.now_s))]
         if asked.job.spec.application is not None:  # nothing of somebody else's application is deleted
-            let_go(self._api, self._events, pods, leaving, asked.now_s)
+            refused.append(refusal_of(lambda: let_go(self._api, self._events, pods, leaving, asked.now_s)))
         told = dataclasses.replace(
             facts,
             pods=pods.names,
             executors_trouble=pods.trouble,
             executors_admitted=pods.admitted or None,
+            lacking=" ".join(one for one in (facts.lacking, *refused) if one) or None,
         )
         return dataclasses.replace(look, facts=told, leaving=leaving)
+
+
+def refusal_of(change: Callable[[], object]) -> str | None:
+    """Why executors' pods were not changed, as a sentence: a policy may forbid that, and the job goes on without."""
+    try:
+        change()
+    except Refused as refusal:
+        return f"Executors' pods were not changed: {refusal}"
+    return None
 
 
 def first_executors(job: StreamJob, memory: Memory) -> int:

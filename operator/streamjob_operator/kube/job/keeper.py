@@ -127,7 +127,7 @@ class Keeper:
         if steering.stop is not None:
             self._log.info("The running moves are stopped.", extra={"token": steering.stop})
             seen = stop(maps, seen)
-        handled = followed(status.handled, stop=steering.stop, refresh=steering.refresh)
+        handled = followed(status.handled, stop=steering.stop)
         known = recalled(status.memory, seen, now_s)  # what the next cycle will start from, which tells its trouble
         look = self._look(reading, job, status, seen, known.memory)
         if look.facts.phase is Phase.SUSPENDED:  # it has no cycles, and nobody is to be alarmed by that
@@ -145,11 +145,12 @@ class Keeper:
             memory=known.memory,
             memory_text=known.text,
         )
-        due_s = self._cycling.due_s(reading, facts)
+        due_s = self._cycling.due_s(reading, facts, asked=steering.refresh is not None)
         if due_s is not None and now_s >= due_s:
             if not cycle:
                 return CYCLE_DUE
-            if self._cycling.run(reading, facts, status.memory, lambda told: self._write(reading, told, handled)):
+            looked = followed(handled, refresh=steering.refresh)  # with what came of it: who waits for it reads that
+            if self._cycling.run(reading, facts, status.memory, lambda told: self._write(reading, told, looked)):
                 return SHORTEST_REST_S  # pods are marked as the new map has it
             due_s = self._cycling.due_s(reading, facts)
         else:

@@ -20,6 +20,7 @@ from prometheus_api_client.exceptions import PrometheusApiClientException
 from urllib3.exceptions import LocationValueError, ReadTimeoutError
 
 from streamjob_operator.agent_http.turns import LONGEST_TURN_S
+from streamjob_operator.kube.metrics.answered import Samples, are_series
 from streamjob_operator.kube.metrics.tls import TlsAdapter, tls_context
 from streamjob_operator.kube.metrics.whole import Patience, Whole, WholeAdapter
 from streamjob_operator.kube.names import KubeReason
@@ -180,15 +181,19 @@ class Connection:
         params = {"timeout": f"{self._timeout_s:g}s", "partial_response": "false"}  # the latter for Thanos
         if at_s is not None:
             params["time"] = f"{at_s:.3f}"
-        return self._asked(lambda: self._api.custom_query(expression, params=params))
+        wanted = Samples.OF_TIMES if expression.endswith("]") else Samples.OF_ONE
+        return self._asked(lambda: self._api.custom_query(expression, params=params), wanted)
 
     def query_range(self, expression: str, start_s: float, end_s: float, step_s: float) -> list[dict[str, Any]]:
         """The result of a query at each step from start to end, Prometheus's clock; raises Unavailable with a code."""
         start, end = (datetime.datetime.fromtimestamp(at_s, datetime.UTC) for at_s in (start_s, end_s))
         params = {"timeout": f"{self._timeout_s:g}s"}
-        return self._asked(lambda: self._api.custom_query_range(expression, start, end, f"{step_s:.3f}", params=params))
+        step = f"{step_s:.3f}"
+        return self._asked(
+            lambda: self._api.custom_query_range(expression, start, end, step, params=params), Samples.OF_TIMES
+        )
 
-    def _asked(self, ask: Callable[[], Any]) -> list[dict[str, Any]]:
+    def _asked(self, ask: Callable[[], Any], wanted: Samples) -> list[dict[str, Any]]:
         self.settle()
         self._begun = self._waited = False
         with self._whole.limited() as overdue:
@@ -200,8 +205,8 @@ class Connection:
                 raise
         if overdue.is_set():  # what was cut off looks like an end
             raise self._late()
-        if not isinstance(result, list):
-            raise self._trouble("answered with something that is no list of series")
+        if not are_series(result, wanted):
+            raise self._trouble(f"answered with something that is no list of series with {wanted.value}")
         return result
 
     def _answered(self, ask: Callable[[], Any]) -> Any:

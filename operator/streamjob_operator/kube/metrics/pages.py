@@ -69,7 +69,7 @@ def read_page(
         selector = target.selector(any_of(part), f"query=~{quoted(query_id + '|')}")
         for one in connection.query(f"max by ({', '.join(_KEPT)}) ({selector})", mark.at_s):
             labels = one["metric"]
-            name = labels["__name__"]
+            name = labels.get("__name__", "")
             labels["query"] = query_id
             order = labels_of(name)
             if order is None:

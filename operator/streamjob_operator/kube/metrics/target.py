@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import math
 import re
 import statistics
 from collections.abc import Iterable, Mapping
@@ -145,7 +146,7 @@ def find_scrapes(connection: Connection, target: Target, query_id: str, now_s: f
             code=KubeReason.SERIES_MISSING,
         )
     size = _newest(found, _SIZE)
-    return Scrapes(marks=tuple(marks), samples=None if size is None else int(size))
+    return Scrapes(marks=tuple(marks), samples=None if size is None or not math.isfinite(size) else int(size))
 
 
 def _named(found: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ class DriverStatus(Part):
 
     last_words: str | None = None
     """The end of the log of the last one that ended, or what it left as its termination message; at most 800
-    characters."""
+    bytes."""
 
     spark_version: str | None = None
     """Spark's version."""

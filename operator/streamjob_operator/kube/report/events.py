@@ -19,7 +19,8 @@ from streamjob_operator.ports import Unavailable
 
 LOG = logging.getLogger(__name__)
 CONTROLLER = f"{GROUP}/operator"
-LONGEST_NOTE, LONGEST_REASON = 1024, 128
+LONGEST_NOTE_BYTES, LONGEST_REASON = 1024, 128
+"""The API server counts a note's bytes, in UTF-8, and refuses an event whose note has more."""
 NORMAL, WARNING = "Normal", "Warning"
 
 
@@ -86,7 +87,7 @@ class Events:
             },
             "type": WARNING if telling.warning else NORMAL,
             "reason": code(telling.reason)[:LONGEST_REASON],
-            "note": telling.note[:LONGEST_NOTE],
+            "note": _cut(telling.note),
             "action": telling.action,
             "eventTime": rfc3339_micro(now_s),
             "reportingController": CONTROLLER,
@@ -94,8 +95,14 @@ class Events:
         }
 
 
+def _cut(note: str) -> str:
+    """As much of it as an event takes, whole characters."""
+    return note.encode(errors="replace")[:LONGEST_NOTE_BYTES].decode(errors="ignore")
+
+
 def event_name(regarding: Mapping[str, Any], telling: Telling) -> str:
     """The name of the object and a hash of what makes the event what it is."""
     metadata = regarding["metadata"]
     facts = "\n".join((metadata["uid"], telling.reason, telling.key))
-    return f"{metadata['name'][:200]}.{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
+    named = metadata["name"][:200].rstrip("-.")  # a name may have no dash before a dot
+    return f"{named}.{hashlib.sha256(facts.encode()).hexdigest()[:16]}"

@@ -9,9 +9,10 @@ import pytest
 from driver_jobs import job_facts
 
 from streamjob_operator.kube.driver.decide import DELETION_MARGIN_S, decide
+from streamjob_operator.kube.driver.observe import driver_pod
 from streamjob_operator.kube.driver.remembering import from_status, to_status
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, JobFacts, PodPhase
-from streamjob_operator.kube.names import KubeReason, Phase
+from streamjob_operator.kube.names import APPLICATION_HASH, KubeReason, Phase
 
 JOB = job_facts()
 HASH = "hash-1"
@@ -280,6 +281,36 @@ def test_restarts_in_a_row_end_at_the_most_that_are_allowed() -> None:
     assert decided(None, last.memory, job=job, now_s=now_s + 999).reason is KubeReason.RESTARTS_EXHAUSTED
     more = limited(maxRestarts=3)
     assert decided(ended(uid="pod-3"), last.memory, job=more, now_s=now_s + 999).action is Action.STOP
+
+
+def unstartable(uid: str) -> DriverPod:
+    """Its image lacks the command, as containerd tells of it."""
+    never = {"exitCode": 128, "reason": "StartError", "startedAt": "1970-01-01T00:00:00Z"}
+    state = {"terminated": {**never, "finishedAt": "2026-01-01T00:00:00Z"}}
+    return driver_pod(
+        {
+            "metadata": {"name": "orders-driver", "uid": uid, "annotations": {APPLICATION_HASH: HASH}},
+            "spec": {"restartPolicy": "Never", "containers": [{"name": "driver"}]},
+            "status": {"phase": "Failed", "containerStatuses": [{"name": "driver", "state": state}]},
+        }
+    )
+
+
+def test_a_driver_that_cannot_be_started_waits_longer_each_time_and_is_given_up() -> None:
+    job = limited(maxRestarts=2)
+    first = decided(unstartable("pod-1"), job=job)
+    second = decided(unstartable("pod-2"), first.memory, job=job, now_s=NOW_S + 100)
+    assert (first.next_look_s, second.next_look_s) == (10, 20)
+    third = decided(unstartable("pod-3"), second.memory, job=job, now_s=NOW_S + 200)
+    assert third.reason is KubeReason.RESTARTS_EXHAUSTED
+
+
+def test_a_healthy_driver_whose_end_nobody_saw_is_made_again_as_after_a_healthy_time() -> None:
+    """After a restart of its node nobody tells when it began, or how it ended."""
+    running = decided(pod(ready=True, started_at_s=NOW_S), DriverMemory(restarts=4), job=limited(maxRestarts=0))
+    unseen = pod(PodPhase.FAILED, exited=True, exit_code=137, disrupted=True, why="ContainerStatusUnknown: gone")
+    decision = decided(unseen, running.memory, job=limited(maxRestarts=0), now_s=NOW_S + HEALTHY_S)
+    assert (decision.reason, decision.next_look_s) == (KubeReason.DRIVER_BACKOFF, 10)
 
 
 def test_a_healthy_run_starts_the_count_over_and_disruptions_are_not_counted() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamjob_operator.kube.driver.observe import LONGEST_WORDS, driver_pod
+from streamjob_operator.kube.driver.observe import LONGEST_WORDS_BYTES, driver_pod
 from streamjob_operator.kube.driver.values import DriverPod
 
 RUNNING = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
@@ -82,6 +82,23 @@ def test_what_happened_to_the_pod_is_told_apart_from_what_its_driver_did(status:
     assert next(iter(status.values())) == status.get("reason") or "PreemptionByScheduler" in found.why
 
 
+def test_a_driver_that_could_not_be_started_never_ran() -> None:
+    never = {"exitCode": 128, "reason": "StartError", "startedAt": "1970-01-01T00:00:00Z"}
+    found = pod({"state": {"terminated": {**never, "finishedAt": "2026-01-01T00:00:00Z"}}}, phase="Failed")
+    assert (found.started_at_s, found.exit_code, found.why) == (None, 128, "StartError")
+    assert not found.disrupted
+
+
+@pytest.mark.parametrize(("reason", "code"), [("ContainerStatusUnknown", 137), ("Unknown", 255)])
+def test_an_end_that_nobody_saw_is_not_the_drivers_own(reason: str, code: int) -> None:
+    """As after a restart of its node: the kubelet or containerd makes the exit code up."""
+    told = {"exitCode": code, "reason": reason, "message": "The container could not be located"}
+    found = pod({"state": {"terminated": told}}, phase="Failed")
+    assert found.ended
+    assert (found.disrupted, found.last_words) == (True, None)
+    assert found.why == f"{reason}: The container could not be located"
+
+
 def test_a_drivers_words_steer_nobodys_terminal() -> None:
     said = "Traceback:\r\n\tat Main\n\x1b[31mValueError\x1b[0m \x9b2J"
     words = pod({"state": {"terminated": {"exitCode": 1, "message": said}}}).last_words
@@ -92,9 +109,9 @@ def test_a_drivers_words_steer_nobodys_terminal() -> None:
 
 
 def test_the_last_words_are_the_last_ones() -> None:
-    text = "\n".join(f"line {number}" for number in range(1000))
+    text = "\n".join(f"lïne {number}" for number in range(1000))
     words = pod({"state": {"terminated": {"exitCode": 1, "message": text}}}).last_words
     assert words is not None
-    assert words.endswith("line 999")
-    assert len(words) <= LONGEST_WORDS
-    assert words.startswith("line ")
+    assert words.endswith("lïne 999")
+    assert LONGEST_WORDS_BYTES - 20 < len(words.encode()) <= LONGEST_WORDS_BYTES
+    assert words.startswith("lïne ")

@@ -247,3 +247,23 @@ def test_what_it_says_goes_where_the_user_s_template_has_it_read() -> None:
     job = job_facts({"checkpoint": "s3a://b/c", "driver": {"podTemplate": elsewhere}})
     container = change_manifest(job, Change(step=Step.CHANGE, wanted=8))["spec"]["containers"][0]
     assert {"name": "STREAMJOB_LAST_WORDS", "value": "/tmp/words"} in container["env"]
+
+
+@pytest.mark.parametrize("begun_too", [False, True])
+def test_a_checkpoint_that_is_taken_out_of_the_spec_meanwhile_leaves_no_job_without_a_driver(begun_too: bool) -> None:
+    """No pod can be made then; the driver is to come all the same."""
+    course = Course()
+    course.step(DRIVER)
+    if begun_too:
+        course.step(None)
+        course.step(None, operation())
+    without = job_facts({}).application
+    for _ in range(5):
+        decision = course.step(None, application=without, key_groups=None, key_groups_asked=False)
+        assert decision.action in (Action.NOTHING, Action.CREATE)
+        if decision.action is Action.CREATE:
+            break
+    assert decision.action is Action.CREATE
+    failure = course.memory.change.failure
+    assert failure is not None
+    assert "application.checkpoint is not there" in failure
