@@ -17,7 +17,7 @@ from streamjob_planners.heavy_first import heavy_first
 from streamjob_planners.long_passes import long_pass
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
-from streamjob_planners.side_by_side import THREADS, Found, side_by_side
+from streamjob_planners.side_by_side import THREADS, Found, Work, side_by_side
 from streamjob_planners.tightening import Tightens, tightened
 
 Closing = Callable[[Engine, Limits, IntArray], IntArray]
@@ -72,8 +72,8 @@ class Schedule:
             a much smaller distance; others share the rest.
         exact: chance that a pass is one of exact exchanges or relays; both threads begin with one.
         exact_after: chance that such a pass begins with what an ordinary one made, and not with the best so far.
-        journeys: chance that both threads choose counts of journeys first (`journeying`) where relays have not had their
-            chance; they begin with that.
+        journeys: chance that both threads choose counts of journeys first (`journeying`), where relays did not have
+            theirs and there are two kinds of groups; one of both begins with that.
         heavy: chance that both threads place heavy groups first (`heavy_first`) instead of these; they begin with that.
         heavy_share: part of what is left that placing them takes at most.
         long: chance that both threads make one long pass (`long_passes`) instead of these; it comes next.
@@ -194,12 +194,13 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     kinds = [*closing, *kinds] if goal.exact_soon else [*kinds, *closing]
     kinds += [_long_pass] if chance >= schedule.long else []
     journeys = 0.0 if goal.journeys is None else schedule.journeys
-    kinds = [_journey_pass, *kinds] if journeys > 0.0 else kinds
+    beside: list[Making] = [_journey_pass] if journeys > 0.0 else []
     little = goal.little(schedule)
     while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):
         passed_on = 0.0 if goal.crossings.allow_less(reached) else relays
         made = kinds.pop(0) if kinds else _by_chance(engine.rng, passed_on, journeys, heavy, chance)
-        distance, found = _together(threads, engine, limits, made, goal, schedule, (best, reached, steps))
+        both = (beside.pop() if beside else made, made)
+        distance, found = _together(threads, engine, limits, both, goal, schedule, (best, reached, steps))
         idle = idle + 1 if distance > reached - little else 0
         if distance >= reached:
             continue
@@ -221,15 +222,21 @@ def _by_chance(rng: np.random.Generator, relays: float, journeys: float, heavy: 
 
 
 def _together(
-    threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, schedule: Schedule, now: Now
+    threads: ThreadPoolExecutor,
+    engine: Engine,
+    limits: Limits,
+    both: tuple[Making, Making],
+    goal: Goal,
+    schedule: Schedule,
+    now: Now,
 ) -> Found:
     """The better of what two threads find by their next meeting; meanwhile this one works out further counts."""
 
-    def work(worker: Engine, part: Limits) -> Found:
-        return made(goal, schedule, worker, part, now)
+    def work(made: Making) -> Work:
+        return lambda worker, part: made(goal, schedule, worker, part, now)
 
     further = functools.partial(goal.crossings.further, now[1])
-    found, more = side_by_side(threads, engine, limits, (work, work), further)
+    found, more = side_by_side(threads, engine, limits, (work(both[0]), work(both[1])), further)
     if more is not None:
         goal.crossings.add(more)
     return min(found, key=lambda one: one[0], default=(np.inf, now[0]))

@@ -15,11 +15,13 @@ import numpy as np
 
 from streamjob_planners.kernel.journeys import Options, choose_for_all, count_sets
 from streamjob_planners.kernel.state import Fixed
-from streamjob_planners.model import FloatArray, IntArray
+from streamjob_planners.model import BoolArray, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
-HEAVY = 3.0
-"""Mean loads of a group from which on one is heavy."""
+APART = 1.5
+"""How many times as much the lightest heavy group has as the heaviest light one, at least."""
+FEWEST_HEAVY = 0.5
+"""Heavy groups for each node, at least; at most half of all groups are heavy."""
 MOST_OUT, MOST_IN = 6, 4
 """Groups that leave and that arrive at a node, at most."""
 TRAVELS, MOST_LIKELY = 1.5, 0.6
@@ -43,36 +45,44 @@ IMBALANCE = 7
 """Groups by which what leaves and what arrives may differ before the last node."""
 
 
+def heavy_ones(load: FloatArray, n_nodes: int) -> BoolArray | None:
+    """Which groups are heavy, (n_groups,), where these and light ones are two kinds apart; None where they are not."""
+    fewest, most = math.ceil(FEWEST_HEAVY * n_nodes), load.size // 2
+    ascending = np.sort(load)[max(0, load.size - most - 1) : load.size - fewest + 1]
+    if ascending.size < 2 or ascending[0] <= 0.0:
+        return None
+    ratios = ascending[1:] / ascending[:-1]
+    widest = int(ratios.argmax())
+    return load >= ascending[widest + 1] if ratios[widest] >= APART else None
+
+
 class JourneyCounts:
     """Draws counts: deterministic for a state of the generator. Threads share what they work out."""
 
-    def __init__(self, problem: Problem, fixed: Fixed, most_moves: int) -> None:
-        """`fixed`: with its groups sorted; `most_moves`: what the budget affords."""
+    def __init__(self, problem: Problem, fixed: Fixed, heavy: BoolArray, most_moves: int) -> None:
+        """`fixed`: with its groups sorted; `heavy`: which groups are, (n_groups,); `most_moves`: of the budget."""
         model = problem.model
         self._fixed, self._moves = fixed, most_moves
         self._nodes, self._loads = model.n_nodes, np.asarray(model.load, dtype=np.float64)
-        self.kind: IntArray = (self._loads >= HEAVY * self._loads.mean()).astype(np.int64)
+        self.kind: IntArray = heavy.astype(np.int64)
         self.off: FloatArray = np.bincount(model.node_of, self._loads, model.n_nodes) - problem.mean * model.capacity
         self._bundles = [(heavy, light) for heavy in range(MOST_OUT + 1) for light in range(MOST_OUT + 1 - heavy)]
         back = [number for number, bundle in enumerate(self._bundles) if sum(bundle) <= MOST_IN]
         counts = np.array(self._bundles, dtype=np.int64)[:, ::-1]
         self._back = np.array(back)
         self._out_of, self._in_of = np.repeat(counts, len(back), axis=0).T, np.tile(counts[back], (len(counts), 1)).T
-        self._dead: set[int] = set()
-        self._known: dict[int, FloatArray] = {}
+        self._known: dict[int, FloatArray | None] = {}
 
     def drawn(self, distance: float, rng: np.random.Generator) -> tuple[IntArray, IntArray] | None:
         """How many of each kind leave and arrive, light ones first, both (2, n_nodes); None where none were found."""
         step = round(math.log(distance) / math.log(STEP))
-        if step in self._dead:
-            return None
         if step not in self._known:
-            self._known[step] = self._worked_out(STEP**step)
-        picked = self._picked(self._known[step], rng)
-        if picked is None:
-            self._dead.add(step)
-            return None
-        return self._out_of[:, picked], self._in_of[:, picked]
+            known = self._worked_out(STEP**step)
+            likeliest = self._picked(known, np.zeros_like(known))
+            self._known[step] = None if likeliest is None else known
+        found = self._known[step]
+        picked = None if found is None else self._picked(found, NOISE * rng.gumbel(size=found.shape))
+        return None if picked is None else (self._out_of[:, picked], self._in_of[:, picked])
 
     @functools.cached_property
     def likely(self) -> FloatArray:
@@ -134,10 +144,10 @@ class JourneyCounts:
             sets[row] = np.convolve(one, WINDOW, "same")
         return sets
 
-    def _picked(self, known: FloatArray, rng: np.random.Generator) -> IntArray | None:
+    def _picked(self, known: FloatArray, luck: FloatArray) -> IntArray | None:
         """An option of each node: the cheapest ones at the least price of a journey with which the budget is kept."""
         out, both = self._out_of.sum(axis=0), self._out_of.sum(axis=0) + self._in_of.sum(axis=0)
-        base = (-known - NOISE * rng.gumbel(size=known.shape))[self._order]
+        base = (-known - luck)[self._order]
         low, high, found = 0.0, DEAREST, None
         for _ in range(PRICES):
             price = (low + high) / 2
@@ -169,9 +179,9 @@ class JourneyCounts:
 def _pairs(sets: FloatArray, arrive: FloatArray, off: int) -> FloatArray:
     """Pairs of sets of one node, off by so many cells, (n_bundles, n_bundles that arrive)."""
     cells, near = sets.shape[1], WINDOW.size // 2
-    if off >= 0:
-        pairs = sets[:, off:] @ arrive[:, : cells - off].T
-    else:
-        pairs = sets[:, : cells + off] @ arrive[:, -off:].T
-    pairs[:, 0] = sets[:, max(0, off - near) : max(0, off + near + 1)].sum(axis=1)  # nothing arrives: known, not expected
+    left, came = (sets[:, off:], arrive[:, : cells - off]) if off >= 0 else (sets[:, : cells + off], arrive[:, -off:])
+    pairs = left @ came.T
+    pairs[:, 0] = sets[:, max(0, off - near) : max(0, off + near + 1)].sum(
+        axis=1
+    )  # nothing arrives: known, not expected
     return pairs

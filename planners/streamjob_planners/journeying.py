@@ -11,7 +11,7 @@ import numpy as np
 
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
-from streamjob_planners.journey_counts import JourneyCounts
+from streamjob_planners.journey_counts import JourneyCounts, heavy_ones
 from streamjob_planners.kernel.journeys import cool
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
@@ -40,13 +40,17 @@ MIXES = 100
 
 
 def counts_of(engine: Engine) -> JourneyCounts | None:
-    """Counts for a problem whose groups are sorted; None where it is too large, or not for equal nodes and moves."""
+    """Counts for a problem whose groups are sorted; None where it is too large, or without two kinds of groups, or not
+    for equal nodes and moves."""
     problem, fixed = engine.problem, engine.fixed
     model = problem.model
     moves = problem.allowances[MOVES]
     plain = problem.open_nodes.all() and problem.uses.shape[0] == 0 and float(np.ptp(model.capacity)) == 0.0
     small = model.n_groups <= MOST_GROUPS and model.n_nodes <= MOST_NODES and fixed.first[-1] > 0
-    return JourneyCounts(problem, fixed, int(moves)) if plain and small and moves < model.n_groups else None
+    if not (plain and small and moves < model.n_groups):
+        return None
+    heavy = heavy_ones(np.asarray(model.load), model.n_nodes)
+    return None if heavy is None else JourneyCounts(problem, fixed, heavy, int(moves))
 
 
 def journeyed(engine: Engine, limits: Limits, aim: Distance, counts: JourneyCounts, reached: float) -> IntArray | None:

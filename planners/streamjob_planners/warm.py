@@ -59,7 +59,7 @@ def warm_up() -> None:
     closed(engine, limits, Distance(problem), np.array([0, 1]))
     relayed(engine, limits, Distance(problem), np.array([0, 1]))
     relay_all(engine.fixed, engine.state, engine.relay, (0.0, 0.0), 1)
-    counts = JourneyCounts(problem, engine.fixed, 1)
+    counts = JourneyCounts(problem, engine.fixed, np.array([True, False]), 1)
     journeyed(engine, limits, Distance(problem), counts, 1.0)
     placement = (counts.kind, model.node_of.copy(), np.zeros(1, dtype=np.int64), counts.off)
     cool(engine.fixed, engine.state, placement, (1.0, 1.0), (0, 0, 1))
