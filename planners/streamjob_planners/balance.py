@@ -17,11 +17,13 @@ from streamjob_planners.heavy_first import heavy_first
 from streamjob_planners.long_passes import long_pass
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
-from streamjob_planners.side_by_side import THREADS, Found, side_by_side
+from streamjob_planners.side_by_side import THREADS, Found, Work, side_by_side
 from streamjob_planners.tightening import Tightens, tightened
 
 Closing = Callable[[Engine, Limits, IntArray], IntArray]
 """What makes a placement better by exchanges that are looked for and not drawn by chance."""
+Journeying = Callable[[Engine, Limits, float], IntArray | None]
+"""A placement for a distance below one, made from a choice of counts; None where it finds none."""
 Making = Callable[["Goal", "Schedule", Engine, Limits, "Now"], "Found"]
 """What a thread does between two meetings."""
 Now = tuple[IntArray, float, float]
@@ -70,6 +72,8 @@ class Schedule:
             a much smaller distance; others share the rest.
         exact: chance that a pass is one of exact exchanges or relays; both threads begin with one.
         exact_after: chance that such a pass begins with what an ordinary one made, and not with the best so far.
+        journeys: chance that both threads choose counts of journeys first (`journeying`), where relays did not have
+            theirs and there are two kinds of groups; one of both begins with that.
         heavy: chance that both threads place heavy groups first (`heavy_first`) instead of these; they begin with that.
         heavy_share: part of what is left that placing them takes at most.
         long: chance that both threads make one long pass (`long_passes`) instead of these; it comes next.
@@ -97,6 +101,7 @@ class Schedule:
     relays: float = 0.4
     exact: float = 0.1
     exact_after: float = 0.5
+    journeys: float = 0.5
     heavy: float = 0.15
     heavy_share: float = 0.4
     long: float = 0.4
@@ -137,7 +142,7 @@ class Goal:
     that is worth having can be won from a placement; the descent ends there.
     `long`: the aim of long passes, `heavy`: that of placing heavy groups first, `exact`: exact exchanges (`closing`) or
     relays (`relaying`), where they are of use; `exact_soon`: whether these come before heavy groups, and have meetings
-    of their own.
+    of their own. `journeys`: placements from a choice of counts, where these are of use; relays make more of them.
     """
 
     aim: Aim
@@ -151,6 +156,7 @@ class Goal:
     long: Tightens | None = None
     exact: Closing | None = None
     exact_soon: bool = False
+    journeys: Journeying | None = None
     heavy: Tightens | None = None
     patience: float = np.inf
     least: float = -np.inf
@@ -187,11 +193,14 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     closing: list[Making] = [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
     kinds = [*closing, *kinds] if goal.exact_soon else [*kinds, *closing]
     kinds += [_long_pass] if chance >= schedule.long else []
+    journeys = 0.0 if goal.journeys is None else schedule.journeys
+    beside: list[Making] = [_journey_pass] if journeys > 0.0 else []
     little = goal.little(schedule)
     while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):
         passed_on = 0.0 if goal.crossings.allow_less(reached) else relays
-        made = kinds.pop(0) if kinds else _by_chance(engine.rng, passed_on, heavy, chance)
-        distance, found = _together(threads, engine, limits, made, goal, schedule, (best, reached, steps))
+        made = kinds.pop(0) if kinds else _by_chance(engine.rng, passed_on, journeys, heavy, chance)
+        both = (beside.pop() if beside else made, made)
+        distance, found = _together(threads, engine, limits, both, goal, schedule, (best, reached, steps))
         idle = idle + 1 if distance > reached - little else 0
         if distance >= reached:
             continue
@@ -202,24 +211,32 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     return cheapest
 
 
-def _by_chance(rng: np.random.Generator, relays: float, heavy: float, long: float) -> Making:
-    """What both threads make next, once all kinds were made; relays have their chance before the others have theirs."""
+def _by_chance(rng: np.random.Generator, relays: float, journeys: float, heavy: float, long: float) -> Making:
+    """What both threads make next, once all kinds were made; relays have their chance first, then journeys."""
     if relays > 0.0 and rng.random() < relays:
         return _closing
+    if journeys > 0.0 and rng.random() < journeys:
+        return _journey_pass
     drawn = rng.random()
     return _long_pass if drawn < long else _heavy_pass if drawn < long + heavy else _passes
 
 
 def _together(
-    threads: ThreadPoolExecutor, engine: Engine, limits: Limits, made: Making, goal: Goal, schedule: Schedule, now: Now
+    threads: ThreadPoolExecutor,
+    engine: Engine,
+    limits: Limits,
+    both: tuple[Making, Making],
+    goal: Goal,
+    schedule: Schedule,
+    now: Now,
 ) -> Found:
     """The better of what two threads find by their next meeting; meanwhile this one works out further counts."""
 
-    def work(worker: Engine, part: Limits) -> Found:
-        return made(goal, schedule, worker, part, now)
+    def work(made: Making) -> Work:
+        return lambda worker, part: made(goal, schedule, worker, part, now)
 
     further = functools.partial(goal.crossings.further, now[1])
-    found, more = side_by_side(threads, engine, limits, (work, work), further)
+    found, more = side_by_side(threads, engine, limits, (work(both[0]), work(both[1])), further)
     if more is not None:
         goal.crossings.add(more)
     return min(found, key=lambda one: one[0], default=(np.inf, now[0]))
@@ -256,6 +273,13 @@ def _closing(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now
     """What exact exchanges make of the best."""
     found = now[0] if goal.exact is None else goal.exact(engine, limits, now[0])
     return goal.aim.reached(found), found
+
+
+def _journey_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
+    """What a choice of counts leads to, and what relays make of it."""
+    best, reached, _ = now
+    found = None if goal.journeys is None else goal.journeys(engine, limits, reached)
+    return (reached, best) if found is None else _closing(goal, schedule, engine, limits, (found, *now[1:]))
 
 
 def _heavy_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:

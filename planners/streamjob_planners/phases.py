@@ -13,6 +13,7 @@ from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.first_plans import tight_plan
 from streamjob_planners.goals import Distance, RestDistance
 from streamjob_planners.heavy_first import few_decide
+from streamjob_planners.journeying import counts_of, journeyed
 from streamjob_planners.levelling import levelled
 from streamjob_planners.model import IntArray
 from streamjob_planners.relaying import relayed
@@ -113,6 +114,7 @@ class Phases:
             long=aim if self._long else None,
             exact=None if to_drain else self._closing(aim),
             exact_soon=self._relays(to_drain),
+            journeys=self._journeying(aim) if self._long and self._relays(to_drain) else None,
             heavy=aim if self._long and not to_drain and few_decide(problem) else None,
             crossings=crossings,
         )
@@ -128,6 +130,13 @@ class Phases:
         if self._relays(to_drain=False):
             return lambda engine, limits, best: relayed(engine, limits, aim, best)
         return None
+
+    def _journeying(self, aim: Distance) -> balance.Journeying | None:
+        """Counts of journeys first, where they can be worked out; both threads share them."""
+        counts = counts_of(self._engine)
+        if counts is None:
+            return None
+        return lambda engine, limits, reached: journeyed(engine, limits, aim, counts, reached)
 
     def _priced(self) -> bool:
         return bool(np.isfinite(self._problem.allowances[PRICED]).any())

@@ -17,8 +17,11 @@ from streamjob_planners.covering import covered
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
 from streamjob_planners.heavy_first import heavy_first
+from streamjob_planners.journey_counts import JourneyCounts
+from streamjob_planners.journeying import journeyed
 from streamjob_planners.kernel.cells import loads_of
 from streamjob_planners.kernel.exchange import off_by, relieve
+from streamjob_planners.kernel.journeys import cool
 from streamjob_planners.kernel.relay import relay_all
 from streamjob_planners.kernel.swing import anneal_rows
 from streamjob_planners.kernel.transfer import may_enter, send
@@ -47,6 +50,7 @@ def warm_up() -> None:
     )
     problem = compile_problem(model, PlanParams(budget=Budget(max_migrations=1)))
     engine, limits = Engine(problem, 1), Limits(lambda: 0.0, 1.0, None)
+    engine.sort_groups(limits)
     found = covered(engine, limits, levelled(engine, limits, 0.0), 1.0, 0.0)
     covered(engine, limits, model.node_of, 1.0, 0.0)  # gives out what leaves, as long as levelling has not done better
     engine.set_bands(np.zeros(2), np.zeros(2))
@@ -55,6 +59,10 @@ def warm_up() -> None:
     closed(engine, limits, Distance(problem), np.array([0, 1]))
     relayed(engine, limits, Distance(problem), np.array([0, 1]))
     relay_all(engine.fixed, engine.state, engine.relay, (0.0, 0.0), 1)
+    counts = JourneyCounts(problem, engine.fixed, np.array([True, False]), 1)
+    journeyed(engine, limits, Distance(problem), counts, 1.0)
+    placement = (counts.kind, model.node_of.copy(), np.zeros(1, dtype=np.int64), counts.off)
+    cool(engine.fixed, engine.state, placement, (1.0, 1.0), (0, 0, 1))
     off_by(engine.state, 0)
     relieve(engine.fixed, engine.state, engine.table, 0, (0.0, 0.0))
     may_enter(engine.fixed, engine.state, 0, 1)
