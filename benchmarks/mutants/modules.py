@@ -118,7 +118,7 @@ MODULES = (
     _step("turned", "turned", "turned_rows", "slowed"),
     Module(
         path="operator/streamjob_operator/scaling/batch_time/needs.py",
-        judged_by=("tests/streamjob_operator/scaling/batch_time/test_needs.py",),
+        judged_by=("tests/streamjob_operator/scaling/batch_time/test_needs*.py",),
     ),
     Module(
         path="operator/streamjob_operator/scaling/batch_time/words.py",
