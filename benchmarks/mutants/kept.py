@@ -59,7 +59,7 @@ def digest_of_tests(module: Module) -> str:
 
 def read(module: Module, out: pathlib.Path = OUT) -> Kept:
     """What was kept of the module as it is now; nothing where it was another."""
-    now, path = digest((ROOT / module.path).read_text()), out / f"{module.name}.json"
+    now, path = digest((ROOT / module.path).read_text()), _file(module.path, out)
     found = json.loads(path.read_text()) if path.exists() else {}
     if found.get("digest") != now:
         return Kept(path=module.path, digest=now)
@@ -70,6 +70,11 @@ def read(module: Module, out: pathlib.Path = OUT) -> Kept:
 def keep(kept: Kept, out: pathlib.Path = OUT) -> None:
     """Written whole, so that a run may be ended at any time."""
     out.mkdir(parents=True, exist_ok=True)
-    path = out / f"{pathlib.Path(kept.path).stem}.json"
+    path = _file(kept.path, out)
     path.with_suffix(".new").write_text(json.dumps(dataclasses.asdict(kept), indent=1))
     path.with_suffix(".new").replace(path)
+
+
+def _file(path: str, out: pathlib.Path) -> pathlib.Path:
+    """Several modules may have the same last name."""
+    return out / f"{path.removesuffix('.py').replace('/', '.')}.json"

@@ -21,7 +21,7 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The module as it is named on the command line."""
+        """The module as it is named on the command line, with all others of that name."""
         return pathlib.Path(self.path).stem
 
     @property
@@ -117,8 +117,12 @@ MODULES = (
     ),
     _step("turned", "turned", "turned_rows", "slowed"),
     Module(
+        path="planners/streamjob_planners/batch/evidence.py",
+        judged_by=("tests/streamjob_planners/batch/test_evidence_by_hand.py",),
+    ),
+    Module(
         path="operator/streamjob_operator/scaling/batch_time/needs.py",
-        judged_by=("tests/streamjob_operator/scaling/batch_time/test_needs.py",),
+        judged_by=("tests/streamjob_operator/scaling/batch_time/test_needs*.py",),
     ),
     Module(
         path="operator/streamjob_operator/scaling/batch_time/words.py",
@@ -126,10 +130,25 @@ MODULES = (
     ),
     Module(
         path="operator/streamjob_operator/key_groups.py",
-        judged_by=("tests/streamjob_operator/test_key_groups.py",),
+        judged_by=(
+            "tests/streamjob_operator/test_key_groups.py",
+            "tests/streamjob_operator/standalone/test_key_groups.py",
+        ),
+    ),
+    Module(
+        path="operator/streamjob_operator/standalone/key_groups.py",
+        judged_by=("tests/streamjob_operator/standalone/test_key_groups.py",),
+    ),
+    Module(
+        path="operator/streamjob_operator/kube/report/key_groups.py",
+        judged_by=("tests/streamjob_operator/kube/test_key_groups_status.py",),
     ),
     Module(
         path="operator/streamjob_operator/kube/driver/regroup.py",
+        judged_by=("tests/streamjob_operator/kube/driver/test_regroup.py",),
+    ),
+    Module(
+        path="operator/streamjob_operator/kube/driver/regroup_pod.py",
         judged_by=("tests/streamjob_operator/kube/driver/test_regroup.py",),
     ),
 )

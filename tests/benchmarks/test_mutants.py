@@ -176,9 +176,18 @@ def test_every_explanation_of_this_project_has_its_line_and_a_sentence() -> None
     assert all(one.why.endswith(".") for one in entries)
 
 
-def test_every_module_has_tests_and_a_name_of_its_own() -> None:
+def test_modules_of_one_name_are_kept_apart_and_run_together(tmp_path: Path) -> None:
+    body, standalone, *_ = named(["key_groups"])
+    kept.keep(dataclasses.replace(kept.read(body, tmp_path), outcomes={"0": outcome(killed=True)}), tmp_path)
+    assert kept.read(body, tmp_path).outcomes
+    assert kept.read(standalone, tmp_path) == Kept(path=standalone.path, digest=kept.read(standalone).digest)
+    kept.keep(kept.read(standalone, tmp_path), tmp_path)
+    assert kept.read(body, tmp_path).outcomes
+
+
+def test_every_module_has_tests_and_is_listed_once() -> None:
     assert all(module.tests() for module in MODULES)
-    assert len({module.name for module in MODULES}) == len(MODULES)
+    assert len({module.path for module in MODULES}) == len(MODULES)
     with pytest.raises(ValueError, match="no module is named gates; there are registration"):
         named(["gates"])
 

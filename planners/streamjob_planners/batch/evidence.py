@@ -130,7 +130,10 @@ class TaskEvidence:
 
 
 def with_window(before: TaskEvidence | None, window: TaskWindow) -> TaskEvidence:
-    """What is known after one more window; other groups than before begin anew. O(n_groups)."""
+    """What is known after one more window; other groups than before begin anew. O(n_groups).
+
+    Of an operator that took no time in it, as its query had no batch, it teaches nothing.
+    """
     row, total_s = _totals(window.operator, window.task_s)
     share = _shares(window, row, total_s)
     if before is None or before.groups != window.groups:
@@ -206,7 +209,8 @@ class _Step:
     ) -> None:
         self._before, self._window, self._row, self._share, self._total_s = before, window, row, share, total_s
         self._known, self._batches = np.array(before.share), np.array(before.batches)
-        self._off = share - self._known
+        self._shown = total_s[row] > 0
+        self._off = np.where(self._shown, share - self._known, 0.0)
         expected = np.zeros(row.size)
         for at, one in enumerate(before.variation):
             expected[row == at] = one.variance(self._known[row == at])
@@ -219,9 +223,9 @@ class _Step:
         low = self._off < -FAR * self._deviation
         anew = self._anew(high, low)
         ignored = (high | low) & ~anew
-        new = self._window.batches * self._window.new_ratio
+        new = self._window.batches * self._window.new_ratio * self._shown
         batches = np.where(anew, self._window.batches, np.maximum(1.0, KEEP**new * self._batches) + new * ~ignored)
-        share = self._known + np.where(ignored, 0.0, self._off * new / np.maximum(batches, new))
+        share = self._known + np.where(ignored, 0.0, self._off * new / batches)
         variation = (self._varied(at, one) for at, one in enumerate(self._before.variation))
         return TaskEvidence(
             groups=self._before.groups,
@@ -237,11 +241,12 @@ class _Step:
         again = np.zeros(high.size, dtype=np.bool_)
         again[list(self._before.high)] |= high[list(self._before.high)]
         again[list(self._before.low)] |= low[list(self._before.low)]
-        known = self._deviation > 0
-        squares = np.where(known, (self._off / np.where(known, self._deviation, 1.0)) ** 2, 0.0)
+        none, deviation = np.zeros(high.size), self._deviation
+        squares = np.divide(self._off, deviation, out=none, where=deviation > 0) ** 2
         n = np.bincount(self._row)
         changed = np.bincount(self._row, np.minimum(squares, CLIPPED)) > n + MISFIT * np.sqrt(2.0 * n)
-        result: BoolArray = again | changed[self._row]
+        begins = np.bincount(self._row, self._known) <= 0  # no window has shown anything of the operator yet
+        result: BoolArray = self._shown & (again | (changed | begins)[self._row])
         return result
 
     def _varied(self, at: int, known: Variation) -> Variation:
@@ -267,6 +272,8 @@ class _Step:
 
 
 def _prior(share: FloatArray) -> Variation:
+    """As of tasks elsewhere; all alike where the operator has done nothing yet."""
+    share = share if share.any() else np.full(share.size, 1.0 / share.size)
     weight = PRIOR_TASKS / share.size
     means, mean_squares = weight * float(share.sum()), weight * float((share**2).sum())
     return Variation(squares=PRIOR_RATIO**2 * mean_squares, means=means, mean_squares=mean_squares)

@@ -34,4 +34,6 @@ def hot(part: float, bias: float) -> View:
         highest=rate,
         ready_s=60.0,
         trigger_s=10.0,
+        read_ago_s=0.0,
+        cold_ratio=1.0,
     )

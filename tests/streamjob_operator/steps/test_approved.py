@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 from approved_cases import BALANCE, SCALING, SEEN, UNEVEN, case, decided, named, shown, today
@@ -13,7 +14,7 @@ from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.approved import as_shown, judge
 from streamjob_operator.steps.gate import gate
 from streamjob_operator.steps.recall import recall
-from streamjob_operator.steps.shown import MOST_MOVES, MOST_SHOWN, approvable, policy_of, replaced
+from streamjob_operator.steps.shown import MOST_SHOWN, approvable, policy_of, replaced
 from streamjob_operator.values import Memory, Reason
 
 
@@ -154,9 +155,19 @@ def test_few_plans_with_few_moves_are_kept_and_each_once() -> None:
     ]
     again = shown(plan_hash="4", replaced_at_s=None)
     assert [one.plan_hash for one in replaced(memory, again, 9.0)] == ["6", "5", "3", "2"]
-    large = shown(plan_hash="large", moves={f"0/{at}": ("0", "1") for at in range(MOST_MOVES)}, replaced_at_s=None)
-    memory = dataclasses.replace(memory, pending=large, shown=replaced(memory, large, 9.0))
-    assert [one.plan_hash for one in replaced(memory, None, 10.0)] == ["large"]
+
+
+@pytest.mark.parametrize(
+    ("moves", "kept"),
+    [((2000,), 1), ((2001,), 0), ((500, 500, 500, 500), 4), ((500, 500, 500, 501), 3), ((1, 2000, 1), 1)],
+)
+def test_replaced_plans_have_two_thousand_moves_at_most_together(moves: tuple[int, ...], kept: int) -> None:
+    """The first that is too much is left out with all that are older."""
+    known = tuple(
+        shown(plan_hash=str(at), moves={f"0/{group}": ("0", "1") for group in range(count)})
+        for at, count in enumerate(moves)
+    )
+    assert replaced(Memory(shown=known), None, 10.0) == known[:kept]
 
 
 def test_an_approval_of_key_groups_is_no_plan_that_nobody_knows() -> None:
@@ -190,6 +201,7 @@ def test_plans_of_another_driver_or_of_other_queries_are_forgotten(other: dict[s
 def test_a_policy_is_another_one_with_every_edit_but_the_number_that_an_autoscaler_writes() -> None:
     first = policy_of(job())
     assert policy_of(job()) == first
+    assert re.fullmatch("[0-9a-f]{12}", first)  # short, since each plan in a status has it
     assert policy_of(job(("max: 6", "max: 40"))) != first
     assert policy_of(job(BALANCE)) != first
     assert policy_of(job(SCALING)) != first

@@ -42,7 +42,7 @@ class Measured:
     def paces(self, rows: float) -> functools._lru_cache_wrapper[Pace]:
         """What batches of about so many rows take, by the number of executors; each is worked out once.
 
-        What slow executors lack is missing in each number.
+        What slow executors lack is missing in each number, but for a last one: 0 executors take what one does.
         """
 
         @functools.cache

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
+from collections.abc import Callable
 
 from streamjob_operator.scaling.batch_time.aims import aim_of, bearable, by_utilization
 from streamjob_operator.scaling.batch_time.arriving import Arriving
@@ -14,7 +16,6 @@ from streamjob_operator.spec import StreamJob
 from streamjob_planners.forecast.past import Forecast
 from streamjob_planners.sizing.course import Outlook
 from streamjob_planners.sizing.fewest import Aim, Fewest, Judged, fewest, judge
-from streamjob_planners.sizing.pace import Paces
 
 MAX_JUMP = 3.0
 """At most this times the executors there are, at once: one odd measurement must not fill a cluster."""
@@ -41,8 +42,8 @@ class View:
     highest: Forecast
     ready_s: float
     trigger_s: float
-    read_ago_s: float = 0.0
-    cold_ratio: float = 1.0
+    read_ago_s: float
+    cold_ratio: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,24 +64,26 @@ def needs(view: View) -> Needs:
     aim = aim_of(view.job.spec.scaling, view.trigger_s, view.ready_s)
     rows = _rows(view, rate, aim)
     paces = view.measured.paces(rows)
-    now = paces(max(1, view.fleet.ready))
-    wanted = max(1, view.fleet.wanted)
+    now, wanted = paces(view.fleet.ready), view.fleet.wanted
     today = judge(wanted, paces, now, outlook, bearable(view.job.spec.scaling, view.trigger_s, view.ready_s))
-    most = _most(view)
+    most, least = _most(view), by_slots(view, rate)
     out = fewest(paces, most, now, outlook, aim)
     if not out.reached:
         out = _once_level(view, rows, most, outlook, aim) or out
-    sure = view.highest.quantile(SURE)
-    calm = _for_sure(view, sure, aim, paces, most)
-    enough = today.enough and wanted >= by_slots(view, rate)
-    return Needs(today=today, out=_raised(out, paces, by_slots(view, rate)), calm=calm, today_enough=enough)
+    judged = functools.partial(judge, paces=paces, today=now, outlook=outlook, aim=aim)
+    return Needs(
+        today=today,
+        out=_raised(out, min(least, most), judged),
+        calm=_for_sure(view, view.highest.quantile(SURE), aim, most),
+        today_enough=today.enough and wanted >= least,
+    )
 
 
 def _once_level(view: View, rows: float, most: int, outlook: Outlook, aim: Aim) -> Fewest | None:
     """The fewest that would do if key groups were placed as well as can be, which no number of executors does; None
     where these are not enough, either."""
     paces = dataclasses.replace(view.measured, bias=1.0).paces(rows)
-    found = fewest(paces, most, paces(max(1, view.fleet.ready)), outlook, aim)
+    found = fewest(paces, most, paces(view.fleet.ready), outlook, aim)
     return found if found.reached else None
 
 
@@ -89,32 +92,33 @@ def by_slots(view: View, rate_rps: float) -> int:
     scaling, measured = view.job.spec.scaling, view.measured
     if not by_utilization(scaling):
         return 1
-    rows = max(rate_rps * (view.trigger_s or measured.rows / max(view.arriving.rate_rps, 1e-9)), 1.0)
-    work = measured.work
-    busy_s = float((work.task_fixed_s + work.task_row_s * rows).sum()) + sum(one.row_s * rows for one in work.free)
-    per_s = busy_s / rows * rate_rps
-    busy = 100.0 * per_s / measured.slots / scaling.target_utilization
+    batches_per_s = 1.0 / view.trigger_s if view.trigger_s else view.arriving.rate_rps / measured.rows
+    row_s = float(measured.work.task_row_s.sum()) + sum(one.row_s for one in measured.work.free)
+    busy_slots = float(measured.work.task_fixed_s.sum()) * batches_per_s + row_s * rate_rps
+    busy = 100.0 * busy_slots / measured.slots / scaling.target_utilization
     return max(1, math.ceil(busy + measured.lost_executors - 1e-9))
 
 
-def _for_sure(view: View, rate_rps: float, aim: Aim, paces: Paces, most: int) -> Fewest:
+def _for_sure(view: View, rate_rps: float, aim: Aim, most: int) -> Fewest:
     """The fewest in a world without a backlog, so that what is there decides nothing."""
     paces = view.measured.paces(_rows(view, rate_rps, aim))
     outlook = dataclasses.replace(_outlook(view, rate_rps), backlog_rows=0.0)
-    wanted = max(view.fleet.wanted, 1)
-    found = fewest(paces, max(wanted, min(most, view.job.spec.executors.max)), paces(wanted), outlook, aim)
-    return _raised(found, paces, by_slots(view, rate_rps))
+    now = paces(view.fleet.wanted)
+    found = fewest(paces, max(view.fleet.wanted, most), now, outlook, aim)
+    judged = functools.partial(judge, paces=paces, today=now, outlook=outlook, aim=aim)
+    return _raised(found, by_slots(view, rate_rps), judged)
 
 
 def _rows(view: View, rate_rps: float, aim: Aim) -> float:
     """Rows of a batch as long as it may be; those of today's batches where nothing says how long that is."""
-    return rate_rps * max(view.trigger_s, aim.batch_s or 0.0) or view.measured.rows
+    return rate_rps * max(view.trigger_s, aim.batch_s or view.trigger_s) or view.measured.rows
 
 
-def _raised(found: Fewest, paces: Paces, least: int) -> Fewest:
+def _raised(found: Fewest, least: int, judged: Callable[[int], Judged]) -> Fewest:
+    """At least so many executors, with what batches take on these."""
     if found.executors >= least:
         return found
-    return dataclasses.replace(found, judged=dataclasses.replace(found.judged, pace=paces(least)))
+    return dataclasses.replace(found, judged=judged(least))
 
 
 def _outlook(view: View, rate_rps: float) -> Outlook:
@@ -132,10 +136,10 @@ def _outlook(view: View, rate_rps: float) -> Outlook:
 def _most(view: View) -> int:
     """As many as may be asked for at once."""
     bounds = view.job.spec.executors
-    return max(1, min(bounds.max, max(math.ceil(MAX_JUMP * view.fleet.wanted), bounds.min)))
+    return min(bounds.max, max(math.ceil(MAX_JUMP * view.fleet.wanted), bounds.min))
 
 
 def line_of(view: View, executors: int) -> Line:
     """What batches take on so many executors at the rate ahead."""
-    found = view.measured.paces(max(view.ahead.rate_rps * view.trigger_s, view.measured.rows))(max(1, executors))
+    found = view.measured.paces(max(view.ahead.rate_rps * view.trigger_s, view.measured.rows))(executors)
     return Line(fixed_s=found.fixed_s, row_s=found.row_s)
