@@ -23,14 +23,14 @@ class KeyGroupsSeen:
     proposed: int | None = None
 
 
-def seen_in(record: CycleRecord, job: StreamJob) -> KeyGroupsSeen | None:
-    """None where nothing was measured."""
+def seen_in(record: CycleRecord) -> KeyGroupsSeen | None:
+    """None where nothing was measured. What is proposed is the number that the cycle's sentence names."""
+    from streamjob_planners.advice.more_groups import number  # see above; who has a record has imported it
+
     if record.model is None or not record.model.group_ids:
         return None
-    now = 1 + max(one.partition for one in record.model.group_ids)  # a few need not have been measured
     more = None if record.scaling is None else record.scaling.more_groups
-    wanted = 0 if more is None else min(more.wanted, job.spec.balancing.key_groups.max)
-    return KeyGroupsSeen(now=now, proposed=wanted if wanted > now else None)
+    return KeyGroupsSeen(now=number(record.model.group_ids), proposed=None if more is None else more.wanted)
 
 
 def asked(job: StreamJob) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 from small_models import placed
+from worlds import even, ruled, warm
 
 from streamjob_operator.key_groups import KeyGroupsSeen, approval, asked, seen_in, wanted
 from streamjob_operator.spec import StreamJob
@@ -89,11 +91,8 @@ def record(partitions: tuple[int, ...] | None, wanted: int | None, *, scaled: bo
         (record((0, 1, 2, 3), None), KeyGroupsSeen(now=4)),
         (record((0, 1, 2, 3), 16, scaled=False), KeyGroupsSeen(now=4)),
         (record((0, 1, 2, 3), 16), KeyGroupsSeen(now=4, proposed=16)),
-        (record((0, 1, 2, 3), 4), KeyGroupsSeen(now=4)),
-        (record((0, 1, 2, 3), 64), KeyGroupsSeen(now=4, proposed=32)),
         (record((3, 0), 16), KeyGroupsSeen(now=4, proposed=16)),
         (record((0,), None), KeyGroupsSeen(now=1)),
-        (record((0,), 1), KeyGroupsSeen(now=1)),
     ],
     ids=[
         "no model",
@@ -101,16 +100,25 @@ def record(partitions: tuple[int, ...] | None, wanted: int | None, *, scaled: bo
         "enough",
         "no answer",
         "more",
-        "as many",
-        "above the most",
         "gaps",
         "one",
-        "one of one",
     ],
 )
 def test_what_a_cycle_saw(seen: CycleRecord, expected: KeyGroupsSeen | None) -> None:
-    """At most 32 may be proposed."""
-    assert seen_in(seen, job({"max": 32})) == expected
+    assert seen_in(seen) == expected
+
+
+@pytest.mark.parametrize(("most", "number"), [(4096, 16), (12, 12), (8, None)])
+def test_a_sentence_names_the_number_that_is_proposed(most: int, number: int | None) -> None:
+    """One of eight key groups alone takes 2.4 s of the 2 s of a batch; with no room for more, none are proposed."""
+    of = ruled("batch-time", ("planner: greedy", f"planner: greedy\n    keyGroups: {{max: {most}}}"))
+    world = even(2, 4, 10.0)
+    world.loads[0], world.rates = 120.0, {"trigger_interval_s": 2.0}
+    cycle = warm(world, of).turn(of)
+    assert cycle.scaling is not None
+    assert seen_in(cycle) == KeyGroupsSeen(now=8, proposed=number)
+    named = re.findall(r"--key-groups (\d+)", cycle.scaling.message)
+    assert named == ([] if number is None else [str(number)])
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class Wanted:
 
     def report(self, record: CycleRecord) -> None:
         """See Reporter."""
-        before, self._seen = self._seen, key_groups.seen_in(record, self.job) or self._seen
+        before, self._seen = self._seen, key_groups.seen_in(record) or self._seen
         proposed = None if self._seen is None else self._seen.proposed
         if proposed is not None and (before is None or before.proposed != proposed):
             self._tell(

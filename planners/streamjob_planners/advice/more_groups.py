@@ -35,16 +35,24 @@ class MoreGroups:
         return f"; more key groups {helps}: {command} (in place of {self.now})"
 
 
-def proposed(limit: Limit, groups: Sequence[GroupId], group: int | None, times: float) -> MoreGroups | None:
-    """What might do about that limit; None where it is another.
+def number(groups: Sequence[GroupId]) -> int:
+    """Key groups of each operator, of which a query's have as many, by those that were measured; 0 of none."""
+    return 1 + max((one.partition for one in groups), default=-1)  # a few need not have been measured
 
-    `group` is the key group that takes longest, an index into `groups`, and takes `times` too long.
+
+def proposed(
+    limit: Limit, groups: Sequence[GroupId], group: int | None, times: float, most: int | None = None
+) -> MoreGroups | None:
+    """What might do about that limit; None where it is another, or where there are `most` already.
+
+    `group` is the key group that takes longest, an index into `groups`, and takes `times` too long. No more than `most`
+    are proposed; None is no such bound.
     """
     if group is None or limit not in (Limit.PARTITIONS, Limit.KEY_GROUP):
         return None
-    operator = groups[group].operator
-    now = sum(one.operator == operator for one in groups)  # every operator of a query has as many
-    return MoreGroups(now=now, wanted=wanted(now, times), shared=limit is Limit.KEY_GROUP)
+    now = number(groups)
+    more = wanted(now, times) if most is None else min(wanted(now, times), most)
+    return MoreGroups(now=now, wanted=more, shared=limit is Limit.KEY_GROUP) if more > now else None
 
 
 def remedy(limit: Limit, groups: Sequence[GroupId], group: int | None, times: float) -> str:

@@ -43,8 +43,8 @@ def test_what_is_proposed_is_told_with_what_to_do_about_it() -> None:
     assert found(status, Condition.MORE_KEY_GROUPS) == "True/KeyGroupsProposed"
     assert status.key_groups == KeyGroupsStatus(now=12, proposed=48)
     assert "spec.balancing.keyGroups.count: 48 makes them" in message(status)
-    status = status_of(facts(record(wanted=48), of=policy(mode="Approve", max=24)))
-    assert "once the annotation streamjob.dev/approve is key-groups-24" in message(status)
+    status = status_of(facts(record(wanted=48), of=policy(mode="Approve")))
+    assert "once the annotation streamjob.dev/approve is key-groups-48" in message(status)
     of = AUTO.model_copy(update={"spec": AUTO.spec.model_copy(update={"application": None})})
     assert "by hand: streamjob repartition CHECKPOINT --key-groups 48" in message(status_of(facts(record(48), of=of)))
 

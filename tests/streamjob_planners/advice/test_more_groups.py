@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from streamjob_planners.advice.more_groups import remedy, wanted
+from streamjob_planners.advice.more_groups import MoreGroups, number, proposed, remedy, wanted
 from streamjob_planners.batch.rate import Limit
 from streamjob_planners.model import GroupId
 
@@ -28,6 +28,23 @@ def test_the_sentence_names_the_command_and_the_number_of_each_operator() -> Non
 
 def test_of_a_heavy_key_group_it_is_said_when_more_would_help() -> None:
     assert "help only if several keys share it" in remedy(Limit.KEY_GROUP, GROUPS, 0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"), [(None, 32), (100, 32), (32, 32), (20, 20), (9, 9), (8, None), (4, None)]
+)
+def test_no_more_are_proposed_than_there_may_be_and_none_where_there_are_as_many(
+    most: int | None, expected: int | None
+) -> None:
+    found = proposed(Limit.PARTITIONS, GROUPS, 9, 3.0, most)
+    assert found == (None if expected is None else MoreGroups(now=8, wanted=expected, shared=False))
+
+
+def test_key_groups_that_were_not_measured_count() -> None:
+    assert number(GROUPS[:3] + GROUPS[5:6]) == 6
+    found = proposed(Limit.PARTITIONS, [*GROUPS[1:3], *GROUPS[6:9]], 0, 2.0)
+    assert found == MoreGroups(now=8, wanted=16, shared=False)
+    assert number([]) == 0
 
 
 @pytest.mark.parametrize("limit", [Limit.NOTHING, Limit.FIXED, Limit.FREE_STAGE, Limit.EXECUTORS])

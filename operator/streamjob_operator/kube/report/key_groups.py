@@ -16,7 +16,7 @@ from streamjob_operator.spec.key_groups import KeyGroupsMode
 def key_groups_of(before: KeyGroupsStatus | None, facts: Facts) -> KeyGroupsStatus | None:
     """What the newest cycle that could measure saw, and what the driver's reconciler does about it."""
     known = before or KeyGroupsStatus()
-    seen = None if facts.cycle is None or facts.job is None else seen_in(facts.cycle.record, facts.job)
+    seen = None if facts.cycle is None else seen_in(facts.cycle.record)
     now, proposed = (known.now, known.proposed) if seen is None else (seen.now, seen.proposed)
     change = None if facts.driver is None else facts.driver.change
     after = (change or KeyGroupsStatus()).model_copy(update={"now": now, "proposed": proposed})
@@ -32,7 +32,7 @@ def key_groups_findings(facts: Facts) -> Iterator[Finding]:
         message = f"There are no {number} key groups, and the query goes on as it was: {change.failure}"
         yield Finding(type=kind, holds=True, reason=KubeReason.KEY_GROUPS_FAILED, message=message)
         return
-    seen = None if facts.cycle is None or facts.job is None else seen_in(facts.cycle.record, facts.job)
+    seen = None if facts.cycle is None else seen_in(facts.cycle.record)
     if seen is None or facts.job is None:
         return
     if seen.proposed is None:

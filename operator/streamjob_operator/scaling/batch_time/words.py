@@ -18,7 +18,7 @@ def enough(view: View, found: Fewest, aim: Aim, model: LoadModel) -> str:
     """Why so many executors, of those that are enough; what keeps every number from it where none is."""
     rate = view.ahead.rate_rps
     if not found.reached and not found.judged.in_time:
-        return f"{_floor(found, aim, model)}, {_rate(view.ahead)}"
+        return f"{_floor(found, aim, model, _most_groups(view))}, {_rate(view.ahead)}"
     clears = _clears(view, found.judged)
     capped = view.arriving.most_rows
     cap = "" if capped is None else f"; the source hands out {capped:,.0f} rows a batch, whatever waits"
@@ -73,36 +73,43 @@ def _foretold(forecast: Forecast) -> str:
     return f" (expected {WORDS[forecast.method]}; off by {own:.0f} percent so far, the rate itself by {naive:.0f})"
 
 
-def _floor(found: Fewest, aim: Aim, model: LoadModel) -> str:
+def _floor(found: Fewest, aim: Aim, model: LoadModel, most_groups: int) -> str:
     pace = found.judged.pace
     least_s = 0.0 if found.judged.batch is None else found.judged.batch.mean_s
     wanted = "" if aim.batch_s is None else f" ({_seconds(aim.batch_s)} wanted)"
     told = f"no number of executors up to the largest brings batches within their time{wanted}"
-    return f"{told}: {_part(pace.longest, model, aim)}; {pace.executors} executors take {_seconds(least_s)}"
+    return (
+        f"{told}: {_part(pace.longest, model, aim, most_groups)}; {pace.executors} executors take {_seconds(least_s)}"
+    )
 
 
-def more(found: Fewest, aim: Aim, model: LoadModel) -> MoreGroups | None:
+def more(view: View, found: Fewest, aim: Aim, model: LoadModel) -> MoreGroups | None:
     """The key groups that might do where every number of executors is too few for a heavy one; None otherwise."""
     longest = found.judged.pace.longest
     if found.reached or found.judged.in_time or longest.part is not Part.KEY_GROUP:
         return None
-    return _more(longest, model, aim)
+    return _more(longest, model, aim, _most_groups(view))
 
 
-def _more(binding: Binding, model: LoadModel, aim: Aim) -> MoreGroups | None:
+def _most_groups(view: View) -> int:
+    return view.job.spec.balancing.key_groups.max
+
+
+def _more(binding: Binding, model: LoadModel, aim: Aim, most: int) -> MoreGroups | None:
     """What more key groups could do about it; nothing where nobody says what a batch may take."""
     if aim.batch_s is None:
         return None
-    return more_groups.proposed(Limit.KEY_GROUP, model.group_ids, binding.group, binding.seconds / aim.batch_s)
+    times = binding.seconds / aim.batch_s
+    return more_groups.proposed(Limit.KEY_GROUP, model.group_ids, binding.group, times, most)
 
 
-def _part(binding: Binding, model: LoadModel, aim: Aim) -> str:
+def _part(binding: Binding, model: LoadModel, aim: Aim, most_groups: int) -> str:
     if binding.part is Part.FIXED:
         return f"planning, commits and launching tasks take {_seconds(binding.seconds)}"
     if binding.part is Part.FREE_STAGE:
         return f"stages without key groups take {_seconds(binding.seconds)}"
     if binding.part is Part.KEY_GROUP and binding.group is not None:
-        many = _more(binding, model, aim)
+        many = _more(binding, model, aim, most_groups)
         told = "" if many is None else many.told()
         return f"{called(model, binding.group)} alone takes {_seconds(binding.seconds)}{told}"
     return f"the slowest executor of a stage takes {_seconds(binding.seconds)}"

@@ -150,7 +150,8 @@ def _limit(situation: Situation, trigger_s: float, most: int) -> tuple[str, More
     }
     groups, short = model_of(situation).group_ids, found.times_short_of(_arriving_rps(situation))
     told = words.get(found.limit, f"{most} executors are not enough")
-    more = more_groups.proposed(found.limit, groups, found.group, short)
+    most_groups = situation.job.spec.balancing.key_groups.max
+    more = more_groups.proposed(found.limit, groups, found.group, short, most_groups)
     return told + ("" if more is None else more.told()), more
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 from small_models import timed
 from views import hot
+from worlds import job
 
 from streamjob_operator.scaling.batch_time import words
 from streamjob_operator.scaling.batch_time.aims import aim_of
@@ -50,7 +51,20 @@ def test_where_one_key_group_is_too_long_for_any_number_of_executors_more_are_pr
     """The hot key group alone takes 13 s of 10: twice as many would halve it, if several keys share it."""
     view, model = hot(0.7, 1.0), timed([0.1] * 64, [0] * 64)
     found, aim = needs(view).out, aim_of(view.job.spec.scaling, view.trigger_s, view.ready_s)
-    assert words.more(found, aim, model) == MoreGroups(now=64, wanted=128, shared=True)
+    assert words.more(view, found, aim, model) == MoreGroups(now=64, wanted=128, shared=True)
     assert "--key-groups 128 (in place of 64)" in words.enough(view, found, aim, model)
     few = hot(0.02, 1.0)
-    assert words.more(needs(few).out, aim, model) is None
+    assert words.more(few, needs(few).out, aim, model) is None
+
+
+@pytest.mark.parametrize(("most", "named"), [(100, "--key-groups 100 (in place of 64)"), (64, None)])
+def test_the_sentence_names_no_more_key_groups_than_the_policy_allows(most: int, named: str | None) -> None:
+    """It says the number that the condition MoreKeyGroups says, and none where there may be no more."""
+    view, model = hot(0.7, 1.0), timed([0.1] * 64, [0] * 64)
+    bounded = job(("planner: greedy", f"planner: greedy\n    keyGroups: {{max: {most}}}"))
+    view = dataclasses.replace(view, job=bounded)
+    found, aim = needs(view).out, aim_of(view.job.spec.scaling, view.trigger_s, view.ready_s)
+    said, more = words.enough(view, found, aim, model), words.more(view, found, aim, model)
+    assert "key group 0 of operator 0 alone takes" in said
+    assert ("--key-groups" in said, None if more is None else more.wanted) == (named is not None, named and most)
+    assert named is None or named in said

@@ -148,18 +148,18 @@ def test_batches_without_end_are_told_as_none_and_an_aim_without_a_time_asks_for
     found = fewest(reached=False, in_time=False, batch_s=None, longest=HEAVY)
     words = "key group 2 of operator 0 alone takes 20.0 s; 3 executors take 0 s"
     assert told(found, ENDLESS) == f"{LATE}: {words}, {RATE}"
-    assert more(found, ENDLESS, MODEL) is None
+    assert more(view(), found, ENDLESS, MODEL) is None
 
 
 @pytest.mark.parametrize(("reached", "in_time"), [(True, True), (True, False), (False, True)])
 def test_where_batches_are_in_time_or_enough_is_reached_nothing_is_too_long(reached: bool, in_time: bool) -> None:
     found = fewest(reached=reached, in_time=in_time, longest=HEAVY)
     assert told(found).startswith("batches of 3 executors take 8.0 s")
-    assert more(found, AIM, MODEL) is None
+    assert more(view(), found, AIM, MODEL) is None
 
 
 def test_more_key_groups_are_proposed_for_a_heavy_one_alone() -> None:
     found = fewest(reached=False, in_time=False, longest=dataclasses.replace(HEAVY, seconds=40.0))
-    assert more(found, AIM, MODEL) == MoreGroups(now=4, wanted=16, shared=True)
+    assert more(view(), found, AIM, MODEL) == MoreGroups(now=4, wanted=16, shared=True)
     slow = fewest(reached=False, in_time=False, longest=Binding(part=Part.EXECUTOR, seconds=40.0, group=2))
-    assert more(slow, AIM, MODEL) is None
+    assert more(view(), slow, AIM, MODEL) is None
