@@ -39,12 +39,12 @@ on {day}, from the newest run of each job and kind. `python -m jobs all --help` 
 HARM = """
 ## Minutes of harm
 
-`python -m jobs run NAME --streamjob --minutes 10`: besides the moves all that can befall a job, at times that a seed
-chooses: executors and the driver get SIGKILL in mid-batch; an executor is drained by the agent, let go when it is
-empty, and replaced; Kafka's process and the one that serves the file system of all checkpoints (bindfs) are stopped
-(SIGSTOP) for 2 to 15 s, whatever the job does then. The input lasts longer than the harm, a batch each three seconds at
-the soonest; `harm.json` in the job's folder has what was done and when. Exact is said of rows, as with kills; moves are
-those of the last driver, and an act that could not be done is a difference.
+`make jobs-harm`, or `python -m jobs all --only NAME --minutes 10`: besides the moves all that can befall a job, at
+times that a seed chooses. Executors and the driver get SIGKILL in mid-batch; an executor is drained by the agent, let
+go when it is empty, and replaced; Kafka's process and the one that serves the file system of all checkpoints (bindfs)
+are stopped (SIGSTOP) for 2 to 15 s, whatever the job does then. Without `--batches` the input lasts longer than the
+harm, a batch each three seconds at the soonest; `harm.json` in the job's folder has what was done and when. Exact is
+said of rows, as with kills; moves are those of the last driver, and an act that could not be done is a difference.
 
 """
 TAIL = """

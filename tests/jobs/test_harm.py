@@ -283,11 +283,12 @@ time.sleep(600)
         assert begun.stdout is not None
         child = int(begun.stdout.readline())
         executors = until(lambda: len(found := executor_processes(child)) == 2 and found)
+        jvms = children(child)
         begun.kill()
     try:
         assert until(lambda: not alive([child]))
     finally:
-        for one in (child, *executors.values()):
+        for one in (child, *jvms, *executors.values()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(one, signal.SIGKILL)
 
