@@ -12,7 +12,7 @@ ARROW_3.5.9 := 'pyarrow<18'
 # What `make test` and its parts leave to `make long-tests`.
 SHORT := not long
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka bench-jobs bench-scaling peers object-store mutants clean
+.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka jobs-harm bench-jobs bench-scaling peers object-store mutants clean
 
 setup: $(VENV)/.ready
 
@@ -206,6 +206,19 @@ bench-jobs: setup
 jobs-kafka: setup
 	$(BIN)/python -m e2e.cluster.kafka
 	$(BIN)/pytest tests/integration/jobs/test_kafka.py
+
+# All of them for MINUTES (10 as without it) each, or those of ONLY, from a Kafka of this machine's own, with all harm that
+# there is: moves, kills, drains, stalls of Kafka and of the checkpoints' file system; wants Maven and bindfs (Debian: maven,
+# bindfs). Writes docs/workloads.md.
+jobs-harm: setup
+	$(BIN)/python -m e2e.cluster.kafka
+	rm -rf out/jobs/kafka; mkdir -p out/jobs; : > out/jobs/broker
+	$(BIN)/python -m e2e.cluster.broker out/jobs/kafka > out/jobs/broker & broker=$$!; trap "kill $$broker" EXIT; \
+	  until grep -q : out/jobs/broker; do kill -0 $$broker || exit 1; sleep 1; done; \
+	  jars=$$($(BIN)/python -c "from e2e.cluster import kafka; print(kafka.get(kafka.CONNECTOR))"); \
+	  $(BIN)/python -m jobs all --minutes $(or $(MINUTES),10) $(if $(ONLY),--only $(ONLY)) \
+	    --source kafka --bootstrap $$(cat out/jobs/broker) --jars $$jars; outcome=$$?; \
+	  $(BIN)/python -m jobs page docs/workloads.md; exit $$outcome
 
 # A server of S3's interface for measurements with a remote checkpoint, in an environment of its own:
 #   .venv/bin/python benchmarks/spark/move_pause.py --checkpoint s3

@@ -17,6 +17,10 @@ from jobs.reading import FILES, SOURCES
 from jobs.registry import JOBS, find
 
 OUT = pathlib.Path("out/jobs")
+MINUTES = (
+    "of harm by chance, with as many batches as that takes: executors and the driver killed, executors drained, stalls "
+    "of the broker and of the checkpoint store, which needs bindfs"
+)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -52,6 +56,8 @@ def fill(args: argparse.Namespace) -> int:
     from jobs.page import NOT_RUN, cells, column
 
     killed = args.kill_driver or args.kill_executors > 0
+    if args.minutes:
+        raise ValueError("minutes: given; `fill` has columns of runs by batches. `all --only` runs some jobs.")
     if killed and args.vanilla:
         raise ValueError("vanilla: given with kills; the page has no column of plain Spark with kills.")
     name = column(args.source, not args.vanilla, killed)
@@ -199,10 +205,11 @@ def _amounts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-partitions", type=int, help="of Kafka: tasks that read a stream")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same input")
     parser.add_argument("--rows", type=int, default=2000, help="rows of a batch, more or less")
-    parser.add_argument("--batches", type=int, default=8)
+    parser.add_argument("--batches", type=int, help="8, or 20 for each of --minutes: as many as it can have")
     parser.add_argument("--key-groups", type=int, default=8, help="of each operator with state")
     parser.add_argument("--kill-executors", type=int, default=0, help="of each job in mid-run, one after another")
     parser.add_argument("--kill-driver", action="store_true", help="of each job, later; it is started again")
+    parser.add_argument("--minutes", type=float, default=0.0, help=MINUTES)
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no job after them")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoints in --out, if there are any")
     _out(parser)

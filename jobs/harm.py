@@ -1,15 +1,14 @@
-"""Executors killed in mid-batch, and the driver after them: how often, when, and what came of the jobs it befell."""
+"""Jobs that endure acts of harm, each at its time, and what came of it."""
 
 from __future__ import annotations
 
-import collections
 import dataclasses
-import enum
 import pathlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from jobs.acts import STALLED, Act, Victim
 from jobs.job import Job
 from jobs.taken import newest
 
@@ -17,31 +16,11 @@ POLL_S = 0.05
 INTO_S = 1.5
 """A batch that is to be hit has run for so long at most: as many take more, it is hit anywhere."""
 LIMIT_S = 1_800.0
-"""For one job, with every start of Spark that it needs."""
+"""For one job, with every start of Spark that it needs, beside `limit_s` of its batches."""
+BATCH_S = 10.0
 
-
-class Victim(enum.Enum):
-    """What is killed: a process of an executor, or the driver with the JVM that it began."""
-
-    EXECUTOR = "executor"
-    DRIVER = "driver"
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Harm:
-    """How many executors of each job are killed, one after another, and whether its driver is killed after them."""
-
-    executors: int = 0
-    driver: bool = False
-
-    def __post_init__(self) -> None:
-        if self.executors < 0:
-            raise ValueError(f"kill-executors: {self.executors} given; it is 0 or more.")
-
-    def kills(self, batches: int) -> list[tuple[int, Victim]]:
-        """Each with the batches that every query has committed before it; `batches` are those with input."""
-        victims = [Victim.EXECUTOR] * self.executors + [Victim.DRIVER] * self.driver
-        return [(max(1, at * batches // (len(victims) + 1)), one) for at, one in enumerate(victims, 1)]
+Plan = Callable[[Job], Sequence[Act]]
+"""What a job is to endure, in the order in which it is due."""
 
 
 class Driver(Protocol):
@@ -64,8 +43,24 @@ class Driver(Protocol):
         ...
 
 
+class Around(Protocol):
+    """What is around drivers: what they talk to, and who may ask them for something."""
+
+    def stall(self, victim: Victim, for_s: float) -> bool:
+        """Stop its process for so long; False where it is stopped already."""
+        ...
+
+    def drain(self) -> bool:
+        """Ask for an executor to be drained, unless it was asked for; whether one has gone since."""
+        ...
+
+
 class Watch(Protocol):
     """How far jobs are."""
+
+    def commits(self, job: Job) -> int:
+        """Batches that every query has committed."""
+        ...
 
     def in_batch(self, job: Job, after: int) -> bool:
         """Whether it has committed that many batches and is in one."""
@@ -85,51 +80,109 @@ class Watch(Protocol):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """All that a job's harm has to do with; `chance` decides which executor it is and when in a batch."""
+
+    driver: Driver
+    around: Around
+    watch: Watch
+    chance: random.Random
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """An act, and when it was done: seconds since the job's first batch."""
+
+    act: Act
+    at_s: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Endured:
-    """What was done to a job, in how much time; `failure` is a sentence where it has no outcome of its own."""
+    """What was done to a job and what was not, in how much time; `failure` is a sentence where it has no outcome."""
 
     job: str
-    killed: collections.Counter[Victim]
+    done: tuple[Done, ...]
+    undone: tuple[Act, ...]
     took_s: float
     failure: str | None = None
 
 
-def endure(
-    driver: Driver, jobs: Sequence[Job], kills: Sequence[tuple[int, Victim]], watch: Watch, chance: random.Random
-) -> Iterator[Endured]:
-    """Every job, one after another, each with all of the kills, unless it is done before they are."""
-    driver.start(jobs)
+def endure(world: World, jobs: Sequence[Job], plan: Plan, limit_s: float = LIMIT_S) -> Iterator[Endured]:
+    """Every job, one after another, each with all of its acts, unless it is done before they are."""
+    world.driver.start(jobs)
     for place in range(len(jobs)):
-        endured = _endure(driver, jobs[place:], kills, watch, chance)
+        endured = _Ordeal(world, jobs[place:], plan(jobs[place])).endure(limit_s)
         yield endured
         if endured.failure is not None and jobs[place + 1 :]:
-            driver.kill()
-            driver.start(jobs[place + 1 :])
+            world.driver.kill()
+            world.driver.start(jobs[place + 1 :])
 
 
-def _endure(
-    driver: Driver, left: Sequence[Job], kills: Sequence[tuple[int, Victim]], watch: Watch, chance: random.Random
-) -> Endured:
+class _Ordeal:
     """The first of the jobs that are left."""
-    job, began_s, waiting, killed = left[0], watch.now_s(), list(kills), collections.Counter[Victim]()
-    aim = _Aim(watch, chance)
-    while True:
-        ended = driver.ended()  # before its outcome is looked for, which it may leave and end
-        took_s, failure = watch.now_s() - began_s, None
-        done = watch.done(job)
-        if not done:
-            failure = _failure(ended, took_s)
-        if done or failure is not None:
-            return Endured(job=job.name, killed=killed, took_s=took_s, failure=failure)
-        if waiting and aim.hits(job, waiting[0][0]) and _kill(driver, waiting[0][1], left, chance):
-            killed[waiting.pop(0)[1]] += 1
-        watch.sleep(POLL_S)
+
+    def __init__(self, world: World, left: Sequence[Job], acts: Sequence[Act]) -> None:
+        self._driver, self._around, self._watch, self._chance = world.driver, world.around, world.watch, world.chance
+        self._job, self._left = left[0], left
+        self._waiting, self._done = list(acts), list[Done]()
+        self._aim = _Aim(world.watch, world.chance)
+        self._first_s: float | None = None
+        self._restarted = 0
+
+    def endure(self, limit_s: float) -> Endured:
+        began_s = self._watch.now_s()
+        while True:
+            ended = self._driver.ended()  # before its outcome is looked for, which it may leave and end
+            took_s, failure = self._watch.now_s() - began_s, None
+            done = self._watch.done(self._job)
+            if not done:
+                failure = _failure(ended, took_s, limit_s)
+            if done or failure is not None:
+                return Endured(
+                    job=self._job.name,
+                    done=tuple(self._done),
+                    undone=tuple(self._waiting),
+                    took_s=took_s,
+                    failure=failure,
+                )
+            self._turn()
+            self._watch.sleep(POLL_S)
+
+    def _turn(self) -> None:
+        """At most one act: the first that is due and can be done."""
+        if self._first_s is None and self._watch.commits(self._job) < 1:
+            return
+        now_s = self._watch.now_s()
+        self._first_s = now_s if self._first_s is None else self._first_s
+        for act in self._waiting:
+            if act.at_s <= now_s - self._first_s and self._do(act):
+                self._waiting.remove(act)
+                self._done.append(Done(act=act, at_s=self._watch.now_s() - self._first_s))
+                return
+
+    def _do(self, act: Act) -> bool:
+        if act.victim in STALLED:
+            return self._around.stall(act.victim, act.for_s)
+        if act.victim is Victim.DRAINED:
+            return self._around.drain()
+        # A driver that has just been started is let come to a batch of its own.
+        return self._aim.hits(self._job, max(act.after, self._restarted)) and self._kill(act.victim)
+
+    def _kill(self, victim: Victim) -> bool:
+        """Whether somebody was killed; a driver is started again at once."""
+        if victim is Victim.EXECUTOR:
+            return self._driver.kill_executor(self._chance)
+        self._driver.kill()
+        self._restarted = self._watch.commits(self._job) + 1
+        self._driver.start(self._left)
+        return True
 
 
-def _failure(ended: str | None, took_s: float) -> str | None:
+def _failure(ended: str | None, took_s: float, limit_s: float) -> str | None:
     if ended is not None:
         return f"the driver has ended by itself, {ended}"
-    return None if took_s < LIMIT_S else f"not done within {LIMIT_S:g} s"
+    return None if took_s < limit_s else f"not done within {limit_s:g} s"
 
 
 class _Aim:
@@ -150,16 +203,17 @@ class _Aim:
         return hit
 
 
-def _kill(driver: Driver, victim: Victim, left: Sequence[Job], chance: random.Random) -> bool:
-    """Whether somebody was killed; a driver is started again at once."""
-    if victim is Victim.EXECUTOR:
-        return driver.kill_executor(chance)
-    driver.kill()
-    driver.start(left)
-    return True
+def commits(checkpoints: Sequence[pathlib.Path]) -> int:
+    """Batches that every query has committed."""
+    return min(newest(one / "commits") for one in checkpoints) + 1
 
 
 def in_batch(checkpoints: Sequence[pathlib.Path], after: int) -> bool:
     """Whether every query has committed `after` batches, and one of them has begun one that it has not committed."""
-    begun = [(newest(one / "offsets"), newest(one / "commits")) for one in checkpoints]
-    return all(commit + 1 >= after for _, commit in begun) and any(offset > commit for offset, commit in begun)
+    begun = any(newest(one / "offsets") > newest(one / "commits") for one in checkpoints)
+    return begun and commits(checkpoints) >= after
+
+
+def limit_s(batches: int) -> float:
+    """The most that a job may take."""
+    return LIMIT_S + BATCH_S * batches

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import pathlib
 import random
 import threading
 import urllib.error
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import streamjob_agent
+from jobs.drain import Drain
 from streamjob_agent import notebook, tokens
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus, assignment_to_json, status_from_json
@@ -22,11 +24,15 @@ MOVED_RATIO = 0.5
 
 
 class Mover:
-    """Gives half of the key groups of every query a random owner whenever a query has ended a batch."""
+    """Gives half of the key groups of every query a random owner whenever a query has ended a batch.
 
-    def __init__(self, address: str, seed: int) -> None:
+    Who makes the file `drain` asks for an executor to be drained (`jobs.drain`).
+    """
+
+    def __init__(self, address: str, seed: int, drain: pathlib.Path) -> None:
         self._address = address
         self._chance = random.Random(seed)
+        self._drain = Drain(drain, self._chance)
         self._generation = 0
         self._batches: dict[str, int | None] = {}
         self._stop = threading.Event()
@@ -66,7 +72,10 @@ class Mover:
     def turn(self) -> None:
         """Look once, and move where a batch has ended since."""
         status = self._look()
-        ready = sorted(one.executor_id for one in status.executors if one.state == "ready")
+        states = {one.executor_id: one.state for one in status.executors}
+        if self._drain.look(states):
+            self._batches.clear()  # queries that rest have to leave it, too
+        ready = sorted(one for one, state in states.items() if state == "ready" and one != self._drain.leaver)
         for query in status.queries:
             if ready and query.batch_id is not None and self._batches.get(query.query_id) != query.batch_id:
                 self._batches[query.query_id] = query.batch_id
@@ -74,9 +83,12 @@ class Mover:
 
     def _shuffled(self, query: QueryStatus, ready: list[str]) -> Mapping[int, tuple[str | None, ...]]:
         return {
-            operator: tuple(self._chance.choice(ready) if self._chance.random() < MOVED_RATIO else None for _ in owners)
-            for operator, owners in query.owners.items()
+            operator: tuple(self._owner(owner, ready) for owner in owners) for operator, owners in query.owners.items()
         }
+
+    def _owner(self, owner: str | None, ready: Sequence[str]) -> str | None:
+        moved = self._chance.random() < MOVED_RATIO or (owner is not None and owner in self._drain.leaving)
+        return self._chance.choice(ready) if moved else None
 
     def _look(self) -> AgentStatus:
         with urllib.request.urlopen(f"{self._address}/v1/status", timeout=10) as answer:
@@ -92,8 +104,15 @@ class Mover:
 
     def _assign(self, application: str, query: QueryStatus, owners: Mapping[int, tuple[str | None, ...]]) -> None:
         self._generation += 1
+        leaving = tuple(self._drain.leaving)
         assignment = Assignment(
-            generation=self._generation, application_id=application, query_id=query.query_id, owners=owners
+            generation=self._generation,
+            application_id=application,
+            query_id=query.query_id,
+            executors_target=self._drain.target,
+            marked_for_removal=leaving,
+            remove=leaving,
+            owners=owners,
         )
         request = urllib.request.Request(
             f"{self._address}/v1/assignment",
@@ -112,13 +131,13 @@ def _changed(before: Sequence[str | None], now: Sequence[str | None]) -> int:
 
 
 @contextlib.contextmanager
-def moving(session: Any, seed: int) -> Iterator[Mover]:
-    """The agent attached and key groups on the move; both end with the block."""
+def moving(session: Any, seed: int, drain: pathlib.Path) -> Iterator[Mover]:
+    """The agent attached and key groups on the move, executors drained on demand; all of it ends with the block."""
     # However busy the machine is, the agent looks after each batch: what moves is the point here, not what it costs.
     address = streamjob_agent.install(session, AgentConfig(poll_s=POLL_S, overhead_ratio=1.0))
     if address is None:
         raise RuntimeError("the agent could not be installed; its log on this process's error output says why.")
-    mover = Mover(f"http://{address}", seed)
+    mover = Mover(f"http://{address}", seed, drain)
     mover.start()
     try:
         yield mover

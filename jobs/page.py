@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from jobs.job import Job
-from jobs.reading import KAFKA
-from jobs.trial import Kind, Outcome, kills
+from jobs.reading import FILES, KAFKA
+from jobs.trial import Kind, Outcome, harms
 
 HEAD = """# Workloads
 
@@ -35,6 +35,17 @@ machine; `python -m jobs run --help` says what Kafka needs besides.
 `make jobs` runs all of them as plain Spark, with moves, then with kills, too, and writes this page; it was last written
 on {day}, from the newest run of each job and kind. `python -m jobs all --help` says how to run fewer, and
 `python -m jobs fill` runs what a column has as "not run", and writes it.
+"""
+HARM = """
+## Minutes of harm
+
+`make jobs-harm`, or `python -m jobs all --only NAME --minutes 10`: besides the moves all that can befall a job, at
+times that a seed chooses. Executors and the driver get SIGKILL in mid-batch; an executor is drained by the agent, let
+go when it is empty, and replaced; Kafka's process and the one that serves the file system of all checkpoints (bindfs)
+are stopped (SIGSTOP) for 2 to 15 s, whatever the job does then. Without `--batches` the input lasts longer than the
+harm, a batch each three seconds at the soonest; `harm.json` in the job's folder has what was done and when. Exact is
+said of rows, as with kills; moves are those of the last driver, and an act that could not be done is a difference.
+
 """
 TAIL = """
 ## Sources
@@ -65,9 +76,10 @@ COLUMNS = (
     KILLED,
     FROM_KAFKA,
 )
+HARM_COLUMNS = ("job, streams", "minutes", "given", "outcome")
 Outcomes = Mapping[Kind, Outcome]
 Cells = Mapping[str, Mapping[str, str]]
-"""Of a page: job -> column -> text."""
+"""Of a table of the page: its first cell, as a job's name -> column -> text."""
 NAMES = {
     "stateStoreSave": "aggregation",
     "sessionWindowStateStoreSaveExec": "sessions",
@@ -83,16 +95,18 @@ def page(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes, day: str, before
 
     A job that was never run says so.
     """
-    return HEAD.format(day=day) + "\n" + "\n".join(_rows(jobs, files, kafka, cells(before))) + "\n" + TAIL
+    rows = "\n".join(_rows(jobs, files, kafka, cells(before)))
+    harm = "\n".join(_harm_rows(jobs, {FILES: files, KAFKA: kafka}, cells(before, HARM_COLUMNS)))
+    return HEAD.format(day=day) + "\n" + rows + "\n" + HARM + harm + "\n" + TAIL
 
 
-def cells(text: str) -> Cells:
+def cells(text: str, columns: Sequence[str] = COLUMNS) -> Cells:
     """What a page says of each job; nothing where it is no such page, or one of other columns."""
     rows = [_texts(line) for line in text.splitlines() if line.startswith("|")]
-    if tuple(COLUMNS) not in rows:
+    if tuple(columns) not in rows:
         return {}
-    found = (dict(zip(COLUMNS, row, strict=True)) for row in rows if len(row) == len(COLUMNS))
-    return {row["job"].strip("`"): row for row in found}
+    found = (dict(zip(columns, row, strict=True)) for row in rows if len(row) == len(columns))
+    return {row[columns[0]].strip("`"): row for row in found}
 
 
 def column(source: str, moved: bool, killed: bool) -> str:
@@ -113,6 +127,31 @@ def _rows(jobs: Sequence[Job], files: Outcomes, kafka: Outcomes, before: Cells) 
         told = {PLAIN: plain, MOVED: moved, KILLED: killed, FROM_KAFKA: moved_kafka or plain_kafka}
         verdicts = [old.get(name, NOT_RUN) if one is None else _verdict(one) for name, one in told.items()]
         yield _row((f"`{job.name}`", job.source, job.about, *_shape(moved, plain or told[FROM_KAFKA], old), *verdicts))
+
+
+def _harm_rows(jobs: Sequence[Job], outcomes: Mapping[str, Outcomes], before: Cells) -> Iterator[str]:
+    """A row for each job and source that was harmed by time, and one that says which jobs never were."""
+    yield _row(HARM_COLUMNS)
+    yield _row(("---",) * len(HARM_COLUMNS))
+    never = []
+    for job in jobs:
+        rows = [_harm_row(job, source, outcomes[source], before) for source in (FILES, KAFKA)]
+        yield from filter(None, rows)
+        if not any(rows):
+            never.append(job.name)
+    if never:
+        yield ""
+        yield f"Not run: {', '.join(f'`{name}`' for name in never)}."
+
+
+def _harm_row(job: Job, source: str, outcomes: Outcomes, before: Cells) -> str | None:
+    """As the page has it where no run tells; None where neither does."""
+    name = f"{job.name}, {source}"
+    one = outcomes.get(Kind(job.name, True, True, True))
+    if one is None:
+        old = before.get(name)
+        return None if old is None else _row([old[column] for column in HARM_COLUMNS])
+    return _row((f"`{name}`", f"{one.minutes:g}", f"{one.rows:,} rows in {one.batches} batches", _verdict(one)))
 
 
 def _shape(moved: Outcome | None, other: Outcome | None, old: Mapping[str, str]) -> tuple[str, ...]:
@@ -142,9 +181,9 @@ def _operators(names: Sequence[str]) -> str:
 
 def _verdict(one: Outcome) -> str:
     moves = "" if one.moves is None else f", {one.moves} moves"
-    killed = "".join(f", {what}" for what in kills(one))
+    harm = "".join(f", {what}" for what in harms(one))
     wrong = "; ".join(one.differences) or (f"{one.failed_tasks} tasks failed" if one.failed_tasks else "nothing moved")
-    return f"{'exact' if one.exact else 'not exact: ' + wrong}{moves}{killed}, {one.took_s:.0f} s"
+    return f"{'exact' if one.exact else 'not exact: ' + wrong}{moves}{harm}, {one.took_s:.0f} s"
 
 
 def _row(texts: Sequence[str]) -> str:

@@ -1,11 +1,14 @@
-"""Processes of this machine, as the kernel tells them: who began whom, and which of them are Spark's executors."""
+"""Processes of this machine, as the kernel tells them: who began whom, which are Spark's executors, who listens."""
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 from collections.abc import Iterator
 
 PROCESSES = pathlib.Path("/proc")
+_LISTENS = "0A"
+"""The state of a socket in the kernel's tables of TCP."""
 
 
 def executor_processes(ancestor: int, application_id: str | None = None) -> dict[str, int]:
@@ -20,6 +23,33 @@ def executor_processes(ancestor: int, application_id: str | None = None) -> dict
 def children(process: int) -> list[int]:
     """Process ids of those that it began itself and that have not ended."""
     return [one for one in _running() if next(_ancestors(one), None) == process]
+
+
+def listener(port: int) -> int | None:
+    """The process that listens at a port of TCP; None where there is none, or none whose sockets may be seen."""
+    wanted = {f"socket:[{number}]" for number in _listening(port)}
+    return next((one for one in _running() if not wanted.isdisjoint(_open(one))), None)
+
+
+def _listening(port: int) -> Iterator[str]:
+    """Numbers of the sockets, of both versions of IP."""
+    for table in ("tcp", "tcp6"):
+        file = PROCESSES / "net" / table
+        for line in file.read_text().splitlines()[1:] if file.exists() else ():
+            _, local, _, state, *rest = line.split()
+            if state == _LISTENS and int(local.rpartition(":")[2], 16) == port:
+                yield rest[5]
+
+
+def _open(process: int) -> Iterator[str]:
+    """What its open files are; nothing where it has ended or is somebody else's."""
+    try:
+        files = list((PROCESSES / str(process) / "fd").iterdir())
+    except OSError:
+        return
+    for file in files:
+        with contextlib.suppress(OSError):  # it has been closed since
+            yield str(file.readlink())
 
 
 def _commands(application_id: str | None) -> dict[int, list[str]]:

@@ -32,6 +32,8 @@ SETTINGS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.files.minPartitionNum": "1",
     "spark.sql.streaming.pollingDelay": "100ms",
+    # Answers need the logs of all batches.
+    "spark.sql.streaming.minBatchesToRetain": "100000",
     # Without native Hadoop libraries each new file forks a chmod, and each checksum file another one.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+FILLED = "filled"
+"""A file beside the copy of the input: the prefix of the topics that hold all of it."""
+
+
 class Source(Protocol):
     """The input of one job once; a copy of it lies in a folder, a file for each stream and batch."""
 
@@ -72,8 +76,10 @@ class Kafka:
     min_partitions: int | None = None
 
     def open(self, spark: SparkSession, job: Job, folder: pathlib.Path) -> Source:
-        """Topics that no other run has."""
-        return Topics(spark, job, folder, self, f"{job.name}-{uuid.uuid4().hex[:8]}")
+        """Topics that no other run has; those of the folder's own, if they hold all of the input."""
+        filled = folder / FILLED
+        known = filled.read_text(encoding="utf-8") if filled.exists() else None
+        return Topics(spark, job, folder, self, known or f"{job.name}-{uuid.uuid4().hex[:8]}")
 
 
 class Topics:
@@ -89,10 +95,12 @@ class Topics:
         topics.publish(self._spark, [batch], self._kafka.bootstrap, self._prefix)
 
     def publish(self, seed: int, rows: int, batches: int) -> Read:
-        """All batches, and their copy."""
+        """All batches, and their copy; once, however often drivers begin with it."""
         feed.publish_all(self._job, self._folder, seed, rows, batches)
         given = list(itertools.islice(feed.batches(self._job, seed, rows), batches))
-        topics.publish(self._spark, given, self._kafka.bootstrap, self._prefix)
+        if not (filled := self._folder / FILLED).exists():
+            topics.publish(self._spark, given, self._kafka.bootstrap, self._prefix)
+            filled.write_text(self._prefix, encoding="utf-8")
         self._sizes = {self._topic(stream): sum(len(one[stream]) for one in given) for stream in self._job.streams}
         most = {stream: self._kafka.most or max(len(one[stream]) for one in given) for stream in self._job.streams}
         return topics.reader(

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from jobs.around import ASKED
 from jobs.job import Job
 from jobs.reading import FILES, KAFKA
 from jobs.session import local_cluster
@@ -54,7 +55,7 @@ def run_all(
         if moved:
             from jobs.moves import moving  # here: without it nothing of StreamJob is needed
 
-            mover = stack.enter_context(moving(spark, amounts.seed))
+            mover = stack.enter_context(moving(spark, amounts.seed, folder / ASKED))
         for job in jobs:
             if not resume:
                 shutil.rmtree(folder / job.name, ignore_errors=True)

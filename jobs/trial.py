@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobs import feed
+from jobs.acts import named
 from jobs.job import Job
 from jobs.running import start
 from jobs.session import failed_tasks
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     from jobs.moves import Mover
 
-LIMIT_S = 600.0
+LIMIT_S, BATCH_S = 600.0, 10.0
+"""The most that a query may take: the first, and the second for each batch of input."""
 POLL_S = 0.1
 TRIGGER, MOVED_TRIGGER = "0 seconds", "3 seconds"
 """Time between two batches: with moves some has to be, or the last batch is done before the first move."""
@@ -42,19 +44,21 @@ class Shape:
 
 
 class Kind(NamedTuple):
-    """What was run: the job, whether key groups were moved, whether processes were killed."""
+    """What was run: the job, whether key groups were moved, whether there was harm, and whether it was by time."""
 
     job: str
     moved: bool
-    killed: bool
+    harmed: bool
+    by_time: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What came of a job; `took_s` is for all batches of all queries.
 
-    What only the agent tells is None without it: `stages` with key groups, `key_groups` of all of them, `moves`. Who
-    was killed is None where nobody was to be; with a driver killed, all but the time is of the last one.
+    What only the agent tells is None without it: `stages` with key groups, `key_groups` of all of them, `moves`. `harm`
+    counts what was done, by its name (`jobs.acts.Victim`), None where nothing was to be, and `minutes` is for how long,
+    None where it came by batches; with a driver killed, all but the time is of the last one.
     """
 
     job: str
@@ -68,18 +72,23 @@ class Outcome:
     stages: int | None = None
     key_groups: int | None = None
     moves: int | None = None
-    killed_executors: int | None = None
-    killed_drivers: int | None = None
+    harm: Mapping[str, int] | None = None
+    minutes: float | None = None
 
     @property
     def kind(self) -> Kind:
         """Of outcomes of one kind and job, the newest counts."""
-        return Kind(job=self.job, moved=self.moves is not None, killed=self.killed_executors is not None)
+        return Kind(
+            job=self.job,
+            moved=self.moves is not None,
+            harmed=self.harm is not None,
+            by_time=self.minutes is not None,
+        )
 
     @property
     def exact(self) -> bool:
-        """Every row of every batch is right, moves were made if any were wanted, and no task failed but for kills."""
-        return not self.differences and (self.kind.killed or not self.failed_tasks) and self.moves != 0
+        """Every row of every batch is right, moves were made if any were wanted, and no task failed but for harm."""
+        return not self.differences and (self.kind.harmed or not self.failed_tasks) and self.moves != 0
 
 
 class NotDone(Exception):
@@ -110,7 +119,7 @@ def run(
     failures = []
     try:
         for name, query in queries.items():
-            _wait(query, source, folder / "run" / "checkpoint" / name)
+            _wait(query, source, folder / "run" / "checkpoint" / name, LIMIT_S + BATCH_S * batches)
     except NotDone as error:
         failures = [str(error)]
     took_s = time.monotonic() - began_s
@@ -131,7 +140,7 @@ def run(
     )
 
 
-def _told(mover: Mover | None, queries: Iterable[Any]) -> dict[str, int]:
+def _told(mover: Mover | None, queries: Iterable[Any]) -> dict[str, Any]:
     """What the agent knows of the queries; one that it does not know any more counts for nothing."""
     if mover is None:
         return {}
@@ -144,9 +153,9 @@ def _told(mover: Mover | None, queries: Iterable[Any]) -> dict[str, int]:
     }
 
 
-def _wait(query: Any, source: Source, checkpoint: pathlib.Path) -> None:
+def _wait(query: Any, source: Source, checkpoint: pathlib.Path, limit_s: float) -> None:
     """Until all input was taken in and what closes after it has closed; NotDone when that does not happen."""
-    until_s, last = time.monotonic() + LIMIT_S, None
+    until_s, last = time.monotonic() + limit_s, None
     while time.monotonic() < until_s:
         if not query.isActive:
             raise NotDone(f"{query.name} has ended: {str(query.exception()).splitlines()[0]}")
@@ -156,7 +165,7 @@ def _wait(query: Any, source: Source, checkpoint: pathlib.Path) -> None:
             if committed >= last + BATCHES_AFTER or _rests(query):
                 return
         time.sleep(POLL_S)
-    raise NotDone(f"{query.name}: its input was not done within {LIMIT_S:g} s.")
+    raise NotDone(f"{query.name}: its input was not done within {limit_s:g} s.")
 
 
 def _rests(query: Any) -> bool:
@@ -183,9 +192,9 @@ def sentences(outcome: Outcome) -> Iterator[str]:
     """The outcome for a person."""
     moves = "" if outcome.moves is None else f", {outcome.moves} moves"
     verdict = "exact" if outcome.exact else "NOT exact"
-    killed = "".join(f", {one}" for one in kills(outcome))
+    harm = "".join(f", {one}" for one in harms(outcome))
     given = f"{outcome.rows} rows in {outcome.batches} batches"
-    yield f"{outcome.job}: {verdict}; {given}, {outcome.took_s:.0f} s{moves}{killed}"
+    yield f"{outcome.job}: {verdict}; {given}, {outcome.took_s:.0f} s{moves}{harm}"
     yield from (f"  {one}" for one in outcome.differences)
     if outcome.failed_tasks:
         yield f"  {outcome.failed_tasks} tasks failed"
@@ -193,8 +202,6 @@ def sentences(outcome: Outcome) -> Iterator[str]:
         yield "  no key group moved"
 
 
-def kills(outcome: Outcome) -> Iterator[str]:
-    """What was killed, for a person."""
-    for count, what in ((outcome.killed_executors, "executor"), (outcome.killed_drivers, "driver")):
-        if count:
-            yield f"{count} {what}{'s' if count > 1 else ''} killed"
+def harms(outcome: Outcome) -> Iterator[str]:
+    """What was done to the job, for a person."""
+    yield from (named(count, name) for name, count in (outcome.harm or {}).items())

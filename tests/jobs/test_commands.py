@@ -17,6 +17,8 @@ from jobs.trial import Kind, Outcome, Shape
 
 from streamjob_operator.spec import parse_job
 
+KILLS = {"executor killed": 2, "driver killed": 1}
+
 
 def outcome(moves: int | None, wrong: tuple[str, ...] = ()) -> Outcome:
     shape = Shape(
@@ -71,14 +73,24 @@ def test_outcomes_are_kept_by_job_and_kind_and_the_page_says_what_was_not_run(tm
     file = tmp_path / "out" / "results.json"
     for one in (outcome(None), outcome(0), outcome(77)):
         suite.keep(one, file)
-    killed = dataclasses.replace(outcome(9), killed_executors=2, killed_drivers=1, failed_tasks=3)
+    killed = dataclasses.replace(outcome(9), harm=KILLS, failed_tasks=3)
     suite.keep(killed, file)
     plain, moved, harmed = (Kind("nexmark-5", *kind) for kind in ((False, False), (True, False), (True, True)))
     assert suite.read(file) == {plain: outcome(None), moved: outcome(77), harmed: killed}
     suite.keep(outcome(5), file.with_name("results-kafka.json"))
-    assert main(["page", str(tmp_path / "page.md"), "--out", str(file.parent)]) == 0
+    by_time = dataclasses.replace(killed, minutes=2.5, harm={**KILLS, "stall of the broker": 1})
+    suite.keep(by_time, file.with_name("results-kafka.json"))
+    assert suite.read(file.with_name("results-kafka.json"))[Kind("nexmark-5", True, True, True)] == by_time
+    page = tmp_path / "page.md"
+    assert main(["page", str(page), "--out", str(file.parent)]) == 0
+    harm = "exact, 9 moves, 2 executors killed, 1 driver killed, 1 stall of the broker, 31 s"
+    (row,) = (line for line in page.read_text().splitlines() if line.startswith("| `nexmark-5, "))
+    assert row == f"| `nexmark-5, kafka` | 2.5 | 5,000 rows in 8 batches | {harm} |"
+    assert main(["page", str(page), "--out", str(tmp_path / "none")]) == 0
+    assert row in page.read_text()  # it stays where no run tells
+    assert "Not run: `albic-1`" in page.read_text()
     lines = (tmp_path / "page.md").read_text().splitlines()
-    (row,) = (line for line in lines if line.startswith("| `nexmark-5`"))
+    (row,) = (line for line in lines if line.startswith("| `nexmark-5` |"))
     shape = "2 aggregations | 2 | 16 | 1,200 rows, 3.4 MB | 5,000 rows in 8 batches | 1,070 rows"
     with_kills = "exact, 9 moves, 2 executors killed, 1 driver killed, 31 s"
     assert row.endswith(f"| {shape} | exact, 31 s | exact, 77 moves, 31 s | {with_kills} | exact, 5 moves, 31 s |")
@@ -86,13 +98,13 @@ def test_outcomes_are_kept_by_job_and_kind_and_the_page_says_what_was_not_run(tm
 
 
 def row_of(page: Path, job: str) -> str:
-    (row,) = (line for line in page.read_text().splitlines() if line.startswith(f"| `{job}`"))
+    (row,) = (line for line in page.read_text().splitlines() if line.startswith(f"| `{job}` |"))
     return row
 
 
 def test_what_no_run_tells_stays_as_the_page_has_it(tmp_path: Path) -> None:
     page, out = tmp_path / "page.md", tmp_path / "out"
-    wrong = dataclasses.replace(outcome(9), killed_executors=2, killed_drivers=1, differences=("q: 1 | 2 differ",))
+    wrong = dataclasses.replace(outcome(9), harm=KILLS, differences=("q: 1 | 2 differ",))
     for one in (outcome(77), wrong):
         suite.keep(one, out / "results.json")
     assert main(["page", str(page), "--out", str(out)]) == 0

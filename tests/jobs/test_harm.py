@@ -1,8 +1,9 @@
-"""Who is killed and when, with drivers on paper and one of real processes."""
+"""What is done to jobs and when, with drivers on paper and one of real processes."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -16,13 +17,14 @@ from typing import Any
 import pytest
 from jobs import harmed, suite
 from jobs.__main__ import main
+from jobs.acts import Act, Harm, Victim
 from jobs.driver import Process
-from jobs.harm import LIMIT_S, Endured, Harm, Victim, endure, in_batch
+from jobs.harm import LIMIT_S, Done, Endured, Plan, World, endure, in_batch
 from jobs.job import Job
 from jobs.processes import children, executor_processes
 from jobs.trial import Outcome, sentences
 
-EXECUTOR, DRIVER = Victim.EXECUTOR, Victim.DRIVER
+EXECUTOR, DRIVER, DRAINED, BROKER, STORE = Victim
 AMOUNTS = suite.Amounts(seed=3, rows=10, batches=8, key_groups=4)
 
 
@@ -31,7 +33,10 @@ def job(name: str) -> Job:
 
 
 class Paper:
-    """A driver and what it does, second by second: a job commits a batch each ten seconds, whose task takes five."""
+    """A driver and what is around it: a job commits a batch each ten seconds, whose task takes five.
+
+    An executor that is to be drained goes `drain_s` after it was asked for.
+    """
 
     def __init__(self, batches: int = 8, task_s: float = 5.0) -> None:
         self.batches, self.task_s = batches, task_s
@@ -43,6 +48,7 @@ class Paper:
         self.fails: str | None = None
         self.stuck = False
         self.executors = True
+        self.drain_s, self.asked_s = 7.0, float("nan")
 
     def start(self, jobs: Sequence[Job]) -> None:
         self.told.append("start " + " ".join(one.name for one in jobs))
@@ -57,6 +63,19 @@ class Paper:
 
     def kill(self) -> None:
         self.told.append(f"driver after {self.committed}")
+
+    def stall(self, victim: Victim, for_s: float) -> bool:
+        self.told.append(f"{victim.name} for {for_s:.0f} s after {self.committed}")
+        return True
+
+    def drain(self) -> bool:
+        if self.asked_s != self.asked_s:
+            self.told.append(f"drain after {self.committed}")
+            self.asked_s = self.clock_s
+        return self.clock_s >= self.asked_s + self.drain_s
+
+    def commits(self, one: Job) -> int:
+        return self.committed
 
     def in_batch(self, one: Job, after: int) -> bool:
         return self.committed >= after and (self.clock_s - self.began_s) % 10 < self.task_s
@@ -77,24 +96,28 @@ class Paper:
             self.left, self.committed = self.left[1:], 0
 
 
+def plan(harm: Harm, paper: Paper) -> Plan:
+    return lambda _: harm.acts(paper.batches, random.Random(1))
+
+
+def world(paper: Paper, seed: int = 1) -> World:
+    return World(driver=paper, around=paper, watch=paper, chance=random.Random(seed))
+
+
 def endured(paper: Paper, *names: str, harm: Harm) -> list[Endured]:
-    return list(endure(paper, [job(one) for one in names], harm.kills(paper.batches), paper, random.Random(1)))
+    return list(endure(world(paper), [job(one) for one in names], plan(harm, paper)))
 
 
-def test_kills_are_spread_over_the_run_and_the_driver_is_the_last() -> None:
-    assert Harm(executors=1, driver=True).kills(8) == [(2, EXECUTOR), (5, DRIVER)]
-    assert Harm(executors=3).kills(8) == [(2, EXECUTOR), (4, EXECUTOR), (6, EXECUTOR)]
-    assert Harm(driver=True).kills(1) == [(1, DRIVER)]  # before its first batch a driver has nothing to go on from
-    assert Harm().kills(8) == []
-    with pytest.raises(ValueError, match=r"kill-executors: -1 given; it is 0 or more\."):
-        Harm(executors=-1)
+def done(one: Endured) -> list[Victim]:
+    return [each.act.victim for each in one.done]
 
 
 def test_every_job_has_all_kills_and_a_new_driver_goes_on_with_those_that_are_left() -> None:
     paper = Paper()
     first, second = endured(paper, "a", "b", harm=Harm(executors=1, driver=True))
     assert (first.job, second.job) == ("a", "b")
-    assert dict(first.killed) == dict(second.killed) == {EXECUTOR: 1, DRIVER: 1}
+    assert done(first) == done(second) == [EXECUTOR, DRIVER]
+    assert first.undone == second.undone == ()
     assert first.failure is second.failure is None
     one_job = ["executor after 2", "driver after 5"]
     assert paper.told == ["start a b", *one_job, "start a b", *one_job, "start b"]
@@ -104,7 +127,7 @@ def test_every_job_has_all_kills_and_a_new_driver_goes_on_with_those_that_are_le
 def test_a_batch_that_ends_before_it_is_hit_is_let_go() -> None:
     paper = Paper(task_s=0.01)
     (one,) = endured(paper, "a", harm=Harm(executors=1, driver=True))
-    assert not one.killed
+    assert not one.done
     assert paper.told == ["start a"]
 
 
@@ -112,17 +135,43 @@ def test_a_batch_that_ends_before_it_is_hit_is_let_go() -> None:
 def test_batches_that_are_short_are_hit_sooner_after_each_miss(seed: int) -> None:
     """Of a second's quarter: a warm driver on a machine that does nothing else."""
     paper = Paper(task_s=0.25)
-    kills = Harm(executors=1, driver=True).kills(paper.batches)
-    (one,) = endure(paper, [job("a")], kills, paper, random.Random(seed))
-    assert dict(one.killed) == {EXECUTOR: 1, DRIVER: 1}
+    (one,) = endure(world(paper, seed), [job("a")], plan(Harm(executors=1, driver=True), paper))
+    assert done(one) == [EXECUTOR, DRIVER]
 
 
 def test_an_executor_that_is_not_there_is_tried_again_with_the_next_chance() -> None:
     paper = Paper()
     paper.executors = False
     (one,) = endured(paper, "a", harm=Harm(executors=1))
-    assert not one.killed
+    assert [act.victim for act in one.undone] == [EXECUTOR]
     assert len(paper.told) > 2
+
+
+def test_acts_by_time_wait_for_their_second_and_not_for_each_other() -> None:
+    """A drain that takes a while holds nobody up; a new driver is killed in a batch of its own at the soonest."""
+    paper = Paper()
+    acts = [
+        Act(victim=DRAINED),
+        Act(victim=STORE, at_s=3.0, for_s=2.0),
+        Act(victim=DRIVER, at_s=11.0),
+        Act(victim=DRIVER, at_s=11.0),
+        Act(victim=BROKER, at_s=15.5, for_s=9.0),
+    ]
+    (one,) = endure(world(paper), [job("a")], lambda _: acts)
+    assert paper.told == [
+        "start a",
+        "drain after 1",
+        "STORE for 2 s after 1",
+        "driver after 2",
+        "start a",
+        "BROKER for 9 s after 2",
+        "driver after 3",
+        "start a",
+    ]
+    assert done(one) == [STORE, DRAINED, DRIVER, BROKER, DRIVER]
+    assert all(each.at_s >= each.act.at_s for each in one.done)
+    assert one.done[1].at_s == pytest.approx(7.0, abs=0.2)
+    assert one.undone == ()
 
 
 def test_a_driver_that_ends_by_itself_or_never_is_told_and_the_other_jobs_go_on() -> None:
@@ -234,11 +283,12 @@ time.sleep(600)
         assert begun.stdout is not None
         child = int(begun.stdout.readline())
         executors = until(lambda: len(found := executor_processes(child)) == 2 and found)
+        jvms = children(child)
         begun.kill()
     try:
         assert until(lambda: not alive([child]))
     finally:
-        for one in (child, *executors.values()):
+        for one in (child, *jvms, *executors.values()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(one, signal.SIGKILL)
 
@@ -261,38 +311,61 @@ def outcome(moves: int | None = 5, wrong: tuple[str, ...] = ()) -> Outcome:
     )
 
 
-def judged(killed: dict[Victim, int], found: Outcome | None, failure: str | None = None) -> Outcome:
-    from collections import Counter
+HARM = Harm(executors=2, driver=True)
+ACTS = HARM.acts(AMOUNTS.batches, random.Random(0))
 
-    done = Endured(job="a", killed=Counter(killed), took_s=77.0, failure=failure)
-    return harmed.judged(done, found, Harm(executors=2, driver=True), AMOUNTS, moved=True)
+
+def judged(acts: int, found: Outcome | None, failure: str | None = None) -> Outcome:
+    """With that many of all acts done."""
+    done = tuple(Done(act=act, at_s=4.25) for act in ACTS[:acts])
+    one = Endured(job="a", done=done, undone=tuple(ACTS[acts:]), took_s=77.0, failure=failure)
+    return harmed.judged(one, found, HARM, AMOUNTS, moved=True)
 
 
 def test_tasks_may_fail_where_somebody_was_killed_and_rows_may_not() -> None:
     assert not outcome().exact
-    right = judged({EXECUTOR: 2, DRIVER: 1}, outcome())
+    right = judged(3, outcome())
     assert right.exact
     assert right.took_s == 77.0
     assert next(sentences(right)) == (
         "a: exact; 80 rows in 8 batches, 77 s, 5 moves, 2 executors killed, 1 driver killed"
     )
-    assert not judged({EXECUTOR: 2, DRIVER: 1}, outcome(wrong=("q, batch 1: 1 of 2 rows missing",))).exact
-    assert not judged({EXECUTOR: 2, DRIVER: 1}, outcome(moves=0)).exact
+    assert not judged(3, outcome(wrong=("q, batch 1: 1 of 2 rows missing",))).exact
+    assert not judged(3, outcome(moves=0)).exact
 
 
 def test_kills_that_were_not_made_and_a_job_that_was_not_done_are_differences() -> None:
-    few = judged({EXECUTOR: 1}, outcome())
-    assert few.differences == ("1 of 2 executors and 0 of 1 drivers could be killed before it was done",)
-    assert few.kind.killed  # it takes no place of a run without kills
-    lost = judged({EXECUTOR: 2, DRIVER: 1}, None, "not done within 5 s")
+    few = judged(1, outcome())
+    assert few.differences == ("not done before its end: 1 of 2: executor killed, 1 of 1: driver killed",)
+    assert few.kind.harmed  # it takes no place of a run without kills
+    lost = judged(3, None, "not done within 5 s")
     assert lost.differences == ("not done within 5 s",)
     assert not lost.exact
 
 
 def test_options_that_do_not_go_together_are_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
-    kafka = ["--source", "kafka", "--bootstrap", "h:1", "--jars", str(tmp_path), "--out", str(tmp_path)]
-    assert main(["run", "ysb", *kafka, "--kill-driver"]) == 2
-    assert "source: 'kafka' given; --kill-driver and --resume are for files only." in capsys.readouterr().err
-    assert main(["all", "--kill-executors", "-1", "--out", str(tmp_path)]) == 2
-    assert "kill-executors: -1 given; it is 0 or more." in capsys.readouterr().err
+    out = ["--out", str(tmp_path)]
+    for words, sentence in (
+        (["all", "--kill-executors", "-1"], "kill-executors: -1 given; it is 0 or more."),
+        (["all", "--minutes", "-1"], "minutes: -1 given; it is 0 or more."),
+        (["all", "--minutes", "2", "--kill-driver"], "minutes: given with kills by batches; it has kills of its own."),
+        (["run", "ysb", "--minutes", "2"], "minutes: given for plain Spark; who drains an executor is the agent."),
+        (
+            ["fill", str(tmp_path / "page.md"), "--minutes", "2"],
+            "minutes: given; `fill` has columns of runs by batches",
+        ),
+    ):
+        assert main([*words, *out]) == 2
+        assert sentence in capsys.readouterr().err
+
+
+def test_the_record_has_what_was_done_and_what_was_not(tmp_path: Path) -> None:
+    one = Endured(job="a", done=(Done(act=ACTS[0], at_s=4.254),), undone=tuple(ACTS[2:]), took_s=7.0)
+    harmed.write(one, AMOUNTS, HARM, tmp_path / "a" / "harm.json")
+    record = json.loads((tmp_path / "a" / "harm.json").read_text())
+    assert (record["job"], record["seed"], record["minutes"]) == ("a", 3, 0.0)
+    assert [(act["what"], act["done_at_s"]) for act in record["acts"]] == [
+        ("executor killed", 4.25),
+        ("driver killed", None),
+    ]

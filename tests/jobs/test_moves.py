@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from jobs.moves import Mover
@@ -85,8 +86,8 @@ def agent() -> Iterator[PaperAgent]:
         thread.join()
 
 
-def test_every_query_moves_once_a_batch_and_only_to_executors_that_are_ready(agent: PaperAgent) -> None:
-    mover = Mover(agent.address, seed=1)
+def test_every_query_moves_once_a_batch_and_only_to_executors_that_are_ready(agent: PaperAgent, tmp_path: Path) -> None:
+    mover = Mover(agent.address, seed=1, drain=tmp_path / "drain")
     mover.turn()
     assert agent.asked == []  # before its first batch a query has no owners to change
     for agent.batch in (0, 0, 1):
@@ -102,12 +103,33 @@ def test_every_query_moves_once_a_batch_and_only_to_executors_that_are_ready(age
     assert (mover.moves({"a", "b"}), mover.moves({"b"}), mover.moves({"gone"})) == (80, 40, 0)
 
 
-def test_a_refusal_is_counted_and_a_failure_told_when_it_stops(agent: PaperAgent) -> None:
+def test_who_is_to_be_drained_loses_all_key_groups_of_queries_that_rest_too(agent: PaperAgent, tmp_path: Path) -> None:
+    mover = Mover(agent.address, seed=1, drain=tmp_path / "drain")
+    agent.batch = 0
+    mover.turn()
+    assert {(one.marked_for_removal, one.remove, one.executors_target) for one in agent.asked} == {((), (), None)}
+    agent.asked.clear()
+    (tmp_path / "drain").touch()
+    mover.turn()  # no query has come to another batch
+    assert [one.query_id for one in agent.asked] == ["a", "b"]
+    leaver = mover._drain.leaver
+    stays = "3" if leaver == "1" else "1"
+    agent.owner = str(leaver)
+    agent.batch = 1
+    agent.asked.clear()
+    mover.turn()
+    assert {(one.marked_for_removal, one.remove, one.executors_target) for one in agent.asked} == {
+        ((leaver,), (leaver,), 2)
+    }
+    assert {owner for one in agent.asked for owner in one.owners[0]} == {stays}
+
+
+def test_a_refusal_is_counted_and_a_failure_told_when_it_stops(agent: PaperAgent, tmp_path: Path) -> None:
     agent.batch, agent.refuses = 0, True
-    mover = Mover(agent.address, seed=1)
+    mover = Mover(agent.address, seed=1, drain=tmp_path / "drain")
     mover.turn()
     assert dict(mover.refused) == {"no such query": 2}
-    lost = Mover("http://127.0.0.1:9", seed=1)
+    lost = Mover("http://127.0.0.1:9", seed=1, drain=tmp_path / "drain")
     lost.start()
     while lost.failure is None:
         threading.Event().wait(0.01)

@@ -77,9 +77,21 @@ def test_a_copy_of_the_input_is_kept_and_a_batch_is_as_large_as_the_largest(pape
     published(tmp_path)
     assert [read_rows(file) for file in sorted((tmp_path / "in" / "a").iterdir())] == ROWS
     assert paper.most == {"a": 2}
-    published(tmp_path, most=7)
+    published(tmp_path / "other", most=7)
     assert paper.most == {"a": 7}
     assert len(paper.held) == 2  # no run meets another one's rows
+
+
+def test_a_driver_that_begins_again_finds_its_topics_filled(paper: PaperKafka, tmp_path: Path) -> None:
+    for _ in range(2):
+        source = published(tmp_path)
+    assert [len(rows["0"]) for rows in paper.held.values()] == [3]
+    (name,) = paper.held
+    a_batch(tmp_path, 0, {name: {"0": 3}})
+    assert source.progress(tmp_path / "run" / "checkpoint" / "q") == (1, 1.0)
+    (tmp_path / "in" / "filled").unlink()  # the driver died before all rows were there
+    published(tmp_path)
+    assert len(paper.held) == 2
 
 
 def test_progress_is_the_share_of_the_rows_that_were_taken_in(paper: PaperKafka, tmp_path: Path) -> None:
