@@ -9,6 +9,8 @@
     python -m benchmarks.scaling --publish                        # limits, page and pictures from what there is
     python -m benchmarks.scaling --first-seed 2 --seeds 3 --rules batch-time,utilization,hpa,keda,oracle --publish
 
+Only seeds that are whole are published, every rule on every trace.
+
 Figures come from simulated time alone: a slow or busy machine changes none of them.
 """
 
@@ -18,7 +20,7 @@ import argparse
 
 from benchmarks.scaling import arena, publish, show
 from benchmarks.scaling.pieces import Piece, made
-from benchmarks.scaling.summary import gathered
+from benchmarks.scaling.summary import gathered, whole
 
 from streamjob_sim.traces import catalogue
 
@@ -49,6 +51,7 @@ def main() -> None:
         print(f"\n{trace}: {catalogue.TRACES[trace].about}\n\n{show.by_trace(scores, trace)}")
     print(f"\nAll traces together\n\n{show.overall(scores)}")
     print(f"\n{len(runs)} of {len(pieces)} runs are there.")
+    scores = gathered(whole(runs, pieces)) if given.publish else scores
     if given.publish and set(given.rules) == set(arena.rules()):
         publish.publish(scores)
     elif given.publish:

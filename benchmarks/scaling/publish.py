@@ -15,6 +15,9 @@ from streamjob_sim.traces import catalogue
 
 LIMITS, PAGE = Path("benchmarks/limits/scaling.json"), Path("docs/scaling-rules.md")
 PICTURE, OUT = Path("docs/pictures/scaling-rules.png"), Path("out/benchmarks/scaling/table.html")
+OTHERS = Path("docs/pictures/scaling-rules-seeds.png")
+OURS = "batch-time"
+"""The rule that the others are held beside."""
 
 
 def publish(scores: Scores) -> None:
@@ -34,15 +37,19 @@ def publish(scores: Scores) -> None:
 
 
 def publish_some(scores: Scores, first_seed: int) -> None:
-    """Write what some rules did on other seeds: into the limits, and between marks of its own on the page."""
+    """Write what some rules did on other seeds: into the limits, between marks of its own on the page, as a picture."""
     count = max(len(seeds) for seeds in scores.values())
     kept = json.loads(LIMITS.read_text(encoding="utf-8"))
     kept["others"] = {"first_seed": first_seed, "seeds": count, "traces": document(scores)}
     LIMITS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    told = f"Seeds {first_seed} to {first_seed + count - 1}, mean and standard deviation trace by trace."
-    text = f"{told}\n\n{show.overall(scores)}\n\n{show.briefly(scores)}"
+    picture.draw(scores, OTHERS)
+    told = f"Seeds {first_seed} to {first_seed + count - 1}, mean and standard deviation over seeds."
+    parts = [told, show.overall(scores)]
+    if any(rule == OURS for _, rule in scores):
+        parts += [f"`{OURS}` less each of the others, seed by seed:", show.besides(scores, OURS)]
+    text = "\n\n".join([*parts, show.briefly(scores)])
     PAGE.write_text(_between(PAGE.read_text(encoding="utf-8"), "others", text), encoding="utf-8")
-    print(f"Written: {LIMITS}, {PAGE}")
+    print(f"Written: {LIMITS}, {PAGE}, {OTHERS}")
 
 
 def _seeds(scores: Scores) -> str:

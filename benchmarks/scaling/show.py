@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.scaling.summary import Figure, Scores, Total, figure, totals
+from benchmarks.scaling.summary import Beside, Figure, Scores, Total, beside, figure, totals
 
 from streamjob_sim.scaling_score import ScalingScore
 
+
+def _plain(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
 COLUMNS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
-    ("executor-hours", "executor_h", lambda value: f"{value:.1f}"),
-    ("late batches, %", "late_ratio", lambda value: f"{100 * value:.1f}"),
-    ("late rows, %", "late_rows_ratio", lambda value: f"{100 * value:.1f}"),
+    ("executor-hours", "executor_h", _plain),
+    ("late batches, %", "late_ratio", _percent),
+    ("late rows, %", "late_rows_ratio", _percent),
     ("latency p50, s", "latency_p50_s", lambda value: f"{value:.0f}"),
     ("latency p99, s", "latency_p99_s", lambda value: f"{value:.0f}"),
     ("lag p50, 1000 rows", "lag_p50_rows", lambda value: f"{value / 1000:.0f}"),
     ("lag p99, 1000 rows", "lag_p99_rows", lambda value: f"{value / 1000:.0f}"),
-    ("actions", "actions", lambda value: f"{value:.1f}"),
-    ("flaps", "flaps", lambda value: f"{value:.1f}"),
+    ("actions", "actions", _plain),
+    ("flaps", "flaps", _plain),
     ("moves", "moves", lambda value: f"{value:.0f}"),
     ("moved, MB", "moved_bytes", lambda value: f"{value / 1e6:.0f}"),
 )
@@ -33,13 +42,30 @@ def overall(scores: Scores) -> str:
 def _overall(row: Total) -> tuple[str, ...]:
     return (
         row.rule,
-        f"{row.executor_h:.1f}",
-        f"{100 * row.late_ratio:.1f}",
-        f"{100 * row.late_rows_ratio:.1f}",
+        _cell(row.executor_h, _plain, row.seeds),
+        _cell(row.late_ratio, _percent, row.seeds),
+        _cell(row.late_rows_ratio, _percent, row.seeds),
         f"{row.worst_p99_s:.0f}",
-        f"{row.actions:.0f}",
-        f"{row.flaps:.0f}",
-        f"{row.moves:.0f}",
+        f"{row.actions.mean:.0f}",
+        f"{row.flaps.mean:.0f}",
+        f"{row.moves.mean:.0f}",
+    )
+
+
+def besides(scores: Scores, ours: str) -> str:
+    """One row for each other rule: that rule's figures less its, seed by seed."""
+    heads = ("less", "executor-hours", "late batches, points", "late rows, points", "cheaper", "fewer late rows")
+    return _table(heads, [_beside(row) for row in beside(scores, ours)])
+
+
+def _beside(row: Beside) -> tuple[str, ...]:
+    return (
+        row.rule,
+        _cell(row.executor_h, lambda value: f"{value:+.1f}", row.seeds),
+        _cell(row.late_ratio, lambda value: f"{100 * value:+.1f}", row.seeds),
+        _cell(row.late_rows_ratio, lambda value: f"{100 * value:+.1f}", row.seeds),
+        f"{row.cheaper} of {row.seeds}",
+        f"{row.punctual} of {row.seeds}",
     )
 
 

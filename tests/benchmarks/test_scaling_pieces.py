@@ -29,4 +29,4 @@ def test_a_rule_counts_for_itself_alone(rule: str, counts: bool) -> None:
 
 @pytest.mark.parametrize("rule", ["batch-time", "oracle"])
 def test_what_no_run_uses_does_not_count(rule: str) -> None:
-    assert not [file for file in pieces.files(rule) if {"kube", "standalone", "replay"} & set(file.parts)]
+    assert not [file for file in pieces.files(rule) if {"kube", "standalone", "recording"} & set(file.parts)]
