@@ -76,10 +76,12 @@ class Mover:
         if self._drain.look(states):
             self._batches.clear()  # queries that rest have to leave it, too
         ready = sorted(one for one, state in states.items() if state == "ready" and one != self._drain.leaver)
+        empty = {one.executor_id for one in status.executors if one.groups == 0}
+        remove = tuple(one for one in self._drain.leaving if one in empty)  # the agent refuses one that holds some
         for query in status.queries:
             if ready and query.batch_id is not None and self._batches.get(query.query_id) != query.batch_id:
                 self._batches[query.query_id] = query.batch_id
-                self._assign(status.application_id, query, self._shuffled(query, ready))
+                self._assign(status.application_id, query, self._shuffled(query, ready), remove)
 
     def _shuffled(self, query: QueryStatus, ready: list[str]) -> Mapping[int, tuple[str | None, ...]]:
         return {
@@ -102,16 +104,17 @@ class Mover:
                 self._owners[query.query_id] = query.owners
         return status
 
-    def _assign(self, application: str, query: QueryStatus, owners: Mapping[int, tuple[str | None, ...]]) -> None:
+    def _assign(
+        self, application: str, query: QueryStatus, owners: Mapping[int, tuple[str | None, ...]], remove: Sequence[str]
+    ) -> None:
         self._generation += 1
-        leaving = tuple(self._drain.leaving)
         assignment = Assignment(
             generation=self._generation,
             application_id=application,
             query_id=query.query_id,
             executors_target=self._drain.target,
-            marked_for_removal=leaving,
-            remove=leaving,
+            marked_for_removal=tuple(self._drain.leaving),
+            remove=tuple(remove),
             owners=owners,
         )
         request = urllib.request.Request(

@@ -47,7 +47,8 @@ class PaperAgent(http.server.ThreadingHTTPServer):
             generation_applied=None,
             refused=None,
             executors=tuple(
-                ExecutorStatus(executor_id=one, host="h", cores=1, state=state, groups=0) for one, state in states
+                ExecutorStatus(executor_id=one, host="h", cores=1, state=state, groups=80 * (one == self.owner))
+                for one, state in states
             ),
             queries=tuple(
                 QueryStatus(query_id=one, run_id="r", name=None, batch_id=self.batch, owners={0: (self.owner,) * 40})
@@ -118,10 +119,12 @@ def test_who_is_to_be_drained_loses_all_key_groups_of_queries_that_rest_too(agen
     agent.batch = 1
     agent.asked.clear()
     mover.turn()
-    assert {(one.marked_for_removal, one.remove, one.executors_target) for one in agent.asked} == {
-        ((leaver,), (leaver,), 2)
-    }
+    assert {(one.marked_for_removal, one.remove, one.executors_target) for one in agent.asked} == {((leaver,), (), 2)}
     assert {owner for one in agent.asked for owner in one.owners[0]} == {stays}
+    agent.owner, agent.batch = stays, 2
+    agent.asked.clear()
+    mover.turn()
+    assert {one.remove for one in agent.asked} == {(leaver,)}, "an agent refuses who still holds key groups"
 
 
 def test_a_refusal_is_counted_and_a_failure_told_when_it_stops(agent: PaperAgent, tmp_path: Path) -> None:
