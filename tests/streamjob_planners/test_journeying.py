@@ -123,7 +123,7 @@ def test_it_is_for_alike_nodes_and_a_number_of_moves_alone(engine_of, changes):
 
 def test_heavy_groups_are_a_kind_apart_or_none():
     load = np.array([1.0, 0.9, 9.0, 1.1, 8.0, 1.2, 0.8, 1.0])
-    assert np.flatnonzero(heavy_ones(load, n_nodes=2)).tolist() == [2, 4]
-    assert heavy_ones(load, n_nodes=8) is None, "two of eight groups are not enough for eight nodes"
-    assert heavy_ones(np.geomspace(1.0, 20.0, 40), n_nodes=4) is None, "no gap between neighbours"
-    assert heavy_ones(np.zeros(8), n_nodes=2) is None
+    assert np.flatnonzero(heavy_ones(load, n_nodes=1)).tolist() == [2, 4]
+    assert heavy_ones(load, n_nodes=2) is None, "one for each node is too few"
+    assert heavy_ones(np.geomspace(1.0, 20.0, 40), n_nodes=2) is None, "no gap between neighbours"
+    assert heavy_ones(np.zeros(8), n_nodes=1) is None
