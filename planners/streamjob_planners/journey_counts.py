@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from streamjob_planners import measures
 from streamjob_planners.kernel.journeys import Options, choose_for_all, count_sets
 from streamjob_planners.kernel.state import Fixed
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
@@ -57,6 +58,11 @@ def heavy_ones(load: FloatArray, n_nodes: int) -> BoolArray | None:
     return load >= ascending[widest + 1] if ratios[widest] >= APART else None
 
 
+def off_at(problem: Problem, node_of: IntArray) -> FloatArray:
+    """What each node has above the mean under a placement, less than 0 where it lacks that, (n_nodes,)."""
+    return measures.node_loads(problem.model, node_of) - problem.mean * problem.model.capacity
+
+
 class JourneyCounts:
     """Draws counts: deterministic for a state of the generator. Threads share what they work out."""
 
@@ -66,7 +72,7 @@ class JourneyCounts:
         self._fixed, self._moves = fixed, most_moves
         self._nodes, self._loads = model.n_nodes, np.asarray(model.load, dtype=np.float64)
         self.kind: IntArray = heavy.astype(np.int64)
-        self.off: FloatArray = np.bincount(model.node_of, self._loads, model.n_nodes) - problem.mean * model.capacity
+        self.off = off_at(problem, model.node_of)
         self._bundles = [(heavy, light) for heavy in range(MOST_OUT + 1) for light in range(MOST_OUT + 1 - heavy)]
         back = [number for number, bundle in enumerate(self._bundles) if sum(bundle) <= MOST_IN]
         counts = np.array(self._bundles, dtype=np.int64)[:, ::-1]

@@ -11,7 +11,7 @@ import numpy as np
 
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
-from streamjob_planners.journey_counts import JourneyCounts, heavy_ones
+from streamjob_planners.journey_counts import JourneyCounts, heavy_ones, off_at
 from streamjob_planners.kernel.journeys import cool
 from streamjob_planners.model import IntArray
 from streamjob_planners.problem import Problem
@@ -72,9 +72,9 @@ def _placed(engine: Engine, limits: Limits, counts: JourneyCounts, reached: floa
     steps = int(min(STEPS, FASTER * engine.steps_in(limits, limits.left_s())))
     if chosen is None or began is None or steps < FEWEST_STEPS:
         return None
-    (at, going), model, mean = began, engine.problem.model, engine.problem.mean
-    journeys = (counts.kind, at, going, np.bincount(at, model.load, model.n_nodes) - mean * model.capacity)
-    heat = ((HOT * float(model.load.mean())) ** 2, (COLD * chosen[0]) ** 2)
+    at, going = began
+    journeys = (counts.kind, at, going, off_at(engine.problem, at))
+    heat = ((HOT * float(engine.problem.model.load.mean())) ** 2, (COLD * chosen[0]) ** 2)
     for first in range(0, steps, CHUNK):
         if limits.over():
             break

@@ -18,7 +18,6 @@ from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
 from streamjob_planners.heavy_first import heavy_first
 from streamjob_planners.journey_counts import JourneyCounts
-from streamjob_planners.journeying import journeyed
 from streamjob_planners.kernel.cells import loads_of
 from streamjob_planners.kernel.exchange import off_by, relieve
 from streamjob_planners.kernel.journeys import cool
@@ -60,7 +59,7 @@ def warm_up() -> None:
     relayed(engine, limits, Distance(problem), np.array([0, 1]))
     relay_all(engine.fixed, engine.state, engine.relay, (0.0, 0.0), 1)
     counts = JourneyCounts(problem, engine.fixed, np.array([True, False]), 1)
-    journeyed(engine, limits, Distance(problem), counts, 1.0)
+    counts.drawn(1.0, engine.rng)
     placement = (counts.kind, model.node_of.copy(), np.zeros(1, dtype=np.int64), counts.off)
     cool(engine.fixed, engine.state, placement, (1.0, 1.0), (0, 0, 1))
     off_by(engine.state, 0)

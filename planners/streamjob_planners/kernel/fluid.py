@@ -7,12 +7,11 @@ the cheapest of these do for their load. So the placement of heavy groups has a 
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from streamjob_planners.kernel.compiled import compiled
 from streamjob_planners.kernel.near import below
-from streamjob_planners.kernel.state import Fixed, State, chance
+from streamjob_planners.kernel.state import Fixed, State, accepted, chance
 from streamjob_planners.model import FloatArray, IntArray
 
 TAKEN, GIVEN, LACKING = 0, 1, 2
@@ -151,7 +150,7 @@ def anneal_heavy(
             carry(fixed, state, fluid, other, here)
         change = whole_price(fluid) - before
         full = not fits(fixed, fluid, target) or (other >= 0 and not fits(fixed, fluid, here))
-        if full or (change > 0.0 and chance(state) >= math.exp(-change / temperature)):
+        if full or not accepted(state, change, temperature):
             carry(fixed, state, fluid, one, here)
             if other >= 0:
                 carry(fixed, state, fluid, other, target)

@@ -5,12 +5,11 @@ A *kind* is light (0) or heavy (1), a *bundle* so many heavy and so many light g
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from streamjob_planners.kernel.compiled import compiled
 from streamjob_planners.kernel.near import below
-from streamjob_planners.kernel.state import Fixed, State, chance
+from streamjob_planners.kernel.state import Fixed, State, accepted, chance
 from streamjob_planners.model import FloatArray, IntArray
 
 NOWHERE = 1e300
@@ -96,12 +95,6 @@ def choose_for_all(options: Options, most: int, best: FloatArray, chosen: IntArr
 def square(off: float) -> float:
     """What hurts."""
     return off * off
-
-
-@compiled
-def accepted(state: State, change: float, temperature: float) -> bool:
-    """Metropolis' rule."""
-    return change <= 0.0 or chance(state) < math.exp(-change / temperature)
 
 
 @compiled

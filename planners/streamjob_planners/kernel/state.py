@@ -8,6 +8,7 @@ makes of its tasks instead of their sum.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from streamjob_planners.kernel.compiled import compiled
@@ -97,6 +98,12 @@ def chance(state: State) -> float:
     """The next number in [0, 1)."""
     state.counters[SEED] = (state.counters[SEED] * FACTOR) % MODULUS
     return float((state.counters[SEED] - 1) / (MODULUS - 1))
+
+
+@compiled
+def accepted(state: State, change: float, temperature: float) -> bool:
+    """Metropolis' rule: what gets better always, what gets worse by chance; a temperature above 0."""
+    return bool(change <= 0.0 or chance(state) < math.exp(-change / temperature))
 
 
 @compiled
