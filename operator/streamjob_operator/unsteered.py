@@ -13,6 +13,16 @@ def one_line(text: str) -> str:
     return unsteered(" ".join(text.split()))
 
 
+def first_bytes(text: str, most: int) -> str:
+    """As much of its beginning as has at most so many bytes in UTF-8, whole characters."""
+    return text.encode(errors="replace")[:most].decode(errors="ignore")
+
+
+def last_bytes(text: str, most: int) -> str:
+    """The same of its end; `most` is above 0."""
+    return text.encode(errors="replace")[-most:].decode(errors="ignore")
+
+
 def unsteered(text: str) -> str:
     """The text with a mark for each character that would steer whoever shows it; new lines stay."""
     if text.isprintable():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 from agent_reports import agent
-from test_prometheus_whole import answering
+from test_prometheus_whole import answering, sent
 
 from streamjob_operator.kube.metrics.http import Settings
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics
@@ -32,15 +31,7 @@ ANSWERS: dict[str, list[Any]] = {
 @pytest.mark.parametrize("what", sorted(ANSWERS))
 def test_an_answer_of_another_shape_is_told_with_a_reason(what: str) -> None:
     body = json.dumps({"status": "success", "data": {"resultType": "matrix", "result": ANSWERS[what]}}).encode()
-
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    with answering(answer) as url:
+    with answering(lambda handler: sent(handler, body)) as url:
         metrics = PrometheusMetrics(lambda: Settings(url=url), agent, "jobs")
         with pytest.raises((Unavailable, Stale, Incomplete)) as caught:
             metrics.observe(1_700_000_000.0, 30.0)

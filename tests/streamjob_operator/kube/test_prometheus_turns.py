@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 
 import pytest
-from test_prometheus_whole import NOTHING, answering, drip
+from test_prometheus_whole import NOTHING, answering, drip, sent
 
 from streamjob_operator.deadlines import Deadline
 from streamjob_operator.kube.metrics.http import Connection, Settings
@@ -17,15 +17,6 @@ from streamjob_operator.measure.limits import ReadingLimits
 from streamjob_operator.ports import Unavailable
 
 LARGE_BYTES = 10_000
-
-
-def sent(handler: BaseHTTPRequestHandler, body: bytes) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Type", "application/json")
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
-    with contextlib.suppress(OSError):
-        handler.wfile.write(body)
 
 
 class Counted:

@@ -43,6 +43,16 @@ def asked(url: str, timeout_s: float = 1.0) -> list[dict[str, object]]:
         connection.close()
 
 
+def sent(handler: BaseHTTPRequestHandler, body: bytes) -> None:
+    """The answer as a Prometheus gives it, whoever has gone meanwhile."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    with contextlib.suppress(OSError):
+        handler.wfile.write(body)
+
+
 def drip(handler: BaseHTTPRequestHandler, drop: bytes) -> None:
     for _ in range(GIVEN_UP):
         handler.wfile.write(drop)
@@ -128,11 +138,7 @@ def test_questions_after_one_that_took_too_long_are_answered() -> None:
         if slow.pop() if slow else False:
             body_that_drips(handler)
             return
-        handler.send_response(200)
-        handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(len(NOTHING)))
-        handler.end_headers()
-        handler.wfile.write(NOTHING)
+        sent(handler, NOTHING)
 
     with answering(answer) as url:
         connection = Connection(Settings(url=url, timeout_s=1.0))
@@ -166,11 +172,7 @@ def test_an_answer_of_more_parts_than_any_has_is_not_taken_apart(
     )
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
+        sent(handler, body)
 
     with answering(answer) as url, pytest.raises(Unavailable, match=sentence):
         asked(url, timeout_s=60.0)

@@ -16,19 +16,18 @@ def count_end(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float)
     """The memory once the pod's end was counted; a pod's end counts once."""
     if memory.ended_uid == pod.uid:
         return memory
-    known_s = memory.started_at_s if memory.pod_uid == pod.uid else None  # a node that lost it does not tell any more
+    started_at_s, ended_at_s = pod.started_at_s, pod.ended_at_s
+    if started_at_s is None and memory.pod_uid == pod.uid:  # a node that lost it tells neither any more
+        started_at_s, ended_at_s = memory.started_at_s, None
     seen = dataclasses.replace(
         memory,
         application_hash=pod.application_hash,
-        started_at_s=pod.started_at_s or known_s,
+        started_at_s=started_at_s,
         exit_code=_own_exit_code(pod),
         why=pod.why,
         last_words=pod.last_words,
     )
-    ran_s = lasted_s(known_s, None, now_s)
-    if pod.started_at_s is not None:
-        ran_s = lasted_s(pod.started_at_s, pod.ended_at_s, now_s)
-    return count(job, seen, pod.uid, ran_s, now_s)
+    return count(job, seen, pod.uid, lasted_s(started_at_s, ended_at_s, now_s), now_s)
 
 
 def count_late(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float) -> DriverMemory:

@@ -7,8 +7,8 @@ import hashlib
 from streamjob_operator.kube.names import Label
 
 LONGEST_NAME = 63  # a service's name, and the value of a label
-SPARK_ROLE = "spark-role"
-"""Label that Spark gives its pods; the driver's is ours to set, because Spark has not made that pod."""
+SPARK_ROLE, DRIVER_ROLE = "spark-role", "driver"
+"""Label that Spark gives its pods, and a driver's value; it is ours to set, because Spark has not made that pod."""
 
 
 def driver_name(job: str) -> str:
@@ -41,7 +41,7 @@ def job_labels(job: str) -> dict[str, str]:
 
 def driver_labels(job: str) -> dict[str, str]:
     """On the driver's pod, and what selects it."""
-    return {Label.JOB.value: job, SPARK_ROLE: "driver"}
+    return {Label.JOB.value: job, SPARK_ROLE: DRIVER_ROLE}
 
 
 def change_labels(job: str) -> dict[str, str]:

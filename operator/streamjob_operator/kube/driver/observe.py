@@ -8,11 +8,11 @@ from typing import Any
 
 from streamjob_operator.kube.driver.values import DriverPod, PodPhase
 from streamjob_operator.kube.names import APPLICATION_HASH
-from streamjob_operator.unsteered import one_line, unsteered
+from streamjob_operator.unsteered import first_bytes, last_bytes, one_line, unsteered
 
 CONTAINER = "driver"
 LONGEST_WORDS_BYTES = 800
-"""Of a driver's last words in UTF-8, which are kept, so that an event has room for them; and characters of others'."""
+"""Of a driver's last words, or of others' about its end, in UTF-8: what is kept, so that an event has room for it."""
 _OWN_DEADLINE = "DeadlineExceeded"
 _FATAL_WAITS = frozenset(
     ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
@@ -70,7 +70,7 @@ def _started_at_s(state: Document) -> float | None:
 def _lost(ended: Document) -> str | None:
     """What is said of a container whose end nobody saw, as after a node's restart; its exit code is made up."""
     reason = ended.get("reason")
-    return f"{reason}: {one_line(str(ended.get('message') or 'nobody saw its end'))}" if reason in _UNSEEN else None
+    return _because(reason, ended.get("message") or "nobody saw its end") if reason in _UNSEEN else None
 
 
 def _disruption(document: Document) -> str | None:
@@ -83,13 +83,18 @@ def _disruption(document: Document) -> str | None:
     reason, message = status.get("reason") or told.get("reason"), status.get("message") or told.get("message")
     if reason is None or reason == _OWN_DEADLINE:
         return None
-    return f"{reason}: {one_line(str(message))[:LONGEST_WORDS_BYTES]}" if message else str(reason)
+    return _because(reason, message)
+
+
+def _because(reason: object, message: object) -> str:
+    """A reason with the message that somebody gave, if any, as far as there is room."""
+    return f"{reason}: {first_bytes(one_line(str(message)), LONGEST_WORDS_BYTES)}" if message else str(reason)
 
 
 def _last_words(text: str | None) -> str | None:
     """The end of what a container left, whole lines as far as there are any; logs have colours, conditions none."""
     every = unsteered("\n".join(line.expandtabs(4) for line in (text or "").splitlines())).strip()
-    kept = every.encode(errors="replace")[-LONGEST_WORDS_BYTES:].decode(errors="ignore")
+    kept = last_bytes(every, LONGEST_WORDS_BYTES)
     whole = kept if len(kept) == len(every) else kept.partition("\n")[2] or kept
     return whole or None
 

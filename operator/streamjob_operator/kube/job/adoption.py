@@ -14,7 +14,7 @@ from streamjob_agent.wire import AgentStatus
 from streamjob_operator.kube.api.client import KubeApi, Object
 from streamjob_operator.kube.api.kinds import PODS
 from streamjob_operator.kube.driver import foreign
-from streamjob_operator.kube.driver.naming import SPARK_ROLE
+from streamjob_operator.kube.driver.naming import DRIVER_ROLE, SPARK_ROLE
 from streamjob_operator.kube.driver.observe import driver_pod
 from streamjob_operator.kube.driver.values import DriverPod, PodPhase
 from streamjob_operator.kube.names import KubeReason, Phase
@@ -23,7 +23,6 @@ from streamjob_operator.kube.watched.trimmed import watched
 from streamjob_operator.spec import ApplicationRef, Spec
 from streamjob_operator.spec.quantities import format_duration
 
-DRIVER = "driver"
 LOOK_S = 10.0
 """Between two looks for a pod that no watch tells of."""
 AGENT_STARTS_S = 120.0
@@ -124,14 +123,14 @@ def _look(api: KubeApi, namespace: str, ref: ApplicationRef) -> tuple[Object | A
     application = api.get(foreign.kind_of(ref), name, namespace)
     if application is None:
         return _not_found(f"There is no SparkApplication {name} of {ref.api_version} in namespace {namespace}."), None
-    pods = api.list(PODS, namespace, labels=f"{foreign.name_label(ref)}={name},{SPARK_ROLE}=driver")
+    pods = api.list(PODS, namespace, labels=f"{foreign.name_label(ref)}={name},{SPARK_ROLE}={DRIVER_ROLE}")
     return _only(pods, f"SparkApplication {name}"), application
 
 
 def _may_be_a_driver(pod: Object) -> bool:
     """Not an executor: a whole application's labels are on these, too. A driver that Spark has not made has no role."""
     labels: Mapping[str, str] = pod["metadata"].get("labels") or {}
-    return labels.get(SPARK_ROLE, DRIVER) == DRIVER
+    return labels.get(SPARK_ROLE, DRIVER_ROLE) == DRIVER_ROLE
 
 
 def _only(pods: list[Object], what: str) -> Object | Adoption:

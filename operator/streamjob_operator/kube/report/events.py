@@ -16,6 +16,7 @@ from streamjob_operator.kube.api.times import rfc3339_micro
 from streamjob_operator.kube.names import GROUP
 from streamjob_operator.kube.report.conditions import code
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.unsteered import first_bytes
 
 LOG = logging.getLogger(__name__)
 CONTROLLER = f"{GROUP}/operator"
@@ -87,17 +88,12 @@ class Events:
             },
             "type": WARNING if telling.warning else NORMAL,
             "reason": code(telling.reason)[:LONGEST_REASON],
-            "note": _cut(telling.note),
+            "note": first_bytes(telling.note, LONGEST_NOTE_BYTES),
             "action": telling.action,
             "eventTime": rfc3339_micro(now_s),
             "reportingController": CONTROLLER,
             "reportingInstance": self._instance,
         }
-
-
-def _cut(note: str) -> str:
-    """As much of it as an event takes, whole characters."""
-    return note.encode(errors="replace")[:LONGEST_NOTE_BYTES].decode(errors="ignore")
 
 
 def event_name(regarding: Mapping[str, Any], telling: Telling) -> str:

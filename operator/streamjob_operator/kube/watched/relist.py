@@ -11,7 +11,7 @@ from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import PARTITION_MAPS, PODS, STREAM_JOBS, Kind
 from streamjob_operator.kube.api.refusals import Refused
 from streamjob_operator.kube.driver.foreign import NAME_LABELS
-from streamjob_operator.kube.driver.naming import SPARK_ROLE
+from streamjob_operator.kube.driver.naming import DRIVER_ROLE, SPARK_ROLE
 from streamjob_operator.kube.pods.executors import APPLICATION
 from streamjob_operator.kube.watched.store import Store
 from streamjob_operator.ports import Unavailable
@@ -25,7 +25,7 @@ SELECTORS = {PODS: SPARK_ROLE}
 
 def make_stores() -> dict[Kind, Store]:
     """Empty ones for all that is watched; StreamJobs name drivers by labels of their users' choice."""
-    pods = Store(PODS, labels=(APPLICATION, *NAME_LABELS.values()), findable=(SPARK_ROLE, "driver"))
+    pods = Store(PODS, labels=(APPLICATION, *NAME_LABELS.values()), findable=(SPARK_ROLE, DRIVER_ROLE))
     return {STREAM_JOBS: Store(STREAM_JOBS), PARTITION_MAPS: Store(PARTITION_MAPS), PODS: pods}
 
 
