@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from jobs.job import Job
-from jobs.processes import children, executor_processes
+from jobs.processes import DIES_WITH_US, children, executor_processes
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 END_S = 60.0
@@ -28,8 +28,7 @@ class Process:
     def start(self, jobs: Sequence[Job]) -> None:
         """In a group of its own, so that nothing of it is left behind."""
         words = [*self._command, "--only", ",".join(job.name for job in jobs)]
-        # The kernel kills it when this process ends, however it ends; the JVM and executors notice that by themselves.
-        command = ["setpriv", "--pdeathsig", "KILL", "--", *words]
+        command = [*DIES_WITH_US, *words]  # the JVM and executors notice by themselves that it is gone
         with self._log.open("ab") as log:
             begun = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
         self._begun.append(begun)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jobs.job import Job
-from jobs.settings import COMMON
+from jobs.settings import CHECKED, COMMON
 
 EVERYWHERE = {"spark.sql.shuffle.partitions": "32", **COMMON}
 ON_LAPTOP = {
@@ -13,8 +13,7 @@ ON_LAPTOP = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
-    # Batches that can be checked later: the logs of all of them are kept.
-    "spark.sql.streaming.minBatchesToRetain": "100000",
+    **CHECKED,
 }
 BALANCING = {"mode": "Auto", "statisticsPeriod": "30s"}
 

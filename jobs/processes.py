@@ -7,6 +7,8 @@ import pathlib
 from collections.abc import Iterator
 
 PROCESSES = pathlib.Path("/proc")
+DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+"""Before a command: the kernel kills it when this process ends, however that ends."""
 _LISTENS = "0A"
 """The state of a socket in the kernel's tables of TCP."""
 

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 
 from pyspark.sql import SparkSession
 
-from jobs.settings import COMMON
+from jobs.settings import CHECKED, COMMON
 
 EXECUTORS, KEY_GROUPS = 3, 8
 START_S = 600.0
 SETTINGS = {
     **COMMON,
+    **CHECKED,
     # Moves are a matter of placement alone: nothing waits for a place, nothing is started twice.
     "spark.locality.wait": "0s",
     "spark.decommission.enabled": "true",
@@ -32,8 +33,6 @@ SETTINGS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.files.minPartitionNum": "1",
     "spark.sql.streaming.pollingDelay": "100ms",
-    # Answers need the logs of all batches.
-    "spark.sql.streaming.minBatchesToRetain": "100000",
     # Without native Hadoop libraries each new file forks a chmod, and each checksum file another one.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }

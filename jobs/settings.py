@@ -9,3 +9,5 @@ COMMON = {
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
+CHECKED = {"spark.sql.streaming.minBatchesToRetain": "100000"}
+"""Besides, of runs whose answers are checked: that takes the checkpoint's logs of all batches."""

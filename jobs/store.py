@@ -13,6 +13,8 @@ import subprocess
 import time
 from collections.abc import Iterator
 
+from jobs.processes import DIES_WITH_US
+
 START_S, STOP_S = 60.0, 60.0
 
 
@@ -25,8 +27,8 @@ def serving(kept: pathlib.Path, shown: pathlib.Path) -> Iterator[int]:
     _let_go(shown)
     for folder in (kept, shown):
         folder.mkdir(parents=True, exist_ok=True)
-    # The kernel ends it with us, however we end: a stopped one that is left behind would hang whoever looks there.
-    command = ["setpriv", "--pdeathsig", "KILL", "--", program, "-f", str(kept.absolute()), str(shown.absolute())]
+    # A stopped one that is left behind would hang whoever looks there.
+    command = [*DIES_WITH_US, program, "-f", str(kept.absolute()), str(shown.absolute())]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
             _wait(process, shown)

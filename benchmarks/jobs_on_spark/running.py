@@ -25,7 +25,7 @@ from jobs import feed
 from jobs.checking import check
 from jobs.job import Job
 from jobs.registry import find
-from jobs.settings import COMMON
+from jobs.settings import CHECKED, COMMON
 from jobs.taken import reached
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -51,14 +51,13 @@ def settings(piece: Piece, shape: Shape, log: pathlib.Path, jar: pathlib.Path) -
     waiting = {} if shape.wait_ms is None else waits.settings(jar, shape.wait_ms)
     return {
         **COMMON,
+        **CHECKED,
         **FILES,
         "spark.master": f"local-cluster[{shape.executors},1,1024]",
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.sql.shuffle.partitions": str(piece.amounts.key_groups),
         # What executors fetch of each other goes over sockets, as between machines, and is counted as remote.
         "spark.shuffle.readHostLocalDisk": "false",
-        # The check wants the logs of all batches.
-        "spark.sql.streaming.minBatchesToRetain": "100000",
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": log.as_uri(),
         "spark.eventLog.compress": "false",
