@@ -63,6 +63,7 @@ class PaperSpark:
         self.ran: dict[GroupKey, str] = {}
         self.batches = 0
         self._registered: dict[GroupKey, str] = {}
+        self._ended_at_s: float | None = None
         self._usage: list[Usage] = []
         self._requested = executors
         self._on = True
@@ -105,7 +106,11 @@ class PaperSpark:
         self.ran[key] = place
 
     def _measured(self) -> Usage:
-        busy_s = {key: self.load_pct[key.partition] / 100 * self.batch_s for key in self.ran}
+        # Busy for a share of what passed, which on a busy machine is more than was slept: the load stays what was asked.
+        now_s = time.time()
+        passed_s = self.batch_s if self._ended_at_s is None else now_s - self._ended_at_s
+        self._ended_at_s = now_s
+        busy_s = {key: self.load_pct[key.partition] / 100 * passed_s for key in self.ran}
         groups = tuple(
             GroupUsage(
                 key=key,
@@ -127,7 +132,7 @@ class PaperSpark:
             query_id=self.query.query_id,
             run_id=self.query.run_id,
             batch_id=self.batches,
-            ended_at_s=time.time(),
+            ended_at_s=now_s,
             duration_s=self.batch_s / 2,
             input_rows=100,
             input_rps=100.0,
