@@ -137,6 +137,9 @@ class Actuation:
         for query_id in self._active:
             kept = self.wishes[query_id]
             observed = ledger.owners(query_id)
+            if observed == kept.registered:  # nearly always, and found out in a tenth of the time
+                held.update(observed.values())
+                continue
             stolen = self.stolen(query_id, observed)
             for key in observed.keys() | kept.registered.keys():
                 registered = kept.registered.get(key)

@@ -62,9 +62,13 @@ class Ledger:
             totals = query.groups.get(usage.key)
             if totals is None:
                 totals = query.groups[usage.key] = GroupTotals()
-            totals.executor_id = usage.executor_id
+                query.shown_owners = None
+            if totals.executor_id != usage.executor_id:
+                totals.executor_id = usage.executor_id
+                query.shown_owners = None
             if usage.moments.batches == 0:
                 continue
+            query.shown_recent_s = None
             young = query.ages.young(usage.counted_on, query.batches)
             query.moved += totals.counted_on not in ("", usage.counted_on)
             start = query.starts[usage.key.operator]
@@ -117,17 +121,25 @@ class Ledger:
         with self._lock:
             self._queries = {query_id: found for query_id, found in self._queries.items() if query_id not in queries}
 
-    def owners(self, query_id: str) -> dict[GroupKey, str]:
-        """The executor of each group's newest task."""
+    def owners(self, query_id: str) -> Mapping[GroupKey, str]:
+        """The executor of each group's newest task. Asked for in each round: a copy is made when one has changed."""
         with self._lock:
             query = self._queries.get(query_id)
-            return {key: totals.executor_id for key, totals in query.groups.items()} if query else {}
+            if query is None:
+                return {}
+            if query.shown_owners is None:
+                query.shown_owners = {key: totals.executor_id for key, totals in query.groups.items()}
+            return query.shown_owners
 
-    def recent_busy_s(self, query_id: str) -> dict[GroupKey, float]:
-        """Decayed busy time of each group, for comparison with each other only."""
+    def recent_busy_s(self, query_id: str) -> Mapping[GroupKey, float]:
+        """Decayed busy time of each group, for comparison with each other only; copied once a batch."""
         with self._lock:
             query = self._queries.get(query_id)
-            return {key: totals.recent_busy_s for key, totals in query.groups.items()} if query else {}
+            if query is None:
+                return {}
+            if query.shown_recent_s is None:
+                query.shown_recent_s = {key: totals.recent_busy_s for key, totals in query.groups.items()}
+            return query.shown_recent_s
 
     def state_bytes(self, query_id: str) -> Mapping[GroupKey, int]:
         """Bytes that a move of each group would load, as read last."""

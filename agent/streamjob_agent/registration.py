@@ -187,7 +187,7 @@ def _leave(state: Wish, world: World) -> Wish:
         (key for key, owner in state.registered.items() if owner in world.shut),
         key=lambda key: (world.state_bytes.get(key, 0), key),
     )
-    leaving = held[: math.ceil(_LEAVE_RATIO * len(held))]
+    leaving = frozenset(held[: math.ceil(_LEAVE_RATIO * len(held))])
     homes = {key: owner for key, owner in state.registered.items() if key not in leaving}
     executors = spread.open_executors(world.live, world.shut)
     given = spread.rescue(leaving, homes, executors, world.busy_s)

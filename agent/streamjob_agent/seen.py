@@ -79,9 +79,11 @@ def homes_of(
     registered: Mapping[GroupKey, str],
     live: Collection[str],
     obeying: Collection[GroupKey],
-) -> dict[GroupKey, str]:
+) -> Mapping[GroupKey, str]:
     """The executor of each group's newest task; where that is gone, and of those that will obey since their query waits
     for data or since they were only stolen, the one it is registered at and will run on next."""
+    if (not obeying or observed == registered) and set(observed.values()) <= set(live):
+        return observed
     return {
         key: registered[key] if (key in obeying or ran not in live) and registered.get(key) in live else ran
         for key, ran in observed.items()
@@ -90,8 +92,9 @@ def homes_of(
 
 def owner_rows(query: Query, homes: Mapping[GroupKey, str]) -> dict[int, tuple[str | None, ...]]:
     """Operator -> the executor of each partition, None before its first task."""
-    rows: dict[int, tuple[str | None, ...]] = {}
-    for operator, partitions in query.operators.items():
-        found = {key.partition: owner for key, owner in homes.items() if key.operator == operator}
-        rows[operator] = tuple(found.get(partition) for partition in range(partitions))
-    return rows
+    rows: dict[int, list[str | None]] = {operator: [None] * count for operator, count in query.operators.items()}
+    for (operator, partition), owner in homes.items():
+        row = rows.get(operator)
+        if row is not None and partition < len(row):
+            row[partition] = owner
+    return {operator: tuple(row) for operator, row in rows.items()}

@@ -129,7 +129,9 @@ class QueryTotals:
         """Whether these are the first batches that the query ever had, and few."""
         return self.newest is not None and self.newest.batch_id < self.batches <= _FIRST_BATCHES
 
-    # Copies for pages, until what they show changes.
+    # Copies, until what they show changes.
+    shown_owners: Mapping[GroupKey, str] | None = None
+    shown_recent_s: Mapping[GroupKey, float] | None = None
     shown_groups: tuple[tuple[GroupKey, GroupTotals], ...] | None = None
     shown_traffic: tuple[Mapping[Pair, float], tuple[tuple[GroupKey, SentTotals], ...]] | None = None
 

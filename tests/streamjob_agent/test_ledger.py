@@ -91,6 +91,19 @@ def test_recent_work_weighs_most_and_what_was_before_something(ledger: Ledger) -
     assert recent_s[B] > max(recent_s[A], recent_s[C])
 
 
+def test_owners_are_copied_when_one_has_changed_and_not_in_each_round(ledger: Ledger) -> None:
+    ledger.take(drained(groups={"q": (tasks(A, "1"), tasks(B, "1"))}))
+    owners, recent_s = ledger.owners("q"), ledger.recent_busy_s("q")
+    ledger.take(drained(groups={"q": (tasks(A, "1")._replace(moments=Moments(batches=0, squared_s2=0.0)),)}))
+    assert ledger.owners("q") is owners
+    assert ledger.recent_busy_s("q") is recent_s
+    ledger.take(drained(groups={"q": (tasks(A, "2")._replace(moments=Moments(batches=0, squared_s2=0.0)),)}))
+    assert (owners, ledger.owners("q")) == ({A: "1", B: "1"}, {A: "2", B: "1"})
+    ledger.take(drained(groups={"q": (tasks(B, "1"), tasks(C, ""))}))
+    assert ledger.owners("q") == {A: "2", B: "1", C: ""}
+    assert (recent_s, ledger.recent_busy_s("q")) == ({A: 1.5, B: 1.5}, {A: 1.5, B: 0.8 * 1.5 + 1.5, C: 1.5})
+
+
 def stage(name: str, level: int = 0) -> StageUsage:
     return StageUsage(stage=name, level=level, wall_s=0.5, busy_s=1.5, longest_s=0.25, wait_s=0.125)
 

@@ -106,6 +106,27 @@ def test_without_a_plan_what_is_smallest_leaves_first_and_what_nobody_measured_c
         assert list(registration.step(unplanned, world)[1]) == [first]
 
 
+class Compared(GroupKey):
+    """A key that counts how often any is compared with another one."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return tuple.__eq__(self, other)
+
+    __hash__ = tuple.__hash__
+
+
+def test_leaving_compares_each_of_many_groups_with_few_others() -> None:
+    held = {Compared(operator=0, partition=partition): str(1 + partition % 2) for partition in range(400)}
+    world = World(operators={0: len(held)}, live=("1", "2"), shut=frozenset("1"), observed=held)
+    Compared.times = 0
+    after = registration._leave(Wish(registered=held), world)  # a whole step makes keys of its own
+    assert sum(after.registered[key] != owner for key, owner in held.items()) == 50
+    assert Compared.times < 20 * len(held)
+
+
 def test_a_group_that_nobody_has_seen_is_the_bridges_until_its_executor_dies() -> None:
     seen = {key: owner for key, owner in RUNNING.items() if key != D}
     state = dataclasses.replace(PLACED, registered=seen, goals={A: "2"})
