@@ -18,4 +18,9 @@ public final class Threads {
     }
     return out.toString();
   }
+
+  /** CPU time of the whole JVM, ns. */
+  public long whole() {
+    return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+  }
 }

@@ -20,6 +20,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import types
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from runs import HERE, scratch, stamp
 LONGEST_S = 540.0
 RUNS = "agent_cpu.jsonl"
 PARTS = ("python", "listener", "calls")
+NO_CONF: Mapping[str, str] = types.MappingProxyType({})
 
 
 def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float]:
@@ -36,17 +39,24 @@ def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float
     return parts_ms(*counts(agent, partitions, {"batches": batches, "warm": warm}))
 
 
-def counts(agent: str, partitions: int, wanted: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def counts(
+    agent: str | None,
+    partitions: int,
+    wanted: dict[str, Any],
+    conf: Mapping[str, str] = NO_CONF,
+    longest_s: float = LONGEST_S,
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """What threads had spent after the job's batch `warm`, and at its end; `wanted` is what chain_job.py reads.
 
-    Raises RuntimeError with the end of its log where the job did not get that far.
+    `agent` is the folder of one, None for a driver without; `conf` are settings beside overhead.py's, or in place of
+    them. Raises RuntimeError with the end of its log where the job did not get that far within `longest_s`.
     """
     folder = pathlib.Path(tempfile.mkdtemp(prefix="agent-cpu-", dir=scratch()))
     try:
         config = folder / "config.json"
         paths = {name: str(folder / name) for name in ("checkpoint", "progress", "cpu")}
         config.write_text(json.dumps({**paths, **wanted}))
-        finish(agent, partitions, folder, config)
+        finish(agent, settings(partitions, conf), folder, longest_s)
         early, late = json.loads((folder / "cpu").read_text())
         return early, late
     except (OSError, ValueError) as error:
@@ -55,36 +65,42 @@ def counts(agent: str, partitions: int, wanted: dict[str, Any]) -> tuple[dict[st
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def finish(agent: str, partitions: int, folder: pathlib.Path, config: pathlib.Path) -> None:
-    """Run the job under the agent to its end, its files in `folder`."""
+def finish(agent: str | None, submit_args: str, folder: pathlib.Path, longest_s: float) -> None:
+    """Run the job to its end, under the agent if there is one, its files in `folder`."""
     env = {
         **os.environ,
-        "PYTHONPATH": agent,
+        "PYTHONPATH": agent or "",
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_SUBMIT_ARGS": settings(partitions),
+        "SPARK_LOCAL_DIRS": str(folder / "local"),
+        "PYSPARK_SUBMIT_ARGS": submit_args,
         "STREAMJOB_AGENT_ADDRESS_FILE": str(folder / "address"),
         "STREAMJOB_AGENT_STATE_DIR": str(folder / "state"),
     }
-    command = [sys.executable, "-m", "streamjob_agent", "run", str(HERE / "chain_job.py"), str(config)]
+    under = ["-m", "streamjob_agent", "run"] if agent else []
+    command = [sys.executable, *under, str(HERE / "chain_job.py"), str(folder / "config.json")]
     with open(folder / "log", "wb") as log:
         process = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
         try:
-            process.wait(LONGEST_S)
+            process.wait(longest_s)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
 def parts_ms(early: dict[str, Any], late: dict[str, Any]) -> dict[str, float]:
-    """What was spent between two counts, milliseconds a batch; a thread that began meanwhile counts from 0."""
+    """What was spent between two counts, milliseconds a batch; a thread that began meanwhile counts from 0.
+
+    `driver` is the whole JVM, Spark's own work in it among that.
+    """
     batches = late["batch"] - early["batch"]
     spent = {name: late["jvm_s"][name] - early["jvm_s"].get(name, 0.0) for name in late["jvm_s"]}
     seconds = {
         "python": late["python_s"] - early["python_s"],
         "listener": sum(one for name, one in spent.items() if name.startswith("spark-listener-group-streamjob")),
         "calls": sum(one for name, one in spent.items() if name.startswith("Thread-")),
+        "driver": late["driver_s"] - early["driver_s"],
     }
-    return {part: 1000.0 * seconds[part] / batches for part in PARTS}
+    return {part: 1000.0 * seconds[part] / batches for part in (*PARTS, "driver")}
 
 
 def main() -> None:

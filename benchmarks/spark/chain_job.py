@@ -17,7 +17,8 @@ def main(config_path: str) -> None:
     """Run the wanted number of batches; write the progress of each as one JSON line.
 
     With `cpu` in the configuration, a file there gets what threads had spent after batch `warm` and at the end; with
-    `gather_ms`, as many listeners that do nothing count events beside, see listener_queues.py.
+    `gather_ms`, as many listeners that do nothing count events beside, see listener_queues.py; `operators` 1 leaves the
+    second one out.
     """
     config = json.loads(pathlib.Path(config_path).read_text())
     spark = SparkSession.builder.getOrCreate()
@@ -25,7 +26,7 @@ def main(config_path: str) -> None:
     stream = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 20_000).load()
     first = stream.groupBy((F.col("value") % 5000).alias("k")).count()
     second = first.groupBy("count").agg(F.count("*").alias("n"))
-    writer = second.writeStream.outputMode("complete").format("noop")
+    writer = (first if config.get("operators") == 1 else second).writeStream.outputMode("complete").format("noop")
     query = writer.option("checkpointLocation", config["checkpoint"]).start()
     seen, spent, threads = -1, [], clock(spark) if "cpu" in config else None
     handed = listeners(spark, config.get("gather_ms", ()))
@@ -45,13 +46,14 @@ def main(config_path: str) -> None:
 
 
 def cpu(threads: Any) -> dict[str, Any]:
-    """CPU seconds so far: of the JVM's threads by name and number, and of all Python threads but this one.
+    """CPU seconds so far: of the JVM's threads by name and number, of the whole JVM, and of Python's other threads.
 
-    The JVM's thread that answers this one is left out.
+    The JVM's thread that answers this one is left out of the threads.
     """
     python_s = time.process_time() - time.thread_time()
     rows = [line.split("\t") for line in threads.spent().splitlines()]
-    return {"python_s": python_s, "jvm_s": {f"{name}#{number}": int(ns) / 1e9 for number, name, ns in rows}}
+    named_s = {f"{name}#{number}": int(ns) / 1e9 for number, name, ns in rows}
+    return {"python_s": python_s, "jvm_s": named_s, "driver_s": threads.whole() / 1e9}
 
 
 def clock(spark: Any) -> Any:

@@ -22,8 +22,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import types
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,8 @@ SIDES = ("plain", "agent")
 RUNS = "overhead.jsonl"
 
 
-def settings(partitions: int) -> str:
-    """Settings that both sides get, as arguments of spark-submit."""
+def settings(partitions: int, others: Mapping[str, str] = types.MappingProxyType({})) -> str:
+    """Settings that both sides get, as arguments of spark-submit; `others` come beside them, or in place of them."""
     conf = {
         "spark.master": "local-cluster[2,1,1024]",
         "spark.sql.shuffle.partitions": str(partitions),
@@ -52,6 +53,7 @@ def settings(partitions: int) -> str:
         "spark.driver.extraJavaOptions": CALM,
         "spark.executor.extraJavaOptions": CALM,
         **FILES,
+        **others,
     }
     return shlex.join(
         [*(word for key, value in conf.items() for word in ("--conf", f"{key}={value}")), "pyspark-shell"]

@@ -1,0 +1,115 @@
+"""What the agent costs the driver of one operator with many key groups, in CPU time a batch, beside a driver without.
+
+    python benchmarks/spark/agent_large.py [--partitions 400,2000,20000] [--sides agent,plain] [--agent agent]
+        [--batches 5] [--warm 1] [--longest-s 3000] [--out out/benchmarks]
+
+The first operator of overhead.py's job alone, since two chained ones of 10,000 partitions have a hundred million
+shuffle blocks, which is more work for Spark than all of this. Its state is in memory (the HDFS-backed store), its files
+are made without a process for each (PlainFiles.java): a task is as cheap as Spark's tasks get. Counted after batch
+WARM, by thread as in agent_cpu.py, beside the driver's whole JVM, Spark's own work in it. Each run is appended to
+OUT/agent_large.jsonl, with the threads that took most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import tempfile
+import time
+import zipfile
+from typing import Any
+
+from agent_cpu import PARTS, counts, parts_ms
+from runs import HERE, scratch, stamp
+from task_ends import jvm
+
+MEMORY_STORE = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+THREADS_TOLD = 12
+
+
+def settings_of(jar: pathlib.Path) -> dict[str, str]:
+    """Settings beside overhead.py's."""
+    return {
+        "spark.master": "local-cluster[2,1,3072]",
+        "spark.executor.memory": "3g",
+        "spark.driver.memory": "3g",
+        "spark.driver.extraClassPath": str(jar),
+        "spark.executor.extraClassPath": str(jar),
+        "spark.hadoop.fs.file.impl": "streamjob.benchmarks.PlainFiles",
+        "spark.sql.streaming.stateStore.providerClass": MEMORY_STORE,
+        # Its round of all stores comes between batches or not, by chance; it is the executors' work.
+        "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
+    }
+
+
+def make_jar(path: pathlib.Path) -> pathlib.Path:
+    """A jar of PlainFiles, compiled by the Janino that Spark ships."""
+    gateway = jvm()
+    try:
+        compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.cook((HERE / "PlainFiles.java").read_text())
+        with zipfile.ZipFile(path, "w") as out:
+            for name, code in dict(compiler.getBytecodes()).items():
+                out.writestr(name.replace(".", "/") + ".class", bytes(code))
+    finally:
+        gateway.shutdown()
+    return path
+
+
+def busiest_ms(early: dict[str, Any], late: dict[str, Any]) -> dict[str, float]:
+    """The driver's threads that took most between two counts, by name without its number, ms a batch."""
+    batches, sums = late["batch"] - early["batch"], dict[str, float]()
+    for name, seconds in late["jvm_s"].items():
+        kind = name.rsplit("#", 1)[0].rstrip("0123456789")
+        sums[kind] = sums.get(kind, 0.0) + seconds - early["jvm_s"].get(name, 0.0)
+    most = sorted(sums, key=lambda kind: -sums[kind])[:THREADS_TOLD]
+    return {kind: round(1000.0 * sums[kind] / batches, 1) for kind in most}
+
+
+def one_run(side: str, partitions: int, jar: pathlib.Path, args: argparse.Namespace) -> dict[str, Any]:
+    """Run a side; its record."""
+    agent = str(args.agent.resolve()) if side == "agent" else None
+    wanted = {"batches": args.batches, "warm": args.warm, "operators": 1}
+    began_s = time.monotonic()
+    early, late = counts(agent, partitions, wanted, settings_of(jar), args.longest_s)
+    record = {"side": side, "key_groups": partitions, "batches": late["batch"] - early["batch"], "at": stamp()}
+    took = {"took_s": round(time.monotonic() - began_s, 1), "threads_ms": busiest_ms(early, late)}
+    return {**record, **parts_ms(early, late), **took}
+
+
+def report(done: list[dict[str, Any]]) -> None:
+    """The table in Markdown, one line for each run."""
+    print("| key groups | side | batches | python, ms | listener, ms | calls, ms | together | the driver's JVM, ms |")
+    print("|---|---|---|---|---|---|---|---|")
+    for one in sorted(done, key=lambda one: (one["key_groups"], one["side"])):
+        cells = [f"{one[part]:.1f}" for part in PARTS] if one["side"] == "agent" else ["", "", ""]
+        together = f"{sum(one[part] for part in PARTS):.0f}" if one["side"] == "agent" else ""
+        told = (str(one["key_groups"]), one["side"], str(one["batches"]), *cells, together, f"{one['driver']:.0f}")
+        print(f"| {' | '.join(told)} |")
+
+
+def main() -> None:
+    """Run, and report all that was run so far."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--partitions", default="400,2000,20000")
+    parser.add_argument("--sides", default="agent,plain")
+    parser.add_argument("--agent", type=pathlib.Path, default=pathlib.Path("agent"))
+    parser.add_argument("--batches", type=int, default=5)
+    parser.add_argument("--warm", type=int, default=1)
+    parser.add_argument("--longest-s", type=float, default=3000.0)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    path = args.out / "agent_large.jsonl"
+    with tempfile.TemporaryDirectory(dir=scratch()) as folder:
+        jar = make_jar(pathlib.Path(folder) / "plain-files.jar")
+        for partitions in map(int, args.partitions.split(",")):
+            for side in args.sides.split(","):
+                with path.open("a") as file:
+                    file.write(json.dumps(one_run(side, partitions, jar, args)) + "\n")
+    report([json.loads(line) for line in path.read_text().splitlines()])
+
+
+if __name__ == "__main__":
+    main()
