@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import logging
 import multiprocessing.connection
 import socket
 import subprocess
@@ -24,6 +25,7 @@ from streamjob_operator.steps.solve import limit_s
 from streamjob_planners.albic.settings import AlbicSettings
 from streamjob_planners.model import Clock, LoadModel, Plan, Planner, PlanParams
 
+LOG = logging.getLogger(__name__)
 WORKER = "streamjob_operator.planning_worker"
 LOADING = "loading"
 """What a process answers that has dropped a task to load its planner first: it says that it is ready after that."""
@@ -43,10 +45,10 @@ class Worker:
 
     def __init__(self, command: tuple[str, ...]) -> None:
         ours, theirs = socket.socketpair()
-        with theirs:
+        with ours, theirs:
             number = str(theirs.fileno())
             self._process = subprocess.Popen([*command, number], stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
-        self._pipe = multiprocessing.connection.Connection(ours.detach())
+            self._pipe = multiprocessing.connection.Connection(ours.detach())
         self._ready = False
         self._started_s = time.monotonic()
 
@@ -108,9 +110,9 @@ class PlanningPool:
         self._closed = False
         self._all: set[Worker] = set()
         self._queue: PlanningQueue[Worker] = PlanningQueue(size, shared)
+        self._lacking = size
         self.kills = 0
-        for _ in range(size):
-            self._start()
+        self._start()
 
     def __enter__(self) -> PlanningPool:
         return self
@@ -156,6 +158,7 @@ class PlanningPool:
     @contextlib.contextmanager
     def _worker(self, namespace: str, *, large: bool) -> Iterator[Worker]:
         """A free worker. One that overran, died, or was left in the middle of an answer does not come back."""
+        self._start_again()
         worker = self._queue.take(namespace, FREE_S, large=large)
         if worker is None:
             raise Overran(f"no planning process was free within {FREE_S:g} s")
@@ -178,16 +181,29 @@ class PlanningPool:
         with self._lock:
             self._all.discard(worker)
             self.kills += 1
+            self._lacking += 1
         worker.end()
-        self._start()
+        self._start_again()
+
+    def _start_again(self) -> None:
+        """As many as are lacking, as far as the system has room for them; the next plan tries the others."""
+        try:
+            self._start()
+        except OSError as error:
+            LOG.warning("A planning process could not be started: %s", error)
 
     def _start(self) -> None:
-        with self._lock:
-            if self._closed:
-                return
-            worker = Worker(self._command)
-            self._all.add(worker)
-        self._queue.put(worker)
+        """Raises OSError."""
+        started: list[Worker] = []
+        try:
+            with self._lock:
+                while self._lacking and not self._closed:
+                    started.append(Worker(self._command))
+                    self._all.add(started[-1])
+                    self._lacking -= 1
+        finally:
+            for worker in started:
+                self._queue.put(worker)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

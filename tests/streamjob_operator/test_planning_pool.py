@@ -97,6 +97,19 @@ def test_a_process_that_dies_is_replaced(making: Making) -> None:
     assert pool.run("hello", 30.0) == "hello"
 
 
+def test_a_process_that_could_not_be_replaced_is_started_once_there_is_room(making: Making) -> None:
+    """As where a node's limit of processes was reached for a moment: planning would be over for good."""
+    pool = making("if task == 'die':\n    os._exit(1)\nanswer = task", size=2)
+    command, pool._command = pool._command, ("/there/is/no/such/program",)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="has died"):
+            pool.run("die", 30.0)
+    assert pool._all == set()
+    pool._command = command
+    assert pool.run("hello", 30.0) == "hello"
+    assert len(pool._all) == 2
+
+
 def test_a_giant_job_does_not_hold_up_the_others(making: Making) -> None:
     pool = making(SLEEPS_ONCE, size=2)
     results: list[str] = []
