@@ -125,7 +125,9 @@ def finish(draft: Draft, source: Mapping[str, Any]) -> None:
     draft.under("restart").setdefault("policy", "Never")
     limits = ((source.get(_TOLERATIONS) or {}).get("instanceConfig")) or {}
     settings = draft.application.get("sparkConf", {})
+    dynamic = finishing.allocation(draft)
     stated = int(settings.get("spark.executor.instances", limits.get("minExecutors") or 2))
-    least = max(1, limits.get("minExecutors") or stated)
-    draft.executors.update(min=least, max=max(least, limits.get("maxExecutors") or stated))
+    least = max(1, limits.get("minExecutors") or (dynamic.get("minExecutors", 1) if dynamic else stated))
+    most = limits.get("maxExecutors") or dynamic.get("maxExecutors") or stated
+    draft.executors.update(min=least, max=max(least, most))
     settings.pop("spark.executor.instances", None)

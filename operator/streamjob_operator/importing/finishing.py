@@ -11,6 +11,7 @@ from streamjob_operator.importing.puts import mebibytes, memory
 from streamjob_operator.spec.application import CONTROLLED, SAID_ELSEWHERE
 
 _THEIR_CONTAINER = {"driver": "spark-kubernetes-driver", "executor": "spark-kubernetes-executor"}
+_ALLOCATION = "spark.dynamicAllocation."
 _NAMES = ("name", "generateName", "namespace", "ownerReferences", "creationTimestamp")
 
 
@@ -86,6 +87,18 @@ def driver_memory(draft: Draft, overhead: Any, factor: Any) -> None:
     resources = draft.container("driver").setdefault("resources", {})
     for kind in ("requests", "limits"):
         resources.setdefault(kind, {}).setdefault("memory", size)
+
+
+def allocation(draft: Draft) -> Map:
+    """What settings say of Spark's dynamic allocation, as Kubeflow's fields say it; empty where it is not switched on.
+
+    Its bounds become those of the executors, so they are taken out of the settings.
+    """
+    settings = draft.application.get("sparkConf", {})
+    if settings.get(f"{_ALLOCATION}enabled", "false").lower() != "true":
+        return {}
+    bounds = {name: settings.pop(f"{_ALLOCATION}{name}", None) for name in ("minExecutors", "maxExecutors")}
+    return {"enabled": True, **{name: int(value) for name, value in bounds.items() if value is not None}}
 
 
 def tidy_settings(draft: Draft) -> None:

@@ -15,7 +15,9 @@ from streamjob_operator.spec.job import API_VERSION
 from streamjob_operator.spec.reading import PlainLoader, from_yaml
 
 _KIND = "SparkApplication"
-_DROPPED = frozenset(("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields", "selfLink"))
+_LISTED = "List"
+_KEPT = ("name", "namespace", "labels", "annotations")
+_SET_BY_SERVER = frozenset(("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields", "selfLink"))
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -54,7 +56,7 @@ class Imported:
 
 def imported(text: str) -> Imported:
     """The StreamJob of the only SparkApplication in YAML or JSON text; raises SpecError where there is none."""
-    document = _only(text)
+    document, others = _only(text)
     dialect = DIALECTS.get(str(document.get("apiVersion")))
     if document.get("kind") != _KIND or dialect is None:
         given = f"{document.get('apiVersion')} {document.get('kind')}"
@@ -64,10 +66,12 @@ def imported(text: str) -> Imported:
         raise SpecError(("spec: a map of fields is needed.",))
     try:
         _carry(dialect, source, draft)
-        metadata = _metadata(document.get("metadata") or {})
+        metadata = _metadata(document.get("metadata") or {}, draft)
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         sentence = f"The {_KIND} does not fit its own definition, the API server would refuse it: {error!r}."
         raise SpecError((sentence,)) from error
+    for other in others:
+        draft.note(f"{other}: beside the {_KIND} in this file, so it was left out; it can be applied as it is.")
     return _written(metadata, draft)
 
 
@@ -81,11 +85,15 @@ def _carry(dialect: Dialect, source: Mapping[str, Any], draft: Draft) -> None:
         draft.note(f"{path}: this field is not known here, so it was left out.")
 
 
-def _metadata(given: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in given.items() if name not in _DROPPED and value}
+def _metadata(given: Mapping[str, Any], draft: Draft) -> dict[str, Any]:
+    """Names, labels and annotations: an owner or a finalizer of the other object would end or keep ours with it."""
+    kept = {name: given[name] for name in _KEPT if given.get(name)}
     if "annotations" in kept:
         kept["annotations"] = {name: text for name, text in kept["annotations"].items() if name != _APPLIED}
-    return kept
+    for name in given.keys() - kept.keys() - _SET_BY_SERVER:
+        if given[name]:
+            draft.note(f"metadata.{name}: it is about the {_KIND}'s own object, so it was left out.")
+    return {name: value for name, value in kept.items() if value}
 
 
 def _written(metadata: Mapping[str, Any], draft: Draft) -> Imported:
@@ -101,11 +109,27 @@ def _written(metadata: Mapping[str, Any], draft: Draft) -> Imported:
     return Imported(text=comments + body, notes=tuple(draft.notes), mistakes=mistakes)
 
 
-def _only(text: str) -> dict[str, Any]:
-    documents = from_yaml(lambda: [one for one in yaml.load_all(text, PlainLoader) if one is not None])
+def _only(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The SparkApplication, and kind and name of what is beside it; lists, as `kubectl get` writes them, are opened."""
+    loaded = from_yaml(lambda: [one for one in yaml.load_all(text, PlainLoader) if one is not None])
+    documents = [inner for one in loaded for inner in _opened(one)]
     found = [one for one in documents if isinstance(one, dict) and one.get("kind") == _KIND]
     if len(found) > 1:
         raise SpecError((f"{len(found)} SparkApplications given; one in a file is needed.",))
     if not found and (len(documents) != 1 or not isinstance(documents[0], dict)):
         raise SpecError((f"No {_KIND} given; a file with one is needed.",))
-    return found[0] if found else dict(documents[0])
+    chosen = found[0] if found else documents[0]
+    return dict(chosen), tuple(_called(one) for one in documents if one is not chosen)
+
+
+def _opened(document: Any) -> list[Any]:
+    items = document.get("items") if isinstance(document, dict) and document.get("kind") == _LISTED else None
+    return items if isinstance(items, list) else [document]
+
+
+def _called(document: Any) -> str:
+    if not isinstance(document, dict):
+        return "A document"
+    metadata = document.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return " ".join(str(one) for one in (document.get("kind") or "A document", name) if one)

@@ -116,7 +116,7 @@ def test_dynamic_allocation_becomes_bounds_and_what_streamjob_does_itself_is_tol
     assert found["driver"]["podTemplate"]["spec"]["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": "1"}
     for path in ("proxyUser", "timeToLiveSeconds", "batchSchedulerOptions.queue", "driverPodDisruptionBudget"):
         assert any(note.startswith(path) for note in result.notes), path
-    assert job("kubeflow-dynamic")["metadata"] == {"name": "sessions", "annotations": {}}
+    assert job("kubeflow-dynamic")["metadata"] == {"name": "sessions"}
 
 
 def test_a_pod_template_keeps_what_fields_do_not_say() -> None:
@@ -242,3 +242,58 @@ def test_settings_of_a_pod_that_spark_would_have_submitted_go_to_its_template_or
     for key in ("driver.limit.cores was '2'", "driver.pod.name was 'mine'", "spark.driver.memoryOverhead was '1g'"):
         assert key in told
     assert "driver.label.team was 'a' and was left out" in told
+
+
+def test_nobody_owns_or_keeps_the_job_that_owned_or_kept_the_other_object() -> None:
+    """Else it is deleted with the schedule that made the SparkApplication, or can never be deleted."""
+    result = imported(
+        "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {name: a, uid: u,"
+        " ownerReferences: [{kind: ScheduledSparkApplication, name: s}], finalizers: [some.dev/keep]}\n"
+        "spec: {mainApplicationFile: a.py, image: i}"
+    )
+    assert yaml.safe_load(result.text)["metadata"] == {"name": "a"}
+    assert result.mistakes == ()
+    for name in ("ownerReferences", "finalizers"):
+        assert f"metadata.{name}: it is about the SparkApplication's own object, so it was left out." in result.notes
+
+
+def test_what_else_is_in_the_file_is_named() -> None:
+    text = (DATA / "kubeflow-kafka.yaml").read_text(encoding="utf-8")
+    result = imported(f"kind: ConfigMap\nmetadata: {{name: settings}}\n---\n{text}\n---\n[1]\n---\nkind: Secret")
+    told = "beside the SparkApplication in this file, so it was left out; it can be applied as it is."
+    assert {f"{one}: {told}" for one in ("ConfigMap settings", "A document", "Secret")} <= set(result.notes)
+
+
+def test_a_list_as_kubectl_writes_it_is_opened() -> None:
+    document = yaml.safe_load((DATA / "kubeflow-volumes.yaml").read_text(encoding="utf-8"))
+    listed = yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [document]}, sort_keys=False)
+    assert imported(listed).text == one("kubeflow-volumes").text
+
+
+ALLOCATED = {
+    "kubeflow": (
+        "apiVersion: sparkoperator.k8s.io/v1beta2\nspec: {mainApplicationFile: a.py, image: i, sparkConf: SETTINGS}"
+    ),
+    "apache": "apiVersion: spark.apache.org/v1\nspec: {pyFiles: a.py, sparkConf: SETTINGS}",
+}
+
+
+@pytest.mark.parametrize("kind", ALLOCATED)
+def test_bounds_of_dynamic_allocation_that_stand_in_settings_are_kept(kind: str) -> None:
+    settings = "".join(
+        f"spark.{name}: '{value}', "
+        for name, value in (
+            ("dynamicAllocation.enabled", "true"),
+            ("dynamicAllocation.minExecutors", 3),
+            ("dynamicAllocation.maxExecutors", 40),
+            ("kubernetes.container.image", "i"),
+        )
+        if kind == "apache" or name != "kubernetes.container.image"
+    )
+    text = ALLOCATED[kind].replace("SETTINGS", f"{{{settings}}}")
+    result = imported(f"kind: SparkApplication\nmetadata: {{name: a}}\n{text}")
+    found = yaml.safe_load(result.text)["spec"]
+    assert result.mistakes == ()
+    assert found["executors"] == {"min": 3, "max": 40}
+    assert "sparkConf" not in found["application"]
+    assert not any(note.startswith("executor.instances") for note in result.notes)
