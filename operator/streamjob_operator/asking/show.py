@@ -83,12 +83,14 @@ def answer_sentences(found: Answer) -> Iterator[str]:
 
 def backlog_sentence(backlog: Backlog) -> str:
     """How rows that wait go on."""
-    who = f"With {backlog.executors} executors"
+    who = f"With {backlog.executors} executor{'' if backlog.executors == 1 else 's'}"
     if backlog.rows is None and (backlog.grows_rps or 0.0) <= 0:
         return f"{who} no backlog comes about; no source tells whether there is one."
+    waits = "nothing waits" if not backlog.rows else f"{backlog.rows:,.0f} rows wait"
     if backlog.gone_s is not None:
-        waits = "nothing waits" if not backlog.rows else f"{backlog.rows:,.0f} rows wait"
         return f"{who} {waits}{f', gone after {format_duration(round(backlog.gone_s))}' if backlog.gone_s else ''}."
+    if not backlog.grows_rps:
+        return f"{who} {waits}{', and as many later' if backlog.grows_rps == 0 else '; rows take no time'}."
     course = ", ".join(f"{rows:,.0f} after {format_duration(at_s)}" for at_s, rows in backlog.course)
     return f"{who} rows wait, and more and more of them: {course}."
 

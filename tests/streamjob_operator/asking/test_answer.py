@@ -100,6 +100,17 @@ def test_a_backlog_grows_by_what_is_too_much() -> None:
     assert "more and more of them: 31,000 after 5m" in backlog_sentence(course)
 
 
+def test_a_backlog_of_rows_that_take_no_time_does_not_grow() -> None:
+    free = measured(work=dataclasses.replace(measured().work, task_row_s=np.zeros(GROUPS)), lag_rows=1000.0)
+    assert backlog_sentence(backlog(free, 1, 100.0)) == "With 1 executor 1,000 rows wait; rows take no time."
+
+
+def test_a_backlog_at_the_most_that_is_kept_up_with_stays() -> None:
+    assert backlog_sentence(backlog(measured(lag_rows=1000.0), 1, 125.0)) == (
+        "With 1 executor 1,000 rows wait, and as many later."
+    )
+
+
 def test_without_a_lag_nobody_says_that_nothing_waits() -> None:
     assert "no source tells" in backlog_sentence(backlog(measured(lag_rows=None), 2, 100.0))
 
