@@ -179,7 +179,7 @@ def top(session: Session, all_namespaces: bool, watch: bool) -> None:
     if not watch:
         console().print(view())
         return
-    with Live(view(), auto_refresh=False) as live:
+    with Live(view(), console=console(), auto_refresh=False) as live:
         while True:
             time.sleep(EVERY_S)
             live.update(view(), refresh=True)
