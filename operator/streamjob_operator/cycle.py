@@ -9,7 +9,7 @@ import numpy as np
 
 from streamjob_operator.events import Event
 from streamjob_operator.ports import Ports
-from streamjob_operator.scaling.rule import ScalingRule, Situation
+from streamjob_operator.scaling.rule import Situation, clamp
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.approved import judge
@@ -29,7 +29,7 @@ from streamjob_operator.steps.recall import empty_of, recall
 from streamjob_operator.steps.remember import Happened, remember
 from streamjob_operator.steps.report import report
 from streamjob_operator.steps.resize import keep, resize
-from streamjob_operator.steps.scale import ask, decide, fleet
+from streamjob_operator.steps.scale import allowed, ask, decide, fleet
 from streamjob_operator.steps.shown import policy_of
 from streamjob_operator.steps.singly import batch_times
 from streamjob_operator.steps.solve import Solver, make_solver
@@ -92,7 +92,7 @@ def run_cycle(
         timed("check", check, snapshot, memory, job, now_s)
         memory = there(memory, job, now_s)
         solver = make_solver(job, rng, clock, ports.planning, memory.chosen)
-        thought = think(snapshot, memory, job, now_s, solver, ports.rules(job.spec.scaling.rule), timed)
+        thought = think(snapshot, memory, job, now_s, solver, ports, timed)
     except Hold as hold:
         if hold.reason in MISSING:
             blind = timed("unmeasured", without_metrics, ports, hold, memory, job, now_s)
@@ -138,7 +138,7 @@ def without_metrics(ports: Ports, hold: Hold, memory: Memory, job: StreamJob, no
     """What may be done all the same, by what can still be seen; looked for only where something may."""
     memory = missing(memory, hold, job, now_s)
     climbed = memory.outage is not None and memory.outage.climbed
-    return fail_safe(hold, ports.look() if climbed else None, memory, job, now_s)
+    return fail_safe(hold, ports.look() if climbed else None, memory, job, now_s, ports.quota)
 
 
 def think(
@@ -147,10 +147,11 @@ def think(
     job: StreamJob,
     now_s: float,
     solver: Solver,
-    rule: ScalingRule,
+    ports: Ports,
     timed: Stopwatch,
 ) -> Thought:
-    """Plan, scale by the plan, plan again, verify, judge: pure but for the clock that times it."""
+    """Plan, scale by the plan, plan again, verify, judge: pure but for the clock that times it, and what other jobs
+    hold of a quota."""
     seen = timed(
         "estimate",
         estimate,
@@ -174,8 +175,9 @@ def think(
         settled=settled,
         memory=memory,
     )
-    wish, state = timed("need", ask, rule, situation)
-    decision = timed("scale", decide, wish, situation.fleet, memory, job, now_s)
+    wish, state = timed("need", ask, ports.rules(job.spec.scaling.rule), situation)
+    bound = allowed(clamp(wish.executors, job), situation.fleet, job, ports.quota)
+    decision = timed("scale", decide, wish, situation.fleet, memory, job, now_s, bound)
     change = resize if job.resizes else keep
     resized = timed("resize", change, seen.model, plan, decision, memory, solver)
     violations = timed("verify", verify, resized.model, resized.plan, solver.params)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from streamjob_operator.scaling import registry
+from streamjob_operator.scaling.quota import Allowance
 from streamjob_operator.scaling.rule import ScalingRule
 from streamjob_operator.sight import Sight
 from streamjob_operator.values import CycleRecord, Memory, Receipt, Snapshot, Verdict
@@ -84,6 +85,16 @@ class Planning(Protocol):
         """The planner of that name; its `solve` raises Starting or Overran when there is no plan in time."""
 
 
+class Quota(Protocol):
+    """Executors that this job shares with others."""
+
+    def allow(self, least: int, needed: int, holds: int, *, follows: bool) -> Allowance | None:
+        """How many it may have now, see :class:`~streamjob_operator.scaling.quota.Claim`; None where nobody bounds it.
+
+        With `follows` it will have what it needs and may have at once, so that this is nobody else's from now on.
+        """
+
+
 Look = Callable[[], Sight | None]
 """Gives what can be seen of the job without measurements; None where its agent is not heard either."""
 
@@ -95,7 +106,7 @@ Rules = Callable[[str], ScalingRule]
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """The whole world, as far as the cycle can reach it. `rules` gives the scaling rule that the job names, `look` is
-    asked where `metrics` fails."""
+    asked where `metrics` fails, `quota` before executors are asked for."""
 
     metrics: MetricsSource
     actuator: Actuator
@@ -104,3 +115,4 @@ class Ports:
     planning: Planning | None = None  # None: in this process
     rules: Rules = registry.get
     look: Look = lambda: None
+    quota: Quota | None = None

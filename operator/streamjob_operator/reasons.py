@@ -89,6 +89,10 @@ class Reason(enum.StrEnum):
     """Another number of executors would do, but not for long enough yet. To do: nothing, or change
     `stabilization`."""
 
+    QUOTA_BINDS = "QuotaBinds"
+    """More executors are needed than this job may have of those that it shares with other jobs of its namespace. To do:
+    raise the namespace's quota (`--executor-quota`), or the job's `scaling.priority`."""
+
     WINDOW_DENIES = "WindowDenies"
     """An open window of `scaling.windows` forbids it."""
 

@@ -141,6 +141,11 @@ def test_further_environment_spread_and_monitors_labels_reach_the_pod() -> None:
     assert spread["labelSelector"]["matchLabels"]["app.kubernetes.io/instance"] == "sj"
 
 
+def test_quotas_of_executors_reach_the_operator() -> None:
+    pod = deployed("operator.executorQuotas.streams=40", "operator.executorQuotas.\\*=1000000")
+    assert {"--executor-quota=streams=40", "--executor-quota=*=1000000"} <= set(pod["containers"][0]["args"])
+
+
 def test_the_operator_knows_how_much_memory_it_may_use() -> None:
     (told,) = [one for one in deployed()["containers"][0]["env"] if one["name"] == "STREAMJOB_MEMORY_BYTES"]
     assert told["valueFrom"] == {"resourceFieldRef": {"containerName": "operator", "resource": "limits.memory"}}

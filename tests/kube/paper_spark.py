@@ -106,7 +106,7 @@ class PaperSpark:
         self.ran[key] = place
 
     def _measured(self) -> Usage:
-        # Busy for a share of what passed, which on a busy machine is more than was slept: the load stays what was asked.
+        # Busy for a share of what passed, on a busy machine more than was slept: the load stays what was asked.
         now_s = time.time()
         passed_s = self.batch_s if self._ended_at_s is None else now_s - self._ended_at_s
         self._ended_at_s = now_s

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from streamjob_operator.cycle import turn
-from streamjob_operator.ports import Ports, Reporter
+from streamjob_operator.ports import Ports, Quota, Reporter
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.sight import Longer, Sight, resting
 from streamjob_operator.spec import StreamJob, parse_job
@@ -102,6 +102,7 @@ class World:
     places: dict[int, int] = dataclasses.field(default_factory=dict)  # of groups that go to executors to come
     heard: bool = True  # whether the agent tells of itself while measurements are missing
     longer: Longer | None = None  # what it tells of its batches
+    quota: Quota | None = None  # what bounds its executors beside those of other jobs
 
     def observe(self, now_s: float, window_s: float) -> Snapshot:
         self._crash("observe")
@@ -224,7 +225,14 @@ class World:
     def turn(self, of: StreamJob, reporters: Iterable[Reporter] = ()) -> CycleRecord:
         """One cycle, then ten seconds of the world: up to `moves_per_turn` moves take effect."""
         try:
-            ports = Ports(metrics=self, actuator=self, memory=self, reporters=tuple(reporters), look=self.look)
+            ports = Ports(
+                metrics=self,
+                actuator=self,
+                memory=self,
+                reporters=tuple(reporters),
+                look=self.look,
+                quota=self.quota,
+            )
             return turn(ports, of, self.now_s, np.random.default_rng(1), lambda: 0.0)
         finally:
             self.pass_time()

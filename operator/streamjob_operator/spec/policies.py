@@ -349,6 +349,11 @@ class Scaling(Part):
     catch_up_s: Duration = Field(default=600.0, alias="catchUp", ge=1, le=604800)
     """Time in which a backlog should be worked off. Duration, default 10m, range 1s to 7d."""
 
+    priority: int = Field(default=0, ge=-1000, le=1000)
+    """Where the jobs of a namespace share a number of executors, which the operator's --executor-quota bounds: those of
+    a higher priority have what they need before others have more than executors.min. Default 0, range -1000 to
+    1000."""
+
     executor_timeout_s: Duration = Field(default=300.0, alias="executorTimeout", ge=1, le=86400)
     """How long requested executors may take to come before the wish is given up. Duration, default 5m, range
     1s to 1d."""

@@ -10,12 +10,13 @@ import math
 from collections.abc import Iterator
 
 from streamjob_operator.outage import Outage, Rung
+from streamjob_operator.ports import Quota
 from streamjob_operator.sight import Longer, Sight
 from streamjob_operator.spec import Denied, Mode, StreamJob
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.steps.blind_share import BlindShare, blind_share
 from streamjob_operator.steps.recall import recall_unmeasured
-from streamjob_operator.steps.scale import fleet
+from streamjob_operator.steps.scale import allowed, fleet
 from streamjob_operator.steps.windows import denying
 from streamjob_operator.values import Hold, Memory, Reason, Snapshot, Verdict
 
@@ -33,7 +34,9 @@ class Blind:
     snapshot: Snapshot | None = None
 
 
-def fail_safe(hold: Hold, sight: Sight | None, memory: Memory, job: StreamJob, now_s: float) -> Blind:
+def fail_safe(
+    hold: Hold, sight: Sight | None, memory: Memory, job: StreamJob, now_s: float, quota: Quota | None = None
+) -> Blind:
     """The verdict of a cycle that found no measurements; `memory.outage` says for how long there have been none."""
     outage = memory.outage
     if outage is None or not outage.climbed:
@@ -44,7 +47,7 @@ def fail_safe(hold: Hold, sight: Sight | None, memory: Memory, job: StreamJob, n
     if sight is None or blocked is not None:
         return Blind(verdict=_held(memory, hold.reason, f"{hold.message} {rung}; {blocked}."), memory=memory)
     seen = recall_unmeasured(memory, sight.snapshot, now_s)
-    wish = _wish(outage, seen, sight, job)
+    wish = _wish(outage, seen, sight, job, quota)
     idle = _idle(wish, seen, job, now_s)
     share = None if idle is not None else blind_share(sight, wish.marked_in(seen), wish.target, job, now_s)
     if idle is None and wish.target == wish.wanted and share is None:
@@ -75,9 +78,13 @@ class _Wish:
         return dataclasses.replace(memory, marked=self.marked)
 
 
-def _wish(outage: Outage, memory: Memory, sight: Sight, job: StreamJob) -> _Wish:
-    wanted = fleet(sight.snapshot, memory).wanted
+def _wish(outage: Outage, memory: Memory, sight: Sight, job: StreamJob, quota: Quota | None) -> _Wish:
+    there = fleet(sight.snapshot, memory)
+    wanted = there.wanted
     target, why = _target(wanted, outage, memory, sight.longer, job)
+    bound = allowed(target, there, job, quota) if target > wanted else None
+    if bound is not None:
+        target, why = max(wanted, bound.executors), f"{why}; {target} are needed, but {bound.sentence}"
     marked = _still_marked(memory, sight.snapshot, target - wanted)
     return _Wish(wanted=wanted, target=target, why=why, marked=marked)
 

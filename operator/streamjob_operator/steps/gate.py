@@ -30,6 +30,9 @@ _GO_ON = (Reason.MOVES_PENDING, Reason.WINDOW_DENIES)
 _LESS_TELLING = (Reason.BALANCED, Reason.GAIN_TOO_SMALL, Reason.RECOMMENDED, Reason.IDLE)
 """Reasons to move nothing beside which a recommendation of other executors must be told."""
 
+_UNMET = (Reason.QUOTA_BINDS, Reason.WINDOW_DENIES, Reason.EXECUTORS_TIMED_OUT)
+"""Reasons for which executors that are needed are not asked for: they tell more than that moves gain too little."""
+
 
 def gate(case: Case) -> Verdict:
     """The verdict; executors that are empty leave even where nothing else is done."""
@@ -318,7 +321,8 @@ def _nothing_to_do(case: Case, judged: Worth) -> Verdict:
         return _recommend(case, judged)
     if judged.reason is Reason.IDLE and decision.reason in (Reason.BALANCED, Reason.REPLICAS_SET):
         return _hold(case, judged.reason, f"{judged.message} {decision.message}")
-    if judged.reason in (Reason.BALANCED, Reason.IDLE) and decision.reason is not Reason.MODE_OFF:
+    unmet = judged.reason is Reason.GAIN_TOO_SMALL and decision.reason in _UNMET
+    if unmet or (judged.reason in (Reason.BALANCED, Reason.IDLE) and decision.reason is not Reason.MODE_OFF):
         return _hold(case, decision.reason, f"{decision.message} {judged.message}")
     return _hold(case, judged.reason, judged.message)
 

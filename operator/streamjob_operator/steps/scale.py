@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+from streamjob_operator.ports import Quota
+from streamjob_operator.scaling.quota import Allowance
 from streamjob_operator.scaling.rule import Fleet, ScalingRule, Situation, Wish, clamp
 from streamjob_operator.spec import Denied, Mode, StreamJob
 from streamjob_operator.spec.quantities import format_duration
@@ -30,10 +34,22 @@ def ask(rule: ScalingRule, situation: Situation) -> tuple[Wish, RuleState | None
     return wish, RuleState(rule=rule.name, state=state)
 
 
-def decide(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> ScalingDecision:
+def allowed(needed: int, fleet: Fleet, job: StreamJob, quota: Quota | None) -> Allowance | None:
+    """How many executors the job may have of those that it shares with others; None where it may have what it needs."""
+    if quota is None or not (job.resizes or job.spec.scaling.mode is Mode.RECOMMEND):
+        return None
+    follows = job.spec.executors.replicas is not None or job.spec.scaling.mode is Mode.AUTO
+    holds = max(fleet.ready, fleet.wanted) + fleet.marked
+    found = quota.allow(job.spec.executors.min, needed, holds, follows=follows)
+    return None if found is None or found.executors >= needed else found
+
+
+def decide(
+    wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float, allowance: Allowance | None = None
+) -> ScalingDecision:
     """The target and the reason for it; the target is `fleet.wanted` when nothing shall change."""
     told = job.spec.executors.replicas is not None
-    target, reason, message = _target(wish, fleet, memory, job, now_s)
+    target, reason, message = _target(wish, fleet, memory, job, now_s, allowance)
     if told and reason is Reason.BALANCED:
         reason = Reason.REPLICAS_SET
     return ScalingDecision(
@@ -51,13 +67,18 @@ def _told(replicas: int, job: StreamJob) -> Wish:
 Answer = tuple[int, Reason, str]
 
 
-def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> Answer:
+def _target(
+    wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float, allowance: Allowance | None
+) -> Answer:
     told = job.spec.executors.replicas is not None
     if job.spec.scaling.mode is Mode.OFF and not told:
         return fleet.wanted, Reason.MODE_OFF, "Scaling is off."
     if _overdue(fleet, memory, job, now_s):
         return _retreat(fleet, job)
     executors = clamp(wish.executors, job)
+    if allowance is not None:
+        wish = dataclasses.replace(wish, why=f"{wish.why}; {executors} are needed, but {allowance.sentence}")
+        executors = allowance.executors
     if executors > fleet.wanted:
         return _grow(executors, wish, fleet, memory, job, now_s)
     if fleet.ready < fleet.wanted:
@@ -66,7 +87,7 @@ def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
     surplus = fleet.ready > fleet.wanted and not fleet.marked
     if surplus or executors < fleet.wanted:
         return _fewer(executors, wish, fleet, memory, job, now_s)
-    return _stay(wish, fleet, job)
+    return _stay(wish, fleet, job, bound=allowance is not None)
 
 
 def _fewer(down: int, wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> Answer:
@@ -78,7 +99,9 @@ def _fewer(down: int, wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, 
     return _shrink(down, wish, fleet, job, now_s)
 
 
-def _stay(wish: Wish, fleet: Fleet, job: StreamJob) -> Answer:
+def _stay(wish: Wish, fleet: Fleet, job: StreamJob, *, bound: bool) -> Answer:
+    if bound:
+        return fleet.wanted, Reason.QUOTA_BINDS, f"{fleet.wanted} executors stay: {wish.why}."
     needed = clamp(wish.needed, job)
     if needed == fleet.wanted:
         return fleet.wanted, Reason.BALANCED, f"{fleet.wanted} executors fit: {wish.why}."

@@ -139,6 +139,15 @@ def test_moves_alone_may_be_off_or_scaling_alone() -> None:
     assert gate(case(STAYS, replicas)).reason is not Reason.MODE_OFF
 
 
+@pytest.mark.parametrize("reason", [Reason.QUOTA_BINDS, Reason.WINDOW_DENIES, Reason.EXECUTORS_TIMED_OUT])
+def test_executors_that_are_needed_and_not_asked_for_tell_more_than_moves_that_gain_too_little(reason: Reason) -> None:
+    """The load distance of 27.5 stays, as no executor may come: that is what a person can do something about."""
+    held = gate(case(planned(node_of=[0, 0, 0, 1], decision=decided(reason))))
+    little = gate(case(planned(node_of=[0, 0, 0, 1])))
+    assert (little.act, little.reason) == (False, Reason.GAIN_TOO_SMALL)
+    assert told(held) == (False, reason, f"A test. {little.message}")
+
+
 def test_in_a_window_without_moves_only_executors_change() -> None:
     closed = job(WINDOW)
     assert told(gate(case(of=closed))) == (False, Reason.WINDOW_DENIES, "Window '* * * * *' forbids moves.")

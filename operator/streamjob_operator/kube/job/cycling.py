@@ -115,6 +115,7 @@ class Cycling:
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
             planning=None if self._tools.planning is None else self._tools.planning(self._namespace),
             look=lambda: unmeasured(facts),
+            quota=None if self._tools.quotas is None else self._tools.quotas.of(self._namespace, job),
         )
         record = turn(ports, job, facts.now_s, self._rng, time.monotonic, woken)
         self._cadence.ended(record, job.spec.balancing.statistics_period_s)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.job.drivers import Drivers
+from streamjob_operator.kube.job.quotas import Quotas
 from streamjob_operator.kube.metrics.sources import Shared
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.ports import Planning, Reporter
@@ -28,7 +29,7 @@ class Tools:
 
     `reporters(namespace, job)` gives further reporters of a job's cycles; `forget` hears when a StreamJob is gone, or
     suspended. `planning(namespace)` makes plans for its jobs; without it they are made in the turn's own thread.
-    `shared` bounds what measurements of all jobs take.
+    `shared` bounds what measurements of all jobs take, `quotas` the executors of namespaces that have one.
     """
 
     api: KubeApi
@@ -38,4 +39,5 @@ class Tools:
     forget: Callable[[str, str], None] = _nothing
     planning: Callable[[str], Planning] | None = None
     shared: Shared = dataclasses.field(default_factory=Shared)
+    quotas: Quotas | None = None
     clock: Callable[[], float] = time.time

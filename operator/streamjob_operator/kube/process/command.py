@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+MOST_QUOTA = 1_000_000
+
 
 def _labels(_context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     pairs = tuple(one.partition("=") for one in given)
@@ -13,6 +15,19 @@ def _labels(_context: click.Context, option: click.Parameter, given: tuple[str, 
     if wrong:
         raise click.BadParameter(f"{wrong[0]!r} given; NAME=VALUE is needed.", param=option)
     return tuple((name, value) for name, _, value in pairs)
+
+
+def _quotas(_context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    found: dict[str, int] = {}
+    for one in given:
+        namespace, _, number = one.partition("=")
+        if not namespace or not (number.isascii() and number.isdigit()) or not 1 <= int(number) <= MOST_QUOTA:
+            needed = f"NAMESPACE=EXECUTORS is needed, with 1 to {MOST_QUOTA:,} executors"
+            raise click.BadParameter(f"{one!r} given; {needed}.", param=option)
+        if namespace in found:
+            raise click.BadParameter(f"{one!r} given; {namespace} has {found[namespace]} already.", param=option)
+        found[namespace] = int(number)
+    return tuple(found.items())
 
 
 @click.command("operator")
@@ -51,6 +66,16 @@ def _labels(_context: click.Context, option: click.Parameter, given: tuple[str, 
     type=click.IntRange(min=1),
     help="Memory that this process and its planners may use, which bounds what is read and kept of measurements. More "
     "than 2 GiB (the default) changes nothing; the chart gives resources.limits.memory.",
+)
+@click.option(
+    "--executor-quota",
+    "executor_quotas",
+    multiple=True,
+    envvar="STREAMJOB_EXECUTOR_QUOTAS",
+    callback=_quotas,
+    metavar="NAMESPACE=EXECUTORS",
+    help="Most executors that all jobs of a namespace may have together, * for each other namespace; may be given "
+    "several times. Jobs share them by scaling.priority, and evenly among equals. Default: no bound.",
 )
 @click.option(
     "--log-level",

@@ -27,6 +27,7 @@ from streamjob_operator.kube.api.served import wait_until_served
 from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
 from streamjob_operator.kube.job.drivers import KubeDrivers
 from streamjob_operator.kube.job.keeper import Keeper
+from streamjob_operator.kube.job.quotas import Quotas
 from streamjob_operator.kube.job.tools import Tools
 from streamjob_operator.kube.metrics.sources import Shared
 from streamjob_operator.kube.process.collector import settle
@@ -61,7 +62,8 @@ class Options:
     """How to run. Without `namespaces` the whole cluster is looked after.
 
     `workers` cycles run at the same time, and `planners` processes plan for them. `memory_bytes` is what all of it may
-    use, None where nobody has said. `driver_monitor` and its labels say how Prometheus scrapes drivers.
+    use, None where nobody has said. `executor_quotas` are executors that all jobs of a namespace share, by its name or
+    quotas.ANY. `driver_monitor` and its labels say how Prometheus scrapes drivers.
     """
 
     kubeconfig: str | None = None
@@ -75,6 +77,7 @@ class Options:
     memory_bytes: int | None = None
     log_level: str = "info"
     log_json: bool = True
+    executor_quotas: tuple[tuple[str, int], ...] = ()
     driver_monitor: str = Monitor.POD_MONITOR.value
     monitor_labels: tuple[tuple[str, str], ...] = ()
     terms: Terms = dataclasses.field(default_factory=Terms)
@@ -176,7 +179,7 @@ async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, electi
         ThreadPoolExecutor(options.workers, thread_name_prefix="cycle") as cycles,
     ):
         telemetry.watch_planning(lambda: planning.kills)
-        tools = _tools(options, cluster.api, telemetry, planning)
+        tools = _tools(options, cluster.api, telemetry, planning, known)
         jobs = Jobs(
             lambda namespace, name: Keeper(tools, namespace, name),
             Threads(executor=looks, size=LOOKS),
@@ -211,8 +214,9 @@ async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, electi
             lease.join()  # so that it is not renewed any more when it is released
 
 
-def _tools(options: Options, api: KubeApi, telemetry: Telemetry, planning: PlanningPool) -> Tools:
-    events = Events(api)
+def _tools(options: Options, api: KubeApi, telemetry: Telemetry, planning: PlanningPool, stream_jobs: Store) -> Tools:
+    events, quotas = Events(api), Quotas(dict(options.executor_quotas), stream_jobs)
+    telemetry.watch_quotas(quotas.held)
     monitoring = Monitoring(monitor=Monitor(options.driver_monitor), labels=options.monitor_labels)
     return Tools(
         api=api,
@@ -222,6 +226,7 @@ def _tools(options: Options, api: KubeApi, telemetry: Telemetry, planning: Plann
         forget=telemetry.forget,
         planning=planning.of,
         shared=_shared(options.memory_bytes),
+        quotas=quotas,
     )
 
 

@@ -47,6 +47,7 @@ class Telemetry(Collector):
         self._jobs: dict[Labels, JobSeries] = {}
         self._api_requests: Counter[Labels] = Counter()
         self._kills: Callable[[], int] = int
+        self._quotas: Callable[[], Mapping[str, tuple[int, int]]] = dict
         self._lock = threading.Lock()
         self.registry = CollectorRegistry(auto_describe=False)
         self.registry.register(self)
@@ -70,6 +71,10 @@ class Telemetry(Collector):
     def watch_planning(self, kills: Callable[[], int]) -> None:
         """Show how many planning processes were ended, as `kills` says it."""
         self._kills = kills
+
+    def watch_quotas(self, held: Callable[[], Mapping[str, tuple[int, int]]]) -> None:
+        """Show what each namespace may have and holds, as `held` says it."""
+        self._quotas = held
 
     def page(self) -> bytes:
         """The page in Prometheus text format."""
@@ -96,6 +101,8 @@ class Telemetry(Collector):
         rows[names.JOBS][()] = len(jobs)
         rows[names.PLANNER_KILLS][()] = self._kills()
         rows[names.API_REQUESTS].update(api_requests)
+        for namespace, (most, held) in self._quotas().items():
+            rows[names.QUOTA][namespace,], rows[names.QUOTA_HELD][namespace,] = most, held
         for job, figures in sorted(jobs.items()):
             for (family, labels), value in figures.items():
                 rows[family][(*job, *labels)] = value

@@ -162,6 +162,18 @@ PLANNER_KILLS = Family(
     help="Planning processes that were ended because they overran their deadline or died.",
     labels=(),
 )
+QUOTA = Family(
+    name="streamjob_operator_executor_quota",
+    kind="gauge",
+    help="Executors that all jobs of a namespace may have together; absent without a quota.",
+    labels=("job_namespace",),
+)
+QUOTA_HELD = Family(
+    name="streamjob_operator_executor_quota_held",
+    kind="gauge",
+    help="Executors of them that jobs have or have asked for, drained ones included.",
+    labels=("job_namespace",),
+)
 API_REQUESTS = Family(
     name="streamjob_operator_api_requests_total",
     kind="counter",
@@ -200,5 +212,7 @@ FAMILIES: tuple[Family, ...] = (
     JOBS,
     PLANNER_KILLS,
     API_REQUESTS,
+    QUOTA,
+    QUOTA_HELD,
 )
 """Every family, in the order of the page."""

@@ -54,6 +54,11 @@ class Store:
         """Those of all objects."""
         return {namespace for namespace, _ in list(self._kept)}  # at once: others put meanwhile
 
+    def versions(self, namespace: str) -> dict[str, int]:
+        """Version of each of a namespace's objects, by name."""
+        with self._lock:
+            return {name: kept.version for (where, name), kept in self._kept.items() if where == namespace}
+
     def put(self, document: Mapping[str, Any]) -> None:
         """Somebody has seen this version."""
         key, version = _key(document), int(document["metadata"]["resourceVersion"])
