@@ -11,10 +11,13 @@ import time
 from collections.abc import Iterator
 
 from benchmarks.rules_on_spark.course import Course
+from benchmarks.rules_on_spark.waiting import tell
 from e2e.cluster import kafka
 from jobs.job import Row
 
 EVERY_S, END_S = 0.1, 60.0
+LOG, GIVEN = "producer.log", "given"
+"""Its files: what it says, and how many rows it has handed over."""
 TRICKLE_ROWS = 10
 """Each EVERY_S, before the course begins: JVMs get warm on them."""
 Ticks = list[tuple[float, int]]
@@ -33,8 +36,9 @@ class Producer:
     A row's number is its key, so that Kafka puts each into the same partition in every run.
     """
 
-    def __init__(self, course: Course, rows: Iterator[Row], address: str, topic: str, log: pathlib.Path) -> None:
-        self._course, self._rows, self._log = course, rows, log
+    def __init__(self, course: Course, rows: Iterator[Row], address: str, topic: str, folder: pathlib.Path) -> None:
+        self._course, self._rows, self._log = course, rows, folder / LOG
+        self._told = folder / GIVEN
         self._command = [*_java("ConsoleProducer"), "--bootstrap-server", address, "--topic", topic]
         self._command += ["--property", "parse.key=true", "--producer-property", "linger.ms=20"]
         self._stop = threading.Event()
@@ -86,6 +90,7 @@ class Producer:
             process.stdin.flush()
             self.given += some
             self.ticks.append((time.time(), len(self.given)))
+            tell(self._told, len(self.given))
             if began_s is not None and now_s - began_s > self._course.ends_s:
                 return
 

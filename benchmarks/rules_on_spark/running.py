@@ -20,16 +20,17 @@ from benchmarks.children import child
 from benchmarks.jobs_on_spark.running import ROOT, SCRIPT, SEED
 from benchmarks.rules_on_spark.course import LEAD_S, Course
 from benchmarks.rules_on_spark.figures import figures
-from benchmarks.rules_on_spark.producer import Producer, create
+from benchmarks.rules_on_spark.producer import GIVEN, LOG, Producer, create
 from benchmarks.rules_on_spark.shape import FASTER, JOB, OBJECTIVE_S, PARTITIONS, STREAM, TRIGGER_S, settings, streamjob
 from benchmarks.rules_on_spark.systems import System
+from benchmarks.rules_on_spark.waiting import taken
 from e2e.cluster import kafka
 from e2e.cluster.broker import Broker
 from jobs import feed
 from jobs.session import alone
 from jobs.sources import Kafka, Topics
-from jobs.taken import logged, newest
-from jobs.topics import reached, topic
+from jobs.taken import newest
+from jobs.topics import topic
 
 WARM_BATCHES, ROWS_AT_ONCE = 4, 1_000
 READY_S, END_S, REST_S, LOOK_S = 240.0, 60.0, 240.0, 0.5
@@ -79,8 +80,8 @@ def _through(course: Course, system: System, address: str, folder: pathlib.Path)
     feed.prepare(JOB, folder / "input")
     words, env = _command(system, address, folder)
     rows = (row for batch in feed.batches(JOB, SEED, ROWS_AT_ONCE) for row in batch[STREAM])
-    producer = Producer(course, rows, address, topic(JOB.name, STREAM), folder / "producer.log")
-    checkpoint = folder / "run" / "checkpoint" / JOB.queries[0].name
+    producer = Producer(course, rows, address, topic(JOB.name, STREAM), folder)
+    checkpoint = _checkpoint(folder)
     with child(words, folder / "log", env=env, grace_s=25.0, cwd=ROOT) as process:
         try:
             producer.start()
@@ -89,7 +90,7 @@ def _through(course: Course, system: System, address: str, folder: pathlib.Path)
             _await(lambda: producer.done, process.poll, course.ends_s + END_S, folder)
             if producer.failure:
                 raise RuntimeError(f"{producer.failure}\n{_last_words(folder)}")
-            _await(lambda: _taken(checkpoint) == len(producer.given), process.poll, REST_S, folder)
+            _await(lambda: taken(checkpoint) == len(producer.given), process.poll, REST_S, folder)
             time.sleep(TRIGGER_S)  # Spark's log tells of a batch after its commit
         finally:
             producer.close()
@@ -104,17 +105,12 @@ def _await(done: Callable[[], bool], code: Callable[[], int | None], limit_s: fl
         time.sleep(LOOK_S)
 
 
-def _taken(checkpoint: pathlib.Path) -> int:
-    """Rows that committed batches took in."""
-    last = newest(checkpoint / "commits")
-    if last < 0:
-        return 0
-    _, lines = logged(checkpoint / "offsets" / str(last))
-    return sum(sum(ends.values()) for ends in reached(lines).values())
+def _checkpoint(folder: pathlib.Path) -> pathlib.Path:
+    return folder / "run" / "checkpoint" / JOB.queries[0].name
 
 
 def _last_words(folder: pathlib.Path) -> str:
-    logs = (folder / "log", folder / "out" / "driver.log", folder / "producer.log")
+    logs = (folder / "log", folder / "out" / "driver.log", folder / LOG)
     return "\n".join(one.read_text(encoding="utf-8", errors="replace")[-2000:] for one in logs if one.exists())
 
 
@@ -144,4 +140,5 @@ def _command(system: System, address: str, folder: pathlib.Path) -> tuple[list[s
     spec = folder / "job.yaml"
     spec.write_text(yaml.safe_dump(streamjob(system, words, conf)), encoding="utf-8")
     quick = [sys.executable, "-m", "benchmarks.rules_on_spark.quick", str(spec)]
+    quick += ["--given", str(folder / GIVEN), "--checkpoint", str(_checkpoint(folder))]
     return [*quick, "--out", str(folder / "out"), "--faster", f"{FASTER:g}"], env

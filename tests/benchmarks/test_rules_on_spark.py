@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.event_log import Batch, Life
-from benchmarks.rules_on_spark import page, twin
+from benchmarks.rules_on_spark import page, twin, waiting
 from benchmarks.rules_on_spark.course import LEAD_S, Course, course
 from benchmarks.rules_on_spark.figures import figures
 from benchmarks.rules_on_spark.quick import behavior, rules
@@ -70,6 +71,49 @@ def test_fast_time_divides_every_time_of_kubernetes() -> None:
     assert [one.value for one in quick.up] == [one.value for one in usual.up]
     assert rules("keda", 10.0).name == "keda"
     assert rules("utilization", 10.0).name == "utilization"
+
+
+def test_who_looks_from_outside_sees_what_no_batch_has_taken_in(tmp_path: Path) -> None:
+    """Whatever Spark says: it holds a batch's end against what there was when the batch began."""
+    checkpoint, file = tmp_path / "checkpoint", tmp_path / "given"
+    for folder in ("commits", "offsets"):
+        (checkpoint / folder).mkdir(parents=True)
+    assert waiting.lag_rows(file, checkpoint) == 0.0
+    waiting.tell(file, 70)
+    assert waiting.lag_rows(file, checkpoint) == 70.0
+    (checkpoint / "offsets" / "0").write_text(
+        'v1\n{"batchTimestampMs": 1}\n{"clicks": {"0": 20, "1": 30}}', encoding="utf-8"
+    )
+    assert waiting.lag_rows(file, checkpoint) == 70.0  # the batch is under way
+    (checkpoint / "commits" / "0").write_text("v1\n{}", encoding="utf-8")
+    assert waiting.lag_rows(file, checkpoint) == 20.0
+
+
+@dataclasses.dataclass
+class Told:
+    """A situation with nothing in it but `snapshot.rates.lag_rows`."""
+
+    lag_rows: float | None = None
+    rates: Told | None = None
+    snapshot: Told | None = None
+
+
+def test_kedas_rule_goes_by_what_is_seen_from_outside() -> None:
+    seen: list[float | None] = []
+
+    class Looks:
+        name = "keda"
+
+        def decide(self, situation: Any, state: Any) -> Any:
+            seen.append(situation.snapshot.rates.lag_rows)
+            return state, {}
+
+    told: Any = Told(snapshot=Told(rates=Told(lag_rows=0.0)))
+    rule = waiting.FromOutside(Looks(), lambda: 6125.0)
+    assert (rule.name, rule.decide(told, None)) == ("keda", (None, {}))
+    assert (seen, told.snapshot.rates.lag_rows) == ([6125.0], 0.0)
+    assert isinstance(rules("keda", 10.0, lambda: 0.0), waiting.FromOutside)
+    assert rules("utilization", 10.0, lambda: 0.0).name == "utilization"
 
 
 @pytest.mark.parametrize("name", NAMES)
