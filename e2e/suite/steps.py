@@ -44,6 +44,7 @@ OPTIONS = {
     "--set 'watch.namespaces={team-a,team-b}'": "team-b",
     "--set podMonitor.enabled=true --set prometheusRule.enabled=true": "kind: PrometheusRule",
     "--set dashboards.enabled=true": "grafana_dashboard",
+    "--set operator.executorQuotas.team-a=40": "--executor-quota=team-a=40",
 }
 """Options of `helm install`, and what of them shows in what is installed."""
 

@@ -29,7 +29,7 @@ def test_executors_and_batches_out_of_their_range_wake_a_cycle(stage: Stage) -> 
     eventually(lambda: spark.batches >= known)  # the agent learns anew what is usual
     spark.batch_s = 1.0
     stage.until(woken_by("were out of their range"))
-    assert any("were out of their range" in line.get("wokenBy", "") for line in operator.lines())
+    eventually(lambda: any("were out of their range" in line.get("wokenBy", "") for line in operator.lines()))
     kinds = {"ExecutorReady", "ExecutorGone", "BatchOutOfRange"}
     _, page = operator.page("/metrics")
     told = [line for line in page.splitlines() if line.startswith("streamjob_job_wakes_total{")]
