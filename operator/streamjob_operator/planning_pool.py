@@ -104,13 +104,13 @@ class PlanningPool:
         wait_s: float = WAIT_S,
         shared: Callable[[], bool] = lambda: False,
     ) -> None:
+        self._size = size
         self._command = command
         self._wait_s = wait_s
         self._lock = threading.Lock()
         self._closed = False
         self._all: set[Worker] = set()
         self._queue: PlanningQueue[Worker] = PlanningQueue(size, shared)
-        self._lacking = size
         self.kills = 0
         self._start()
 
@@ -181,7 +181,6 @@ class PlanningPool:
         with self._lock:
             self._all.discard(worker)
             self.kills += 1
-            self._lacking += 1
         worker.end()
         self._start_again()
 
@@ -194,15 +193,10 @@ class PlanningPool:
 
     def _start(self) -> None:
         """Raises OSError."""
-        started: list[Worker] = []
-        try:
-            with self._lock:
-                while self._lacking and not self._closed:
-                    started.append(Worker(self._command))
-                    self._all.add(started[-1])
-                    self._lacking -= 1
-        finally:
-            for worker in started:
+        with self._lock:
+            while len(self._all) < self._size and not self._closed:
+                worker = Worker(self._command)
+                self._all.add(worker)
                 self._queue.put(worker)
 
 
