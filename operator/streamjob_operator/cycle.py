@@ -9,7 +9,7 @@ import numpy as np
 
 from streamjob_operator.events import Event
 from streamjob_operator.ports import Ports
-from streamjob_operator.scaling.rule import Situation, clamp
+from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.approved import judge
@@ -29,7 +29,7 @@ from streamjob_operator.steps.recall import empty_of, recall
 from streamjob_operator.steps.remember import Happened, remember
 from streamjob_operator.steps.report import report
 from streamjob_operator.steps.resize import keep, resize
-from streamjob_operator.steps.scale import allowed, ask, decide, fleet
+from streamjob_operator.steps.scale import ask, decide, fleet
 from streamjob_operator.steps.shown import policy_of
 from streamjob_operator.steps.singly import batch_times
 from streamjob_operator.steps.solve import Solver, make_solver
@@ -176,8 +176,7 @@ def think(
         memory=memory,
     )
     wish, state = timed("need", ask, ports.rules(job.spec.scaling.rule), situation)
-    bound = allowed(clamp(wish.executors, job), situation.fleet, job, ports.quota)
-    decision = timed("scale", decide, wish, situation.fleet, memory, job, now_s, bound)
+    decision = timed("scale", decide, wish, situation.fleet, memory, job, now_s, ports.quota)
     change = resize if job.resizes else keep
     resized = timed("resize", change, seen.model, plan, decision, memory, solver)
     violations = timed("verify", verify, resized.model, resized.plan, solver.params)

@@ -13,14 +13,14 @@ BUSY = [15.3] * 16
 """245 points, which are four executors at 70 percent, whatever a window is off by within a seventh."""
 
 
-def growing(stage: Stage, name: str, priority: int = 0) -> None:
+def growing(stage: Stage, name: str) -> None:
     """A job of two executors that needs four."""
     stage.job(
         PaperSpark(BUSY, executors=2),
         name,
         executors={"min": 2, "max": 6},
         balancing={"statisticsPeriod": "3s"},  # of a dozen batches: one more or less is no executor
-        scaling={"mode": "Auto", "rule": "utilization", "stabilization": {"up": "0s"}, "priority": priority},
+        scaling={"mode": "Auto", "rule": "utilization", "stabilization": {"up": "0s"}},
     )
 
 

@@ -36,7 +36,7 @@ def ask(rule: ScalingRule, situation: Situation) -> tuple[Wish, RuleState | None
 
 def allowed(needed: int, fleet: Fleet, job: StreamJob, quota: Quota | None) -> Allowance | None:
     """How many executors the job may have of those that it shares with others; None where it may have what it needs."""
-    if quota is None or not (job.resizes or job.spec.scaling.mode is Mode.RECOMMEND):
+    if quota is None or _off(job):
         return None
     follows = job.spec.executors.replicas is not None or job.spec.scaling.mode is Mode.AUTO
     holds = max(fleet.ready, fleet.wanted) + fleet.marked
@@ -45,11 +45,11 @@ def allowed(needed: int, fleet: Fleet, job: StreamJob, quota: Quota | None) -> A
 
 
 def decide(
-    wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float, allowance: Allowance | None = None
+    wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float, quota: Quota | None = None
 ) -> ScalingDecision:
     """The target and the reason for it; the target is `fleet.wanted` when nothing shall change."""
     told = job.spec.executors.replicas is not None
-    target, reason, message = _target(wish, fleet, memory, job, now_s, allowance)
+    target, reason, message = _target(wish, fleet, memory, job, now_s, quota)
     if told and reason is Reason.BALANCED:
         reason = Reason.REPLICAS_SET
     return ScalingDecision(
@@ -67,15 +67,13 @@ def _told(replicas: int, job: StreamJob) -> Wish:
 Answer = tuple[int, Reason, str]
 
 
-def _target(
-    wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float, allowance: Allowance | None
-) -> Answer:
-    told = job.spec.executors.replicas is not None
-    if job.spec.scaling.mode is Mode.OFF and not told:
+def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float, quota: Quota | None) -> Answer:
+    if _off(job):
         return fleet.wanted, Reason.MODE_OFF, "Scaling is off."
+    executors = clamp(wish.executors, job)
+    allowance = allowed(executors, fleet, job, quota)
     if _overdue(fleet, memory, job, now_s):
         return _retreat(fleet, job)
-    executors = clamp(wish.executors, job)
     if allowance is not None:
         wish = dataclasses.replace(wish, why=f"{wish.why}; {executors} are needed, but {allowance.sentence}")
         executors = allowance.executors
@@ -88,6 +86,11 @@ def _target(
     if surplus or executors < fleet.wanted:
         return _fewer(executors, wish, fleet, memory, job, now_s)
     return _stay(wish, fleet, job, bound=allowance is not None)
+
+
+def _off(job: StreamJob) -> bool:
+    """Whether nobody says how many executors there shall be."""
+    return job.spec.scaling.mode is Mode.OFF and job.spec.executors.replicas is None
 
 
 def _fewer(down: int, wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> Answer:

@@ -35,7 +35,7 @@ class Bound:
 
 def answer(most: int, fleet: Fleet, of: StreamJob = AUTO, memory: Memory = Memory()) -> tuple[int, Reason, str]:  # noqa: B008
     wish = Wish(executors=5, needed=5, why="a test")
-    decision = decide(wish, fleet, memory, of, NOW_S, allowed(5, fleet, of, Bound(most)))
+    decision = decide(wish, fleet, memory, of, NOW_S, Bound(most))
     return decision.target, decision.reason, decision.message
 
 

@@ -61,17 +61,14 @@ class Quotas:
 
     def of(self, namespace: str, job: StreamJob) -> Quota | None:
         """What bounds the job; None where its namespace has no quota."""
-        most = self._most.get(namespace, self._most.get(ANY))
+        most = self._most_of(namespace)
         return None if most is None else _OfJob(self, namespace, job, most)
 
     def held(self) -> Mapping[str, tuple[int, int]]:
         """Quota, and executors that are held, of each namespace in which a job has asked."""
         with self._lock:
-            namespaces = {namespace for namespace, _ in self._asked}
-            return {
-                one: (self._most.get(one, self._most.get(ANY, 0)), sum(claim.holds for claim in self._claims(one)))
-                for one in sorted(namespaces)
-            }
+            asked = sorted({namespace for namespace, _ in self._asked})
+            return {one: (self._most_of(one) or 0, sum(claim.holds for claim in self._claims(one))) for one in asked}
 
     def allow(self, namespace: str, claim: Claim, most: int, *, follows: bool) -> Allowance:
         """What the job may have beside the others, which is its own from now on where it `follows`."""
@@ -83,6 +80,9 @@ class Quotas:
             read = self._read.get((namespace, claim.name))
             self._asked[namespace, claim.name] = _Asked(read.told if read is not None else ("", ""), kept)
             return found
+
+    def _most_of(self, namespace: str) -> int | None:
+        return self._most.get(namespace, self._most.get(ANY))
 
     def _claims(self, namespace: str) -> list[Claim]:
         versions = self._jobs.versions(namespace)
