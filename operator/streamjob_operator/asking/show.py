@@ -77,13 +77,13 @@ def answer_sentences(found: Answer) -> Iterator[str]:
     if found.needed is None:
         yield f"No number of executors up to {found.most:,} is enough so that {within}: {found.why_not}."
     else:
-        yield f"{_executors(found.needed)} needed so that {within}."
+        yield f"{_executors(found.needed)} {'is' if found.needed == 1 else 'are'} needed so that {within}."
     yield backlog_sentence(found.backlog)
 
 
 def backlog_sentence(backlog: Backlog) -> str:
     """How rows that wait go on."""
-    who = f"With {backlog.executors} executor{'' if backlog.executors == 1 else 's'}"
+    who = f"With {_executors(backlog.executors)}"
     if backlog.rows is None and (backlog.grows_rps or 0.0) <= 0:
         return f"{who} no backlog comes about; no source tells whether there is one."
     waits = "nothing waits" if not backlog.rows else f"{backlog.rows:,.0f} rows wait"
@@ -122,7 +122,7 @@ def predictions_table(
 
 
 def _executors(count: int) -> str:
-    return "1 executor is" if count == 1 else f"{count} executors are"
+    return "1 executor" if count == 1 else f"{count} executors"
 
 
 def _seconds(value: float) -> str:

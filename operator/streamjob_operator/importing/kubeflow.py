@@ -143,8 +143,8 @@ def finish(draft: Draft, source: Mapping[str, Any]) -> None:
         finishing.gpus(draft, role, spec.get("gpu") or {})
     finishing.share_volumes(draft, source.get("volumes") or [])
     finishing.driver_memory(draft, driver.get("memoryOverhead"), source.get("memoryOverheadFactor"))
-    settings = finishing.allocation(draft)
-    _count(draft, executor.get("instances") or 1, settings | (source.get("dynamicAllocation") or {}))
+    dynamic = finishing.allocation(draft) | (source.get("dynamicAllocation") or {})
+    _count(draft, executor.get("instances") or 1, dynamic)
     draft.under("restart").setdefault("policy", "Never")
     if "image" not in draft.application and "image" in draft.under("executor"):
         draft.application["image"] = draft.under("executor").pop("image")

@@ -90,8 +90,8 @@ def _metadata(given: Mapping[str, Any], draft: Draft) -> dict[str, Any]:
     kept = {name: given[name] for name in _KEPT if given.get(name)}
     if "annotations" in kept:
         kept["annotations"] = {name: text for name, text in kept["annotations"].items() if name != _APPLIED}
-    for name in given.keys() - kept.keys() - _SET_BY_SERVER:
-        if given[name]:
+    for name, value in given.items():
+        if value and name not in _KEPT and name not in _SET_BY_SERVER:
             draft.note(f"metadata.{name}: it is about the {_KIND}'s own object, so it was left out.")
     return {name: value for name, value in kept.items() if value}
 
