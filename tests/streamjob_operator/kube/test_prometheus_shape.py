@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from agent_reports import agent
-from test_prometheus_whole import answering, sent
+from prometheus_answers import sent
+from test_prometheus_whole import answering
 
 from streamjob_operator.kube.metrics.http import Settings
 from streamjob_operator.kube.metrics.prometheus import PrometheusMetrics

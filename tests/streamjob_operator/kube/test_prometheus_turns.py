@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 
 import pytest
-from test_prometheus_whole import NOTHING, answering, drip, sent
+from prometheus_answers import sent
+from test_prometheus_whole import NOTHING, answering, drip
 
 from streamjob_operator.deadlines import Deadline
 from streamjob_operator.kube.metrics.http import Connection, Settings

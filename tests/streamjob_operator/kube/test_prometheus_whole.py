@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 import urllib3.util.retry
+from prometheus_answers import sent
 
 from streamjob_operator.kube.metrics.http import Connection, Settings
 from streamjob_operator.kube.metrics.whole import MOST_PATIENCE_S
@@ -41,16 +42,6 @@ def asked(url: str, timeout_s: float = 1.0) -> list[dict[str, object]]:
         return connection.query("vector(1)")
     finally:
         connection.close()
-
-
-def sent(handler: BaseHTTPRequestHandler, body: bytes) -> None:
-    """The answer as a Prometheus gives it, whoever has gone meanwhile."""
-    handler.send_response(200)
-    handler.send_header("Content-Type", "application/json")
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
-    with contextlib.suppress(OSError):
-        handler.wfile.write(body)
 
 
 def drip(handler: BaseHTTPRequestHandler, drop: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import threading
 import urllib.parse
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from prometheus_answers import sent
 
 from streamjob_cli.main import main
 
@@ -47,12 +47,7 @@ def prometheus() -> Iterator[Prometheus]:
         def do_GET(self) -> None:
             asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
             body = json.dumps({"status": "success", "data": told.answer(asked)}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            with contextlib.suppress(OSError):
-                self.wfile.write(body)
+            sent(self, body)
 
         def log_message(self, *_: object) -> None:
             pass
