@@ -21,7 +21,6 @@ WAIT_MS, TRIGGER_S, OBJECTIVE_S = 2.0, 5.0, 10.0
 """What a task waits for each row; results are late from two trigger intervals on, as in the simulator's arena."""
 FASTER = 10.0
 """How many times shorter than by default all windows are."""
-STALE = "1h"
 PERIOD_S, DOWN_S, CATCH_UP_S, TARGET_PCT = 5.0, 30.0, 60.0, 70
 LAG_THRESHOLD = 1000.0 / WAIT_MS * 0.7 * 0.7 * TRIGGER_S
 """Of KEDA: rows that wait after a batch for each executor that is busy to 70 percent, as in the arena."""
@@ -72,12 +71,11 @@ def settings(system: System, folder: pathlib.Path) -> dict[str, str]:
 def streamjob(system: System, words: list[str], conf: Mapping[str, str]) -> dict[str, Any]:
     """The StreamJob of a run."""
     application = {"mainFile": str(SCRIPT), "args": words, "sparkConf": dict(conf)}
+    # Who looks at Kafka from outside goes by it, however old the job's own measurements are.
+    metrics = {"metrics": {"staleAfter": "1h"}} if system.rule == "keda" else {}
     return {
         "apiVersion": "streamjob.dev/v1alpha1",
         "kind": "StreamJob",
         "metadata": {"name": JOB.name},
-        # Who looks at Kafka from outside goes by it, however old the job's own measurements are.
-        "spec": {"application": application, "metrics": {"staleAfter": STALE}, **policy(system)}
-        if system.rule == "keda"
-        else {"application": application, **policy(system)},
+        "spec": {"application": application, **metrics, **policy(system)},
     }

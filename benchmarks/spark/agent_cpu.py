@@ -20,18 +20,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-import types
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from overhead import settings
+from overhead import NO_CONF, settings
 from runs import HERE, scratch, stamp
 
 LONGEST_S = 540.0
 RUNS = "agent_cpu.jsonl"
 PARTS = ("python", "listener", "calls")
-NO_CONF: Mapping[str, str] = types.MappingProxyType({})
 
 
 def run(agent: str, partitions: int, batches: int, warm: int) -> dict[str, float]:

@@ -37,9 +37,11 @@ SKIP = {20: 12, 60: 8}
 FEWEST_SKIPPED = 3  # where a batch has many tasks, executors are warm soon
 SIDES = ("plain", "agent")
 RUNS = "overhead.jsonl"
+NO_CONF: Mapping[str, str] = types.MappingProxyType({})
+"""No settings beside those of all runs."""
 
 
-def settings(partitions: int, others: Mapping[str, str] = types.MappingProxyType({})) -> str:
+def settings(partitions: int, others: Mapping[str, str] = NO_CONF) -> str:
     """Settings that both sides get, as arguments of spark-submit; `others` come beside them, or in place of them."""
     conf = {
         "spark.master": "local-cluster[2,1,1024]",
