@@ -46,9 +46,14 @@ def test_jobs_share_what_their_namespace_may_have(stage: Stage) -> None:
         return sum(wanted) == MOST and all(bound)
 
     eventually(shared, 120.0, every_s=0.3)
-    message = next(one for one in statuses(stage) if one["executors"]["target"] == 2)["lastCycle"]["message"]
     said = f"are needed, but namespace {stage.namespace} may have 5, other jobs hold 3, and 2 may be this job's"
-    assert said in message
+
+    def told() -> bool:
+        """By a cycle since the other one has grown."""
+        bound = next(one for one in statuses(stage) if one["executors"]["target"] == 2)
+        return said in bound["lastCycle"]["message"]
+
+    eventually(told, 60.0, every_s=0.3)
     stage.kubectl("patch", "streamjob", "second", "--type=merge", "-p", '{"spec": {"scaling": {"priority": 1}}}')
 
     def served() -> bool:
