@@ -39,8 +39,8 @@ class Task:
     """A task that succeeded. `stage` counts the stages with state of its batch, from the first one on; None for others.
 
     `last` tells whether its stage is the batch's last one, `locality` is Spark's level. `took_s` is how long it had its
-    slot, `run_s` how long it ran, `cpu_s` that of the executor's thread, without Python's. Bytes are those that it
-    fetched of shuffles: from other executors, and from its own; `fetch_wait_s` is how long it waited for the former.
+    slot, `run_s` how long it ran, `cpu_s` that of the executor's thread, without Python's. Rows and bytes are what it
+    fetched of shuffles, bytes from other executors and from its own; `fetch_wait_s` is how long it waited.
     """
 
     query: str
@@ -54,6 +54,7 @@ class Task:
     run_s: float
     cpu_s: float
     fetch_wait_s: float
+    rows: int
     remote_bytes: int
     local_bytes: int
 
@@ -203,6 +204,7 @@ def _tasks(ends: Iterable[Event], stages: Mapping[int, Stage]) -> Iterator[Task]
                 run_s=spent["Executor Run Time"] / 1000.0,
                 cpu_s=spent["Executor CPU Time"] / 1e9,
                 fetch_wait_s=fetched["Fetch Wait Time"] / 1000.0,
+                rows=fetched["Total Records Read"],
                 remote_bytes=fetched["Remote Bytes Read"],
                 local_bytes=fetched["Local Bytes Read"],
             )

@@ -29,6 +29,8 @@ TRACES = ("diurnal", "flash-crowd")
 BASE_RPS, DURATION_S = 1200.0, 300.0
 """Height 1 of a trace's curve, about four executors' work; and the length of its day."""
 USUAL_S = 480.0
+TWINS = 5
+"""Simulated runs beside each real one."""
 
 
 def main() -> int:
@@ -72,11 +74,12 @@ def _piece(piece: dict[str, Any], system: Any, given: argparse.Namespace, file: 
     return not line["differences"]
 
 
-def _foretold(line: dict[str, Any]) -> dict[str, Any]:
-    """What the simulator says of a kept run."""
+def _foretold(line: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the simulator says of a kept run: the same rates, some worlds of chance."""
     known = {one.name: one for one in systems(MOST, FASTER)}
     arrives = course(line["trace"], line["seed"], BASE_RPS, DURATION_S)
-    return dataclasses.asdict(twin.forecast(arrives, known[line["system"]], line["seed"]))
+    some = (twin.forecast(arrives, known[line["system"]], seed) for seed in range(1, TWINS + 1))
+    return [dataclasses.asdict(one) for one in some]
 
 
 def _kept(file: pathlib.Path) -> list[dict[str, Any]]:

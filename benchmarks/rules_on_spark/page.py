@@ -47,14 +47,14 @@ def table(lines: Sequence[Line]) -> str:
 
 
 def _cells(trace: str, system: str, some: Sequence[Line]) -> list[str]:
-    told = [one["foretold"] for one in some]
+    told = [each for one in some for each in one["foretold"]]
     wrong = sum(bool(one["differences"]) for one in some)
     return [
         f"`{trace}`",
         f"`{system}`",
         str(len(some)),
-        f"{_mean(some, 'executor_s') / 60:.1f} ({_mean(told, 'executor_s') / 60:.1f})",
-        f"{100 * _mean(some, 'late_rows'):.1f} ({100 * _mean(told, 'late_rows'):.1f})",
+        f"{_mean(some, 'executor_s') / 60:.1f} ({_about(told, 'executor_s', 1 / 60)})",
+        f"{100 * _mean(some, 'late_rows'):.1f} ({_about(told, 'late_rows', 100)})",
         f"{_mean(some, 'age_p50_s'):.1f} / {_mean(some, 'age_p99_s'):.1f} "
         f"({_mean(told, 'age_p50_s'):.1f} / {_mean(told, 'age_p99_s'):.1f})",
         f"{min(one['least'] for one in some)} to {max(one['most'] for one in some)}",
@@ -65,6 +65,12 @@ def _cells(trace: str, system: str, some: Sequence[Line]) -> list[str]:
 
 def _mean(some: Sequence[Line], name: str) -> float:
     return float(np.mean([one[name] for one in some]))
+
+
+def _about(some: Sequence[Line], name: str, times: float) -> str:
+    """Mean and what single ones differ from it by."""
+    found = _spread([times * one[name] for one in some])
+    return f"{found['mean']:.1f} ± {found['spread']:.1f}"
 
 
 def document(lines: Sequence[Line]) -> dict[str, dict[str, dict[str, dict[str, float]]]]:

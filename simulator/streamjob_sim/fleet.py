@@ -105,6 +105,10 @@ class Fleet:
         """The same, were all of them warm."""
         return np.array([1.0 / (one.speed * one.kept_ratio) for one in self.executors])
 
+    def cold_start_s(self) -> FloatArray:
+        """What the first task on each slot takes longer, (n_executors,)."""
+        return np.array([self._spec.cold_start_s if one.cold else 0.0 for one in self.executors])
+
     def slots(self) -> IntArray:
         """Task slots, (n_executors,)."""
         return np.full(len(self.executors), self._spec.cores, dtype=np.int64)

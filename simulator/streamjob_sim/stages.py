@@ -100,6 +100,7 @@ class Stages:
     def time(self, work: Work, owner: IntArray, loading_s: FloatArray, fleet: Fleet) -> Timing:
         """Stage after stage; `loading_s` is what the first task after a move takes longer, (n_groups,)."""
         pace, slots = fleet.pace(), fleet.slots()
+        loading_s = loading_s + _starting_s(owner, fleet)
         cpu_s = work.records / self.rate * pace[owner]
         remote_bytes = self.remote_bytes(work.records, owner, slots.size)
         remote_s = remote_bytes / self._world.costs.remote_bytes_per_s
@@ -132,3 +133,14 @@ class Stages:
             grid = np.meshgrid(rows, columns, indexing="ij")
             cells.append((grid[0].ravel(), grid[1].ravel(), np.outer(sent, part).ravel()))
         return cells
+
+
+def _starting_s(owner: IntArray, fleet: Fleet) -> FloatArray:
+    """What the first task on each slot of a cold executor takes longer, (n_groups,): classes are loaded then."""
+    cold_s = fleet.cold_start_s()
+    if not cold_s.any():
+        return np.zeros(owner.size)
+    order = np.argsort(owner, kind="stable")
+    turn = np.empty_like(owner)
+    turn[order] = np.arange(owner.size) - np.searchsorted(owner[order], owner[order])
+    return np.where(turn < fleet.slots()[owner], cold_s[owner], 0.0)

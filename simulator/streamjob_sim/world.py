@@ -107,6 +107,9 @@ class Fleet(Part):
     cold_factor: float = Field(default=2.0, ge=1, le=100)
     """How many times longer the first tasks on a new executor take. Default 2."""
 
+    cold_start_s: Duration = Field(default=0.0, alias="coldStart", ge=0, le=600)
+    """How much longer a new executor's first task takes on each slot, however short it is. Duration, default 0s."""
+
     available: int = Field(default=10_000, ge=1, le=10_000)
     """Executors that the cluster has room for; more may be asked for but never come. Default 10000."""
 

@@ -50,7 +50,12 @@ def ends(stage: int, partition: int, executor: str, took_ms: int, reason: str = 
         "Task Metrics": {
             "Executor Run Time": took_ms - 100,
             "Executor CPU Time": took_ms * 500_000,
-            "Shuffle Read Metrics": {"Remote Bytes Read": 3000, "Local Bytes Read": 1000, "Fetch Wait Time": 50},
+            "Shuffle Read Metrics": {
+                "Remote Bytes Read": 3000,
+                "Local Bytes Read": 1000,
+                "Total Records Read": 50,
+                "Fetch Wait Time": 50,
+            },
         },
     }
 

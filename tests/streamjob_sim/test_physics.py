@@ -138,6 +138,24 @@ def test_new_executors_come_late_and_get_nothing_by_themselves() -> None:
     assert job.fleet.spent_s(300.0) == pytest.approx(4 * 300 + 170)
 
 
+def test_the_first_task_on_each_slot_of_a_new_executor_takes_longer_once() -> None:
+    """It loads classes, however few rows there are: four key groups come, two of them run first."""
+    changes = {"costs": {"moveFixed": "0s", "moveBytesPerSecond": "1Ti"}}
+    job = simulated({**changes, "executors": {"startup": "1s", "coldFactor": 1, "coldStart": "3s"}})
+    job.fleet.request(5, 0.0)
+    job.advance(11.0)
+    job.agent.adopt(1, dict.fromkeys((0, 8, 16, 24), 4), {}, None)
+    job.advance(39.0)
+    before, first, later = list(job.batches)[:3]
+    extra_s = first.task_s - before.task_s
+    assert extra_s[[0, 8, 16, 24]] == pytest.approx([3.0, 3.0, 0.0, 0.0], abs=1e-3)
+    assert extra_s.sum() == pytest.approx(6.0, abs=1e-3)
+    # The agent tells it as loading, not as the key groups' own work.
+    assert (first.loading_s - before.loading_s).sum() == pytest.approx(6.0, abs=1e-3)
+    assert first.length_s == pytest.approx(max(before.length_s, 0.2 + 3.0 + 2 * before.task_s[0]), abs=1e-3)
+    assert later.task_s == pytest.approx(before.task_s)
+
+
 def test_a_dead_executor_is_replaced_and_its_groups_go_to_the_others() -> None:
     job = simulated({"faults": [{"kind": "ExecutorDeath", "at": "65s", "executor": "1"}]})
     job.advance(64.0)
