@@ -11,7 +11,6 @@ jars are needed (`python -m e2e.cluster.kafka`).
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import pathlib
 import signal
@@ -21,7 +20,7 @@ from typing import Any
 
 from benchmarks.rules_on_spark import page, running, twin
 from benchmarks.rules_on_spark.course import course
-from benchmarks.rules_on_spark.shape import FASTER, MOST
+from benchmarks.rules_on_spark.shape import FASTER, MOST, OBJECTIVE_S
 from benchmarks.rules_on_spark.systems import NAMES, systems
 
 OUT = pathlib.Path("out/rules_on_spark")
@@ -41,7 +40,7 @@ def main() -> int:
     file = given.out / "runs.jsonl"
     good = True if given.publish else _run(given, file)
     if given.publish:
-        page.publish([{**line, "foretold": _foretold(line)} for line in _kept(file)])
+        _publish([{**line, "foretold": _foretold(line)} for line in _kept(file)])
     return 0 if good else 1
 
 
@@ -74,12 +73,19 @@ def _piece(piece: dict[str, Any], system: Any, given: argparse.Namespace, file: 
     return not line["differences"]
 
 
+def _publish(lines: list[dict[str, Any]]) -> None:
+    from benchmarks.rules_on_spark.picture import draw
+
+    courses = {trace: course(trace, 1, BASE_RPS, DURATION_S) for trace in TRACES}
+    draw(lines, courses, OBJECTIVE_S, page.PICTURE)
+    page.publish(lines)
+
+
 def _foretold(line: dict[str, Any]) -> list[dict[str, Any]]:
     """What the simulator says of a kept run: the same rates, some worlds of chance."""
     known = {one.name: one for one in systems(MOST, FASTER)}
     arrives = course(line["trace"], line["seed"], BASE_RPS, DURATION_S)
-    some = (twin.forecast(arrives, known[line["system"]], seed) for seed in range(1, TWINS + 1))
-    return [dataclasses.asdict(one) for one in some]
+    return [twin.forecast(arrives, known[line["system"]], seed) for seed in range(1, TWINS + 1)]
 
 
 def _kept(file: pathlib.Path) -> list[dict[str, Any]]:

@@ -38,6 +38,29 @@ class Figures:
     batch_p50_s: float
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Curves:
+    """What a run looked like: seconds since the lead-in's end, and what was so from then on.
+
+    Attributes:
+        executors: how many there were, after each that came or went.
+        oldest_s: how old the results of each batch's oldest row were, at the batch's end.
+    """
+
+    executors: tuple[tuple[float, int], ...]
+    oldest_s: tuple[tuple[float, float], ...]
+
+
+def curves(batches: Sequence[Batch], lives: Sequence[Life], span: tuple[float, float]) -> Curves:
+    """Of the same as :func:`figures`. A batch's oldest row came when the one before began."""
+    since_s, until_s = span
+    pairs = [(one, other) for one, other in itertools.pairwise(batches) if other.rows and since_s < other.ended_s]
+    return Curves(
+        executors=tuple((at_s - since_s, count) for at_s, count in _steps(lives, span)),
+        oldest_s=tuple((b.ended_s - since_s, b.ended_s - a.began_s) for a, b in pairs if a.began_s < until_s),
+    )
+
+
 def figures(
     batches: Sequence[Batch],
     lives: Sequence[Life],
@@ -50,7 +73,7 @@ def figures(
     since_s, until_s = span
     ages_s = _ages_s(batches, arrivals, since_s)
     took_s = [one.took_s for one in batches if since_s <= one.began_s < until_s and one.rows]
-    counts = _counts(lives, span)
+    counts = [count for _, count in _steps(lives, span)]
     return Figures(
         executor_s=sum(_within_s(one, span) for one in lives),
         late_rows=float((ages_s > objective_s).mean()),
@@ -88,11 +111,12 @@ def _within_s(life: Life, span: tuple[float, float]) -> float:
     return max(0.0, min(until_s, until_s if life.until_s is None else life.until_s) - max(since_s, life.from_s))
 
 
-def _counts(lives: Sequence[Life], span: tuple[float, float]) -> list[int]:
-    """Executors from the span's begin on, after each that came or went."""
+def _steps(lives: Sequence[Life], span: tuple[float, float]) -> list[tuple[float, int]]:
+    """Executors from the span's begin on, and after each that came or went."""
     since_s, until_s = span
     changes = [(one.from_s, 1) for one in lives]
     changes += [(one.until_s, -1) for one in lives if one.until_s is not None]
     before = sum(change for at_s, change in changes if at_s <= since_s)
     within = sorted((at_s, change) for at_s, change in changes if since_s < at_s < until_s)
-    return list(itertools.accumulate((change for _, change in within), initial=before))
+    counts = itertools.accumulate((change for _, change in within), initial=before)
+    return list(zip((since_s, *(at_s for at_s, _ in within)), counts, strict=True))

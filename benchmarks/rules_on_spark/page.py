@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+PICTURE = pathlib.Path("docs/pictures/rules-on-spark.png")
 PAGE, LIMITS = pathlib.Path("docs/rules-on-spark.md"), pathlib.Path("benchmarks/limits/rules_on_spark.json")
 BEGIN, END = "<!-- runs -->", "<!-- end of runs -->"
 Line = Mapping[str, Any]

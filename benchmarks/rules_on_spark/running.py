@@ -19,7 +19,7 @@ from benchmarks import event_log
 from benchmarks.children import child
 from benchmarks.jobs_on_spark.running import ROOT, SCRIPT, SEED
 from benchmarks.rules_on_spark.course import LEAD_S, Course
-from benchmarks.rules_on_spark.figures import figures
+from benchmarks.rules_on_spark.figures import curves, figures
 from benchmarks.rules_on_spark.producer import GIVEN, LOG, Producer, create
 from benchmarks.rules_on_spark.shape import FASTER, JOB, OBJECTIVE_S, PARTITIONS, STREAM, TRIGGER_S, settings, streamjob
 from benchmarks.rules_on_spark.systems import System
@@ -52,6 +52,7 @@ def run(course: Course, system: System, keep: pathlib.Path | None = None) -> dic
             return {
                 "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                 **dataclasses.asdict(found),
+                **dataclasses.asdict(curves(seen.batches, seen.executors, span)),
                 "rows": len(producer.given),
                 "failed_tasks": seen.failed_tasks,
                 "differences": _differences(address, folder),

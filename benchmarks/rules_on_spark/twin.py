@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from benchmarks.event_log import Batch, Life
 from benchmarks.looking import Looking
 from benchmarks.rules_on_spark.course import LEAD_S, Course
-from benchmarks.rules_on_spark.figures import Figures, figures
+from benchmarks.rules_on_spark.figures import curves, figures
 from benchmarks.rules_on_spark.quick import rules
 from benchmarks.rules_on_spark.shape import FASTER, KEY_GROUPS, MOST, OBJECTIVE_S, TRIGGER_S, policy
 from benchmarks.rules_on_spark.systems import System
@@ -27,12 +29,16 @@ FIXED_S, TASK_S, ROW_MS, NOISE, STARTUP_S, COLD_START_S = 0.37, 0.1, 2.15, 0.3, 
 start, and what the first batch on it takes longer: by `taught`, between what two runs on `diurnal` say."""
 
 
-def forecast(course: Course, system: System, seed: int) -> Figures:
-    """Figures of a simulated run."""
+def forecast(course: Course, system: System, seed: int) -> dict[str, Any]:
+    """Figures and curves of a simulated run, as those of a real one are kept."""
     world = world_of(course, system)
     job = job_of(world)
     score = simulate(world, job, seed=seed, rule=lambda _: rules(system.rule or SPARK_DYNAMIC, FASTER), looking=Looking)
-    return of(score, course)
+    batches, lives, span = _batches(score), _lives(score), (LEAD_S, course.ends_s)
+    taken = sum(one.rows for one in batches)
+    arrivals = [(float(at), min(int(rows), taken)) for at, rows in enumerate(score.arrived)]
+    found = figures(batches, lives, arrivals, span, OBJECTIVE_S)
+    return {**dataclasses.asdict(found), **dataclasses.asdict(curves(batches, lives, span))}
 
 
 def world_of(course: Course, system: System) -> World:
@@ -68,20 +74,21 @@ def world_of(course: Course, system: System) -> World:
     return World.model_validate_json(json.dumps(document))
 
 
-def of(score: Score, course: Course) -> Figures:
-    """Figures of a simulated run, by the same reckoning as those of a real one."""
-    batches = [
+def _batches(score: Score) -> list[Batch]:
+    taken = _whole([one.taken for one in score.batches])
+    return [
         Batch(query="", number=at, began_s=one.started_s, took_s=one.end_s - one.started_s, rows=rows, state_rows=0)
-        for at, (one, rows) in enumerate(zip(score.batches, _whole([b.taken for b in score.batches]), strict=True))
+        for at, (one, rows) in enumerate(zip(score.batches, taken, strict=True))
     ]
-    lives = [
+
+
+def _lives(score: Score) -> list[Life]:
+    """But for those that are called off before they come."""
+    return [
         Life(executor=str(at), from_s=one.ready_at_s, until_s=one.gone_at_s if np.isfinite(one.gone_at_s) else None)
         for at, one in enumerate(score.lives)
-        if one.gone_at_s > one.ready_at_s  # some are called off before they come
+        if one.gone_at_s > one.ready_at_s
     ]
-    taken = sum(one.rows for one in batches)
-    arrivals = [(float(at), min(int(rows), taken)) for at, rows in enumerate(score.arrived)]
-    return figures(batches, lives, arrivals, (LEAD_S, course.ends_s), OBJECTIVE_S)
 
 
 def _whole(taken: Sequence[float]) -> list[int]:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from benchmarks.event_log import Batch, Life, Task
 from benchmarks.event_log import Told as Log
-from benchmarks.rules_on_spark import page, taught, twin, waiting
+from benchmarks.rules_on_spark import page, picture, taught, twin, waiting
 from benchmarks.rules_on_spark.course import LEAD_S, Course, course
-from benchmarks.rules_on_spark.figures import figures
+from benchmarks.rules_on_spark.figures import curves, figures
 from benchmarks.rules_on_spark.quick import behavior, rules
 from benchmarks.rules_on_spark.shape import FASTER, MOST
 from benchmarks.rules_on_spark.systems import NAMES, systems
@@ -58,6 +58,10 @@ def test_a_row_is_as_old_as_the_end_of_its_batch_says() -> None:
     assert (found.least, found.most, found.came, found.went) == (1, 2, 1, 1)
     assert found.lag_end_rows == 20
     assert found.batch_p50_s == 4.0
+    seen = curves(batches, lives, (115.0, 130.0))
+    assert seen.executors == ((0.0, 2), (10.0, 1), (13.0, 2))
+    # The second batch took in what came since the first began, at 110.
+    assert seen.oldest_s == ((9.0, 14.0), (27.0, 22.0))
 
 
 def test_rows_that_no_batch_took_in_are_told() -> None:
@@ -169,9 +173,12 @@ def test_a_run_of_few_batches_teaches_nothing() -> None:
 def test_every_system_has_a_twin_that_takes_all_rows_in(name: str) -> None:
     system = next(one for one in systems(MOST, FASTER) if one.name == name)
     found = twin.forecast(course("flash-crowd", 1, 1500.0, 60.0), system, 1)
-    assert 1 <= found.least <= found.most <= MOST
-    assert 60.0 <= found.executor_s <= 60.0 * MOST
-    assert found.age_p50_s <= found.age_p99_s
+    assert 1 <= found["least"] <= found["most"] <= MOST
+    assert 60.0 <= found["executor_s"] <= 60.0 * MOST
+    assert found["age_p50_s"] <= found["age_p99_s"]
+    counts = [count for _, count in found["executors"]]
+    assert (min(counts), max(counts)) == (found["least"], found["most"])
+    assert max(old_s for _, old_s in found["oldest_s"]) >= found["age_p99_s"]
 
 
 def line(system: str, seed: int, executor_s: float, differences: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -203,3 +210,10 @@ def test_what_is_published_replaces_the_table_alone(tmp_path: Path, monkeypatch:
     assert "\nold\n" not in text
     kept = json.loads(page.LIMITS.read_text(encoding="utf-8"))
     assert kept["diurnal"]["keda"]["executor_s"] == {"mean": 600.0, "spread": 0.0, "trials": 1.0}
+
+
+def test_a_picture_shows_real_and_foretold_runs(tmp_path: Path) -> None:
+    curve = {"executors": [(0.0, 6), (50.0, 3)], "oldest_s": [(5.0, 6.0), (10.0, 12.0)]}
+    lines = [{**line("keda", seed, 600.0), **curve, "foretold": [curve]} for seed in (1, 2)]
+    picture.draw(lines, {"diurnal": course("diurnal", 1, 1000.0, 300.0)}, 10.0, tmp_path / "runs.png")
+    assert (tmp_path / "runs.png").read_bytes().startswith(b"\x89PNG")
