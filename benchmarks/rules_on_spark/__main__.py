@@ -74,8 +74,10 @@ def _piece(piece: dict[str, Any], system: Any, given: argparse.Namespace, file: 
 
 
 def _publish(lines: list[dict[str, Any]]) -> None:
+    """Picture, page and limits."""
     from benchmarks.rules_on_spark.picture import draw
 
+    lines = sorted(lines, key=lambda one: (TRACES.index(one["trace"]), NAMES.index(one["system"]), one["seed"]))
     courses = {trace: course(trace, 1, BASE_RPS, DURATION_S) for trace in TRACES}
     draw(lines, courses, OBJECTIVE_S, page.PICTURE)
     page.publish(lines)

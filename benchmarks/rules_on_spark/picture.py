@@ -31,8 +31,9 @@ def draw(lines: Sequence[Line], courses: Mapping[str, Course], objective_s: floa
         _rates(rates, trace, courses[trace])
         for one in (one for one in shown if one["trace"] == trace):
             colour, name = COLOURS[one["system"]], one["system"]
-            _lines(executors, ages, one, color=colour, linewidth=1.8, label=name)
-            _lines(executors, ages, one["foretold"][0], color=colour, linewidth=1.0, linestyle=":")
+            until_s = courses[trace].ends_s - LEAD_S
+            _lines(executors, ages, one, until_s, color=colour, linewidth=1.8, label=name)
+            _lines(executors, ages, one["foretold"][0], until_s, color=colour, linewidth=1.0, linestyle=":")
         executors.set(ylabel="executors", ylim=(0.0, None))
         ages.axhline(objective_s, color="#444444", linewidth=0.8, linestyle="--")
         ages.set(ylabel="s, oldest results of each batch", xlabel="s", yscale="log", ylim=(LEAST_OLD_S, MOST_OLD_S))
@@ -49,7 +50,8 @@ def _rates(axis: Any, trace: str, course: Course) -> None:
     axis.set(title=trace, ylabel="rows/s that arrive", ylim=(0.0, None), xlim=(0.0, float(at_s[-1])))
 
 
-def _lines(executors: Any, ages: Any, run: Line, **style: Any) -> None:
-    counts, oldest = np.array(run["executors"]), np.array(run["oldest_s"])
+def _lines(executors: Any, ages: Any, run: Line, until_s: float, **style: Any) -> None:
+    """The last number of executors is that of all the time after it."""
+    counts, oldest = np.array([*run["executors"], (until_s, run["executors"][-1][1])]), np.array(run["oldest_s"])
     executors.step(counts[:, 0], counts[:, 1], where="post", **style)
     ages.plot(oldest[:, 0], oldest[:, 1], **style)
