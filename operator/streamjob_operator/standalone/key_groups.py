@@ -77,11 +77,12 @@ class Wanted:
     def report(self, record: CycleRecord) -> None:
         """See Reporter."""
         before, self._seen = self._seen, key_groups.seen_in(record) or self._seen
-        proposed = None if self._seen is None else self._seen.proposed
-        if proposed is not None and (before is None or before.proposed != proposed):
+        if self._seen is None or self._seen.proposed is None:
+            return
+        if before is None or before.proposed != self._seen.proposed:
             self._tell(
-                f"{proposed} key groups in place of {self._seen.now if self._seen else 0} might keep batches shorter; "
-                f"spec.balancing.keyGroups.count: {proposed} in the job's file makes them."
+                f"{self._seen.proposed} key groups in place of {self._seen.now} might keep batches shorter; "
+                f"spec.balancing.keyGroups.count: {self._seen.proposed} in the job's file makes them."
             )
 
 
@@ -206,8 +207,8 @@ class KeyGroupChange:
 
     def _forget(self) -> None:
         """A record that cannot be taken away does no harm: what it asks for once more is found done."""
-        with contextlib.suppress(OSError):
-            self._begun.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # nor does one that could not be written
+            self._begun.unlink()
 
 
 def _read(begun: Path) -> int | None:
