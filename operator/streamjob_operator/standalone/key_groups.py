@@ -175,7 +175,7 @@ class KeyGroupChange:
         try:
             self._operation.start(number)
         except OSError as error:
-            return self._failed((f"It could not be started: {error.strerror or error}",))
+            return self._broken(f"could not be started: {error.strerror or error}.", ())
         return True
 
     def _ended(self) -> bool:
@@ -183,16 +183,24 @@ class KeyGroupChange:
         if code is None:
             return True
         self._operation.stop()
-        if self._state is State.UNDOING:
+        if code == 0 and self._state is State.UNDOING:
             return self._failed(self._failure)
         if code == 0:
             self._tell(f"The state is spread over {self._number} key groups, and the driver is started again.")
             return self._over()
         words = self._operation.last_words()
+        if self._state is State.UNDOING:
+            return self._broken(f"ended with {code}.", words)
         if code == key_groups.REFUSED:
             return self._failed(words)
         self._failure = (*words, f"It ended with {code}, so it was asked to go back.")
         return self._start(None, State.UNDOING)
+
+    def _broken(self, why: str, words: tuple[str, ...]) -> bool:
+        """The change did not begin, or the way back came to nothing: then the driver's own failure may say more."""
+        if self._state is State.CHANGING:
+            return self._failed((f"It {why}", *words))
+        return self._failed((*self._failure, f"It could not be sent back either: it {why}", *words))
 
     def _failed(self, words: tuple[str, ...]) -> bool:
         first = f"There are no {self._number} key groups: the change failed, and the driver is started as it was. It is"

@@ -160,6 +160,32 @@ def test_an_operation_that_was_killed_is_sent_back(world: World) -> None:
     assert world.tick(20) == []
 
 
+def test_one_that_cannot_be_sent_back_is_told_with_what_it_said_both_times(world: World) -> None:
+    """A person may have to look at the checkpoint then."""
+    changing(world)
+    world.code, world.words = -9, ("at first",)
+    world.tick()
+    world.code, world.words = 2, ("a batch has begun",)
+    assert world.tick() == ["end operation", "start"]
+    assert world.told[-1].splitlines()[1:] == [
+        "  | at first",
+        "  | It ended with -9, so it was asked to go back.",
+        "  | It could not be sent back either: it ended with 2.",
+        "  | a batch has begun",
+    ]
+
+
+def test_one_whose_way_back_cannot_be_started_is_told_with_why_it_was_to_go_back(world: World) -> None:
+    changing(world)
+    world.code, world.cannot_start = -9, OSError(12, "no room")
+    assert world.tick() == ["end operation", "start"]
+    assert world.told[-1].splitlines()[1:] == [
+        "  | a sentence of its own",
+        "  | It ended with -9, so it was asked to go back.",
+        "  | It could not be sent back either: it could not be started: no room.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("error", "why"), [(OSError(12, "no room"), "no room"), (OSError("of its own words"), "of its own words")]
 )
@@ -169,7 +195,7 @@ def test_one_that_cannot_be_started_is_told(world: World, error: OSError, why: s
     world.tick(1)
     world.driver_code = 0
     assert world.tick() == ["stop", "start"]
-    assert world.told[-1].splitlines()[1:] == [f"  | It could not be started: {why}"]
+    assert world.told[-1].splitlines()[1:] == [f"  | It could not be started: {why}."]
 
 
 def test_a_controller_that_was_killed_goes_on(world: World) -> None:
