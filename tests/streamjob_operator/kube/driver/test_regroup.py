@@ -29,6 +29,7 @@ def operation(phase: PodPhase = PodPhase.RUNNING, what: str = "key-groups-8", **
     return DriverPod(phase=phase, application_hash=what, **given)
 
 
+GONE = "application.checkpoint is not there any more, so nothing can be done to it."
 FINISHED = operation(PodPhase.SUCCEEDED, exit_code=0)
 
 
@@ -278,6 +279,14 @@ def test_a_checkpoint_that_is_taken_out_of_the_spec_meanwhile_leaves_no_job_with
         if decision.action is Action.CREATE:
             break
     assert decision.action is Action.CREATE
-    failure = course.memory.change.failure
-    assert failure is not None
-    assert "application.checkpoint is not there" in failure
+    assert course.memory.change.failure == GONE
+
+
+def test_a_checkpoint_that_is_taken_out_before_it_was_sent_back_leaves_what_was_told_of_the_change(
+    course: Course,
+) -> None:
+    killed = operation(PodPhase.FAILED, exit_code=137, why="OOMKilled", last_words="It broke.")
+    course.step(None, killed)
+    assert course.step(None, killed).action is Action.STOP_CHANGE
+    course.step(None, application=job_facts({}).application)
+    assert course.memory.change.failure == f"Its pod ended with exit code 137 (OOMKilled): It broke. {GONE}"
