@@ -75,7 +75,7 @@ def gather(owners: Mapping[GroupKey, str], reading: TrafficReading) -> dict[Grou
     known = [pair for pairs in inputs.values() for pair in pairs]
     all_bytes = max(sum(one.size_bytes for one in reading.sent.values()), sum(pair.size_bytes for pair in known))
     won_bytes = local_bytes(placed, known) - local_bytes(owners, known)
-    if won_bytes <= 0 or won_bytes < LEAST_RATIO * all_bytes:
+    if won_bytes < LEAST_RATIO * all_bytes:
         return {}
     return {key: owner for key, owner in placed.items() if owner != owners[key]}
 

@@ -60,7 +60,7 @@ def _step(name: str, *tests: str) -> Module:
 MODULES = (
     _agent("registration", "registration", "registration_steps"),
     _agent("wish", "wish", "registration"),
-    _agent("gathering", "gathering", "registration_steps"),
+    _agent("gathering", "gathering", "gathering_by_hand", "registration_steps"),
     _agent("thefts"),
     Module(
         path="planners/streamjob_planners/verify.py",

@@ -77,11 +77,12 @@ class Wanted:
     def report(self, record: CycleRecord) -> None:
         """See Reporter."""
         before, self._seen = self._seen, key_groups.seen_in(record) or self._seen
-        proposed = None if self._seen is None else self._seen.proposed
-        if proposed is not None and (before is None or before.proposed != proposed):
+        if self._seen is None or self._seen.proposed is None:
+            return
+        if before is None or before.proposed != self._seen.proposed:
             self._tell(
-                f"{proposed} key groups in place of {self._seen.now if self._seen else 0} might keep batches shorter; "
-                f"spec.balancing.keyGroups.count: {proposed} in the job's file makes them."
+                f"{self._seen.proposed} key groups in place of {self._seen.now} might keep batches shorter; "
+                f"spec.balancing.keyGroups.count: {self._seen.proposed} in the job's file makes them."
             )
 
 
@@ -174,7 +175,7 @@ class KeyGroupChange:
         try:
             self._operation.start(number)
         except OSError as error:
-            return self._failed((f"It could not be started: {error.strerror or error}",))
+            return self._broken(f"could not be started: {error.strerror or error}.", ())
         return True
 
     def _ended(self) -> bool:
@@ -182,16 +183,24 @@ class KeyGroupChange:
         if code is None:
             return True
         self._operation.stop()
-        if self._state is State.UNDOING:
+        if code == 0 and self._state is State.UNDOING:
             return self._failed(self._failure)
         if code == 0:
             self._tell(f"The state is spread over {self._number} key groups, and the driver is started again.")
             return self._over()
         words = self._operation.last_words()
+        if self._state is State.UNDOING:
+            return self._broken(f"ended with {code}.", words)
         if code == key_groups.REFUSED:
             return self._failed(words)
         self._failure = (*words, f"It ended with {code}, so it was asked to go back.")
         return self._start(None, State.UNDOING)
+
+    def _broken(self, why: str, words: tuple[str, ...]) -> bool:
+        """The change did not begin, or the way back came to nothing: then the driver's own failure may say more."""
+        if self._state is State.CHANGING:
+            return self._failed((f"It {why}", *words))
+        return self._failed((*self._failure, f"It could not be sent back either: it {why}", *words))
 
     def _failed(self, words: tuple[str, ...]) -> bool:
         first = f"There are no {self._number} key groups: the change failed, and the driver is started as it was. It is"
@@ -206,8 +215,8 @@ class KeyGroupChange:
 
     def _forget(self) -> None:
         """A record that cannot be taken away does no harm: what it asks for once more is found done."""
-        with contextlib.suppress(OSError):
-            self._begun.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # nor does one that could not be written
+            self._begun.unlink()
 
 
 def _read(begun: Path) -> int | None:

@@ -175,7 +175,7 @@ def with_rows(known: TaskEvidence, operator: IntArray, task_s: FloatArray, batch
     with all of its load, counts once (J. von Neumann, "Distribution of the Ratio of the Mean Square Successive
     Difference to the Variance", Annals of Mathematical Statistics 12, 1941), and not at all where it is left out.
     """
-    row, _ = _totals(operator, task_s[0])
+    row = _rows(operator)
     found = (_stepped(one, task_s[:, row == at], batches) for at, one in enumerate(known.variation))
     return dataclasses.replace(known, variation=tuple(found))
 
@@ -196,7 +196,7 @@ def _stepped(known: Variation, task_s: FloatArray, batches: IntArray) -> Variati
     return dataclasses.replace(
         known,
         squares=float(steps.sum()),
-        means=float(steps.size * mean.sum()),
+        means=float(steps.size),
         mean_squares=float(steps.size * (mean**2).sum()),
     )
 
@@ -275,8 +275,8 @@ def _prior(share: FloatArray) -> Variation:
     """As of tasks elsewhere; all alike where the operator has done nothing yet."""
     share = share if share.any() else np.full(share.size, 1.0 / share.size)
     weight = PRIOR_TASKS / share.size
-    means, mean_squares = weight * float(share.sum()), weight * float((share**2).sum())
-    return Variation(squares=PRIOR_RATIO**2 * mean_squares, means=means, mean_squares=mean_squares)
+    mean_squares = weight * float((share**2).sum())
+    return Variation(squares=PRIOR_RATIO**2 * mean_squares, means=weight, mean_squares=mean_squares)
 
 
 def _told(window: TaskWindow, row: IntArray, total_s: FloatArray, at: int, known: Variation) -> Variation:
@@ -289,7 +289,7 @@ def _told(window: TaskWindow, row: IntArray, total_s: FloatArray, at: int, known
     share = window.task_s[mine] / total_s[at]
     seen = Variation(
         squares=free * share.size * (spread_s / float(total_s[at])) ** 2,
-        means=free * float(share.sum()),
+        means=free,
         mean_squares=free * float((share**2).sum()),
     )
     return known.plus(seen, KEEP)
@@ -297,8 +297,14 @@ def _told(window: TaskWindow, row: IntArray, total_s: FloatArray, at: int, known
 
 def _totals(operator: IntArray, task_s: FloatArray) -> tuple[IntArray, FloatArray]:
     """The row of each group's operator, and each operator's seconds in a batch."""
-    present, row = np.unique(operator, return_inverse=True)
-    return row.astype(np.int64), np.bincount(row, task_s, present.size).astype(np.float64)
+    row = _rows(operator)
+    return row, np.bincount(row, task_s).astype(np.float64)
+
+
+def _rows(operator: IntArray) -> IntArray:
+    """The place of each group's operator among those there are, in rising order, (n_groups,)."""
+    _, row = np.unique(operator, return_inverse=True)
+    return row.astype(np.int64)
 
 
 def _shares(window: TaskWindow, row: IntArray, total_s: FloatArray) -> FloatArray:

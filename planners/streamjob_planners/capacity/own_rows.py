@@ -21,7 +21,7 @@ class OwnRows:
         stirred = np.isin(executor, executor[:, ~same]) & (executor >= 0)
         self._stirred = np.nonzero(stirred)
         self._keys = self._stirred[0] * n_executors + executor[self._stirred]
-        self._still = _by_count(executor[0] if len(executor) else executor.ravel(), same & ~stirred.any(axis=0))
+        self._still = _by_count(executor[:1].ravel(), same & ~stirred.any(axis=0))
 
     def medians(self, values: FloatArray) -> FloatArray:
         """Of each executor's values in each row, (n_rows, n_executors); NaN where it has none. `values`: (n_rows,
@@ -52,4 +52,4 @@ def _medians(keys: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
     order = np.lexsort((values, keys))
     there, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
     low, high = (values[order][first + at] for at in ((counts - 1) // 2, counts // 2))
-    return there, np.where(counts % 2, high, (low + high) / 2.0)
+    return there, (low + high) / 2.0

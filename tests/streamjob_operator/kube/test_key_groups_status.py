@@ -71,3 +71,13 @@ def test_a_failure_is_told_once_and_stays_to_be_read() -> None:
         "KeyGroupsFailed"
     ]
     assert not [one for one in tellings(after, after, told) if one.reason.startswith("KeyGroups")]
+
+
+def test_what_is_done_is_shown_beside_what_was_measured_and_only_as_long_as_it_is_done() -> None:
+    """The driver's reconciler reads it again after a restart of the operator."""
+    before = status_of(facts(record(wanted=48)))
+    change = KeyGroupsStatus(step="Change", wanted=48, tried="48:hash", pod_uid="pod-1")
+    after = status_of(facts(driver=dataclasses.replace(RUNNING, change=change)), before=before)
+    assert after.key_groups == change.model_copy(update={"now": 12, "proposed": 48})
+    assert status_of(facts(), before=after).key_groups == KeyGroupsStatus(now=12, proposed=48)
+    assert status_of(facts(driver=None), before=after).key_groups == after.key_groups, "nobody knows"

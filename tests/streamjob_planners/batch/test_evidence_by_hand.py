@@ -53,6 +53,8 @@ def sums(found: TaskEvidence, at: int = 0) -> tuple[float, ...]:
     [
         (Variation(squares=1.0, means=4.0, mean_squares=8.0), 0.5, 0.125),  # a quarter of the share
         (Variation(squares=1.0, means=4.0, mean_squares=8.0), 4.0, 2.0),  # an eighth of its square
+        (Variation(squares=0.01, means=0.5, mean_squares=0.25), 0.25, 0.005),  # of less than a task, too
+        (Variation(squares=0.01, means=0.5, mean_squares=0.25), 1.0, 0.04),
         (Variation(squares=0.0, means=1.0, mean_squares=1.0), 0.5, 1e-4),  # 2 percent at least
         (Variation(squares=0.0, means=0.0, mean_squares=0.0), 0.5, 1e-4),
     ],
@@ -233,6 +235,33 @@ def test_a_group_that_had_nothing_is_far_off_once_it_has_something() -> None:
     assert (found.high, found.share[0]) == ((0,), 0.0)
 
 
+def test_groups_that_have_nothing_are_not_off() -> None:
+    found = told(ten(0.0), ten(0.0))
+    assert (found.high, found.low, found.share[0]) == ((), (), 0.0)
+
+
+def test_four_groups_that_had_nothing_are_no_other_operator_either() -> None:
+    """Of each that is known, four of ten as far off as any straggler would be enough."""
+    first, then = ([seconds] * 4 + [1.0] * 6 for seconds in (0.0, 0.01))
+    found = told(window(first), window(then))
+    assert (found.high, found.share[:4]) == ((0, 1, 2, 3), (0.0,) * 4)
+
+
+def test_an_operator_with_a_group_that_never_has_anything_can_change() -> None:
+    found = told(window([0.0, 2.0, 2.0]), window([0.0, 3.0, 1.0]))
+    assert (found.share, found.batches) == ((0.0, 0.75, 0.25), (9.0,) * 3)
+
+
+def test_tasks_of_milliseconds_teach_what_those_of_seconds_do() -> None:
+    found = [
+        told(*(window([one * unit for one in task_s], 9, spread_s={3: 0.5 * unit}) for task_s in ([2, 2], [2.2, 1.8])))
+        for unit in (1.0, 0.001)
+    ]
+    assert found[0].share != (0.5, 0.5)
+    assert found[1].share == found[0].share
+    assert sums(found[1]) == pytest.approx(sums(found[0]))
+
+
 def test_a_window_without_an_operators_work_teaches_nothing_of_it() -> None:
     """The query of operator 3 had no batch in it; that of 7 had."""
     both = {"operator": np.array([3, 3, 7, 7]), "partition": np.array([0, 1, 0, 1])}
@@ -242,6 +271,7 @@ def test_a_window_without_an_operators_work_teaches_nothing_of_it() -> None:
     assert found.batches[:2] == first.batches[:2]
     assert found.batches[2] > first.batches[2]
     assert found.variation[0] == first.variation[0]
+    assert (found.high, found.low) == ((), ())
 
 
 def test_an_operator_whose_first_window_was_empty_begins_with_the_next_one() -> None:
@@ -291,6 +321,15 @@ def test_batches_one_by_one_tell_how_much_tasks_vary(
 ) -> None:
     found = with_rows(known(), np.array([3, 3]), rows(*shares), np.array(batches))
     assert sums(found) == pytest.approx((squares, 2.0, mean_squares, 2.0, 3.0))
+
+
+def test_rows_of_three_tasks_take_one_of_three_differences_away_and_may_be_of_milliseconds() -> None:
+    """Two steps of 0.1 and twice 0.05, each squared, over 1 + 1, times 3 / 2."""
+    task_s = np.array([[0.5, 0.25, 0.25], [0.6, 0.2, 0.2]] * 2)
+    before = dataclasses.replace(known(), share=(0.5, 0.25, 0.25), batches=(1.0,) * 3)
+    for unit in (1.0, 0.001):
+        found = with_rows(before, np.full(3, 3), unit * task_s, np.ones(4, dtype=np.int64))
+        assert sums(found) == pytest.approx((2 * 0.01125, 2.0, 2 * 0.40375, 2.0, 3.0))
 
 
 @pytest.mark.parametrize("shares", [SWINGS[:3], (0.5, None, 0.6, 0.5)])

@@ -37,7 +37,7 @@ def change_manifest(job: JobFacts, change: Change) -> dict[str, Any]:
     }
     metadata = driver["metadata"]
     scraped = scrape_annotations(job.monitoring)
-    annotations = {name: value for name, value in (metadata.get("annotations") or {}).items() if name not in scraped}
+    annotations = {name: value for name, value in metadata["annotations"].items() if name not in scraped}
     return {
         **driver,
         "metadata": {

@@ -73,7 +73,7 @@ def compose(before: Status, facts: Facts, handled: Handled | None) -> Status:
             "executors": executors_of(motion, facts.driver),
             "migrations": None if motion.live is None else migrations_of(facts, motion),
             "driver": facts.driver.status,
-            "key_groups": key_groups_of(before.key_groups, facts),
+            "key_groups": key_groups_of(before.key_groups, facts, facts.driver),
         }
     if facts.memory is not None:
         update["memory"] = facts.memory_text or memory_text(facts.memory)

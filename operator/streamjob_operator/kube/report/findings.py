@@ -36,7 +36,7 @@ def findings(facts: Facts) -> Iterator[Finding]:
     yield _stalled(facts)
     yield from _actuation(facts, facts.driver)
     yield from _executors(facts, facts.driver, motion)
-    yield from key_groups_findings(facts)
+    yield from key_groups_findings(facts, facts.driver, facts.job)
     if facts.driver.phase is not Phase.RUNNING:
         yield from no_cycle_findings(facts.driver)
     elif facts.cycle is not None:

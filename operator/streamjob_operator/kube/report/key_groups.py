@@ -8,24 +8,23 @@ from streamjob_operator.key_groups import approval, seen_in
 from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
 from streamjob_operator.kube.names import Annotation, Condition, KubeReason
 from streamjob_operator.kube.report.conditions import Finding
-from streamjob_operator.kube.report.facts import Facts
+from streamjob_operator.kube.report.facts import DriverFacts, Facts
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.spec.key_groups import KeyGroupsMode
 
 
-def key_groups_of(before: KeyGroupsStatus | None, facts: Facts) -> KeyGroupsStatus | None:
+def key_groups_of(before: KeyGroupsStatus | None, facts: Facts, driver: DriverFacts) -> KeyGroupsStatus | None:
     """What the newest cycle that could measure saw, and what the driver's reconciler does about it."""
     known = before or KeyGroupsStatus()
     seen = None if facts.cycle is None else seen_in(facts.cycle.record)
     now, proposed = (known.now, known.proposed) if seen is None else (seen.now, seen.proposed)
-    change = None if facts.driver is None else facts.driver.change
-    after = (change or KeyGroupsStatus()).model_copy(update={"now": now, "proposed": proposed})
+    after = (driver.change or KeyGroupsStatus()).model_copy(update={"now": now, "proposed": proposed})
     return None if after == KeyGroupsStatus() else after
 
 
-def key_groups_findings(facts: Facts) -> Iterator[Finding]:
+def key_groups_findings(facts: Facts, driver: DriverFacts, job: StreamJob) -> Iterator[Finding]:
     """Nothing where nothing new is known."""
-    change = None if facts.driver is None else facts.driver.change
+    change = driver.change
     kind = Condition.MORE_KEY_GROUPS
     if change is not None and change.failure is not None:
         number = (change.tried or "").partition(":")[0]
@@ -33,14 +32,14 @@ def key_groups_findings(facts: Facts) -> Iterator[Finding]:
         yield Finding(type=kind, holds=True, reason=KubeReason.KEY_GROUPS_FAILED, message=message)
         return
     seen = None if facts.cycle is None else seen_in(facts.cycle.record)
-    if seen is None or facts.job is None:
+    if seen is None:
         return
     if seen.proposed is None:
         message = f"There are {seen.now} key groups, and nothing says that more would help."
         yield Finding(type=kind, holds=False, reason=KubeReason.KEY_GROUPS_ENOUGH, message=message)
         return
     message = f"{seen.proposed} key groups in place of {seen.now} might keep batches within their time. "
-    message += _how(facts.job, seen.proposed)
+    message += _how(job, seen.proposed)
     yield Finding(type=kind, holds=True, reason=KubeReason.KEY_GROUPS_PROPOSED, message=message)
 
 

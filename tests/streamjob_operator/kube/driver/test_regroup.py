@@ -9,12 +9,13 @@ import pytest
 from driver_jobs import job_facts
 
 from streamjob_operator.kube.driver.decide import decide
+from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
 from streamjob_operator.kube.driver.pod import driver_manifest
 from streamjob_operator.kube.driver.regroup import START_DEADLINE_S, UNDO, begun, refused
 from streamjob_operator.kube.driver.regroup_pod import change_manifest
 from streamjob_operator.kube.driver.remembering import change_to_status, from_status, to_status
 from streamjob_operator.kube.driver.values import Action, Change, Decision, DriverMemory, DriverPod, PodPhase, Step
-from streamjob_operator.kube.names import KubeReason, Phase
+from streamjob_operator.kube.names import APPLICATION_HASH, KubeReason, Phase
 
 HASH, NOW_S = "hash-1", 10_000.0
 JOB = job_facts({"checkpoint": "s3a://b/c"}, key_groups=8, key_groups_asked=True)
@@ -28,6 +29,7 @@ def operation(phase: PodPhase = PodPhase.RUNNING, what: str = "key-groups-8", **
     return DriverPod(phase=phase, application_hash=what, **given)
 
 
+GONE = "application.checkpoint is not there any more, so nothing can be done to it."
 FINISHED = operation(PodPhase.SUCCEEDED, exit_code=0)
 
 
@@ -249,6 +251,19 @@ def test_what_it_says_goes_where_the_user_s_template_has_it_read() -> None:
     assert {"name": "STREAMJOB_LAST_WORDS", "value": "/tmp/words"} in container["env"]
 
 
+@pytest.mark.parametrize("annotations", [{"team": "orders"}, None])
+def test_its_pod_is_annotated_as_the_driver_is_but_no_prometheus_is_sent_there(
+    annotations: dict[str, str] | None,
+) -> None:
+    """Nothing answers at the agent's port. What the user's template has may be what lets a pod into the cluster."""
+    template = {"metadata": {"annotations": annotations}}
+    monitoring = Monitoring(monitor=Monitor.ANNOTATIONS)
+    job = job_facts({"checkpoint": "s3a://b/c", "driver": {"podTemplate": template}}, monitoring=monitoring)
+    assert "prometheus.io/scrape" in driver_manifest(job)["metadata"]["annotations"]
+    made = change_manifest(job, Change(step=Step.CHANGE, wanted=8))
+    assert made["metadata"]["annotations"] == {**(annotations or {}), APPLICATION_HASH: "key-groups-8"}
+
+
 @pytest.mark.parametrize("begun_too", [False, True])
 def test_a_checkpoint_that_is_taken_out_of_the_spec_meanwhile_leaves_no_job_without_a_driver(begun_too: bool) -> None:
     """No pod can be made then; the driver is to come all the same."""
@@ -264,6 +279,14 @@ def test_a_checkpoint_that_is_taken_out_of_the_spec_meanwhile_leaves_no_job_with
         if decision.action is Action.CREATE:
             break
     assert decision.action is Action.CREATE
-    failure = course.memory.change.failure
-    assert failure is not None
-    assert "application.checkpoint is not there" in failure
+    assert course.memory.change.failure == GONE
+
+
+def test_a_checkpoint_that_is_taken_out_before_it_was_sent_back_leaves_what_was_told_of_the_change(
+    course: Course,
+) -> None:
+    killed = operation(PodPhase.FAILED, exit_code=137, why="OOMKilled", last_words="It broke.")
+    course.step(None, killed)
+    assert course.step(None, killed).action is Action.STOP_CHANGE
+    course.step(None, application=job_facts({}).application)
+    assert course.memory.change.failure == f"Its pod ended with exit code 137 (OOMKilled): It broke. {GONE}"
