@@ -70,6 +70,8 @@ class Schedule:
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
         relays: chance that both threads make relays where these come first (`Goal.exact_soon`), unless counts allow
             a much smaller distance; others share the rest.
+        relays_many: that chance where nodes are many and moves are few for each (`Goal.exact_mostly`); then neither
+            heavy groups nor a long pass have their turn before.
         exact: chance that a pass is one of exact exchanges or relays; both threads begin with one.
         exact_after: chance that such a pass begins with what an ordinary one made, and not with the best so far.
         journeys: chance that both threads choose counts of journeys first (`journeying`), where relays did not have
@@ -99,6 +101,7 @@ class Schedule:
     close: float = 1e-4
     alone: int = 3
     relays: float = 0.4
+    relays_many: float = 0.9
     exact: float = 0.1
     exact_after: float = 0.5
     journeys: float = 0.5
@@ -142,7 +145,8 @@ class Goal:
     that is worth having can be won from a placement; the descent ends there.
     `long`: the aim of long passes, `heavy`: that of placing heavy groups first, `exact`: exact exchanges (`closing`) or
     relays (`relaying`), where they are of use; `exact_soon`: whether these come before heavy groups, and have meetings
-    of their own. `journeys`: placements from a choice of counts, where these are of use; relays make more of them.
+    of their own; `exact_mostly`: whether hardly anything else is of use. `journeys`: placements from a choice of
+    counts, where these are of use; relays make more of them.
     """
 
     aim: Aim
@@ -156,6 +160,7 @@ class Goal:
     long: Tightens | None = None
     exact: Closing | None = None
     exact_soon: bool = False
+    exact_mostly: bool = False
     journeys: Journeying | None = None
     heavy: Tightens | None = None
     patience: float = np.inf
@@ -188,11 +193,13 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     threads, idle = ThreadPoolExecutor(max_workers=THREADS), 0
     chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
     heavy = 0.0 if goal.heavy is None else schedule.heavy
-    relays = schedule.relays if goal.exact_soon and goal.exact is not None else 0.0
+    relays = schedule.relays_many if goal.exact_mostly else schedule.relays
+    relays = relays if goal.exact_soon and goal.exact is not None else 0.0
     kinds: list[Making] = [_heavy_pass] if heavy > 0.0 else []
     closing: list[Making] = [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
     kinds = [*closing, *kinds] if goal.exact_soon else [*kinds, *closing]
     kinds += [_long_pass] if chance >= schedule.long else []
+    kinds = closing if goal.exact_mostly else kinds
     journeys = 0.0 if goal.journeys is None else schedule.journeys
     beside: list[Making] = [_journey_pass] if journeys > 0.0 else []
     little = goal.little(schedule)

@@ -27,6 +27,9 @@ RELAYED_TIGHT_SHARE, TIGHT_S_PER_GROUP = 0.1, 2e-6
 """That part at least where relays follow, and the time for each key group that covering needs."""
 LONG_STEPS_PER_NODE = 500
 """Steps for each node that there must be time for, so that long passes are of use: cut short they end far off."""
+MANY_NODES, FEW_MOVES = 100, 3.0
+"""Nodes above which, and moves for each below which relays do nearly all: cooling all nodes at once takes longer the
+more there are, while walks only look at those that are off."""
 BALANCE_SHARE = 0.6
 """Part of the time for the load distance when there is something to drain or a second measure to improve."""
 ALONE_SHARE = 0.97
@@ -114,6 +117,7 @@ class Phases:
             long=aim if self._long else None,
             exact=None if to_drain else self._closing(aim),
             exact_soon=self._relays(to_drain),
+            exact_mostly=self._relays(to_drain) and self._many_and_few(),
             journeys=self._journeying(aim) if self._long and self._relays(to_drain) else None,
             heavy=aim if self._long and not to_drain and few_decide(problem) else None,
             crossings=crossings,
@@ -144,6 +148,11 @@ class Phases:
     def _relays(self, to_drain: bool) -> bool:
         """Whether there are relays: they make much of a first plan at once."""
         return not (to_drain or self._priced()) and bool(np.isfinite(self._problem.allowances[MOVES]))
+
+    def _many_and_few(self) -> bool:
+        """Whether there are many nodes, and few moves for each."""
+        nodes = self._problem.model.n_nodes
+        return nodes > MANY_NODES and bool(self._problem.allowances[MOVES] < FEW_MOVES * nodes)
 
     def _balance_rest(self, start: IntArray) -> IntArray:
         aim = RestDistance(self._problem, drain.stretch(self._problem, start))

@@ -21,10 +21,11 @@ HOPS_AT_ONCE = 200
 """Hops between two looks at the clock: half a millisecond at most."""
 MOST_SHARE = 0.8
 """Part of what is left that relays take at most: what a thread has found is lost where it is late at the end."""
-SLACKS, KICKED, LONGER = (1.3, 10.0), (0.05, 0.5), (0.5, 2.0)
+SLACKS, KICKED, SAVED, LONGER = (1.3, 10.0), (0.05, 0.5), (0.03, 0.3), (0.5, 2.0)
 """What is drawn for each try, between both by equal ratios: how many times what its first node was off a walk may leave
-another one off, by chance; the part of the walks that begin with a travelling group that goes home; a factor on the
-hops. No one choice is best where many nodes are off and where few are."""
+another one off, by chance; the part of the walks that begin with a travelling group that goes home; the part of the
+rounds that try to save a move, as long as none is left; a factor on the hops. No one choice is best where many nodes
+are off and where few are."""
 STEPS = 5
 """Random steps that take as long as a hop."""
 
@@ -48,10 +49,10 @@ def relayed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> In
 def _met(engine: Engine, limits: Limits) -> bool:
     """Walks until all cells are within their bands, which is said, or enough has been tried."""
     counters, made = engine.state.counters, 0
-    slack, kicked = _drawn(engine.rng, SLACKS), _drawn(engine.rng, KICKED)
+    knobs = _drawn(engine.rng, SLACKS), _drawn(engine.rng, KICKED), _drawn(engine.rng, SAVED)
     most = _drawn(engine.rng, LONGER) * max(HOPS, HOPS_PER_NODE * engine.problem.model.n_nodes)
     while counters[N_OFF] > 0 and made < most and not limits.over():
-        hops = int(relay_all(engine.fixed, engine.state, engine.relay, (slack, kicked), HOPS_AT_ONCE))
+        hops = int(relay_all(engine.fixed, engine.state, engine.relay, knobs, HOPS_AT_ONCE))
         limits.steps_left -= STEPS * hops
         made += hops
     return bool(counters[N_OFF] == 0)

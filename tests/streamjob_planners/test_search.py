@@ -11,10 +11,12 @@ import time
 import numpy as np
 import pytest
 
-from streamjob_planners import drain, goals, measures, registry
+from streamjob_planners import balance, drain, goals, measures, phases, registry
+from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.model import Budget, PlanParams, Resource
 from streamjob_planners.problem import compile_problem
+from streamjob_planners.search import SearchPlanner
 from streamjob_planners.thin import thin_out
 from streamjob_planners.verify import verify
 
@@ -136,3 +138,22 @@ def test_moves_that_are_taken_back_free_their_part_of_the_budget(uneven):
     assert np.array_equal(thin_out(engine, moved, Limits(lambda: 0.0, 1.0, None)), uneven.node_of)
     assert engine.state.spent.tolist() == [0.0, 0.0, 0.0]
     assert not engine.state.crossed.any()
+
+
+@pytest.mark.parametrize(("many_nodes", "few_moves", "cooled"), [(100, 3.0, False), (120, 3.0, True), (100, 1.0, True)])
+def test_many_nodes_with_few_moves_are_left_to_relays(small_model, monkeypatch, many_nodes, few_moves, cooled):
+    """120 nodes and as many moves; whether there is a long pass, which looks at all nodes."""
+    made = []
+    monkeypatch.setattr(balance, "_long_pass", lambda *given: made.append(given) or (given[4][1], given[4][0]))
+    monkeypatch.setattr(Crossings, "allow_less", lambda *_: False)
+    monkeypatch.setattr(phases, "MANY_NODES", many_nodes)
+    monkeypatch.setattr(phases, "FEW_MOVES", few_moves)
+    rng = np.random.default_rng(5)
+    load = rng.lognormal(0.0, 0.5, 1200)
+    load *= 120 * 50.0 / load.sum()
+    model = small_model(rng.integers(0, 120, load.size).tolist(), load.tolist(), n_nodes=120)
+    planner = SearchPlanner(schedule=balance.Schedule(relays=1.0, relays_many=1.0))
+    params = PlanParams(budget=Budget(max_migrations=120), tolerance=0.0, deadline_s=30.0, max_iterations=400_000)
+    plan = planner.solve(model, params, np.random.default_rng(1), lambda: 0.0)
+    assert verify(model, plan, params) == ()
+    assert bool(made) is cooled

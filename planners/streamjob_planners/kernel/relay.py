@@ -13,6 +13,7 @@ import numpy as np
 
 from streamjob_planners.kernel.compiled import compiled
 from streamjob_planners.kernel.near import below
+from streamjob_planners.kernel.regroup import Regroup, brought_in, new_regroup, saved
 from streamjob_planners.kernel.state import CAME, LEFT, N_AWAY, N_FOCUS, N_OFF, Fixed, State, chance
 from streamjob_planners.kernel.step import attempt, keep, try_piece
 from streamjob_planners.kernel.transfer import ANY_COST
@@ -22,6 +23,8 @@ MOST_HOPS, MOST_KICKED = 12, 40
 """Hops of a walk at most, and of one that begins with a group that goes home: it has three nodes to bring in."""
 LOOKED_AT = 16
 """Travelling groups, and groups of other nodes, that are looked at for each hop beside those of the node."""
+SAVINGS = 4
+"""Tries to save a move where one is to be saved; each takes as long as a hop."""
 NONE, STUCK = -1, -2
 """No group and no node; no exchange brings the node into its band."""
 
@@ -37,6 +40,7 @@ class Relay(NamedTuple):
         targets: where they go, (2,).
         other: the node that it leaves the rest to, (1,).
         least: what that costs, (1,).
+        regroup: room for sharing out anew what came to three nodes.
     """
 
     moved: IntArray
@@ -46,6 +50,7 @@ class Relay(NamedTuple):
     targets: IntArray
     other: IntArray
     least: FloatArray
+    regroup: Regroup
 
 
 def new_relay() -> Relay:
@@ -58,6 +63,7 @@ def new_relay() -> Relay:
         targets=np.zeros(2, dtype=np.int64),
         other=np.zeros(1, dtype=np.int64),
         least=np.zeros(1),
+        regroup=new_regroup(),
     )
 
 
@@ -268,16 +274,20 @@ def undo(fixed: Fixed, state: State, relay: Relay) -> None:
 def walk(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> int:
     """Pass on what a node is off, until no node is off for it, or one by `most` at most; hops that it took.
 
-    Where neither comes about all groups go back.
+    One that no exchange brings in is regrouped, which ends the walk. Where nothing of all this comes about all groups
+    go back.
     """
     relay.made[0] = 0
     for number in range(MOST_HOPS):
-        node = hop(fixed, state, relay, node)
+        here = node
+        node = hop(fixed, state, relay, here)
+        if node == STUCK and brought_in(fixed, state, relay.regroup, here):
+            return number + 2
         if node == NONE or (node >= 0 and excess_of(state, node, state.loads[node]) <= most):
             return number + 1
         if node == STUCK:
             undo(fixed, state, relay)
-            return number + 1
+            return number + 2
     undo(fixed, state, relay)
     return MOST_HOPS
 
@@ -300,9 +310,12 @@ def kick(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> in
     if not make_room(fixed, state, relay):
         return 1
     while made < MOST_KICKED:
-        node = hop(fixed, state, relay, node)
+        here = node
+        node = hop(fixed, state, relay, here)
         made += 1
         if node == STUCK:
+            if state.counters[N_OFF] <= before and brought_in(fixed, state, relay.regroup, here):
+                return made + 1
             break
         if state.counters[N_OFF] < before:
             return made
@@ -315,10 +328,26 @@ def kick(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> in
 
 
 @compiled
-def relay_all(fixed: Fixed, state: State, relay: Relay, knobs: tuple[float, float], hops: int) -> int:
-    """Walks until all nodes are within their bands, or so many hops are made; hops made."""
-    made, (slack, kicked) = 0, knobs
+def save(fixed: Fixed, state: State, relay: Relay) -> int:
+    """Try to save a move; tries that it took."""
+    for number in range(SAVINGS):
+        if saved(fixed, state, relay.regroup):
+            return number + 1
+    return SAVINGS
+
+
+@compiled
+def relay_all(fixed: Fixed, state: State, relay: Relay, knobs: tuple[float, float, float], hops: int) -> int:
+    """Walks until all nodes are within their bands, or so many hops are made; hops made.
+
+    `knobs`: by how many times what its first node was off a walk may leave another one off; the part of the walks that
+    begin with room for a move; the part of the rounds that try to save one, as long as none is left.
+    """
+    made, (slack, kicked, saves) = 0, knobs
     while made < hops and state.counters[N_OFF] > 0:
+        if state.spent[1] + 1.0 > fixed.allowances[1] and chance(state) < saves:
+            made += save(fixed, state, relay)
+            continue
         node = state.focus[below(state, state.counters[N_FOCUS])]
         most = slack * chance(state) * excess_of(state, node, state.loads[node])
         if chance(state) < kicked and state.counters[N_AWAY] > 0:
