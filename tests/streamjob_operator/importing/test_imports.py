@@ -158,6 +158,7 @@ def test_the_command_writes_tells_and_ends_with_two_where_there_is_no_way(tmp_pa
     assert "a PySpark script is needed" in done.stderr
 
 
+KUBEFLOW = "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\n"
 BAD = {
     "kind: Pod\napiVersion: v1": "v1 Pod given; a SparkApplication of",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta1": "sparkoperator.k8s.io/v1beta1 Spark",
@@ -167,10 +168,9 @@ BAD = {
     "at: !!timestamp 2026-13-45": "month must be in 1..12",
     "kind: SparkApplication\n---\nkind: SparkApplication": "2 SparkApplications given",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: []": "a map of fields is needed",
-    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: {sparkConf: a}": "spec.sparkConf: 'a' given, "
-    "which does not fit its own definition",
-    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: {image: a, image: b}": "image: written twice",
-    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: &a {driver: *a}": "a part of itself",
+    f"{KUBEFLOW}spec: {{sparkConf: a}}": "spec.sparkConf: 'a' given, which does not fit its own definition",
+    f"{KUBEFLOW}spec: {{image: a, image: b}}": "image: written twice",
+    f"{KUBEFLOW}spec: &a {{driver: *a}}": "a part of itself",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\n"
     r'spec: {sparkConf: {spark.speculation: "\ud800"}}': "half of a character",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nmetadata: a": "does not fit its own",

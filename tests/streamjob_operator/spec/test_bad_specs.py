@@ -59,9 +59,9 @@ def test_what_a_reader_of_yaml_chokes_on_is_told(text: str, told: str) -> None:
 
 @pytest.mark.parametrize("text", ["{}s", "{0}d{0}d"])
 def test_a_number_beyond_all_numbers_is_refused_as_any_other_text(text: str) -> None:
-    with pytest.raises(SpecError, match="a duration such as .* is needed"):
+    with pytest.raises(SpecError, match=r"a duration such as .* is needed"):
         parse_job(TABLE["valid"].replace("5m", text.format("9" * 309)))
-    with pytest.raises(ValueError, match="a byte size such as .* is needed"):
+    with pytest.raises(ValueError, match=r"a byte size such as .* is needed"):
         parse_size("9" * 308 + "Gi")
 
 
