@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import multiprocessing
 import os
 import signal
@@ -41,18 +40,23 @@ def replay_all(trace: Trace, runs: Sequence[Asked], ended: Callable[[Replayed], 
         ended(found[0])
         return found
     found = []
-    default = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends each without a word
     workers = min(len(runs), os.cpu_count() or 1)
     # Started anew and not forked: solvers may have threads.
     spawn = multiprocessing.get_context("spawn")
     try:
-        with ProcessPoolExecutor(workers, mp_context=spawn, initializer=default) as pool:
+        with ProcessPoolExecutor(workers, mp_context=spawn, initializer=_quietly) as pool:
             for one in pool.map(_run, [trace] * len(runs), runs):
                 ended(one)
                 found.append(one)
     except BrokenProcessPool as error:
         raise Ended("A process that replayed was ended from outside, as for want of memory.") from error
     return found
+
+
+def _quietly() -> None:
+    """Ctrl-C, which all processes of a terminal get, ends this one without a traceback beside the command's own word."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _run(trace: Trace, asked: Asked) -> Replayed:
