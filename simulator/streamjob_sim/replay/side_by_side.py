@@ -54,7 +54,7 @@ def replay_all(trace: Trace, runs: Sequence[Asked], ended: Callable[[Replayed], 
 
 
 def _quietly() -> None:
-    """Ctrl-C, which all processes of a terminal get, ends this one without a traceback beside the command's own word."""
+    """Ctrl-C, which all processes of a terminal get, ends this one without a traceback beside the command's word."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
