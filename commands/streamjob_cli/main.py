@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import urllib.parse
 from pathlib import Path
 
 import click
@@ -17,7 +16,7 @@ from streamjob_operator.kube.crd.command import crds_command
 from streamjob_operator.kube.process.command import operator_command
 from streamjob_operator.offline.command import plan_command
 from streamjob_operator.offline.planners_command import planners_command
-from streamjob_operator.options import duration
+from streamjob_operator.options import address, duration
 from streamjob_operator.recording.command import record_command
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 from streamjob_sim.command import simulate_command
@@ -58,20 +57,6 @@ def lacking_command(name: str, error: click.UsageError) -> click.Command:
     return click.Command(name, settings, refuse, anything, short_help=error.message)
 
 
-def read_address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Where an agent listens. An empty one is a mistake, too: who says --attach wants nothing to be started."""
-    if value is None:
-        return None
-    try:
-        parts = urllib.parse.urlsplit(value if "://" in value else f"http://{value}")
-        fits = parts.scheme == "http" and parts.hostname is not None and parts.port is not None
-    except ValueError:
-        fits = False
-    if not fits:
-        raise click.BadParameter(f"'{value}' given; HOST:PORT or http://HOST:PORT is needed")
-    return value
-
-
 def read_spec(path: Path) -> StreamJob:
     """The StreamJob in a file; every mistake is one line on stderr, and the command ends with 2."""
     try:
@@ -99,7 +84,7 @@ def validate(path: Path) -> None:
 @click.argument("path", metavar="JOB.YAML", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder of results. Default: out/NAME.")
 @click.option("--duration", callback=duration(), help="Stop after this time, for example 5m.")
-@click.option("--attach", metavar="ADDRESS", callback=read_address, help="Address of a running agent; starts nothing.")
+@click.option("--attach", metavar="ADDRESS", callback=address, help="Address of a running agent; starts nothing.")
 @click.option(
     "--memory-bytes",
     envvar="STREAMJOB_MEMORY_BYTES",

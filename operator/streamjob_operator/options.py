@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import urllib.parse
 from collections.abc import Callable
 
 import click
@@ -40,4 +41,19 @@ def finite(_: click.Context, __: click.Parameter, value: float | None) -> float 
     """Callback of an option that takes a number: "nan" and "inf" are numbers for click, and no price."""
     if value is not None and not math.isfinite(value):
         raise click.BadParameter(f"'{value}' given; a finite number is needed")
+    return value
+
+
+def address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Where an agent listens. An empty one is a mistake, too: who says --attach wants nothing to be started."""
+    if value is None:
+        return None
+    try:
+        parts = urllib.parse.urlsplit(value if "://" in value else f"http://{value}")
+        fits = parts.scheme == "http" and parts.hostname is not None and parts.port is not None
+        fits = fits and parts.path in ("", "/") and not parts.query
+    except ValueError:
+        fits = False
+    if not fits:
+        raise click.BadParameter(f"'{value}' given; HOST:PORT or http://HOST:PORT is needed")
     return value

@@ -149,7 +149,7 @@ def test_a_kubeconfig_that_is_not_there(tmp_path: object) -> None:
 
 def test_a_kubeconfig_that_is_no_text_is_told_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "config").write_bytes(b"\xff")
-    with pytest.raises(Unavailable, match="API server is known: .*/config: 'utf-8' codec"):
+    with pytest.raises(Unavailable, match=r"API server is known: .*/config: 'utf-8' codec"):
         configuration(tmp_path / "config")
 
 
