@@ -18,6 +18,7 @@ from streamjob_operator.offline.command import plan_command
 from streamjob_operator.offline.planners_command import planners_command
 from streamjob_operator.options import address, duration
 from streamjob_operator.recording.command import record_command
+from streamjob_operator.speaking import Speaking
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 from streamjob_sim.command import simulate_command
 from streamjob_sim.replay.command import replay_command
@@ -27,7 +28,7 @@ ON_CLUSTER = ("approve", "history", "pause", "refresh", "resume", "savings", "st
 """Commands of `streamjob kube` that are commands of `streamjob` too; `plan` is another one here, on a file."""
 
 
-class Commands(click.Group):
+class Commands(Speaking):
     """The commands below, and those on a cluster: only these need the Kubernetes client, which takes time to import."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

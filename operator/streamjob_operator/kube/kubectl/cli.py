@@ -32,6 +32,7 @@ from streamjob_operator.kube.report.compose import read_status
 from streamjob_operator.memory import UnreadableMemory
 from streamjob_operator.options import finite
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.speaking import Speaking
 from streamjob_operator.spec.key_groups import APPROVED
 from streamjob_operator.terminal import console
 from streamjob_operator.values import PendingPlan
@@ -88,7 +89,7 @@ def _month(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     return value
 
 
-@click.group()
+@click.group(cls=Speaking)
 @click.version_option(package_name="streamjob")
 def main() -> None:
     """See what StreamJob does with the streaming jobs of a cluster, and steer it."""
