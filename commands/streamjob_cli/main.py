@@ -53,7 +53,7 @@ def lacking_command(name: str, error: click.UsageError) -> click.Command:
     def refuse(**_: object) -> None:
         raise error
 
-    anything = [click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)]
+    anything: list[click.Parameter] = [click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)]
     settings = {"ignore_unknown_options": True, "help_option_names": []}
     return click.Command(name, settings, refuse, anything, short_help=error.message)
 
