@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import urllib.parse
 from pathlib import Path
 
 import click
@@ -12,13 +11,15 @@ from streamjob_operator.advising.command import advise_command
 from streamjob_operator.asking.command import explain, what_if
 from streamjob_operator.drawing import lacking
 from streamjob_operator.importing.command import import_command
+from streamjob_operator.installed import brought_by
 from streamjob_operator.kube.crd.command import crds_command
 from streamjob_operator.kube.process.command import operator_command
 from streamjob_operator.offline.command import plan_command
 from streamjob_operator.offline.planners_command import planners_command
+from streamjob_operator.options import address, duration
 from streamjob_operator.recording.command import record_command
+from streamjob_operator.speaking import Speaking
 from streamjob_operator.spec import SpecError, StreamJob, read_job
-from streamjob_operator.spec.quantities import parse_duration
 from streamjob_sim.command import simulate_command
 from streamjob_sim.replay.command import replay_command
 
@@ -27,7 +28,7 @@ ON_CLUSTER = ("approve", "history", "pause", "refresh", "resume", "savings", "st
 """Commands of `streamjob kube` that are commands of `streamjob` too; `plan` is another one here, on a file."""
 
 
-class Commands(click.Group):
+class Commands(Speaking):
     """The commands below, and those on a cluster: only these need the Kubernetes client, which takes time to import."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -38,31 +39,23 @@ class Commands(click.Group):
         """See click.Group."""
         if cmd_name not in ON_CLUSTER:
             return super().get_command(ctx, cmd_name)
-        from streamjob_operator.kube.kubectl.cli import main as on_cluster
-
+        try:
+            with brought_by("operator"):
+                from streamjob_operator.kube.kubectl.cli import main as on_cluster
+        except click.UsageError as error:
+            return lacking_command(cmd_name, error)
         return on_cluster.get_command(ctx, cmd_name)
 
 
-def read_duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-    """A duration such as 90s or 5m, in seconds."""
-    try:
-        return None if value is None else parse_duration(value)
-    except ValueError as error:
-        raise click.BadParameter(f"'{value}' given; {error}") from error
+def lacking_command(name: str, error: click.UsageError) -> click.Command:
+    """In place of one that needs what is not installed: the help of the others is shown all the same."""
 
+    def refuse(**_: object) -> None:
+        raise error
 
-def read_address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Where an agent listens. An empty one is a mistake, too: who says --attach wants nothing to be started."""
-    if value is None:
-        return None
-    try:
-        parts = urllib.parse.urlsplit(value if "://" in value else f"http://{value}")
-        fits = parts.scheme == "http" and parts.hostname is not None and parts.port is not None
-    except ValueError:
-        fits = False
-    if not fits:
-        raise click.BadParameter(f"'{value}' given; HOST:PORT or http://HOST:PORT is needed")
-    return value
+    anything: list[click.Parameter] = [click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)]
+    settings = {"ignore_unknown_options": True, "help_option_names": []}
+    return click.Command(name, settings, refuse, anything, short_help=error.message)
 
 
 def read_spec(path: Path) -> StreamJob:
@@ -91,8 +84,8 @@ def validate(path: Path) -> None:
 @main.command()
 @click.argument("path", metavar="JOB.YAML", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder of results. Default: out/NAME.")
-@click.option("--duration", callback=read_duration, help="Stop after this time, for example 5m.")
-@click.option("--attach", metavar="ADDRESS", callback=read_address, help="Address of a running agent; starts nothing.")
+@click.option("--duration", callback=duration(), help="Stop after this time, for example 5m.")
+@click.option("--attach", metavar="ADDRESS", callback=address, help="Address of a running agent; starts nothing.")
 @click.option(
     "--memory-bytes",
     envvar="STREAMJOB_MEMORY_BYTES",
@@ -129,7 +122,8 @@ def run(path: Path, out: Path | None, duration: float | None, attach: str | None
 def kube(arguments: tuple[str, ...]) -> None:
     """Steer StreamJobs on a cluster, as `kubectl streamjob` does; see `streamjob kube --help`."""
     # Imported here: only this command needs the Kubernetes client.
-    from streamjob_operator.kube.kubectl.cli import main as on_cluster
+    with brought_by("operator"):
+        from streamjob_operator.kube.kubectl.cli import main as on_cluster
 
     on_cluster(list(arguments), prog_name="streamjob kube")
 

@@ -22,7 +22,7 @@ PIPED_COLUMNS = 240
 
 def console() -> Console:
     """For what a command prints once. COLUMNS in the environment is the person's word."""
-    piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    piped = (sys.stdout is None or not sys.stdout.isatty()) and "COLUMNS" not in os.environ
     return Plain(width=PIPED_COLUMNS if piped else None)
 
 

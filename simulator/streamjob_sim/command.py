@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from streamjob_operator.drawing import drawing
+from streamjob_operator.files import trouble
+from streamjob_operator.options import duration
 from streamjob_operator.spec import SpecError
-from streamjob_operator.spec.quantities import format_duration, parse_duration
+from streamjob_operator.spec.quantities import format_duration
 from streamjob_planners import registry
 from streamjob_sim.reading import read_world
 from streamjob_sim.world import NOBODY, World
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 BAD_SPEC, VIOLATED = 2, 1
 SUFFIXES = (".png", ".svg", ".pdf")
+SNAPSHOT = Path("out/snapshot.json")
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -29,13 +33,6 @@ def _read(_: click.Context, __: click.Parameter, value: str) -> World:
         for sentence in error.sentences:
             click.echo(sentence, err=True)
         raise SystemExit(BAD_SPEC) from error
-
-
-def _duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-    try:
-        return None if value is None else parse_duration(value)
-    except ValueError as error:
-        raise click.BadParameter(f"'{value}' given; {error}") from error
 
 
 @click.command(name="simulate")
@@ -49,15 +46,17 @@ def _duration(_: click.Context, __: click.Parameter, value: str | None) -> float
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Chance of the world.")
 @click.option("--plot", type=NEW_FILE, callback=drawing(SUFFIXES), help="Draw the runs: a .png, .svg or .pdf.")
-@click.option("--snapshot-at", "at_s", metavar="TIME", callback=_duration, help="Keep what was measured then.")
-@click.option("--snapshot-to", "to", type=NEW_FILE, default=Path("out/snapshot.json"), show_default=True)
+@click.option("--snapshot-at", "at_s", metavar="TIME", callback=duration(), help="Keep what was measured then.")
+@click.option("--snapshot-to", "to", type=NEW_FILE, help=f"Where to keep it. Default: {SNAPSHOT}.")
 def simulate_command(
-    world: World, planners: tuple[str, ...], seed: int, plot: Path | None, at_s: float | None, to: Path
+    world: World, planners: tuple[str, ...], seed: int, plot: Path | None, at_s: float | None, to: Path | None
 ) -> None:
     """Run the real controller on a streaming job on paper, and print what each planner is worth there.
 
     --snapshot-at keeps what the first run measured at that time, for `streamjob plan`.
     """
+    if to is not None and at_s is None:
+        raise click.UsageError(f"--snapshot-to: {to} given; --snapshot-at is needed, too, to say when.")
     # Imported here: the other commands need neither solvers nor plots.
     from streamjob_operator.terminal import console
     from streamjob_sim.show import table, violations
@@ -71,14 +70,20 @@ def simulate_command(
     for line in violations(scores):
         out.print(line, highlight=False)
     if plot is not None:
-        from streamjob_sim.draw import draw
-
-        plot.parent.mkdir(parents=True, exist_ok=True)
-        draw(world.description, scores, plot)
-        out.print(f"Drawn in {plot}", highlight=False)
+        _draw(world, scores, plot)
+        out.print(f"Drawn in {plot}", highlight=False, soft_wrap=True)
     if at_s is not None:
-        out.print(_kept(scores[0], at_s, to), highlight=False)
+        out.print(_kept(scores[0], at_s, to or SNAPSHOT), highlight=False, soft_wrap=True)
     raise SystemExit(VIOLATED if any(score.violations for score in scores) else 0)
+
+
+def _draw(world: World, scores: Sequence[Score], plot: Path) -> None:
+    from streamjob_sim.draw import draw
+
+    try:
+        draw(world.description, scores, plot)
+    except OSError as error:
+        raise _stop(trouble(plot, error)) from error
 
 
 def _kept(score: Score, at_s: float, to: Path) -> str:
@@ -88,6 +93,15 @@ def _kept(score: Score, at_s: float, to: Path) -> str:
     for turn in score.turns:
         moment = None if turn.record is None or turn.at_s < at_s else moment_of(turn.record)
         if moment is not None:
-            write_moment(to, moment)
+            try:
+                write_moment(to, moment)
+            except OSError as error:
+                raise _stop(trouble(to, error)) from error
             return f"Measured by '{score.planner}' at {format_duration(turn.at_s)}: {to}"
     raise click.UsageError(f"Nothing was measured at {format_duration(at_s)} or later.")
+
+
+def _stop(sentence: str) -> SystemExit:
+    """The sentence on stderr, and the exit code to raise."""
+    click.echo(sentence, err=True)
+    return SystemExit(BAD_SPEC)

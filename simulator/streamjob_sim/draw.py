@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -12,7 +13,16 @@ from streamjob_sim.score import Score
 
 
 def draw(title: str, scores: Sequence[Score], path: Path) -> None:
-    """Batch time, load distance, executors and moves over time; the suffix names the format (png, svg, pdf)."""
+    """Batch time, load distance, executors and moves over time; the suffix names the format (png, svg, pdf).
+
+    Folders of the file are made. Raises OSError.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context({"text.parse_math": False}):  # names are not ours: $ is a dollar
+        _picture(title, scores).savefig(path)
+
+
+def _picture(title: str, scores: Sequence[Score]) -> Figure:
     figure = Figure(figsize=(10, 11), layout="constrained")
     figure.suptitle(title)
     panels: Sequence[Axes] = figure.subplots(4, 1, sharex=True)
@@ -25,7 +35,7 @@ def draw(title: str, scores: Sequence[Score], path: Path) -> None:
         panel.grid(alpha=0.3)
     panels[0].legend()
     panels[-1].set_xlabel("minutes")
-    figure.savefig(path)
+    return figure
 
 
 def _draw_run(panels: Sequence[Axes], score: Score) -> None:

@@ -58,6 +58,20 @@ def test_a_refusal_is_left_where_a_pod_s_end_is_read_from(
     assert capsys.readouterr().err == "Batch 12 was begun.\n"
 
 
+def test_where_no_spark_starts_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As without Java, or with the controller's packages alone."""
+
+    def without(_: object) -> None:
+        raise RuntimeError("[JAVA_GATEWAY_EXITED]\n Java gateway process exited.")
+
+    monkeypatch.setattr(asking, "started", without)
+    result = CliRunner().invoke(main, ["repartition", "/nowhere", "--key-groups", "8"])
+    sentence = (
+        "No Spark could be started, and nothing was changed: [JAVA_GATEWAY_EXITED] Java gateway process exited.\n"
+    )
+    assert (result.exit_code, result.stderr) == (asking.FAILED, sentence)
+
+
 def _refuse(key_groups: int) -> None:
     raise Refused("Batch 12 was begun.")
 

@@ -39,7 +39,9 @@ def test_a_bad_world_is_told_in_sentences(tmp_path: Path) -> None:
     assert "arrival.rat: there is no such field; did you mean rate." in result.output
 
 
-@pytest.mark.parametrize("arguments", [["--planner", "best"], ["--plot", "runs.txt"], ["--snapshot-at", "soon"]])
+@pytest.mark.parametrize(
+    "arguments", [["--planner", "best"], ["--plot", "runs.txt"], ["--snapshot-at", "soon"], ["--snapshot-to", "a.json"]]
+)
 def test_bad_options_are_refused(skewed: Path, arguments: list[str]) -> None:
     result = CliRunner().invoke(simulate_command, [str(skewed), *arguments])
     assert result.exit_code == 2
@@ -72,3 +74,24 @@ def test_a_time_at_which_nothing_was_measured_is_told(skewed: Path, tmp_path: Pa
     assert result.exit_code == 2
     assert "Nothing was measured at 5h or later." in result.output
     assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "options", [["--plot", "FILE/runs.png"], ["--snapshot-at", "1s", "--snapshot-to", "FILE/a.json"]]
+)
+def test_a_file_that_cannot_be_written_is_told_after_the_table(tmp_path: Path, options: list[str]) -> None:
+    path, file = tmp_path / "world.yaml", tmp_path / "file"
+    path.write_text(yaml.safe_dump(merged(BASE, {"duration": "4m"})))
+    file.touch()
+    words = [one.replace("FILE", str(file)) for one in options]
+    result = CliRunner().invoke(simulate_command, [str(path), "--planner", "greedy", *words])
+    assert (result.exit_code, result.stderr) == (2, f"{file}: File exists.\n")
+    assert "batch, mean" in result.stdout
+
+
+def test_a_dollar_is_drawn_as_a_dollar(tmp_path: Path) -> None:
+    path, plot = tmp_path / "world.yaml", tmp_path / "runs.svg"
+    path.write_text(yaml.safe_dump(merged(BASE, {"duration": "2m", "description": r"from $1 to $\frac$"})))
+    result = CliRunner().invoke(simulate_command, [str(path), "--planner", "none", "--plot", str(plot)])
+    assert result.exit_code == 0, result.output
+    assert plot.exists()

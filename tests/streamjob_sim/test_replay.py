@@ -17,6 +17,7 @@ from streamjob_operator.recording.from_history import trace_of_history
 from streamjob_operator.recording.trace import Trace
 from streamjob_operator.recording.trace_file import write_trace
 from streamjob_sim.batch import Batch
+from streamjob_sim.replay.command import names_of
 from streamjob_sim.replay.planner import LevelPlanning
 from streamjob_sim.replay.run import Replayed, for_replay, late_times, replay, with_rule
 from streamjob_sim.replay.side_by_side import Asked, replay_all
@@ -155,6 +156,10 @@ def figures(run: Replayed) -> dict[str, object]:
         (["nowhere.json"], "nowhere.json: cannot be read"),
         (["nowhere.json", "--rule", "best"], "Invalid value for '--rule'"),
         (["nowhere.json", "--objective", "soon"], "'soon' given; a duration"),
+        (["nowhere.json", "--objective", "0s"], "'0s' given; more than 0s is needed"),
+        (["nowhere.json", "--startup", "2h"], "'2h' given; at most 1h is needed"),
+        (["nowhere.json", "--price", "nan"], "'nan' given; a finite number is needed"),
+        (["nowhere.json", "--price", "inf"], "'inf' given; a finite number is needed"),
         (["nowhere.json", "--price", "-1"], "Invalid value for '--price'"),
         (["nowhere.json", "--plot", "runs.txt"], "a name that ends with .png, .svg, .pdf, .html is needed"),
     ],
@@ -163,3 +168,48 @@ def test_bad_input_is_told(arguments: list[str], sentence: str) -> None:
     result = CliRunner().invoke(main, ["replay", *arguments])
     assert result.exit_code == 2
     assert sentence in result.output
+
+
+TRACE = {
+    "kind": "trace",
+    "version": 1,
+    "job": "tiny",
+    "start": 0,
+    "stepSeconds": 60,
+    "rate": [1.0, 2.0],
+    "batches": {"slots": 1, "triggerSeconds": 10, "stages": [{"level": 0, "tasks": 4, "rowSeconds": 0.001}]},
+}
+
+
+def written(folder: Path, **changes: object) -> str:
+    (folder / "trace.json").write_text("\ufeff" + json.dumps({**TRACE, **changes}), encoding="utf-8")
+    return str(folder / "trace.json")
+
+
+def test_two_steps_with_a_mark_of_byte_order_are_a_trace(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["replay", written(tmp_path), "--output", "json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["durationSeconds"] == 120.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules", "sentence"),
+    [
+        ({"rate": [1e14, 1.0]}, 1, "This trace cannot be simulated: rate: 1e+14 given; at most 1e+12 is allowed."),
+        ({"rate": [1.0, 1e14]}, 2, "This trace cannot be simulated: rate: 1e+14 given; at most 1e+12 is allowed."),
+        ({"rate": [1.0]}, 1, "rate: a list given; at least 2 entries are needed."),
+    ],
+)
+def test_what_no_world_can_be_made_of_is_told(
+    tmp_path: Path, changes: dict[str, object], rules: int, sentence: str
+) -> None:
+    """Also where runs have processes of their own."""
+    words = [word for rule in ("ds2", "utilization")[:rules] for word in ("--rule", rule)]
+    result = CliRunner().invoke(main, ["replay", written(tmp_path, **changes), *words])
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert (result.exit_code, result.stderr) == (2, f"{tmp_path / 'trace.json'}: {sentence}\n")
+
+
+def test_policies_of_one_name_are_told_apart_by_their_paths() -> None:
+    assert names_of([Path("a/job.yaml"), Path("b/other.yaml")]) == ["job", "other"]
+    assert names_of([Path("a/job.yaml"), Path("b/job.yaml")]) == ["a/job.yaml", "b/job.yaml"]

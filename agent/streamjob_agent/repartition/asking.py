@@ -15,6 +15,8 @@ from streamjob_agent.repartition.values import Facts, Refused
 
 REFUSED = 2
 """Exit code: the sentence says why; the query can be started as it could before."""
+FAILED = 1
+"""Exit code: there is no Spark to do it with."""
 QUIET = "WARN"
 ONE_OF = "Give one of --key-groups, --undo and --clean at most; --dry-run goes with the first."
 FOUND = {
@@ -68,7 +70,11 @@ def carry_out(
     unbroken: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> int:
     """Start a Spark, do it, and end it; the exit code. `unbroken`: see :class:`Change`."""
-    session = started(conf)
+    try:
+        session = started(conf)
+    except Exception as error:  # noqa: BLE001 - no PySpark, no Java, a setting that Spark refuses: nothing was changed
+        complain(f"No Spark could be started, and nothing was changed: {' '.join(str(error).split())}")
+        return FAILED
     try:
         _do(_change(session, asked.checkpoint, tell, unbroken), asked)
     except (Refused, OSError) as error:

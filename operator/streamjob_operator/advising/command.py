@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from streamjob_operator.options import address
 from streamjob_operator.unsteered import one_line
 from streamjob_planners.advice import registry as advisers
 
@@ -21,7 +22,9 @@ FAILED, BAD_INPUT = 1, 2
 
 @click.command(name="advise")
 @click.argument("query", required=False)
-@click.option("--attach", metavar="ADDRESS", required=True, help="Address of the running agent, HOST:PORT.")
+@click.option(
+    "--attach", metavar="ADDRESS", required=True, callback=address, help="Address of the running agent, HOST:PORT."
+)
 @click.option("--adviser", type=click.Choice(advisers.names()), default=advisers.DEFAULT, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for another program.")
 def advise_command(query: str | None, attach: str, adviser: str, as_json: bool) -> None:
@@ -50,12 +53,12 @@ def advise_command(query: str | None, attach: str, adviser: str, as_json: bool) 
         out.print(render(*one), highlight=False)
 
 
-def _told(address: str) -> tuple[tuple[QueryPlan, ...], Mapping[str, Loads]]:
+def _told(attach: str) -> tuple[tuple[QueryPlan, ...], Mapping[str, Loads]]:
     from streamjob_operator.advising.loads import loads_of
     from streamjob_operator.agent_http.client import AgentClient, fixed_address
     from streamjob_operator.ports import Unavailable
 
-    client = AgentClient(fixed_address(address))
+    client = AgentClient(fixed_address(attach))
     try:
         return client.plans(), loads_of(client)
     except Unavailable as error:

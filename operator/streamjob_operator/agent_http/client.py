@@ -111,7 +111,7 @@ class AgentClient:
         watchdog = DEADLINES.after(self._whole_s, functools.partial(_hang_up, peer, overdue))
         try:
             peer.request("GET" if body is None else "PUT", path, body, headers)
-            taken = _taken(peer.getresponse(), address + path, most_bytes)
+            taken = _taken(peer.getresponse(), address + path, most_bytes, refusable=body is not None)
             if overdue.is_set():  # what was cut off looks like an end
                 raise TimeoutError
             return taken
@@ -141,8 +141,9 @@ def _hang_up(peer: http.client.HTTPConnection, overdue: threading.Event) -> None
         peer.sock.shutdown(socket.SHUT_RDWR)
 
 
-def _taken(answer: http.client.HTTPResponse, url: str, most_bytes: int) -> bytes:
-    if answer.status == REFUSED:
+def _taken(answer: http.client.HTTPResponse, url: str, most_bytes: int, *, refusable: bool) -> bytes:
+    """`refusable`: whether something was asked that an agent may refuse; it refuses no reading."""
+    if refusable and answer.status == REFUSED:
         raise Refused(answer.read(MOST_SAID_BYTES).decode("utf-8", errors="replace").strip())
     if answer.status == http.HTTPStatus.UNAUTHORIZED:
         raise Unavailable(f"The agent at {url} wants its token: set STREAMJOB_AGENT_TOKEN.")

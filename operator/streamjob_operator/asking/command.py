@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamjob_operator.spec.quantities import parse_duration
+from streamjob_operator.installed import brought_by
+from streamjob_operator.options import duration
 
 if TYPE_CHECKING:
     from streamjob_operator.asking.answer import Rate
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 BAD_INPUT, FAILED = 2, 1
 FILE = click.Path(path_type=Path)
+MOST_RATE = 1e12
+"""Rows per second, or times today's."""
 _RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(x|)")
 _RATE_HINT = "a factor such as 2x, or rows per second such as 5000, is needed"
 EXECUTORS = click.IntRange(min=1, max=10_000)
@@ -28,20 +31,10 @@ def _rate(_: click.Context, __: click.Parameter, value: str) -> Rate:
     from streamjob_operator.asking.answer import Rate
 
     match = _RATE.fullmatch(value)
-    if match is None or float(match[1]) <= 0:
-        raise click.BadParameter(f"'{value}' given; {_RATE_HINT}, above 0")
+    if match is None or not 0 < float(match[1]) <= MOST_RATE:
+        raise click.BadParameter(f"'{value}' given; {_RATE_HINT}, above 0 and at most {MOST_RATE:g}")
     number = float(match[1])
     return Rate(factor=number) if match[2] else Rate(rows=number)
-
-
-def _objective(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-    try:
-        seconds = None if value is None else parse_duration(value)
-    except ValueError as error:
-        raise click.BadParameter(f"'{value}' given; {error}") from error
-    if seconds is not None and seconds <= 0:
-        raise click.BadParameter(f"'{value}' given; more than 0s is needed")
-    return seconds
 
 
 def somewhere(body: Callable[..., None]) -> Callable[..., None]:
@@ -65,10 +58,21 @@ def somewhere(body: Callable[..., None]) -> Callable[..., None]:
             raise click.UsageError("One of NAME, a StreamJob on a cluster, and --from, a file, is needed.")
         from streamjob_operator.asking.where import InFile, on_cluster
 
-        where: Where = InFile(source) if source is not None else on_cluster(name or "", kubeconfig, context, namespace)
+        if source is not None:
+            _no_cluster(**{"--kubeconfig": kubeconfig, "--context": context, "--namespace": namespace})
+            where: Where = InFile(source)
+        else:
+            with brought_by("operator"):
+                where = on_cluster(name or "", kubeconfig, context, namespace)
         body(where, **given)
 
     return command
+
+
+def _no_cluster(**given: str | None) -> None:
+    for option, value in given.items():
+        if value is not None:
+            raise click.UsageError(f"{option}: {value} given; it is about a cluster, and --from about a file.")
 
 
 @click.command()
@@ -85,7 +89,9 @@ def explain(where: Where) -> None:
 @click.option("--rate", default="1x", show_default=True, callback=_rate, help="2x of today's, or 5000 rows per second.")
 @click.option("--executors", type=EXECUTORS, help="Executors to ask about. Default: as many as there are.")
 @click.option("--max", "most", type=EXECUTORS, help="Most executors. Default: no limit.")
-@click.option("--objective", "objective_s", metavar="TIME", callback=_objective, help="What a batch may take.")
+@click.option(
+    "--objective", "objective_s", metavar="TIME", callback=duration(zero=False), help="What a batch may take."
+)
 @click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def what_if(where: Where, most: int | None, executors: int | None, output: str, **asked: Any) -> None:
     """Predict batches at another rate or with other executors, and say how many executors are needed.

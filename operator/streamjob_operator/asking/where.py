@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import click
 from rich.console import Group, RenderableType
+from rich.text import Text
 
 from streamjob_operator.asking.decision import Decided, newest
 from streamjob_operator.asking.measured import Unanswerable, of_snapshot
@@ -15,6 +16,9 @@ from streamjob_operator.history import HistoryError, read_history
 from streamjob_operator.offline.snapshot_file import HISTORY_SUFFIX, SnapshotError, read_moment
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.values import Memory
+
+if TYPE_CHECKING:
+    from streamjob_operator.kube.models.scaling import ScalingStatus
 
 
 class Where(Protocol):
@@ -82,18 +86,21 @@ class OnCluster:
 
     def decided(self) -> Decided:
         """See Where."""
-        from streamjob_operator.kube.report.scaling import measured_of
-
         kept = self._status.scaling
         if kept is None:
             raise click.ClickException(f"{self._name} has no batches yet that can be predicted.")
         try:
-            measured = measured_of(kept)
+            return self._decided(kept)
         except Unanswerable as error:
             raise click.ClickException(f"{self._name}: {error}.") from error
+
+    def _decided(self, kept: ScalingStatus) -> Decided:
+        """Raises Unanswerable."""
+        from streamjob_operator.kube.report.scaling import measured_of
+
         return Decided(
             name=self._name,
-            measured=measured,
+            measured=measured_of(kept),
             needed=kept.needed,
             target=kept.target,
             reason=kept.reason or "",
@@ -108,7 +115,10 @@ class OnCluster:
 
         parts = [explain_view(self._name, self._status)]
         if self._status.scaling is not None and self._status.scaling.stages:
-            parts.append(decision_view(self.decided()))
+            try:
+                parts.append(decision_view(self._decided(self._status.scaling)))
+            except Unanswerable as error:
+                parts.append(Text(f"{error}."))
         return Group(*parts)
 
 

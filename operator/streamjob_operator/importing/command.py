@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from streamjob_operator.files import keep
 from streamjob_operator.importing.reading import imported
 from streamjob_operator.spec import SpecError
 from streamjob_operator.spec.reading import read_text
@@ -22,6 +23,7 @@ def import_command(source: Path, out: Path | None) -> None:
     What has no way is a comment in it and a line on stderr; nothing is left out unsaid. Ends with 2 where the result is
     no valid StreamJob yet: it is written all the same, for you to complete.
     """
+    keep(source, "--out", out)
     try:
         result = imported(read_text(source))
     except SpecError as error:

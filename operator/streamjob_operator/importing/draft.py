@@ -6,7 +6,13 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from streamjob_operator.spec import SpecError
+from streamjob_operator.spec.sentences import shown
+
 Map = dict[str, Any]
+UNFIT = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+"""What a value of another kind than it is defined to be does to whoever reads it."""
+UNFIT_WORDS = "does not fit its own definition, the API server would refuse it"
 ROLES = ("driver", "executor")
 
 
@@ -79,9 +85,16 @@ class Way:
         given = {path: value for path in self.fields if (value := lookup(source, path)) not in (None, {}, [])}
         for path, value in given.items() if self.put is not None else ():
             if self.put is not None:
-                self.put(draft, path, value)
+                _put(self.put, draft, path, value)
         if given and self.put is None:
             draft.note(f"{', '.join(given)}: {self.way.replace('`', '')}")
+
+
+def _put(put: Put, draft: Draft, path: str, value: Any) -> None:
+    try:
+        put(draft, path, value)
+    except UNFIT as error:
+        raise SpecError((f"spec.{path}: {shown(value)} given, which {UNFIT_WORDS}.",)) from error
 
 
 def lookup(source: Any, path: str) -> Any:

@@ -9,10 +9,10 @@ from typing import Any
 import yaml
 
 from streamjob_operator.importing import apache, finishing, kubeflow, submission
-from streamjob_operator.importing.draft import Draft, Way, unknown
+from streamjob_operator.importing.draft import UNFIT, UNFIT_WORDS, Draft, Way, unknown
 from streamjob_operator.spec import SpecError, parse_job
 from streamjob_operator.spec.job import API_VERSION
-from streamjob_operator.spec.reading import PlainLoader, from_yaml
+from streamjob_operator.spec.reading import PlainLoader, as_json, from_yaml
 
 _KIND = "SparkApplication"
 _LISTED = "List"
@@ -67,8 +67,10 @@ def imported(text: str) -> Imported:
     try:
         _carry(dialect, source, draft)
         metadata = _metadata(document.get("metadata") or {}, draft)
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-        sentence = f"The {_KIND} does not fit its own definition, the API server would refuse it: {error!r}."
+    except SpecError:
+        raise
+    except UNFIT as error:
+        sentence = f"The {_KIND} {UNFIT_WORDS}: {error!r}."
         raise SpecError((sentence,)) from error
     for other in others:
         draft.note(f"{other}: beside the {_KIND} in this file, so it was left out; it can be applied as it is.")
@@ -98,7 +100,7 @@ def _metadata(given: Mapping[str, Any], draft: Draft) -> dict[str, Any]:
 
 def _written(metadata: Mapping[str, Any], draft: Draft) -> Imported:
     job = {"apiVersion": API_VERSION, "kind": "StreamJob", "metadata": metadata, "spec": draft.spec}
-    body = yaml.dump(job, Dumper=_Dumper, sort_keys=False, width=120)
+    body = yaml.dump(job, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
     try:
         parse_job(body)
         mistakes: tuple[str, ...] = ()
@@ -119,6 +121,7 @@ def _only(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     if not found and (len(documents) != 1 or not isinstance(documents[0], dict)):
         raise SpecError((f"No {_KIND} given; a file with one is needed.",))
     chosen = found[0] if found else documents[0]
+    as_json(chosen)  # what it cannot say ends here: a map that is a part of itself, half of a character
     return dict(chosen), tuple(_called(one) for one in documents if one is not chosen)
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamjob_operator.drawing import drawing
+from streamjob_operator.files import keep, trouble, write_whole
+from streamjob_operator.options import duration
 from streamjob_operator.spec import SpecError, StreamJob, read_job
-from streamjob_operator.spec.quantities import parse_duration
 from streamjob_planners import registry
 
 if TYPE_CHECKING:
@@ -40,24 +41,18 @@ class Request:
     json_path: Path | None
 
 
-def _deadline(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-    if value is None:
-        return None
-    try:
-        seconds = parse_duration(value)
-    except ValueError as error:
-        raise click.BadParameter(f"'{value}' given; {error}") from error
-    if not 0 < seconds <= MOST_DEADLINE_S:
-        raise click.BadParameter(f"'{value}' given; above 0 and at most 10m is needed")
-    return seconds
-
-
 @click.command(name="plan")
 @click.option("--from", "source", metavar="FILE", required=True, type=FILE, help="snapshot.json or history.jsonl.")
 @click.option("--planner", type=click.Choice(registry.names()), help="Default: the job's own.")
 @click.option("--job", "job_path", metavar="JOB.YAML", type=FILE, help="Policy. Default: every field's default.")
 @click.option("--mark", "marks", multiple=True, metavar="EXECUTOR", help="Plan as if it were marked for removal.")
-@click.option("--deadline", "deadline_s", metavar="TIME", callback=_deadline, help="Time for the plan, such as 1s.")
+@click.option(
+    "--deadline",
+    "deadline_s",
+    metavar="TIME",
+    callback=duration(zero=False, most_s=MOST_DEADLINE_S),
+    help="Time for the plan, such as 1s.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Chance of the planner.")
 @click.option("--plot", type=NEW_FILE, callback=drawing(SUFFIXES), help="Draw it: a .png, .svg, .pdf or .html.")
 @click.option("--json", "json_path", type=NEW_FILE, help="Write the plan as JSON.")
@@ -68,6 +63,8 @@ def plan_command(**options: Any) -> None:
     from streamjob_operator.terminal import console
 
     request = Request(**options)
+    for read in (request.source, request.job_path):
+        keep(read, "--json", request.json_path)
     proposal = _propose(request)
     out = console()
     out.print(render(proposal), highlight=False)
@@ -119,20 +116,29 @@ def _job(request: Request) -> StreamJob:
 
 
 def _written(request: Request, proposal: Proposal) -> list[Path]:
+    writers = ((request.plot, _draw), (request.json_path, _dump))
+    paths = []
+    for path, write in writers:
+        if path is None:
+            continue
+        try:
+            write(proposal, path)
+        except OSError as error:
+            raise _stop([trouble(path, error)]) from error
+        paths.append(path)
+    return paths
+
+
+def _draw(proposal: Proposal, path: Path) -> None:
+    from streamjob_operator.offline.draw import save
+
+    save(proposal, path)
+
+
+def _dump(proposal: Proposal, path: Path) -> None:
     from streamjob_operator.codec import encode
 
-    paths = [path for path in (request.plot, request.json_path) if path is not None]
-    try:
-        if request.plot is not None:
-            from streamjob_operator.offline.draw import save
-
-            save(proposal, request.plot)
-        if request.json_path is not None:
-            request.json_path.parent.mkdir(parents=True, exist_ok=True)
-            request.json_path.write_text(json.dumps(encode(proposal.plan), indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise _stop([f"{error.filename}: {error.strerror}."]) from error
-    return paths
+    write_whole(path, json.dumps(encode(proposal.plan), indent=1) + "\n")
 
 
 def _stop(sentences: Iterable[str], code: int = BAD_INPUT) -> SystemExit:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from streamjob_agent.wire import MOST_CORES
 from streamjob_operator.codec import decode, encode
+from streamjob_operator.files import write_whole
 from streamjob_operator.history import HistoryError, cycles_of
 from streamjob_operator.measure.page_text import MOST_VALUE
 from streamjob_operator.steps.batching import live
@@ -77,10 +77,7 @@ class SnapshotFile:
 def write_moment(path: Path, moment: Moment) -> None:
     """Write the file, its folders too; raises OSError."""
     document = {"kind": KIND, "version": VERSION, **encode(moment)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(document, separators=(",", ":"), allow_nan=False) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    write_whole(path, json.dumps(document, separators=(",", ":"), allow_nan=False) + "\n")
 
 
 def read_moment(path: Path) -> Moment:
@@ -106,7 +103,7 @@ def _from_history(path: Path) -> Moment:
 
 def _from_document(path: Path) -> Moment:
     try:
-        document: Any = json.loads(path.read_text(encoding="utf-8"))
+        document: Any = json.loads(path.read_bytes())
     except OSError as error:
         raise SnapshotError(f"{path}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:

@@ -13,7 +13,7 @@ import numpy as np
 from streamjob_operator.asking.measured import Measured, of_record
 from streamjob_operator.history import HistoryError, read_history
 from streamjob_operator.recording.columns import Columns, Reading, columns
-from streamjob_operator.recording.trace import Batches, Stage, Trace
+from streamjob_operator.recording.trace import MOST_POINTS, Batches, Stage, Trace
 from streamjob_operator.recording.trace_file import TraceError, as_a_trace
 from streamjob_operator.steps.batching import live
 from streamjob_operator.values import CycleRecord, Snapshot
@@ -35,8 +35,11 @@ def trace_of_history(path: Path, step_s: float | None, job: str | None = None) -
     readings = _readings(history.cycles)
     if len(readings) < 2:
         raise TraceError((f"{path}: {len(readings)} cycles measured something; a trace needs two at least.",))
-    newest = _newest(history.cycles, path)
-    found = columns(readings, step_s or _usual_step_s(readings))
+    newest, step_s = _newest(history.cycles, path), step_s or _usual_step_s(readings)
+    steps = (readings[-1].at_s - readings[0].at_s) / step_s
+    if steps > MOST_POINTS:
+        raise TraceError((f"{steps:,.0f} steps of {step_s:g} s asked for; {MOST_POINTS:,} at most are possible.",))
+    found = columns(readings, step_s)
     with as_a_trace():
         return made(job or str(history.job.get("name", path.stem)), found, batches_of(newest))
 

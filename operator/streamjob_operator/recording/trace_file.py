@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from streamjob_operator.files import write_whole
 from streamjob_operator.recording.trace import Batches, Stage, Trace
 from streamjob_operator.spec.sentences import sentences
 
@@ -22,6 +22,10 @@ class TraceError(ValueError):
     def __init__(self, mistakes: tuple[str, ...]) -> None:
         super().__init__("\n".join(mistakes))
         self.sentences = mistakes
+
+    def __reduce__(self) -> tuple[type[TraceError], tuple[tuple[str, ...]]]:
+        """As a replay's own process hands it over."""
+        return type(self), (self.sentences,)
 
 
 @contextlib.contextmanager
@@ -38,9 +42,11 @@ def as_a_trace() -> Iterator[None]:
 def read_trace(path: Path) -> Trace:
     """The trace in a file; raises TraceError."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TraceError((f"{path}: cannot be read: {error}.",)) from error
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise TraceError((f"{path}: cannot be read: {error.strerror or error}.",)) from error
+    except UnicodeDecodeError as error:
+        raise TraceError((f"{path}: cannot be read: it is no text in UTF-8, from byte {error.start} on.",)) from error
     try:
         return Trace.model_validate_json(text)
     except ValidationError as error:
@@ -55,7 +61,4 @@ def read_trace(path: Path) -> Trace:
 
 def write_trace(path: Path, trace: Trace) -> None:
     """Write the file, its folders too; it is replaced as a whole. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(trace.model_dump_json(by_alias=True, exclude_none=False) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    write_whole(path, trace.model_dump_json(by_alias=True, exclude_none=False) + "\n")

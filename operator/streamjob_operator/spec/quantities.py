@@ -26,16 +26,20 @@ def parse_duration(value: object) -> float:
     """Seconds of "1h30m" and the like; raises ValueError that says what is allowed."""
     if not isinstance(value, str) or not _DURATION.fullmatch(value):
         raise ValueError(DURATION_HINT)
-    return math.fsum(float(number) * _SECONDS[unit] for number, unit in _DURATION_PART.findall(value))
+    parts = [float(number) * _SECONDS[unit] for number, unit in _DURATION_PART.findall(value)]
+    if not math.isfinite(sum(parts)):
+        raise ValueError(DURATION_HINT)
+    return math.fsum(parts)
 
 
 def parse_size(value: object) -> float:
     """Bytes of "2Gi" and the like, or of a whole number; raises ValueError that says what is allowed."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     match = _SIZE.fullmatch(text) if isinstance(text, str) else None
-    if match is None:
+    size = math.inf if match is None else float(match[1]) * _BYTES[match[2]]
+    if not math.isfinite(size):
         raise ValueError(SIZE_HINT)
-    return float(match[1]) * _BYTES[match[2]]
+    return size
 
 
 def format_duration(seconds: float) -> str:

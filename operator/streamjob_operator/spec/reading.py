@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,29 +27,42 @@ class SpecError(ValueError):
 
 
 class PlainLoader(yaml.SafeLoader):
-    """Dates and 12:30, which are numbers of base 60 for YAML 1.1, are text, as they are for kubectl."""
+    """No field twice. Dates and 12:30, which are numbers of base 60 for YAML 1.1, are text, as they are for kubectl."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._looked_at: set[yaml.MappingNode] = set()
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """A map's own fields are looked at once, before those that `<<` brings stand beside them."""
+        if node not in self._looked_at:
+            self._looked_at.add(node)
+            self._look_at(node)
+        super().flatten_mapping(node)
+
+    def _look_at(self, node: yaml.MappingNode) -> None:
+        seen: set[Any] = set()
+        for key_node in (key_node for key_node, _ in node.value if key_node.tag != _MERGE):
+            key, line = self.construct_object(key_node, deep=True), key_node.start_mark.line + 1
+            if not isinstance(key, _NAMES):
+                what = "a map or a list" if isinstance(key, dict | list) else type(key).__name__
+                raise SpecError((f"Line {line}: {what} cannot be a field's name; one word is needed.",))
+            if key in seen:
+                raise SpecError((f"{key}: written twice (again in line {line}); each field may appear once.",))
+            seen.add(key)
 
 
 class _Loader(PlainLoader):
-    """YAML 1.2 booleans (so that `mode: Off` is text), and no field twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, Hashable):
-                line = key_node.start_mark.line + 1
-                raise SpecError((f"Line {line}: a map or a list cannot be a field's name; one word is needed.",))
-            if key in seen:
-                line = key_node.start_mark.line + 1
-                raise SpecError((f"{key}: written twice (again in line {line}); each field may appear once.",))
-            seen.add(key)
-        return super().construct_mapping(node, deep=deep)
+    """YAML 1.2 booleans, so that `mode: Off` is text."""
 
 
 _BOOL, _TIME, _STR = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:str"
+_MERGE = "tag:yaml.org,2002:merge"
+_NAMES = (str, int, float, type(None))
+"""What may be a field's name: JSON makes text of each."""
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$")
 _DIGITS = "-+0123456789"
+_TOO_DEEP = "This is nested too deeply: maps and lists may be some hundred levels deep."
 PlainLoader.yaml_implicit_resolvers = {
     first: [*([(_STR, _BASE_60)] if first in _DIGITS else []), *(one for one in resolvers if one[0] != _TIME)]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
@@ -76,21 +89,39 @@ def read_text(path: Path) -> str:
     """A file's text; raises SpecError."""
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError((f"{path}: cannot be read: {error}.",)) from error
+    except OSError as error:
+        raise SpecError((f"{path}: cannot be read: {error.strerror or error}.",)) from error
+    except UnicodeDecodeError as error:
+        raise SpecError((f"{path}: cannot be read: it is no text in UTF-8, from byte {error.start} on.",)) from error
 
 
 def parse_as(kind: type[M], text: str, first_fields: str) -> M:
     """YAML or JSON text as an object of any of our kinds; raises SpecError."""
     document = from_yaml(lambda: yaml.load(text, _Loader))
     if not isinstance(document, dict):
-        given = type(document).__name__
+        given = "nothing" if document is None else type(document).__name__
         raise SpecError((f"{kind.__name__}: {given} given; a map with {first_fields} ... is needed.",))
     try:
         # Through JSON, because pydantic's strict mode then takes text for enums and lists for tuples, and nothing else.
-        return kind.model_validate_json(json.dumps(document, default=str))
+        return kind.model_validate_json(as_json(document))
     except ValidationError as error:
-        raise SpecError(sentences(error, kind)) from error
+        levels = error.errors()[0]["type"] == "json_invalid"  # all that may be wrong with what `as_json` gave
+        raise SpecError((_TOO_DEEP,) if levels else sentences(error, kind)) from error
+
+
+def as_json(document: object) -> str:
+    """What YAML gave as JSON; raises SpecError for what JSON cannot say."""
+    try:
+        text = json.dumps(document, default=str)
+        if "\\ud" in text:
+            json.dumps(json.loads(text), ensure_ascii=False).encode()
+        return text
+    except RecursionError as error:
+        raise SpecError((_TOO_DEEP,)) from error
+    except UnicodeEncodeError as error:
+        raise SpecError(("This cannot be read: one of its texts has half of a character, such as \\ud800.",)) from error
+    except ValueError as error:
+        raise SpecError(("This cannot be read: a map or a list is a part of itself, by an anchor.",)) from error
 
 
 def from_yaml(load: Callable[[], T]) -> T:
@@ -102,7 +133,7 @@ def from_yaml(load: Callable[[], T]) -> T:
     except yaml.YAMLError as error:
         raise SpecError((_not_yaml(error),)) from error
     except RecursionError as error:
-        raise SpecError(("This is nested too deeply: maps and lists may be some hundred levels deep.",)) from error
+        raise SpecError((_TOO_DEEP,)) from error
     except ValueError as error:  # a whole number of thousands of digits, a date that is none
         raise SpecError((f"This cannot be read: {error}.",)) from error
 

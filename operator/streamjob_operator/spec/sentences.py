@@ -23,7 +23,7 @@ _NEEDED = {
     "string_type": 'text is needed (put it in quotes: "{value}")',
     "string_too_short": "text that is not empty is needed",
     "string_too_long": "text of at most {max_length} characters is needed",
-    "too_short": "at least one entry is needed",
+    "too_short": "at least {entries} needed",
     "too_long": "at most {max_length} entries are allowed",
     "tuple_type": "a list is needed",
     "list_type": "a list is needed",
@@ -100,7 +100,9 @@ def _what_is_needed(detail: ErrorDetails, field: FieldInfo | None) -> str:
         if len(choices) == 1:
             return f"only {choices[0]} is allowed"
         return f"choose one of {', '.join(choices)}{_meant(str(value), choices)}"
-    return _NEEDED.get(kind, detail["msg"].lower()).format(value=value, **context)
+    least = context.get("min_length", 1)
+    entries = "one entry is" if least == 1 else f"{least} entries are"
+    return _NEEDED.get(kind, detail["msg"].lower()).format(value=value, entries=entries, **context)
 
 
 def _in_unit(bound: float, field: FieldInfo | None) -> str:

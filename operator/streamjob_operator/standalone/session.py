@@ -51,6 +51,7 @@ def run_session(
     except OSError as error:
         raise DriverError(f"--out: {out} given; it cannot be made: {error.strerror}.") from error
     driver = None if attach else _driver(job.spec.application, out)
+    _writable(out / HISTORY)
     with contextlib.ExitStack() as stack:
         stack.callback(_report, out, tell)
         stop = stack.enter_context(stop_on_signals())
@@ -75,6 +76,14 @@ def run_session(
             memory_bytes=memory_bytes,
         ).run(_watch(supervisor), stop, duration_s)
         return 0 if supervisor is None else supervisor.ended or 0
+
+
+def _writable(history: Path) -> None:
+    """Whether what happens can be kept, before anything is started."""
+    try:
+        history.open("ab").close()
+    except OSError as error:
+        raise DriverError(f"--out: {history.parent} given; {history} cannot be written: {error.strerror}.") from error
 
 
 def _nothing(sentence: str) -> None:

@@ -10,34 +10,37 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamjob_operator.drawing import drawing
+from streamjob_operator.files import trouble
+from streamjob_operator.options import duration, finite
 from streamjob_operator.scaling import registry
 from streamjob_operator.spec import SpecError, StreamJob
-from streamjob_operator.spec.quantities import parse_duration
 
 if TYPE_CHECKING:
     from streamjob_operator.recording.trace import Trace
     from streamjob_sim.replay.run import Replayed
+    from streamjob_sim.replay.side_by_side import Asked
 
-BAD_INPUT = 2
+BAD_INPUT, FAILED = 2, 1
+MOST_STARTUP_S = 3600.0
+"""As of a world's executors."""
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
 FILE = click.Path(path_type=Path)
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)
-
-
-def _duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-    try:
-        return None if value is None else parse_duration(value)
-    except ValueError as error:
-        raise click.BadParameter(f"'{value}' given; {error}") from error
 
 
 @click.command(name="replay")
 @click.argument("source", metavar="TRACE", type=FILE)
 @click.option("--rule", "rules", multiple=True, type=click.Choice(registry.names()), help="Default: the policy's own.")
 @click.option("--policy", "policies", metavar="JOB.YAML", multiple=True, type=FILE, help="Default: 1 to 100 executors.")
-@click.option("--objective", "objective_s", metavar="TIME", callback=_duration, help="Default: the trigger interval.")
-@click.option("--price", type=click.FloatRange(min=0), help="Of one executor for an hour, in any currency.")
-@click.option("--startup", "startup_s", metavar="TIME", callback=_duration, default="60s", show_default=True)
+@click.option(
+    "--objective", "objective_s", metavar="TIME", callback=duration(zero=False), help="Default: the trigger interval."
+)
+@click.option(
+    "--price", type=click.FloatRange(min=0), callback=finite, help="Of one executor for an hour, in any currency."
+)
+@click.option(
+    "--startup", "startup_s", metavar="TIME", callback=duration(most_s=MOST_STARTUP_S), default="60s", show_default=True
+)
 @click.option("--plot", type=NEW_FILE, callback=drawing(SUFFIXES), help="Draw it: a .png, .svg, .pdf or .html.")
 @click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def replay_command(source: Path, rules: tuple[str, ...], policies: tuple[Path, ...], **options: Any) -> None:
@@ -49,7 +52,7 @@ def replay_command(source: Path, rules: tuple[str, ...], policies: tuple[Path, .
     # Imported here: the other commands need neither solvers nor plots.
     from streamjob_operator.terminal import console
     from streamjob_sim.replay.show import document, render
-    from streamjob_sim.replay.side_by_side import Asked, replay_all
+    from streamjob_sim.replay.side_by_side import Asked
 
     trace, price, plot = _trace(source), options["price"], options["plot"]
     objective_s = options["objective_s"] or trace.batches.trigger_seconds or _needs_objective()
@@ -57,13 +60,25 @@ def replay_command(source: Path, rules: tuple[str, ...], policies: tuple[Path, .
         Asked(name=name, job=job, objective_s=objective_s, startup_s=options["startup_s"])
         for name, job in _jobs(rules, policies)
     ]
-    runs = replay_all(trace, asked, _ended)
+    runs = _runs(source, trace, asked)
     if options["output"] == "json":
         click.echo(json.dumps(document(trace, runs, objective_s, price), indent=1))
     else:
         console().print(render(trace, runs, objective_s, price), highlight=False)
     if plot is not None:
         _draw(plot, trace, runs, objective_s, price)
+
+
+def _runs(source: Path, trace: Trace, asked: Sequence[Asked]) -> list[Replayed]:
+    from streamjob_operator.recording.trace_file import TraceError
+    from streamjob_sim.replay.side_by_side import Ended, replay_all
+
+    try:
+        return replay_all(trace, asked, _ended)
+    except TraceError as error:
+        raise _stop(f"{source}: {one}" for one in error.sentences) from error
+    except Ended as error:
+        raise _stop([str(error)], FAILED) from error
 
 
 def _needs_objective() -> float:
@@ -85,7 +100,9 @@ def _jobs(rules: Sequence[str], policies: Sequence[Path]) -> list[tuple[str, Str
     from streamjob_sim.replay.run import default_policy, with_rule
 
     try:
-        given = [(path.stem, read_job(path)) for path in policies] or [("", default_policy())]
+        given = [(name, read_job(path)) for name, path in zip(names_of(policies), policies, strict=True)] or [
+            ("", default_policy())
+        ]
     except SpecError as error:
         raise _stop(error.sentences) from error
     found = []
@@ -93,6 +110,12 @@ def _jobs(rules: Sequence[str], policies: Sequence[Path]) -> list[tuple[str, Str
         for rule in rules or (job.spec.scaling.rule,):
             found.append((f"{rule}, {policy}" if len(given) > 1 else rule, with_rule(job, rule)))
     return found
+
+
+def names_of(policies: Sequence[Path]) -> list[str]:
+    """The files' names where these tell them apart, else their paths."""
+    stems = [path.stem for path in policies]
+    return stems if len(set(stems)) == len(set(policies)) else [str(path) for path in policies]
 
 
 def _ended(run: Replayed) -> None:
@@ -105,12 +128,12 @@ def _draw(path: Path, trace: Trace, runs: Sequence[Replayed], objective_s: float
     try:
         save(path, trace, runs, objective_s, price)
     except OSError as error:
-        raise _stop([f"{error.filename}: {error.strerror}."]) from error
+        raise _stop([trouble(path, error)]) from error
     click.echo(f"Written: {path}", err=True)
 
 
-def _stop(sentences: Iterable[str]) -> SystemExit:
+def _stop(sentences: Iterable[str], code: int = BAD_INPUT) -> SystemExit:
     """Each sentence on stderr, and the exit code to raise."""
     for sentence in sentences:
         click.echo(sentence, err=True)
-    return SystemExit(BAD_INPUT)
+    return SystemExit(code)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 
 from streamjob_operator.recording.trace import Trace
 from streamjob_operator.spec import StreamJob
@@ -23,10 +25,15 @@ class Asked:
     startup_s: float
 
 
+class Ended(Exception):
+    """A run's process has ended before the run; the text is a sentence."""
+
+
 def replay_all(trace: Trace, runs: Sequence[Asked], ended: Callable[[Replayed], None]) -> list[Replayed]:
     """All runs in their order; `ended` is told of each once it and those before it have ended.
 
-    A single one runs in this process: another would load the libraries once more, which takes seconds.
+    A single one runs in this process: another would load the libraries once more, which takes seconds. Raises
+    TraceError for a trace that no world is made of, and Ended.
     """
     if len(runs) == 1:
         found = [_run(trace, runs[0])]
@@ -35,11 +42,21 @@ def replay_all(trace: Trace, runs: Sequence[Asked], ended: Callable[[Replayed], 
     found = []
     workers = min(len(runs), os.cpu_count() or 1)
     # Started anew and not forked: solvers may have threads.
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for one in pool.map(_run, [trace] * len(runs), runs):
-            ended(one)
-            found.append(one)
+    spawn = multiprocessing.get_context("spawn")
+    try:
+        with ProcessPoolExecutor(workers, mp_context=spawn, initializer=_quietly) as pool:
+            for one in pool.map(_run, [trace] * len(runs), runs):
+                ended(one)
+                found.append(one)
+    except BrokenProcessPool as error:
+        raise Ended("A process that replayed was ended from outside, as for want of memory.") from error
     return found
+
+
+def _quietly() -> None:
+    """Ctrl-C, which all processes of a terminal get, ends this one without a traceback beside the command's word."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _run(trace: Trace, asked: Asked) -> Replayed:

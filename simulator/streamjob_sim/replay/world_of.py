@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from pydantic import BaseModel, ValidationError
 
 from streamjob_operator.recording.trace import Stage, Trace
+from streamjob_operator.recording.trace_file import MOST_SENTENCES, TraceError
 from streamjob_operator.spec import StreamJob
+from streamjob_operator.spec.sentences import sentences
 from streamjob_sim.shapes import Arrival, Skew, Step
 from streamjob_sim.world import Batch, Fleet, Operator, Placement, Policy, World
 
@@ -16,6 +19,7 @@ BACK_TO_BACK_S = 1.0
 """Trigger interval of a job without one: batches follow each other at once, those that take less wait so long."""
 NOTHING_RPS = 1e12
 """Rows of a slot second where rows take no time."""
+_PARTS: dict[str, type[BaseModel]] = {one.__name__: one for one in (Arrival, Batch, Fleet, Operator, Skew, Step)}
 STARTUP_S = 60.0
 """Time from asking for an executor to its being ready, where nobody tells."""
 
@@ -25,7 +29,17 @@ def world_of(trace: Trace, job: StreamJob, *, startup_s: float = STARTUP_S, alik
 
     It begins with as many executors as were there, or as the first rate keeps busy to the policy's target, within its
     bounds. Stages of one level are one operator. Chance is left out: tasks take their means. `alike`: see Batch.
+
+    Raises TraceError where what was measured, or `startup_s`, is beyond what a world may have.
     """
+    try:
+        return _world_of(trace, job, startup_s, alike=alike)
+    except ValidationError as error:
+        said = sentences(error, _PARTS.get(error.title, World))[:MOST_SENTENCES]
+        raise TraceError(tuple(f"This trace cannot be simulated: {one}" for one in said)) from error
+
+
+def _world_of(trace: Trace, job: StreamJob, startup_s: float, *, alike: bool) -> World:
     batches = trace.batches
     source_row_s = sum(one.row_seconds for one in batches.stages if one.tasks is None)
     source_fixed_s = sum(one.fixed_seconds for one in batches.stages if one.tasks is None)

@@ -135,3 +135,5 @@ def test_no_plan_yet_and_no_agent_are_said(advise: Advise) -> None:
     )
     result = CliRunner().invoke(main, ["advise", "--attach", "127.0.0.1:1"])
     assert (result.exit_code, "does not answer" in result.output) == (1, True)
+    result = CliRunner().invoke(main, ["advise", "--attach", "https://127.0.0.1:1"])
+    assert (result.exit_code, "HOST:PORT or http://HOST:PORT is needed" in result.output) == (2, True)

@@ -107,7 +107,11 @@ def test_bad_places_are_told(arguments: list[str], code: int, sentence: str) -> 
     ("option", "value", "sentence"),
     [
         ("--rate", "fast", "'fast' given; a factor such as 2x, or rows per second such as 5000, is needed"),
-        ("--rate", "0x", "above 0"),
+        ("--rate", "0x", "above 0 and at most 1e+12"),
+        ("--rate", "9" * 400, "above 0 and at most 1e+12"),
+        ("--namespace", "streams", "--namespace: streams given; it is about a cluster, and --from about a file."),
+        ("--kubeconfig", "none", "--kubeconfig: none given; it is about a cluster"),
+        ("--context", "none", "--context: none given; it is about a cluster"),
         ("--objective", "soon", "'soon' given; a duration such as 500ms"),
         ("--objective", "0s", "more than 0s is needed"),
         ("--executors", "0", "1<=x<=10000"),

@@ -158,6 +158,7 @@ def test_the_command_writes_tells_and_ends_with_two_where_there_is_no_way(tmp_pa
     assert "a PySpark script is needed" in done.stderr
 
 
+KUBEFLOW = "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\n"
 BAD = {
     "kind: Pod\napiVersion: v1": "v1 Pod given; a SparkApplication of",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta1": "sparkoperator.k8s.io/v1beta1 Spark",
@@ -167,7 +168,11 @@ BAD = {
     "at: !!timestamp 2026-13-45": "month must be in 1..12",
     "kind: SparkApplication\n---\nkind: SparkApplication": "2 SparkApplications given",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: []": "a map of fields is needed",
-    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nspec: {sparkConf: a}": "does not fit its own",
+    f"{KUBEFLOW}spec: {{sparkConf: a}}": "spec.sparkConf: 'a' given, which does not fit its own definition",
+    f"{KUBEFLOW}spec: {{image: a, image: b}}": "image: written twice",
+    f"{KUBEFLOW}spec: &a {{driver: *a}}": "a part of itself",
+    "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\n"
+    r'spec: {sparkConf: {spark.speculation: "\ud800"}}': "half of a character",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nmetadata: a": "does not fit its own",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\nmetadata: {annotations: 1}": "not fit its own",
     "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\n"
@@ -198,6 +203,18 @@ def test_a_file_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
         2,
         f"--out: {out} given; it cannot be written: No such file or directory.\n",
     )
+
+
+def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
+    source = tmp_path / "job.yaml"
+    source.write_text((DATA / "kubeflow-kafka.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    done = CliRunner().invoke(main, ["import", str(source), "-o", str(tmp_path / "." / "job.yaml")])
+    assert (done.exit_code, "that is what is read, and another file is needed." in done.stderr) == (2, True)
+    assert "kind: SparkApplication" in source.read_text(encoding="utf-8")
+
+
+def test_letters_beyond_ascii_stay_readable() -> None:
+    assert "größe" in from_kubeflow("arguments: [größe]").text
 
 
 def from_kubeflow(spec: str) -> Imported:

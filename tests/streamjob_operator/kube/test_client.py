@@ -142,8 +142,15 @@ def test_a_watch_that_is_cut_off(world: World) -> None:
 
 
 def test_a_kubeconfig_that_is_not_there(tmp_path: object) -> None:
-    with pytest.raises(Unavailable, match="No way to the API server"):
+    with pytest.raises(Unavailable) as caught:
         configuration(f"{tmp_path}/none")
+    assert str(caught.value) == f"No way to the API server is known: {tmp_path}/none: there is no such kubeconfig."
+
+
+def test_a_kubeconfig_that_is_no_text_is_told_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "config").write_bytes(b"\xff")
+    with pytest.raises(Unavailable, match=r"API server is known: .*/config: 'utf-8' codec"):
+        configuration(tmp_path / "config")
 
 
 @pytest.mark.parametrize("text", ["clusters: [a\n", "some words\n", "- a list\n", "contexts: 1\ncurrent-context: a\n"])

@@ -58,6 +58,22 @@ def test_a_stale_or_missing_file_is_named_and_written_anew(tmp_path: Path) -> No
     assert {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()} == rendered()
 
 
+def test_what_is_no_text_is_stale(tmp_path: Path) -> None:
+    (tmp_path / "streamjobs.yaml").write_bytes(b"\xff")
+    checked = CliRunner().invoke(main, ["crds", "--folder", str(tmp_path), "--check"])
+    assert (checked.exit_code, f"run `streamjob crds --folder {tmp_path}`." in checked.stderr) == (1, True)
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """Python's own words in many lines, before."""
+    (tmp_path / "file").touch()
+    (tmp_path / "odd" / "streamjobs.yaml").mkdir(parents=True)
+    for folder, sentence in (("file", "File exists."), ("odd", "streamjobs.yaml: Is a directory.")):
+        done = CliRunner().invoke(main, ["crds", "--folder", str(tmp_path / folder)])
+        assert isinstance(done.exception, SystemExit)
+        assert (done.exit_code, sentence in done.stderr) == (1, True), done.output
+
+
 @pytest.mark.parametrize("definition", [stream_job(), partition_map()], ids=["StreamJob", "PartitionMap"])
 def test_every_field_is_described(definition: dict[str, Any]) -> None:
     silent = [path for path, field in fields(schema_of(definition)) if not field.get("description")]

@@ -22,5 +22,20 @@ def test_what_is_watched_takes_text_for_text(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(cli.time, "sleep", interrupted)
     done = CliRunner().invoke(cli.main, ["top", "--watch"])
-    assert isinstance(done.exception, SystemExit)  # of Ctrl-C
+    assert (done.exit_code, done.stderr) == (0, "")  # Ctrl-C is how it is asked to end
     assert "[/Held]" in done.output
+
+
+def test_what_is_watched_without_a_terminal_is_written_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As into a file or another program, which got nothing before the end."""
+    seen: list[int] = []
+    session = SimpleNamespace(api=SimpleNamespace(list=lambda *_: seen.append(1) or []), namespace="streams")
+    monkeypatch.setattr(cli, "Session", lambda *_: session)
+
+    def third_is_the_last(_: float) -> None:
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.time, "sleep", third_is_the_last)
+    done = CliRunner().invoke(cli.main, ["top", "--watch"])
+    assert (done.exit_code, done.output.count("namespace")) == (0, 3)

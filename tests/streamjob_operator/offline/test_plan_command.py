@@ -112,3 +112,20 @@ def test_a_snapshot_that_makes_no_model_is_a_sentence(uneven: Path) -> None:
     result = plan("--from", uneven)
     assert result.exit_code == 2
     assert "busy_s: every value must be a finite number of 0 or more." in result.output
+
+
+def test_a_plan_is_not_written_over_what_it_is_made_of(uneven: Path) -> None:
+    before = uneven.read_text()
+    result = plan("--from", uneven, "--json", uneven)
+    assert (result.exit_code, "that is what is read, and another file is needed." in result.output) == (2, True)
+    assert uneven.read_text() == before
+
+
+def test_a_plan_that_cannot_be_written_is_told_with_its_file(uneven: Path) -> None:
+    (uneven.parent / "file").touch()
+    for name, sentence in (
+        ("/dev/full", "/dev/full: No space left on device."),
+        ("file/plan.json", "file: File exists."),
+    ):
+        result = plan("--from", uneven, "--planner", "hold", "--json", uneven.parent / name)
+        assert (result.exit_code, sentence in result.output) == (2, True), result.output

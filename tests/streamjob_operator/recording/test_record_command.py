@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from prometheus_answers import sent
+from worlds import even, job, warm
 
 from streamjob_cli.main import main
+from streamjob_operator.history import HistoryFile
 
 NOW_S = 3_000_000.0
 
@@ -110,3 +112,41 @@ def test_a_querys_name_steers_no_terminal(prometheus: Prometheus, tmp_path: Path
     prometheus.query = "\x1b]0;mine\x07q"
     code, said = record(prometheus, tmp_path / "t.json", "--since", "1h")
     assert (code, "of \ufffd]0;mine\ufffdq." in said) == (0, True), said
+
+
+@pytest.mark.parametrize("option", ["--query", "--select", "--token-file", "--ca-file", "--since"])
+def test_what_only_a_prometheus_can_be_asked_is_not_passed_over_of_a_history(tmp_path: Path, option: str) -> None:
+    words = ["record", str(tmp_path / "t.json"), "--from", str(tmp_path / "h.jsonl"), option, "1h"]
+    done = CliRunner().invoke(main, words)
+    assert (done.exit_code, f"{option} goes with --prometheus" in done.stderr) == (2, True), done.output
+
+
+def test_a_history_is_not_written_over(tmp_path: Path) -> None:
+    history = tmp_path / "history.jsonl"
+    history.write_text("{}")
+    done = CliRunner().invoke(main, ["record", str(history), "--from", str(history)])
+    assert (done.exit_code, "that is what is read" in done.stderr) == (2, True), done.output
+    assert history.read_text() == "{}"
+
+
+@pytest.mark.parametrize("token", ["", "two words", "first\nsecond"])
+def test_a_token_that_no_header_holds_is_told_and_not_shown(prometheus: Prometheus, tmp_path: Path, token: str) -> None:
+    (tmp_path / "token").write_text(token)
+    code, said = record(prometheus, tmp_path / "t.json", "--token-file", str(tmp_path / "token"))
+    assert (code, "one word is needed" in said, bool(token) and token[:3] in said.replace("tok", "")) == (
+        2,
+        True,
+        False,
+    )
+
+
+def test_a_step_that_makes_too_many_is_refused_before_they_are_made(tmp_path: Path) -> None:
+    of, world = job(), even(2, 4, 30.0)
+    history = HistoryFile(tmp_path / "history.jsonl", of)
+    warm(world, of)
+    for _ in range(3):
+        world.turn(of, [history])
+    done = CliRunner().invoke(
+        main, ["record", str(tmp_path / "t.json"), "--from", str(history.path), "--step", "0.01ms"]
+    )
+    assert (done.exit_code, "steps of 1e-05 s asked for; 100,000 at most are possible." in done.stderr) == (2, True)

@@ -94,9 +94,11 @@ def test_annotations_steer_the_loop() -> None:
 
 def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"name: \xe4")
-    for path in (tmp_path / "missing.yaml", tmp_path, tmp_path / "latin.yaml"):
-        with pytest.raises(SpecError, match="cannot be read"):
+    said = ("No such file or directory.", "Is a directory.", "it is no text in UTF-8, from byte 6 on.")
+    for path, why in zip((tmp_path / "missing.yaml", tmp_path, tmp_path / "latin.yaml"), said, strict=True):
+        with pytest.raises(SpecError) as refused:
             read_job(path)
+        assert refused.value.sentences == (f"{path}: cannot be read: {why}",)
 
 
 @pytest.mark.parametrize("text", ["", "just words", "- a list", "12", "{1: 2}", "!!python/object:os.system {}", "\x00"])

@@ -62,7 +62,7 @@ def test_a_redirect_is_not_followed(code: int) -> None:
         assert f"answered {code}" in refusal(address)
 
 
-@pytest.mark.parametrize("code", [400, 403, 404, 500])
+@pytest.mark.parametrize("code", [400, 403, 404, 409, 500])
 def test_nothing_that_was_answered_is_repeated(code: int) -> None:
     with served(code) as address:
         assert SECRET not in refusal(address)

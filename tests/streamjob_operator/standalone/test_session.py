@@ -161,7 +161,10 @@ def test_what_the_output_has_no_letters_for_is_written_in_others(tmp_path: Path)
     assert (tmp_path / "output").read_text() == "2 \\u2192 3"
 
 
-@pytest.mark.parametrize("address", ["", "127.0.0.1", "127.0.0.1:port", "https://127.0.0.1:1", "[::1", "http://:80"])
+@pytest.mark.parametrize(
+    "address",
+    ["", "127.0.0.1", "127.0.0.1:port", "https://127.0.0.1:1", "[::1", "http://:80", "http://a:1/metrics", "a:1?b=c"],
+)
 def test_an_address_that_is_none_is_told_and_nothing_is_started(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +179,17 @@ def test_a_folder_of_results_that_cannot_be_is_told_at_once(tmp_path: Path, monk
     done = start(tmp_path, "open('started', 'w').close()", monkeypatch, "--out", "taken/results")
     assert done.exit_code == 2
     assert done.output == "--out: taken/results given; it cannot be made: Not a directory.\n"
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_history_that_cannot_be_written_is_told_before_anything_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended in a traceback, with the driver started and stopped again."""
+    (tmp_path / "results/history.jsonl").mkdir(parents=True)
+    done = start(tmp_path, "open('started', 'w').close()", monkeypatch, "--out", "results")
+    sentence = "--out: results given; results/history.jsonl cannot be written: Is a directory.\n"
+    assert (done.exit_code, done.output) == (2, sentence)
     assert not (tmp_path / "started").exists()
 
 

@@ -12,22 +12,34 @@ from kubernetes.client import Configuration
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.unsteered import one_line
 
+DEFAULT = "~/.kube/config"
+
 
 def configuration(path: str | Path | None = None, *, context: str | None = None) -> Configuration:
     """From that file, else from KUBECONFIG, else the pod's own account, else ~/.kube/config; raises Unavailable."""
     settings = Configuration()
+    inside = path is None and context is None and "KUBECONFIG" not in os.environ and in_pod()
     try:
-        if path is None and context is None and "KUBECONFIG" not in os.environ and in_pod():
+        if inside:
             config.load_incluster_config(client_configuration=settings)
         else:
             file = None if path is None else str(path)
             config.load_kube_config(file, context=context, client_configuration=settings)
     except (config.ConfigException, OSError, ValueError) as error:
-        raise Unavailable(f"No way to the API server is known: {str(error).rstrip('.')}.") from error
+        said = one_line(str(error)).rstrip(".")
+        why = said if inside else _why(str(path or os.environ.get("KUBECONFIG") or DEFAULT), said)
+        raise Unavailable(f"No way to the API server is known: {why}.") from error
     except (yaml.YAMLError, TypeError, LookupError, AttributeError) as error:  # the library reads it as it comes
         what = f"{path or os.environ.get('KUBECONFIG') or 'the kubeconfig'} is no kubeconfig"
         raise Unavailable(f"No way to the API server is known: {what}: {one_line(str(error))}.") from error
     return settings
+
+
+def _why(where: str, said: str) -> str:
+    """What is wrong with a kubeconfig, or with each of several in KUBECONFIG, by its name."""
+    if not any(Path(one).expanduser().exists() for one in where.split(os.pathsep) if one):
+        return f"{where}: there is no such kubeconfig"
+    return said if where in said else f"{where}: {said}"
 
 
 def in_pod() -> bool:

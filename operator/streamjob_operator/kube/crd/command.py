@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import yaml
 
+from streamjob_operator.files import trouble, write_whole
 from streamjob_operator.kube.crd import definitions
 
 HEAD = "# Made by `streamjob crds` from the models in operator/streamjob_operator; do not edit.\n"
@@ -24,19 +25,25 @@ def rendered() -> dict[str, str]:
 @click.option("--check", is_flag=True, help="Write nothing; end with 1 when a file is missing or stale.")
 def crds_command(folder: Path, check: bool) -> None:
     """Write the custom resource definitions of StreamJob and PartitionMap."""
-    stale = [name for name, text in rendered().items() if _text(folder / name) != text]
+    made = rendered()
+    stale = [name for name, text in made.items() if not _holds(folder / name, text)]
     if check:
         for name in stale:
-            click.echo(f"{folder / name} is stale: run `streamjob crds`.", err=True)
+            click.echo(f"{folder / name} is stale: run `streamjob crds --folder {folder}`.", err=True)
         raise SystemExit(STALE if stale else 0)
-    folder.mkdir(parents=True, exist_ok=True)
     for name in stale:
-        (folder / name).write_text(rendered()[name], encoding="utf-8")
+        try:
+            write_whole(folder / name, made[name])
+        except OSError as error:
+            raise click.ClickException(trouble(folder / name, error)) from error
         click.echo(f"{folder / name} written.")
 
 
-def _text(path: Path) -> str | None:
-    return path.read_text(encoding="utf-8") if path.exists() else None
+def _holds(path: Path, text: str) -> bool:
+    try:
+        return path.read_bytes() == text.encode()
+    except OSError:  # not there, or nothing that can be read: writing it says what is wrong
+        return False
 
 
 def _yaml(document: dict[str, object]) -> str:

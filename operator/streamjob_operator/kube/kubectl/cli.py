@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
+from rich.console import RenderableType
 from rich.live import Live
 
 from streamjob_operator import key_groups
@@ -27,7 +30,9 @@ from streamjob_operator.kube.names import Annotation
 from streamjob_operator.kube.partition_map.memory import read_memory
 from streamjob_operator.kube.report.compose import read_status
 from streamjob_operator.memory import UnreadableMemory
+from streamjob_operator.options import finite
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.speaking import Speaking
 from streamjob_operator.spec.key_groups import APPROVED
 from streamjob_operator.terminal import console
 from streamjob_operator.values import PendingPlan
@@ -35,6 +40,7 @@ from streamjob_operator.values import PendingPlan
 MANAGER = "kubectl-streamjob"
 """Owner of the annotations that a person sets by these commands."""
 EVERY_S = 2.0
+_MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 
 
 class Session:
@@ -77,7 +83,13 @@ def on_cluster(body: Body) -> Body:
     return command
 
 
-@click.group()
+def _month(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not _MONTH.fullmatch(value):
+        raise click.BadParameter(f"'{value}' given; a month such as 2026-01 is needed")
+    return value
+
+
+@click.group(cls=Speaking)
 @click.version_option(package_name="streamjob")
 def main() -> None:
     """See what StreamJob does with the streaming jobs of a cluster, and steer it."""
@@ -171,7 +183,7 @@ def history(session: Session, name: str) -> None:
 def top(session: Session, all_namespaces: bool, watch: bool) -> None:
     """Show all jobs, one line each."""
 
-    def view() -> Any:
+    def view() -> RenderableType:
         found = session.api.list(STREAM_JOBS, None if all_namespaces else session.namespace)
         jobs = [(one["metadata"]["namespace"], one["metadata"]["name"], read_status(one)) for one in found]
         return top_view(sorted(jobs, key=lambda job: job[:2]))
@@ -179,7 +191,18 @@ def top(session: Session, all_namespaces: bool, watch: bool) -> None:
     if not watch:
         console().print(view())
         return
-    with Live(view(), console=console(), auto_refresh=False) as live:
+    with contextlib.suppress(KeyboardInterrupt):  # as it was asked for
+        _watch(view)
+
+
+def _watch(view: Callable[[], RenderableType]) -> None:
+    """Until Ctrl-C: one view in the place of another on a terminal, one below another elsewhere."""
+    out = console()
+    if not out.is_terminal:
+        while True:
+            out.print(view())
+            time.sleep(EVERY_S)
+    with Live(view(), console=out, auto_refresh=False) as live:
         while True:
             time.sleep(EVERY_S)
             live.update(view(), refresh=True)
@@ -187,8 +210,12 @@ def top(session: Session, all_namespaces: bool, watch: bool) -> None:
 
 @main.command()
 @click.option("--all-namespaces", "-A", is_flag=True, help="Jobs of every namespace.")
-@click.option("--month", metavar="YYYY-MM", help="One month. Default: all that are kept, three at most.")
-@click.option("--price", type=click.FloatRange(min=0), help="Of one executor for an hour, in any currency.")
+@click.option(
+    "--month", metavar="YYYY-MM", callback=_month, help="One month. Default: all that are kept, three at most."
+)
+@click.option(
+    "--price", type=click.FloatRange(min=0), callback=finite, help="Of one executor for an hour, in any currency."
+)
 @on_cluster
 def savings(session: Session, all_namespaces: bool, month: str | None, price: float | None) -> None:
     """Show what scaling has saved: executor-hours beside those of a fleet that always has the most."""

@@ -39,7 +39,11 @@ def plan_view(name: str, status: Status, pending: PendingPlan | None) -> Rendera
 
 def _plan_table(plan: PlanStatus) -> Table:
     table = Table(
-        "", "predicted", "observed", title=f"Plan {plan.hash}: {plan.decision}, {plan.reason}", title_justify="left"
+        "",
+        "predicted",
+        "observed",
+        title=f"Plan {_known(plan.hash)}: {_known(plan.decision)}, {_known(plan.reason)}",
+        title_justify="left",
     )
     for label, name in (
         ("batch, s", "batch_seconds"),
@@ -49,9 +53,15 @@ def _plan_table(plan: PlanStatus) -> Table:
         ("executors", "executors"),
     ):
         table.add_row(label, _figure(plan.predicted, name), _figure(plan.observed, name))
-    table.caption = f"{plan.message} {plan.moves} moves, by {plan.planner}, {plan.computed_at}."
+    made = f"{_known(plan.moves)} moves, by {_known(plan.planner)}, {_known(plan.computed_at)}."
+    table.caption = f"{plan.message} {made}" if plan.message else made
     table.caption_justify = "left"
     return table
+
+
+def _known(value: object) -> str:
+    """A status of another version may lack it."""
+    return NOTHING if value is None else str(value)
 
 
 def _earlier(name: str, plan: ApprovablePlan) -> str:
@@ -98,7 +108,8 @@ def _singles(status: Status) -> str | None:
 def _why(name: str, status: Status) -> Panel:
     cycle = status.last_cycle
     if cycle is None or cycle.reason is None:
-        return Panel(f"{name}: {status.phase or 'Pending'}. No cycle has been run yet; the conditions say why.")
+        why = "the conditions say why." if status.conditions else "is there an operator that looks after its namespace?"
+        return Panel(f"{name}: {status.phase or 'Pending'}. No cycle has been run yet; {why}")
     text = Text.assemble((f"{cycle.reason}: ", "bold"), cycle.message or "")
     meaning = meaning_of(cycle.reason)
     if meaning is not None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from streamjob_operator.installed import brought_by
+
 MOST_QUOTA = 1_000_000
 
 
@@ -110,8 +112,9 @@ def _quotas(_context: click.Context, option: click.Parameter, given: tuple[str, 
 def operator_command(log_format: str, self_check: bool, **options: Any) -> None:
     """Look after the StreamJobs of a cluster. Every option can be given as STREAMJOB_<OPTION> in the environment."""
     # Imported here: the other commands need no Kubernetes.
-    from streamjob_operator.kube.process.main import Options, run_operator
-    from streamjob_operator.kube.process.self_check import default_where, run_self_check
+    with brought_by("operator"):
+        from streamjob_operator.kube.process.main import Options, run_operator
+        from streamjob_operator.kube.process.self_check import default_where, run_self_check
     from streamjob_operator.ports import Unavailable
 
     try:

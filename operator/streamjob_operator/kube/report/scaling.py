@@ -45,7 +45,18 @@ def scaling_of(record: CycleRecord) -> ScalingStatus | None:
 
 
 def measured_of(status: ScalingStatus) -> Measured:
-    """What a status tells; raises Unanswerable where its stages were too many to keep."""
+    """What a status tells; raises Unanswerable where its stages were too many to keep, or are not as we keep them."""
+    try:
+        return _measured_of(status)
+    except (IndexError, ValueError) as error:  # Unanswerable is one
+        if isinstance(error, Unanswerable):
+            raise
+        raise Unanswerable("what its status keeps of its batches is not as this version keeps it") from error
+
+
+def _measured_of(status: ScalingStatus) -> Measured:
+    if min(status.executors, status.slots) < 1 or status.rows <= 0 or status.rate < 0:
+        raise ValueError("executors, slots, rows, rate: above 0 is needed")
     own = [one for one in status.stages if one.tasks is not None]
     if not own:
         raise Unanswerable("its batches have more stages than the status keeps")
@@ -64,6 +75,8 @@ def measured_of(status: ScalingStatus) -> Measured:
         ),
     )
     groups = (GroupId(operator=at, partition=part) for at, count in enumerate(counts) for part in range(count))
+    if not all(one.size == work.level.size for one in (work.task_fixed_s, work.task_row_s)):
+        raise ValueError("shares: one for each task is needed")
     return Measured(
         work=work,
         group_ids=tuple(groups),

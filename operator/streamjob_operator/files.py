@@ -1,0 +1,38 @@
+"""Files that a person names on a command line: written as a whole, never over what was read, and told of by name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file, its folders too; it is replaced as a whole, never half written. Raises OSError.
+
+    What is there and is no file, such as a pipe or a device, is written to: another file in its place is not meant.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def trouble(path: Path, error: OSError) -> str:
+    """What is wrong with a file, as a sentence; an error of the disk, such as a full one, names none."""
+    return f"{error.filename or path}: {error.strerror or error}."
+
+
+def keep(source: Path | None, option: str, target: Path | None) -> None:
+    """Refuse to write over what is read, with a UsageError; either may be None."""
+    if source is None or target is None or not (source.exists() and target.exists()):
+        return
+    if source.samefile(target) and source.is_file():
+        raise click.UsageError(f"{option}: {target} given; that is what is read, and another file is needed.")
