@@ -14,7 +14,7 @@ ARROW_3.5.9 := 'pyarrow<18'
 # What `make test` and its parts leave to `make long-tests`.
 SHORT := not long
 
-.PHONY: setup packages demo test lint lint-style lint-types lint-imports lint-pages reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka jobs-harm bench-jobs bench-scaling peers object-store mutants clean
+.PHONY: setup demo test lint lint-style lint-types lint-imports lint-pages reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka jobs-harm bench-jobs bench-scaling peers object-store mutants clean
 
 setup: $(VENV)/.ready
 
@@ -22,8 +22,6 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(MAKE) --no-print-directory -j2 $(VENV)/.loops $(VENV)/.packages
 	touch $@
-
-packages: $(VENV)/.packages
 
 $(VENV)/.packages: $(VENV)/.compiler
 	$(PIP) --constraint constraints.txt --editable '.[dev]'
@@ -44,22 +42,23 @@ $(VENV)/.compiler: pyproject.toml constraints.txt
 demo: setup
 	$(BIN)/python samples/demo/demo.py
 
+# Types take the longest: all else is done beside them.
 LINT := lint-types lint-imports lint-pages lint-style
 
-lint: packages
+lint: setup
 	$(MAKE) --no-print-directory -j2 $(LINT)
 
-lint-style: packages
+lint-style: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-lint-types: packages
+lint-types: setup
 	$(BIN)/mypy
 
-lint-imports: packages
+lint-imports: setup
 	$(BIN)/lint-imports
 
-lint-pages: packages
+lint-pages: setup
 	$(BIN)/streamjob crds --check
 	$(BIN)/python docs/reference/make.py --check
 	$(BIN)/streamjob crds --check --folder charts/streamjob/crd-files
@@ -79,14 +78,14 @@ spark-tests: setup
 	$(BIN)/pytest -m "spark and $(SHORT)"
 
 # The binary of the tests on a real Kubernetes API server: $STREAMJOB_KUBE, the cache, or 9 minutes of building with Go.
-kube: packages
+kube: setup
 	$(BIN)/python -m e2e.cluster.binary
 
-kube-tests: setup kube
+kube-tests: kube
 	$(BIN)/pytest -m kube
 
 # The chart's tests want helm: the one on PATH, the cache, or two minutes of building with Go.
-helm: packages
+helm: setup
 	$(BIN)/python -m e2e.cluster.helm
 
 # A cluster of one node on this machine, in a network of its own, for a person who wants to play (root, Debian). A second
@@ -122,17 +121,17 @@ e2e: setup
 	  $(if $(PAGE),test ! -f out/e2e/junit.xml || $(BIN)/python -m e2e.suite.page out/e2e/junit.xml $(PAGE) $(if $(CLUSTER),--cluster $(CLUSTER));) exit $$outcome
 
 # What may go wrong around the operator, one fault at a time, and what came of it: a table, in a quarter of an hour.
-faults: setup kube
+faults: kube
 	$(BIN)/python -m e2e.faults $(ONLY) $(if $(PAGE),--page $(PAGE))
 
 # One operator for many jobs that come, go and change, on a real API server with a real Prometheus: cycles, reactions,
 # requests, memory beside the aims. JOBS=60 for less; a minute for each of ten trials.
 JOBS ?= 1000
-fleet: setup kube
+fleet: kube
 	$(BIN)/python -m benchmarks.operator.fleet --jobs $(JOBS) --large 10000 --churn 2 --trials 10 --seconds 60 --out benchmarks/limits/operator.json
 
 # The operator on a real API server with a real Prometheus and a real Spark: `kubectl apply`, and watch.
-demo-operator: setup kube
+demo-operator: kube
 	$(BIN)/python samples/operator-demo/demo.py
 
 # Three runs side by side: tests on real Spark, those on a real API server or Prometheus, which mostly wait, and those that
@@ -140,8 +139,7 @@ demo-operator: setup kube
 # themselves. out/tests tells what each case took.
 JUNIT = --junit-xml out/tests/$(1).xml
 MARKED = $(sort $(shell grep -rlE --include='test_*.py' 'mark\.$(1)\b' tests))
-test: packages
-	$(MAKE) --no-print-directory -j2 $(VENV)/.loops $(LINT)
+test: lint
 	mkdir -p out/tests
 	$(BIN)/pytest $(call JUNIT,servers) -m "(kube or prometheus) and not spark and not demo and $(SHORT)" tests/kube tests/prometheus \
 	  > out/tests/servers.log 2>&1 & servers=$$!; \
