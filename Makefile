@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 export SPARK_LOCAL_IP ?= 127.0.0.1
+# A module is compiled once, not by each of the hundreds of processes that tests start.
+unexport PYTHONDONTWRITEBYTECODE
 SPARK_VERSIONS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 # Spark 3.5's pandas state does not work with newer Arrow.
 # Tried with every row of the compatibility table; the others with its first half.
@@ -12,28 +14,51 @@ ARROW_3.5.9 := 'pyarrow<18'
 # What `make test` and its parts leave to `make long-tests`.
 SHORT := not long
 
-.PHONY: setup demo test lint reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka jobs-harm bench-jobs bench-scaling peers object-store mutants clean
+.PHONY: setup demo test lint lint-style lint-types lint-imports lint-pages reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka jobs-harm bench-jobs bench-scaling peers object-store mutants clean
 
 setup: $(VENV)/.ready
 
+# Packages, and beside them the planners' loops, which are compiled once.
 $(VENV)/.ready: pyproject.toml constraints.txt
+	$(MAKE) --no-print-directory -j2 $(VENV)/.loops $(VENV)/.packages
+	touch $@
+
+$(VENV)/.packages: $(VENV)/.compiler
+	$(PIP) --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+$(VENV)/.loops: $(VENV)/.compiler
+	@echo "Compiling the planners' loops, once"
+	PYTHONPATH=planners $(BIN)/python -m streamjob_planners.warm
+	touch $@
+
+$(VENV)/.compiler: pyproject.toml constraints.txt
 	@command -v java >/dev/null || { echo "Java 17 is needed (Debian: apt-get install openjdk-17-jre-headless)"; exit 1; }
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed; set PYTHON=... to name yours"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --constraint constraints.txt numba numpy scipy
-	@echo "Compiling the planners' loops beside the rest of the packages, once"
-	PYTHONPATH=planners $(BIN)/python -m streamjob_planners.warm & warm=$$!; \
-	  $(PIP) --constraint constraints.txt --editable '.[dev]' || { kill $$warm; exit 1; }; wait $$warm
 	touch $@
 
 demo: setup
 	$(BIN)/python samples/demo/demo.py
 
+# Types take the longest: all else is done beside them.
+LINT := lint-types lint-imports lint-pages lint-style
+
 lint: setup
+	$(MAKE) --no-print-directory -j2 $(LINT)
+
+lint-style: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+lint-types: setup
 	$(BIN)/mypy
+
+lint-imports: setup
 	$(BIN)/lint-imports
+
+lint-pages: setup
 	$(BIN)/streamjob crds --check
 	$(BIN)/python docs/reference/make.py --check
 	$(BIN)/streamjob crds --check --folder charts/streamjob/crd-files
@@ -109,17 +134,21 @@ fleet: kube
 demo-operator: kube
 	$(BIN)/python samples/operator-demo/demo.py
 
-# Two runs side by side: tests on real Spark, and all others, of which those on a real API server or Prometheus come first and
-# those that compute give way. The demos have the machine to themselves. out/tests tells what each case took.
+# Three runs side by side: tests on real Spark, those on a real API server or Prometheus, which mostly wait, and those that
+# compute, which give way. Each collects the files that have its marker, where these are few. The demos have the machine to
+# themselves. out/tests tells what each case took.
 JUNIT = --junit-xml out/tests/$(1).xml
+MARKED = $(sort $(shell grep -rlE --include='test_*.py' 'mark\.$(1)\b' tests))
 test: lint
 	mkdir -p out/tests
-	{ outcome=0; $(BIN)/pytest $(call JUNIT,servers) -m "(kube or prometheus) and not spark and not demo and $(SHORT)" || outcome=1; \
-	  nice -n 10 $(BIN)/pytest $(call JUNIT,unit) -m "not spark and not kube and not prometheus and $(SHORT)" || outcome=1; \
-	  exit $$outcome; } > out/tests/beside.log 2>&1 & beside=$$!; \
-	  $(BIN)/pytest $(call JUNIT,spark) -m "spark and not demo and $(SHORT)"; outcome=$$?; \
-	  wait $$beside || outcome=1; cat out/tests/beside.log; \
-	  $(BIN)/pytest -m demo || outcome=1; exit $$outcome
+	$(BIN)/pytest $(call JUNIT,servers) -m "(kube or prometheus) and not spark and not demo and $(SHORT)" tests/kube tests/prometheus \
+	  > out/tests/servers.log 2>&1 & servers=$$!; \
+	  nice -n 10 $(BIN)/pytest $(call JUNIT,unit) -m "not spark and not kube and not prometheus and $(SHORT)" \
+	  > out/tests/unit.log 2>&1 & unit=$$!; \
+	  $(BIN)/pytest $(call JUNIT,spark) -m "spark and not demo and $(SHORT)" $(call MARKED,spark); outcome=$$?; \
+	  wait $$servers || outcome=1; cat out/tests/servers.log; \
+	  wait $$unit || outcome=1; cat out/tests/unit.log; \
+	  $(BIN)/pytest $(call JUNIT,demo) -m demo $(call MARKED,demo) || outcome=1; exit $$outcome
 
 # Further seeds and worlds of what `make test` tries with one of each, on simulated jobs and on real Spark; LONG=spark or
 # LONG=simulated runs one of both. The simulated ones took half an hour beside other work.

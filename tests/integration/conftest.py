@@ -11,13 +11,15 @@ import pathlib
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
 
 PARTITIONS = 8
 WAIT_S = 60.0
+YOUNG = str(pathlib.Path(__file__).with_name("young"))
+"""Settings of all drivers of these tests, but for those that have their own."""
 
 
 def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = WAIT_S) -> Any:
@@ -135,11 +137,22 @@ class Collected:
 @pytest.fixture(scope="session")
 def spark_cluster() -> Iterator[SparkCluster]:
     """local-cluster[3,1,1024] with the agent's recommended settings and eight state partitions."""
-    from pyspark.sql import SparkSession
-
     from streamjob_agent.spark.settings import recommended_settings
 
     os.environ["PYSPARK_PYTHON"] = sys.executable  # the executors' Python workers need the same packages
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_CONF_DIR", YOUNG)
+        cluster = SparkCluster(_session(recommended_settings()))
+    cluster.wait_for_executors(3)
+    yield cluster
+    for query in cluster.session.streams.active:
+        query.stop()
+    cluster.session.stop()
+
+
+def _session(recommended: Mapping[str, str]) -> Any:
+    from pyspark.sql import SparkSession
+
     builder = SparkSession.builder.master("local-cluster[3,1,1024]").appName("streamjob-integration")
     extra = {
         "spark.sql.shuffle.partitions": str(PARTITIONS),
@@ -153,16 +166,18 @@ def spark_cluster() -> Iterator[SparkCluster]:
         # Executors read each other's shuffle files over the network, as pods do, though they share this disk.
         "spark.shuffle.readHostLocalDisk": "false",
     }
-    for key, value in {**recommended_settings(), **extra}.items():
+    for key, value in {**recommended, **extra}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("FATAL")
-    cluster = SparkCluster(session)
-    cluster.wait_for_executors(3)
-    yield cluster
-    for query in session.streams.active:
-        query.stop()
-    session.stop()
+    return session
+
+
+@pytest.fixture(autouse=True)
+def _young_jvms(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For drivers in processes of their own. A demo is run as users run it."""
+    if request.node.get_closest_marker("demo") is None:
+        monkeypatch.setenv("SPARK_CONF_DIR", YOUNG)
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kubectl import eventually
 from paper_spark import PaperSpark
 from stage import Stage, last_reason
@@ -24,14 +22,8 @@ def growing(stage: Stage, name: str) -> None:
     )
 
 
-def statuses(stage: Stage) -> list[dict[str, Any]]:
-    """Of both jobs at one moment."""
-    found = stage.kubectl.get("streamjobs")["items"]
-    return [one.get("status", {}) for one in sorted(found, key=lambda one: str(one["metadata"]["name"]))]
-
-
 def targets(stage: Stage) -> list[int]:
-    return [(one.get("executors") or {}).get("target") or 2 for one in statuses(stage)]
+    return [(one.get("executors") or {}).get("target") or 2 for one in stage.statuses()]
 
 
 def test_jobs_share_what_their_namespace_may_have(stage: Stage) -> None:
@@ -42,7 +34,7 @@ def test_jobs_share_what_their_namespace_may_have(stage: Stage) -> None:
     def shared() -> bool:
         wanted = targets(stage)
         assert sum(wanted) <= MOST
-        bound = [last_reason(one) == "QuotaBinds" for one in statuses(stage)]
+        bound = [last_reason(one) == "QuotaBinds" for one in stage.statuses()]
         return sum(wanted) == MOST and all(bound)
 
     eventually(shared, 120.0, every_s=0.3)
@@ -50,7 +42,7 @@ def test_jobs_share_what_their_namespace_may_have(stage: Stage) -> None:
 
     def told() -> bool:
         """By a cycle since the other one has grown."""
-        bound = next(one for one in statuses(stage) if one["executors"]["target"] == 2)
+        bound = next(one for one in stage.statuses() if one["executors"]["target"] == 2)
         return said in bound["lastCycle"]["message"]
 
     eventually(told, 60.0, every_s=0.3)

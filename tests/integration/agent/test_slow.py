@@ -16,7 +16,7 @@ from streamjob_operator.values import CycleRecord
 
 pytestmark = pytest.mark.spark
 PARTITIONS, EXECUTORS = 9, 3
-TASK_MS, TIMES = 700, 3
+TASK_MS, TIMES = 450, 3
 QUIET = 14
 """Batches before it becomes slow: the job is warm by then, and what is usual is known."""
 SOON = 8
@@ -80,7 +80,7 @@ def test_an_executor_that_becomes_slow_is_relieved_and_trusted_again(
     work = Even(session, tmp_path, keys, collected)
     even_ms, relieved_ms = PARTITIONS // EXECUTORS * TASK_MS, 4 * TASK_MS
     try:
-        controller = brain(agent, "{mode: Auto, statisticsPeriod: 10s, migrationBudget: {maxCost: 1h}}")
+        controller = brain(agent, "{mode: Auto, statisticsPeriod: 6s, migrationBudget: {maxCost: 1h}}")
         controller.until("it is quiet and even", lambda _: settled(work, agent, even_ms), work.batch)
         work.slow = min(name for name in work.held(agent.status()) if name)
         turned = work.files

@@ -22,6 +22,8 @@ def spark(spark_cluster: Any) -> Any:
         "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
+        # With checksum files, as users' disks have them: the copy and what is put in its place must take them along.
+        "fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.LocalFs",
     }.items():
         session.conf.set(name, value)
     return session
