@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
-from streamjob_cli.main import ON_CLUSTER, main
+from streamjob_cli.main import ON_CLUSTER
 
 BRINGS = "kubernetes is missing; `pip install 'streamjob[operator]'` brings it."
-LACKING = ("kubernetes", "kopf")
+HELP, OPERATOR = ("--help",), ("operator",)
+ON_A_CLUSTER = (("top", "-A"), ("top", "--help"), ("pause", "a"), ("kube", "top"), ("explain", "a"))
+CODE = """
+import json, sys
+sys.modules.update(dict.fromkeys(("kubernetes", "kopf")))
+from click.testing import CliRunner
+from streamjob_cli.main import main
+done = [CliRunner().invoke(main, words, terminal_width=200) for words in json.loads(sys.argv[1])]
+print(json.dumps([[one.exit_code, one.output] for one in done]))
+"""
+Outcomes = dict[tuple[str, ...], tuple[int, str]]
 
 
-@pytest.fixture
-def no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where `streamjob[controller]` is installed alone."""
-    for name in [one for one in sys.modules if one.startswith("streamjob_operator.kube") and ".crd" not in one]:
-        monkeypatch.delitem(sys.modules, name)
-    for name in LACKING:
-        monkeypatch.setitem(sys.modules, name, None)
+@pytest.fixture(scope="module")
+def outcomes() -> Outcomes:
+    """Exit code and output of each command where `streamjob[controller]` is installed alone.
+
+    In a process of its own: modules that are loaded anew are others than those that later tests hold.
+    """
+    asked = (HELP, OPERATOR, *ON_A_CLUSTER)
+    done = subprocess.run([sys.executable, "-c", CODE, json.dumps(asked)], capture_output=True, text=True, check=True)
+    return {words: tuple(one) for words, one in zip(asked, json.loads(done.stdout), strict=True)}
 
 
-@pytest.mark.usefixtures("no_cluster")
-def test_help_is_shown_all_the_same() -> None:
+def test_help_is_shown_all_the_same(outcomes: Outcomes) -> None:
     """It ended in a traceback: the short help of each command was read from its module."""
-    done = CliRunner().invoke(main, ["--help"], terminal_width=200)
-    assert (done.exit_code, "validate" in done.output, done.output.count(BRINGS)) == (0, True, len(ON_CLUSTER))
+    code, output = outcomes[HELP]
+    assert (code, "validate" in output, output.count(BRINGS)) == (0, True, len(ON_CLUSTER))
 
 
-@pytest.mark.usefixtures("no_cluster")
-@pytest.mark.parametrize("words", [["top", "-A"], ["top", "--help"], ["pause", "a"], ["kube", "top"], ["explain", "a"]])
-def test_a_command_on_a_cluster_says_what_it_lacks(words: list[str]) -> None:
-    done = CliRunner().invoke(main, words)
-    assert (done.exit_code, BRINGS in done.output) == (2, True), done.output
+@pytest.mark.parametrize("words", ON_A_CLUSTER)
+def test_a_command_on_a_cluster_says_what_it_lacks(words: tuple[str, ...], outcomes: Outcomes) -> None:
+    code, output = outcomes[words]
+    assert (code, BRINGS in output) == (2, True), output
 
 
-@pytest.mark.usefixtures("no_cluster")
-def test_the_operator_says_what_it_lacks() -> None:
-    done = CliRunner().invoke(main, ["operator"])
-    assert (done.exit_code, "is missing; `pip install 'streamjob[operator]'` brings it." in done.output) == (2, True)
+def test_the_operator_says_what_it_lacks(outcomes: Outcomes) -> None:
+    code, output = outcomes[OPERATOR]
+    assert (code, "is missing; `pip install 'streamjob[operator]'` brings it." in output) == (2, True)
