@@ -25,7 +25,8 @@ pytestmark = [
 ]
 
 
-def test_remote_bytes_cross_the_wire_and_nothing_stays(tmp_path: Path) -> None:
+def test_remote_bytes_cross_the_wire_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPARK_CONF_DIR")  # who has registered is told by the master's lines of INFO
     # Not `pairs`: Spark itself puts a task where most of its input is, and nothing at all would be remote.
     case = Case(job="half", batches=3, key_groups=4, payload_bytes=64 * 1024)
     with fleet(2, 1, 200.0, tmp_path) as spark:
