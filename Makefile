@@ -135,20 +135,18 @@ demo-operator: kube
 	$(BIN)/python samples/operator-demo/demo.py
 
 # Three runs side by side: tests on real Spark, those on a real API server or Prometheus, which mostly wait, and those that
-# compute, which give way. Each collects the files that have its marker, where these are few. The demos have the machine to
-# themselves. out/tests tells what each case took.
+# compute, which give way. The demos have the machine to themselves. out/tests tells what each case took.
 JUNIT = --junit-xml out/tests/$(1).xml
-MARKED = $(sort $(shell grep -rlE --include='test_*.py' 'mark\.$(1)\b' tests))
 test: lint
 	mkdir -p out/tests
-	$(BIN)/pytest $(call JUNIT,servers) -m "(kube or prometheus) and not spark and not demo and $(SHORT)" tests/kube tests/prometheus \
+	$(BIN)/pytest $(call JUNIT,servers) -m "(kube or prometheus) and not spark and not demo and $(SHORT)" \
 	  > out/tests/servers.log 2>&1 & servers=$$!; \
 	  nice -n 10 $(BIN)/pytest $(call JUNIT,unit) -m "not spark and not kube and not prometheus and $(SHORT)" \
 	  > out/tests/unit.log 2>&1 & unit=$$!; \
-	  $(BIN)/pytest $(call JUNIT,spark) -m "spark and not demo and $(SHORT)" $(call MARKED,spark); outcome=$$?; \
+	  $(BIN)/pytest $(call JUNIT,spark) -m "spark and not demo and $(SHORT)"; outcome=$$?; \
 	  wait $$servers || outcome=1; cat out/tests/servers.log; \
 	  wait $$unit || outcome=1; cat out/tests/unit.log; \
-	  $(BIN)/pytest $(call JUNIT,demo) -m demo $(call MARKED,demo) || outcome=1; exit $$outcome
+	  $(BIN)/pytest $(call JUNIT,demo) -m demo || outcome=1; exit $$outcome
 
 # Further seeds and worlds of what `make test` tries with one of each, on simulated jobs and on real Spark; LONG=spark or
 # LONG=simulated runs one of both. The simulated ones took half an hour beside other work.
