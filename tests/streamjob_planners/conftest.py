@@ -10,7 +10,11 @@ import pytest
 from scipy import sparse
 
 from streamjob_planners import building
-from streamjob_planners.model import GroupId, LoadModel
+from streamjob_planners.engine import Engine, Limits
+from streamjob_planners.goals import Distance
+from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
+from streamjob_planners.problem import compile_problem
+from streamjob_planners.tightening import tightened
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -82,3 +86,32 @@ def small_model() -> Callable[..., LoadModel]:
 @pytest.fixture
 def one_to_one() -> Callable[..., LoadModel]:
     return _one_to_one
+
+
+@pytest.fixture
+def problem_of(small_model):
+    """Twelve nodes, twenty groups each by chance; few moves."""
+    rng = np.random.default_rng(3)
+    load, at = rng.lognormal(0.0, 1.0, 240), rng.integers(0, 12, 240).tolist()
+
+    def made(moves=20, **changes):
+        model = small_model(at, (600 * load / load.sum()).tolist(), n_nodes=12, **changes)
+        return compile_problem(model, PlanParams(budget=Budget(max_migrations=moves), tolerance=0.0))
+
+    return made
+
+
+@pytest.fixture
+def engine_at(problem_of):
+    """An engine with a placement whose bands were drawn a little closer, so that some nodes are off."""
+
+    def made(part=0.7, seed=1, **changes):
+        problem = problem_of(**changes)
+        engine, limits, aim = Engine(problem, seed), Limits(lambda: 0.0, 1.0, 100_000), Distance(problem)
+        engine.sort_groups(limits)
+        best = tightened(engine, limits, aim, problem.model.node_of)
+        engine.load(best)
+        aim.set_closer(engine, best, part)
+        return engine
+
+    return made

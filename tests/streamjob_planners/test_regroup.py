@@ -14,28 +14,9 @@ from streamjob_planners.kernel.state import LEFT, N_OFF
 from streamjob_planners.model import Budget, PlanParams, Resource
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.relaying import relayed
-from streamjob_planners.tightening import tightened
 
 MOVES, TRIES = 20, 400
-
-
-@pytest.fixture
-def engine_at(small_model):
-    """Twelve nodes with twenty groups each by chance, few moves, and bands closer than what was reached with them."""
-
-    def made(moves=MOVES, part=0.7, seed=1, **changes):
-        rng = np.random.default_rng(3)
-        load, at = rng.lognormal(0.0, 1.0, 240), rng.integers(0, 12, 240).tolist()
-        model = small_model(at, (600 * load / load.sum()).tolist(), n_nodes=12, **changes)
-        problem = compile_problem(model, PlanParams(budget=Budget(max_migrations=moves), tolerance=0.0))
-        engine, limits, aim = Engine(problem, seed), Limits(lambda: 0.0, 1.0, 100_000), Distance(problem)
-        engine.sort_groups(limits)
-        best = tightened(engine, limits, aim, problem.model.node_of)
-        engine.load(best)
-        aim.set_closer(engine, best, part)
-        return engine
-
-    return made
+"""Those of `problem_of`, and tries until something must have come of them."""
 
 
 @pytest.fixture

@@ -16,35 +16,7 @@ from streamjob_planners.relaying import relayed
 from streamjob_planners.tightening import tightened
 
 MOVES = 20
-
-
-@pytest.fixture
-def problem_of(small_model):
-    """Twelve nodes, twenty groups each by chance; few moves."""
-    rng = np.random.default_rng(3)
-    load, at = rng.lognormal(0.0, 1.0, 240), rng.integers(0, 12, 240).tolist()
-
-    def made(moves=MOVES, **changes):
-        model = small_model(at, (600 * load / load.sum()).tolist(), n_nodes=12, **changes)
-        return compile_problem(model, PlanParams(budget=Budget(max_migrations=moves), tolerance=0.0))
-
-    return made
-
-
-@pytest.fixture
-def engine_at(problem_of):
-    """An engine with a placement whose bands were drawn a little closer, so that some nodes are off."""
-
-    def made(part=0.7, **changes):
-        problem = problem_of(**changes)
-        engine, limits, aim = Engine(problem, 1), Limits(lambda: 0.0, 1.0, 100_000), Distance(problem)
-        engine.sort_groups(limits)
-        best = tightened(engine, limits, aim, problem.model.node_of)
-        engine.load(best)
-        aim.set_closer(engine, best, part)
-        return engine
-
-    return made
+"""Of `problem_of`."""
 
 
 def _relayed(problem, seed=1, steps=300_000, now_s=0.0):
