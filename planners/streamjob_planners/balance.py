@@ -193,13 +193,7 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     threads, idle = ThreadPoolExecutor(max_workers=THREADS), 0
     chance = 0.0 if goal.long is None else schedule.long_chance(engine.problem)
     heavy = 0.0 if goal.heavy is None else schedule.heavy
-    relays = schedule.relays_many if goal.exact_mostly else schedule.relays
-    relays = relays if goal.exact_soon and goal.exact is not None else 0.0
-    kinds: list[Making] = [_heavy_pass] if heavy > 0.0 else []
-    closing: list[Making] = [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
-    kinds = [*closing, *kinds] if goal.exact_soon else [*kinds, *closing]
-    kinds += [_long_pass] if chance >= schedule.long else []
-    kinds = closing if goal.exact_mostly else kinds
+    relays, kinds = _relays(goal, schedule), _first_kinds(goal, schedule, heavy, chance)
     journeys = 0.0 if goal.journeys is None else schedule.journeys
     beside: list[Making] = [_journey_pass] if journeys > 0.0 else []
     little = goal.little(schedule)
@@ -216,6 +210,23 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
             cheapest, least = best, _total(engine.problem, goal, best)
     threads.shutdown(wait=False)
     return cheapest
+
+
+def _relays(goal: Goal, schedule: Schedule) -> float:
+    """Chance that both threads make relays."""
+    if goal.exact is None or not goal.exact_soon:
+        return 0.0
+    return schedule.relays_many if goal.exact_mostly else schedule.relays
+
+
+def _first_kinds(goal: Goal, schedule: Schedule, heavy: float, long: float) -> list[Making]:
+    """What is made once before chance decides; `heavy` and `long` are the chances of these."""
+    closing: list[Making] = [_closing] if goal.exact is not None and schedule.exact > 0.0 else []
+    if goal.exact_mostly:
+        return closing
+    heavies: list[Making] = [_heavy_pass] if heavy > 0.0 else []
+    longs: list[Making] = [_long_pass] if long >= schedule.long else []
+    return [*closing, *heavies, *longs] if goal.exact_soon else [*heavies, *closing, *longs]
 
 
 def _by_chance(rng: np.random.Generator, relays: float, journeys: float, heavy: float, long: float) -> Making:

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners.batch.schedule import finish_s
+from streamjob_planners.batch.schedule import finish_s, turn_of
 from streamjob_planners.model import FloatArray, GroupId, IntArray
 from streamjob_sim.fleet import Fleet
 from streamjob_sim.shapes import heated, noise, placed, shifted
@@ -140,7 +140,4 @@ def _starting_s(owner: IntArray, fleet: Fleet) -> FloatArray:
     cold_s = fleet.cold_start_s()
     if not cold_s.any():
         return np.zeros(owner.size)
-    order = np.argsort(owner, kind="stable")
-    turn = np.empty_like(owner)
-    turn[order] = np.arange(owner.size) - np.searchsorted(owner[order], owner[order])
-    return np.where(turn < fleet.slots()[owner], cold_s[owner], 0.0)
+    return np.where(turn_of(owner) < fleet.slots()[owner], cold_s[owner], 0.0)

@@ -44,7 +44,7 @@ def finish_many_s(rows_s: FloatArray, owner: IntArray, slots: IntArray, speed: F
     The same to the last digit, in a step for each turn of all nodes in place of one for each task of each batch: for 64
     batches of 200 tasks on ten nodes that is 6 times as fast. Where turns are many for the tasks there are, one by one.
     """
-    turns = _turns(owner, slots.size)
+    turns = _turns(owner)
     width = max(1, min(int(slots.max(initial=1)), len(turns)))
     at_once = MOST_CELLS // max(1, slots.size * width)
     if len(turns) * STEP > rows_s.size or at_once == 0:
@@ -65,13 +65,17 @@ def finish_many_s(rows_s: FloatArray, owner: IntArray, slots: IntArray, speed: F
     return done / speed
 
 
-def _turns(owner: IntArray, n_nodes: int) -> list[IntArray]:
+def turn_of(owner: IntArray) -> IntArray:
+    """How many tasks of the same node come before each, (n_tasks,)."""
+    order, turn = np.argsort(owner, kind="stable"), np.empty_like(owner)
+    turn[order] = np.arange(owner.size) - np.searchsorted(owner[order], owner[order])
+    return turn
+
+
+def _turns(owner: IntArray) -> list[IntArray]:
     """The first tasks of all nodes, then their second ones, and so on, each as indices."""
-    order = np.argsort(owner, kind="stable")
-    counts = np.bincount(owner, minlength=n_nodes)
-    turn = np.arange(owner.size) - (np.cumsum(counts) - counts)[owner[order]]
-    ends = np.cumsum(np.bincount(turn))[:-1]
-    return np.split(order[np.argsort(turn, kind="stable")], ends) if owner.size else []
+    turn = turn_of(owner)
+    return np.split(np.argsort(turn, kind="stable"), np.cumsum(np.bincount(turn))[:-1]) if owner.size else []
 
 
 def list_schedule(tasks_s: list[float], slots: int) -> float:
