@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import itertools
 import json
 import pathlib
 from collections.abc import Iterator, Sequence
@@ -63,7 +62,7 @@ def taught(seen: Told) -> Taught:
         row_s=row_s,
         noise=_noise(list(batches.values())),
         cold_s=float(np.median(cold)) if cold else 0.0,
-        executors=len([one for one in first.values() if one in new]),
+        executors=sum(one in new for one in first.values()),
     )
 
 
@@ -110,11 +109,10 @@ def _fullest_s(tasks: Sequence[Task], task_s: float | None = None, row_s: float 
 
 def _noise(batches: Sequence[Sequence[Task]]) -> float:
     """By differences of neighbours (von Neumann, 1941), so that parts that drift are no noise."""
-    apart = list(itertools.pairwise(_parts(batches)))
-    if not apart:
+    parts = np.array(list(_parts(batches)))
+    if len(parts) < 2:
         return 0.0
-    deviation = np.sqrt(np.mean([(one - other) ** 2 for one, other in apart], axis=0) / 2.0)
-    mean = np.mean(list(_parts(batches)), axis=0)
+    deviation, mean = np.sqrt((np.diff(parts, axis=0) ** 2).mean(axis=0) / 2.0), parts.mean(axis=0)
     return float((deviation[mean > 0] / mean[mean > 0]).mean())
 
 

@@ -18,7 +18,7 @@ from streamjob_operator.offline.command import plan_command
 from streamjob_operator.offline.planners_command import planners_command
 from streamjob_operator.options import address, duration
 from streamjob_operator.recording.command import record_command
-from streamjob_operator.speaking import Speaking
+from streamjob_operator.speaking import Speaking, stopped
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 from streamjob_sim.command import simulate_command
 from streamjob_sim.replay.command import replay_command
@@ -40,11 +40,16 @@ class Commands(Speaking):
         if cmd_name not in ON_CLUSTER:
             return super().get_command(ctx, cmd_name)
         try:
-            with brought_by("operator"):
-                from streamjob_operator.kube.kubectl.cli import main as on_cluster
+            return on_cluster().get_command(ctx, cmd_name)
         except click.UsageError as error:
             return lacking_command(cmd_name, error)
-        return on_cluster.get_command(ctx, cmd_name)
+
+
+def on_cluster() -> click.Group:
+    """The commands of `streamjob kube`. Raises UsageError without the Kubernetes client, which is imported here."""
+    with brought_by("operator"):
+        from streamjob_operator.kube.kubectl.cli import main as commands
+    return commands
 
 
 def lacking_command(name: str, error: click.UsageError) -> click.Command:
@@ -63,9 +68,7 @@ def read_spec(path: Path) -> StreamJob:
     try:
         return read_job(path)
     except SpecError as error:
-        for sentence in error.sentences:
-            click.echo(sentence, err=True)
-        raise SystemExit(BAD_SPEC) from error
+        raise stopped(*error.sentences) from error
 
 
 @click.group(cls=Commands)
@@ -121,11 +124,7 @@ def run(path: Path, out: Path | None, duration: float | None, attach: str | None
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def kube(arguments: tuple[str, ...]) -> None:
     """Steer StreamJobs on a cluster, as `kubectl streamjob` does; see `streamjob kube --help`."""
-    # Imported here: only this command needs the Kubernetes client.
-    with brought_by("operator"):
-        from streamjob_operator.kube.kubectl.cli import main as on_cluster
-
-    on_cluster(list(arguments), prog_name="streamjob kube")
+    on_cluster()(list(arguments), prog_name="streamjob kube")
 
 
 main.add_command(advise_command)

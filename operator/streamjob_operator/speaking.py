@@ -11,6 +11,15 @@ from typing import Any
 
 import click
 
+BAD_INPUT = 2
+
+
+def stopped(*sentences: str, code: int = BAD_INPUT) -> SystemExit:
+    """Each sentence on stderr, and the exit code to raise."""
+    for sentence in sentences:
+        click.echo(sentence, err=True)
+    return SystemExit(code)
+
 
 class Speaking(click.Group):
     """Characters that the output's encoding lacks are written as numbers; a full disk is told in a sentence."""

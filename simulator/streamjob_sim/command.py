@@ -11,6 +11,7 @@ import click
 from streamjob_operator.drawing import drawing
 from streamjob_operator.files import trouble
 from streamjob_operator.options import duration
+from streamjob_operator.speaking import stopped
 from streamjob_operator.spec import SpecError
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_planners import registry
@@ -20,7 +21,7 @@ from streamjob_sim.world import NOBODY, World
 if TYPE_CHECKING:
     from streamjob_sim.score import Score
 
-BAD_SPEC, VIOLATED = 2, 1
+VIOLATED = 1
 SUFFIXES = (".png", ".svg", ".pdf")
 SNAPSHOT = Path("out/snapshot.json")
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -30,9 +31,7 @@ def _read(_: click.Context, __: click.Parameter, value: str) -> World:
     try:
         return read_world(Path(value))
     except SpecError as error:
-        for sentence in error.sentences:
-            click.echo(sentence, err=True)
-        raise SystemExit(BAD_SPEC) from error
+        raise stopped(*error.sentences) from error
 
 
 @click.command(name="simulate")
@@ -83,7 +82,7 @@ def _draw(world: World, scores: Sequence[Score], plot: Path) -> None:
     try:
         draw(world.description, scores, plot)
     except OSError as error:
-        raise _stop(trouble(plot, error)) from error
+        raise stopped(trouble(plot, error)) from error
 
 
 def _kept(score: Score, at_s: float, to: Path) -> str:
@@ -96,12 +95,6 @@ def _kept(score: Score, at_s: float, to: Path) -> str:
             try:
                 write_moment(to, moment)
             except OSError as error:
-                raise _stop(trouble(to, error)) from error
+                raise stopped(trouble(to, error)) from error
             return f"Measured by '{score.planner}' at {format_duration(turn.at_s)}: {to}"
     raise click.UsageError(f"Nothing was measured at {format_duration(at_s)} or later.")
-
-
-def _stop(sentence: str) -> SystemExit:
-    """The sentence on stderr, and the exit code to raise."""
-    click.echo(sentence, err=True)
-    return SystemExit(BAD_SPEC)

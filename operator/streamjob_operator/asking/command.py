@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from streamjob_operator.asking.answer import Rate
     from streamjob_operator.asking.where import Where
 
-BAD_INPUT, FAILED = 2, 1
+FAILED = 1
 FILE = click.Path(path_type=Path)
 MOST_RATE = 1e12
 """Rows per second, or times today's."""

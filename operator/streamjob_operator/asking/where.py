@@ -15,6 +15,7 @@ from streamjob_operator.asking.show import decision_view
 from streamjob_operator.history import HistoryError, read_history
 from streamjob_operator.offline.snapshot_file import HISTORY_SUFFIX, SnapshotError, read_moment
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.speaking import stopped
 from streamjob_operator.values import Memory
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ class InFile:
         try:
             return self._of_history() if self._path.suffix == HISTORY_SUFFIX else self._of_snapshot()
         except HistoryError as error:
-            raise stop(f"{error}.") from error
+            raise stopped(f"{error}.") from error
         except SnapshotError as error:
-            raise stop(str(error)) from error
+            raise stopped(str(error)) from error
         except ValueError as error:  # Unanswerable is one
-            raise stop(f"{self._path}: {error}.") from error
+            raise stopped(f"{self._path}: {error}.") from error
 
     def explained(self) -> RenderableType:
         """See Where."""
@@ -130,9 +131,3 @@ def on_cluster(name: str, kubeconfig: str | None, context: str | None, namespace
         return OnCluster(name, kubeconfig, context, namespace)
     except (Unavailable, Refused) as error:
         raise click.ClickException(str(error)) from error
-
-
-def stop(sentence: str) -> SystemExit:
-    """The sentence on stderr, and the exit code to raise."""
-    click.echo(sentence, err=True)
-    return SystemExit(2)

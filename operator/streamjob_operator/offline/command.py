@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import click
 from streamjob_operator.drawing import drawing
 from streamjob_operator.files import keep, trouble, write_whole
 from streamjob_operator.options import duration
+from streamjob_operator.speaking import stopped
 from streamjob_operator.spec import SpecError, StreamJob, read_job
 from streamjob_planners import registry
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from streamjob_operator.offline.proposal import Proposal
     from streamjob_operator.offline.snapshot_file import Moment
 
-BAD_INPUT, FAILED = 2, 1
+FAILED = 1
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
 MOST_DEADLINE_S = 600.0
 FILE = click.Path(path_type=Path)
@@ -81,9 +81,9 @@ def _propose(request: Request) -> Proposal:
     try:
         return propose(moment, job, request.seed)
     except Hold as hold:
-        raise _stop([f"{hold}"], FAILED) from hold
+        raise stopped(f"{hold}", code=FAILED) from hold
     except ValueError as error:
-        raise _stop([f"{request.source}: {error}."]) from error
+        raise stopped(f"{request.source}: {error}.") from error
 
 
 def _moment(request: Request) -> Moment:
@@ -93,14 +93,14 @@ def _moment(request: Request) -> Moment:
     try:
         moment = read_moment(request.source)
     except SnapshotError as error:
-        raise _stop([str(error)]) from error
+        raise stopped(str(error)) from error
     names = [executor.executor_id for executor in live(moment.snapshot)]
     unknown = [one for one in request.marks if one not in names]
     if unknown:
-        raise _stop([f"--mark: '{unknown[0]}' given; the executors of this snapshot are {', '.join(names)}."])
+        raise stopped(f"--mark: '{unknown[0]}' given; the executors of this snapshot are {', '.join(names)}.")
     marked = tuple(dict.fromkeys((*moment.marked, *request.marks)))
     if set(names) <= set(marked):
-        raise _stop(["--mark: every executor is marked for removal; one must stay."])
+        raise stopped("--mark: every executor is marked for removal; one must stay.")
     return dataclasses.replace(moment, marked=marked)
 
 
@@ -110,7 +110,7 @@ def _job(request: Request) -> StreamJob:
     try:
         job = default_job() if request.job_path is None else read_job(request.job_path)
     except SpecError as error:
-        raise _stop(error.sentences) from error
+        raise stopped(*error.sentences) from error
     changes = {"planner": request.planner, "plan_deadline_s": request.deadline_s}
     return with_balancing(job, **{name: value for name, value in changes.items() if value is not None})
 
@@ -124,7 +124,7 @@ def _written(request: Request, proposal: Proposal) -> list[Path]:
         try:
             write(proposal, path)
         except OSError as error:
-            raise _stop([trouble(path, error)]) from error
+            raise stopped(trouble(path, error)) from error
         paths.append(path)
     return paths
 
@@ -139,10 +139,3 @@ def _dump(proposal: Proposal, path: Path) -> None:
     from streamjob_operator.codec import encode
 
     write_whole(path, json.dumps(encode(proposal.plan), indent=1) + "\n")
-
-
-def _stop(sentences: Iterable[str], code: int = BAD_INPUT) -> SystemExit:
-    """Each sentence on stderr, and the exit code to raise."""
-    for sentence in sentences:
-        click.echo(sentence, err=True)
-    return SystemExit(code)

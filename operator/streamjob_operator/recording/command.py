@@ -13,13 +13,13 @@ import click
 from streamjob_operator.files import keep, trouble
 from streamjob_operator.installed import brought_by
 from streamjob_operator.options import duration
+from streamjob_operator.speaking import stopped
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.unsteered import one_line
 
 if TYPE_CHECKING:
     from streamjob_operator.recording.trace import Trace
 
-BAD_INPUT = 2
 SINCE_S = 604_800.0
 """A week, where nobody says from when on."""
 OF_PROMETHEUS = {
@@ -138,7 +138,5 @@ def _text(path: Path | None) -> str | None:
 
 
 def _stop(sentences: Iterable[str]) -> SystemExit:
-    """Each sentence on stderr, and the exit code to raise."""
-    for sentence in sentences:
-        click.echo(one_line(sentence), err=True)
-    return SystemExit(BAD_INPUT)
+    """See `stopped`; what a file or a server says may not steer the terminal."""
+    return stopped(*map(one_line, sentences))

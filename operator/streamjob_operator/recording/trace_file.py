@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from streamjob_operator.files import write_whole
 from streamjob_operator.recording.trace import Batches, Stage, Trace
+from streamjob_operator.spec.reading import unreadable
 from streamjob_operator.spec.sentences import sentences
 
 MOST_SENTENCES = 10
@@ -43,10 +44,8 @@ def read_trace(path: Path) -> Trace:
     """The trace in a file; raises TraceError."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise TraceError((f"{path}: cannot be read: {error.strerror or error}.",)) from error
-    except UnicodeDecodeError as error:
-        raise TraceError((f"{path}: cannot be read: it is no text in UTF-8, from byte {error.start} on.",)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise TraceError((unreadable(path, error),)) from error
     try:
         return Trace.model_validate_json(text)
     except ValidationError as error:

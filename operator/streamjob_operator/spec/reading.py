@@ -89,10 +89,15 @@ def read_text(path: Path) -> str:
     """A file's text; raises SpecError."""
     try:
         return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SpecError((f"{path}: cannot be read: {error.strerror or error}.",)) from error
-    except UnicodeDecodeError as error:
-        raise SpecError((f"{path}: cannot be read: it is no text in UTF-8, from byte {error.start} on.",)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError((unreadable(path, error),)) from error
+
+
+def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> str:
+    """Why a file gave no text, as a sentence."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path}: cannot be read: it is no text in UTF-8, from byte {error.start} on."
+    return f"{path}: cannot be read: {error.strerror or error}."
 
 
 def parse_as(kind: type[M], text: str, first_fields: str) -> M:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from streamjob_operator.drawing import drawing
 from streamjob_operator.files import trouble
 from streamjob_operator.options import duration, finite
 from streamjob_operator.scaling import registry
+from streamjob_operator.speaking import stopped
 from streamjob_operator.spec import SpecError, StreamJob
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from streamjob_sim.replay.run import Replayed
     from streamjob_sim.replay.side_by_side import Asked
 
-BAD_INPUT, FAILED = 2, 1
+FAILED = 1
 MOST_STARTUP_S = 3600.0
 """As of a world's executors."""
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
@@ -76,9 +77,9 @@ def _runs(source: Path, trace: Trace, asked: Sequence[Asked]) -> list[Replayed]:
     try:
         return replay_all(trace, asked, _ended)
     except TraceError as error:
-        raise _stop(f"{source}: {one}" for one in error.sentences) from error
+        raise stopped(*(f"{source}: {one}" for one in error.sentences)) from error
     except Ended as error:
-        raise _stop([str(error)], FAILED) from error
+        raise stopped(str(error), code=FAILED) from error
 
 
 def _needs_objective() -> float:
@@ -91,7 +92,7 @@ def _trace(path: Path) -> Trace:
     try:
         return read_trace(path)
     except TraceError as error:
-        raise _stop(error.sentences) from error
+        raise stopped(*error.sentences) from error
 
 
 def _jobs(rules: Sequence[str], policies: Sequence[Path]) -> list[tuple[str, StreamJob]]:
@@ -104,7 +105,7 @@ def _jobs(rules: Sequence[str], policies: Sequence[Path]) -> list[tuple[str, Str
             ("", default_policy())
         ]
     except SpecError as error:
-        raise _stop(error.sentences) from error
+        raise stopped(*error.sentences) from error
     found = []
     for policy, job in given:
         for rule in rules or (job.spec.scaling.rule,):
@@ -128,12 +129,5 @@ def _draw(path: Path, trace: Trace, runs: Sequence[Replayed], objective_s: float
     try:
         save(path, trace, runs, objective_s, price)
     except OSError as error:
-        raise _stop([trouble(path, error)]) from error
+        raise stopped(trouble(path, error)) from error
     click.echo(f"Written: {path}", err=True)
-
-
-def _stop(sentences: Iterable[str], code: int = BAD_INPUT) -> SystemExit:
-    """Each sentence on stderr, and the exit code to raise."""
-    for sentence in sentences:
-        click.echo(sentence, err=True)
-    return SystemExit(code)
