@@ -121,6 +121,14 @@ class BatchEnd:
     state_memory_bytes: int | None = None  # as its state stores report it
 
 
+class RunningBatch(NamedTuple):
+    """The batch that a query runs, once its rows are read: they are known long before it ends."""
+
+    batch_id: int
+    began_at_s: float  # its first job's start
+    rows: int  # at least; as Spark will count them
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class StageUsage:
     """One stage of ended batches, added up over them. `stage` is its name, see :mod:`streamjob_agent.metric_names`."""
@@ -149,6 +157,8 @@ class Usage:
     """Tasks and batches that are missing here, because too much had happened since the last drain."""
     given: Mapping[str, Mapping[GroupKey, str]] = dataclasses.field(default_factory=dict)
     """By query id: owners that the bridge chose itself since the last drain, where it could not wait for the brain."""
+    running: Mapping[str, RunningBatch] = dataclasses.field(default_factory=dict)
+    """By query id, as it is now; none between two batches, while sources are read, before a batch with rows ended."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

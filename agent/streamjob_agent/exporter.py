@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from prometheus_client.core import Metric
 
 from streamjob_agent import metric_names as names
-from streamjob_agent.bridge import BatchEnd, ExecutorMemory, Query
+from streamjob_agent.bridge import BatchEnd, ExecutorMemory, Query, RunningBatch
 from streamjob_agent.families import counter, gauge
 from streamjob_agent.group_series import groups
 from streamjob_agent.stage_series import stages
@@ -114,6 +114,9 @@ def _queries(facts: Facts) -> Iterator[Metric]:
     for name, text, measured in _QUERY_GAUGES:
         known = ((page.query_id, measured(page.newest)) for page in facts.pages if page.newest is not None)
         yield gauge(name, text, ("query",), (((query,), number) for query, number in known if number is not None))
+    for name, text, known_of in _RUNNING_GAUGES:
+        runs = ((page.query_id, page.running) for page in facts.pages)
+        yield gauge(name, text, ("query",), (((query,), known_of(one)) for query, one in runs if one is not None))
     yield gauge(
         names.QUERY_TRIGGER_SECONDS,
         "Interval of the query's trigger.",
@@ -179,6 +182,11 @@ _QUERY_GAUGES: tuple[tuple[str, str, Callable[[BatchEnd], float | None]], ...] =
         lambda batch: batch.state_memory_bytes,
     ),
     (names.QUERY_LAG_ROWS, "Rows that the sources hold beyond it.", lambda batch: batch.lag_rows),
+)
+
+_RUNNING_GAUGES: tuple[tuple[str, str, Callable[[RunningBatch], float]], ...] = (
+    (names.QUERY_RUNNING_ROWS, "Rows of the batch that runs, once its sources are read.", lambda batch: batch.rows),
+    (names.QUERY_RUNNING_SINCE, "When the batch that runs began.", lambda batch: batch.began_at_s),
 )
 
 

@@ -44,6 +44,8 @@ class Ledger:
                 self._query(query_id).other_busy_s += busy_s
             for batch in usage.batches:
                 self._add_batch(self._query(batch.query_id), batch)
+            for query_id, query in self._queries.items():
+                query.running = usage.running.get(query_id)
             for executor, busy_s in usage.executor_busy_s.items():
                 total_s = self._executor_busy_s.pop(executor, 0.0) + busy_s
                 self._executor_busy_s[executor] = total_s  # moved to the end: the newest

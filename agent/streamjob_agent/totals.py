@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from streamjob_agent.bridge import BatchEnd, GroupUsage, StageUsage, TrafficReading
+from streamjob_agent.bridge import BatchEnd, GroupUsage, RunningBatch, StageUsage, TrafficReading
 from streamjob_agent.traffic import Pair, SentTotals, TrafficTable
 from streamjob_agent.warmup import Ages, Reading, StartCost, Warmup, squared_s2
 from streamjob_agent.wire import GroupKey
@@ -119,6 +119,7 @@ class QueryTotals:
     other_busy_s: float = 0.0
     moved: int = 0  # tasks of a key group that ran on another executor than its last one
     newest: BatchEnd | None = None
+    running: RunningBatch | None = None
     traffic_read_at: int = 0  # value of `batches` at the last reading
     traffic_batches: int = 0  # that the readings so far stand for
     ages: Ages = dataclasses.field(default_factory=Ages)
@@ -159,6 +160,7 @@ class QueryTotals:
             other_busy_s=self.other_busy_s,
             moved=self.moved,
             newest=self.newest,
+            running=self.running,
         )
 
 
@@ -184,3 +186,4 @@ class QueryPage:
     other_busy_s: float
     moved: int
     newest: BatchEnd | None
+    running: RunningBatch | None

@@ -68,7 +68,7 @@ def world_of(course: Course, system: System) -> World:
             "coldStart": _text(COLD_START_S),
             "available": MOST,
         },
-        "batch": {"trigger": _text(TRIGGER_S), "fixed": _text(FIXED_S), "noise": NOISE},
+        "batch": {"trigger": _text(TRIGGER_S), "fixed": _text(FIXED_S), "noise": NOISE, "lag": "atBegin"},
         "policy": policy(system),
     }
     return World.model_validate_json(json.dumps(document))

@@ -60,6 +60,14 @@ class StageView:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RunningBatch:
+    """The batch that runs, once its sources are read: when it began, by the driver's clock, and its rows, at least."""
+
+    began_at_s: float
+    rows: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class QueryRates:
     """The query over the window. Absent figures are None: a job without triggers, a source that tells no lag.
 
@@ -77,6 +85,7 @@ class QueryRates:
     lag_rows: float | None
     other_busy_s: float  # tasks of stages without key groups, and starts of the others, within the window
     idle_since_s: float | None = None
+    running: RunningBatch | None = None  # the one after the newest that ended, where the agent tells
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from streamjob_operator.events import Event
 from streamjob_operator.observed import LIVE_STATES as LIVE_STATES  # noqa: PLC0414 - what was observed is told elsewhere
 from streamjob_operator.observed import ExecutorView as ExecutorView  # noqa: PLC0414
 from streamjob_operator.observed import QueryRates as QueryRates  # noqa: PLC0414
+from streamjob_operator.observed import RunningBatch as RunningBatch  # noqa: PLC0414
 from streamjob_operator.observed import Snapshot as Snapshot  # noqa: PLC0414
 from streamjob_operator.observed import StageView as StageView  # noqa: PLC0414
 from streamjob_operator.outage import Known as Known  # noqa: PLC0414

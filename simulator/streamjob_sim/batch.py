@@ -13,8 +13,9 @@ from streamjob_planners.model import FloatArray, IntArray
 class Batch:
     """A finished batch, or `times` batches in a row that were alike, of which all figures are those of one.
 
-    `waiting` are records that had arrived and were not taken; arrays are (n_groups,). `loading_s` is the part of
-    `task_s` that moves and cold executors cost. `started_s` is the first one's start, `end_s` the last one's end.
+    `waiting` are records that had arrived and were not taken at its end, `left` those when it began; arrays are
+    (n_groups,). `loading_s` is the part of `task_s` that moves and cold executors cost. `started_s` is the first one's
+    start, `end_s` the last one's end.
     """
 
     started_s: float
@@ -22,6 +23,7 @@ class Batch:
     length_s: float
     taken: float
     waiting: float
+    left: float
     moves: int
     moved_bytes: float
     executors: int

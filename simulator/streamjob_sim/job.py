@@ -77,6 +77,11 @@ class SimulatedJob:
         self.now_s = to_s
         self.fleet.tick(to_s)
 
+    @property
+    def running(self) -> Running | None:
+        """The batch that runs now."""
+        return self._running
+
     def waiting(self, at_s: float) -> float:
         """Records that have arrived and were not taken yet."""
         return float(arrived_at(self.arrived, np.array([at_s]))[0]) - self.taken
@@ -151,6 +156,7 @@ class SimulatedJob:
             length_s=running.end_s - running.started_s - (running.times - 1) * self.world.batch.trigger_s,
             taken=work.taken,
             waiting=self.waiting(running.end_s),
+            left=max(0.0, self.waiting(running.started_s)),
             moves=int(running.moved.sum()),
             moved_bytes=float(self.state_bytes[running.moved].sum()),
             executors=int(self.fleet.ready().sum()),

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from streamjob_operator.measure.batches import Figure, Totals, series_of
 from streamjob_operator.ports import Stale, Unavailable
-from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
+from streamjob_operator.values import ExecutorView, QueryRates, RunningBatch, Snapshot
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 from streamjob_sim.agent import Agent
 from streamjob_sim.batch import Batch
@@ -20,6 +20,7 @@ from streamjob_sim.faults import METRICS, FaultKind, lasting
 from streamjob_sim.fleet import Life
 from streamjob_sim.job import SimulatedJob
 from streamjob_sim.stage_views import stage_views
+from streamjob_sim.world import World
 
 SERIES_WINDOWS = 3.0
 RECENT_ENDS = 5
@@ -191,9 +192,24 @@ def _rates(job: SimulatedJob, batches: list[Batch], covered_s: float) -> QueryRa
         trigger_interval_s=job.world.batch.trigger_s,
         input_rps=taken / covered_s,
         processed_rps=taken / spent_s if spent_s > 0 else 0.0,
-        lag_rows=last.waiting if last and job.world.batch.tells_lag else None,
+        lag_rows=_lag(job.world, last),
         other_busy_s=sum(one.times * one.other_busy_s for one in batches),
+        running=_running(job),
     )
+
+
+def _lag(world: World, last: Batch | None) -> float | None:
+    if last is None or world.batch.lag == "untold":
+        return None
+    return last.waiting if world.batch.lag == "atEnd" else last.left
+
+
+def _running(job: SimulatedJob) -> RunningBatch | None:
+    """None of several batches in a row that are worked out as one, of which nobody knows which one runs."""
+    running = job.running
+    if running is None or running.times > 1:
+        return None
+    return RunningBatch(began_at_s=job.world.start + running.started_s, rows=running.work.taken)
 
 
 def _traffic(job: SimulatedJob, records: FloatArray) -> sparse.csr_array | None:

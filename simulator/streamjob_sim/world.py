@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -144,8 +145,9 @@ class Batch(Part):
     noise: float = Field(default=0.0, ge=0, le=2)
     """Relative standard deviation of each key group's records in each batch. Default 0."""
 
-    tells_lag: bool = True
-    """Whether the source says how many records wait. Default true."""
+    lag: Literal["atEnd", "atBegin", "untold"] = "atEnd"
+    """Which records that wait the source tells: those at a batch's end; those that a batch left when it began, as Spark
+    tells of Kafka, none where nothing caps it; or none at all. Default atEnd."""
 
     alike: bool = False
     """Whether batches in a row that nothing makes different are worked out once, without noise. Default false."""

@@ -13,6 +13,7 @@ from streamjob_agent.bridge import (
     GroupUsage,
     Moments,
     Query,
+    RunningBatch,
     Scene,
     Sent,
     StageUsage,
@@ -108,6 +109,14 @@ class FakeBridge:
             self._usage.append(self._measured())
             self._boundaries += 1
             self._ended.notify_all()
+
+    def begin_batch(self, running: RunningBatch) -> None:
+        """The next batch runs, and its rows are read."""
+        nothing = Usage(
+            groups={}, batches=(), other_busy_s={}, executor_busy_s={}, failed_tasks=0, longest_stateful_stage_s=None
+        )
+        with self._ended:
+            self._usage.append(dataclasses.replace(nothing, running={self.query_id: running}))
 
     def steal(self, thief: str, *keys: GroupKey) -> None:
         """A batch in which an executor takes these tasks from others, and nobody is registered elsewhere for it."""

@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 
 from streamjob_agent import metric_names
 from streamjob_agent.agent import Agent
-from streamjob_agent.bridge import Traffic
+from streamjob_agent.bridge import RunningBatch, Traffic
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter, Facts, others
 from streamjob_agent.group_series import groups
@@ -187,3 +187,23 @@ def test_traffic_that_has_ended_makes_room_and_a_much_heavier_pair_takes_its_pla
     for _ in range(20):
         table.take([], batches=1)
     assert table.totals() == {}
+
+
+def test_rows_of_the_batch_that_runs_are_there_until_it_ends() -> None:
+    bridge = FakeBridge()
+    agent = Agent(bridge, AgentConfig())
+    agent.prepare()
+    bridge.run_batch()
+    agent.round()
+    rows, since = metric_names.QUERY_RUNNING_ROWS, metric_names.QUERY_RUNNING_SINCE
+    assert not parsed(Exporter(agent.facts).page())[rows]
+    bridge.begin_batch(RunningBatch(batch_id=1, began_at_s=1700000000.5, rows=340))
+    agent.round()
+    page = parsed(Exporter(agent.facts).page())
+    assert page[rows] == [(rows, {"query": bridge.query_id}, 340.0)]
+    assert page[since] == [(since, {"query": bridge.query_id}, 1700000000.5)]
+    bridge.run_batch()
+    agent.round()
+    page = parsed(Exporter(agent.facts).page())
+    assert not page[rows]
+    assert not page[since]

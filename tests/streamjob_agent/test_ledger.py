@@ -6,7 +6,17 @@ from collections.abc import Iterable
 
 import pytest
 
-from streamjob_agent.bridge import BatchEnd, GroupUsage, Moments, Sent, StageUsage, Traffic, TrafficReading, Usage
+from streamjob_agent.bridge import (
+    BatchEnd,
+    GroupUsage,
+    Moments,
+    RunningBatch,
+    Sent,
+    StageUsage,
+    Traffic,
+    TrafficReading,
+    Usage,
+)
 from streamjob_agent.ledger import Ledger
 from streamjob_agent.totals import GroupTotals, QueryPage
 from streamjob_agent.wire import GroupKey
@@ -223,3 +233,11 @@ def test_a_load_is_what_a_group_takes_longer_than_usual_where_it_has_moved(ledge
     assert run("1", 1.25) == 0.75, "the longest of those of late"
     told = [run("12"[at % 2 == 0], 1.25) for at in range(99)]
     assert told[-2:] == [0.75, 0.25], "a hundred loads are known"
+
+
+def test_the_batch_that_runs_is_shown_while_the_probe_tells_it(ledger: Ledger) -> None:
+    runs = RunningBatch(batch_id=2, began_at_s=10.0, rows=40)
+    ledger.take(drained(batches=(batch(),), running={"q": runs}))
+    assert page(ledger).running == runs
+    ledger.take(drained())
+    assert page(ledger).running is None

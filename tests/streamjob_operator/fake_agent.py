@@ -42,6 +42,7 @@ class FakeAgent:
     state_limit: int | None = None  # memory for state on executor 0; group k's takes 500 + k bytes
     squared_s2: float = 0.0
     idle_since_s: float | None = None
+    running: tuple[float, int] | None = None  # the batch that runs: when it began, and its rows
     ended: bool = False
     stage_s: dict[str, float] = dataclasses.field(default_factory=lambda: {"free-0.0": 0.0, "operator-0": 0.0})
     assignments: list[Assignment] = dataclasses.field(default_factory=list)
@@ -61,6 +62,9 @@ class FakeAgent:
         lines = [f'{names.AGENT_INFO}{{agent_version="1",spark_version="4",application="{self.application}"}} 1']
         lines += [f'{names.QUERY_INFO}{{query="q",name="",run="{self.run}"}} 1'] * (not self.ended)
         lines += [] if self.idle_since_s is None else [f"{names.QUERY_IDLE_SINCE}{query} {self.idle_since_s}"]
+        if self.running is not None:
+            since_s, rows = self.running
+            lines += [f"{names.QUERY_RUNNING_SINCE}{query} {since_s}", f"{names.QUERY_RUNNING_ROWS}{query} {rows}"]
         for partition, (busy_s, owner) in enumerate(zip(self.busy_s, self.owners, strict=True)):
             labels = f'{{query="q",operator="0",partition="{partition}"}}'
             lines += [f"{names.GROUP_BUSY_SECONDS}{labels} {busy_s}", f"{names.GROUP_RECORDS}{labels} {100 * busy_s}"]

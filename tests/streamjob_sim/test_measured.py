@@ -66,3 +66,25 @@ def test_all_that_a_group_sends_is_the_sum_of_its_pairs() -> None:
     assert snapshot.traffic_sent_bytes is not None
     assert snapshot.traffic_sent_bytes == pytest.approx(snapshot.traffic_bytes.toarray().sum(axis=1))
     assert (snapshot.traffic_sent_bytes[:16] > 0).all()
+
+
+@pytest.mark.parametrize(("lag", "told"), [("atEnd", True), ("atBegin", False), ("untold", None)])
+def test_lag_is_told_as_the_source_tells_it(lag: str, told: bool | None) -> None:
+    job = SimulatedJob(world({"batch": {"trigger": "10s", "lag": lag}}), np.random.default_rng(1))
+    job.advance(204.0)
+    rows, newest = truth(job, 60.0).rates.lag_rows, job.batches[-1]
+    assert (rows is None) == (told is None)
+    if told is not None:
+        assert rows == pytest.approx(newest.waiting if told else 0.0)
+        assert newest.waiting > 0
+
+
+def test_the_batch_that_runs_is_told() -> None:
+    job = SimulatedJob(world({"batch": {"trigger": "10s"}}), np.random.default_rng(1))
+    job.advance(200.0)
+    running = truth(job, 60.0).rates.running
+    assert running is not None
+    assert running.began_at_s == pytest.approx(job.world.start + 200.0)
+    assert running.rows == pytest.approx(job.batches[-1].taken, rel=0.2)
+    job.advance(209.9)
+    assert truth(job, 60.0).rates.running is None

@@ -16,6 +16,7 @@ from streamjob_agent.bridge import (
     GroupUsage,
     Moments,
     Query,
+    RunningBatch,
     Sent,
     StageUsage,
     Traffic,
@@ -37,8 +38,8 @@ and waiting for blocks; records, bytes from here and from elsewhere, its state's
 def read_usage(drained: bytes) -> Usage:
     """What `Probe.drain` wrote: the length of its text, the text, and a row of numbers for each key group.
 
-    Lines: G rows of an operator's key groups, S stage, O other tasks, E executor, B batch, W owner given, F counts, N
-    names of executors, which rows have numbers for.
+    Lines: G rows of an operator's key groups, S stage, O other tasks, E executor, B batch, R batch that runs, W owner
+    given, F counts, N names of executors, which rows have numbers for.
     """
     end = _LENGTH.size + _LENGTH.unpack_from(drained)[0]
     lines = _rows(drained[_LENGTH.size : end].decode())
@@ -63,6 +64,7 @@ def read_usage(drained: bytes) -> Usage:
         longest_task_s=None if int(counts[4]) < 0 else int(counts[4]) / _MS,
         dropped=int(counts[3]),
         given=given,
+        running={row[1]: _running(row) for row in kinds.get("R", ())},
     )
 
 
@@ -138,6 +140,12 @@ def _batch(row: list[str]) -> BatchEnd:
         parts_s=_parts_s(rest[offsets:]),
         state_memory_bytes=None if int(memory) < 0 else int(memory),
     )
+
+
+def _running(row: list[str]) -> RunningBatch:
+    """A line R; see `Intake.drain`."""
+    _, _, number, begun_ms, rows = row
+    return RunningBatch(batch_id=int(number), began_at_s=int(begun_ms) / _MS, rows=int(rows))
 
 
 def _parts_s(parts: Iterable[str]) -> dict[str, float]:

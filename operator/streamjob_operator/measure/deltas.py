@@ -10,7 +10,7 @@ from streamjob_operator.measure.page import Page
 from streamjob_operator.measure.stages import stages_between
 from streamjob_operator.measure.traffic import Reading
 from streamjob_operator.series import BatchSeries
-from streamjob_operator.values import ExecutorView, QueryRates, Snapshot
+from streamjob_operator.values import ExecutorView, QueryRates, RunningBatch, Snapshot
 from streamjob_planners.model import FloatArray, GroupId
 
 
@@ -116,4 +116,10 @@ def _rates(start: Page, end: Page, newest: Page) -> QueryRates:
         lag_rows=end.query.get(names.QUERY_LAG_ROWS),
         other_busy_s=passed(names.QUERY_OTHER_BUSY_SECONDS),
         idle_since_s=None if batches else newest.query.get(names.QUERY_IDLE_SINCE),
+        running=_running(newest) if newest.batches == end.batches else None,
     )
+
+
+def _running(newest: Page) -> RunningBatch | None:
+    rows, since_s = newest.query.get(names.QUERY_RUNNING_ROWS), newest.query.get(names.QUERY_RUNNING_SINCE)
+    return None if rows is None or since_s is None else RunningBatch(began_at_s=since_s, rows=rows)

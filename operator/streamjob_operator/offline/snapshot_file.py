@@ -20,7 +20,7 @@ from streamjob_operator.files import write_whole
 from streamjob_operator.history import HistoryError, cycles_of
 from streamjob_operator.measure.page_text import MOST_VALUE
 from streamjob_operator.steps.batching import live
-from streamjob_operator.values import CycleRecord, ExecutorView, Memory, QueryRates, Snapshot, StageView
+from streamjob_operator.values import CycleRecord, ExecutorView, Memory, QueryRates, RunningBatch, Snapshot, StageView
 from streamjob_planners.collocation.remote_cost import Evidence
 
 KIND, VERSION = "snapshot", 1
@@ -188,9 +188,11 @@ def _fleet(snapshot: Snapshot) -> Iterator[str]:
 
 def _numbers(snapshot: Snapshot) -> Iterator[str]:
     """Numbers that no measurement is: what is computed with them is none either."""
-    parts: list[tuple[str, Snapshot | QueryRates | ExecutorView | StageView]] = [("", snapshot)]
+    parts: list[tuple[str, Snapshot | QueryRates | RunningBatch | ExecutorView | StageView]] = [("", snapshot)]
     parts += [("rates, ", snapshot.rates), *(("executors, ", one) for one in snapshot.executors)]
     parts += [("stages, ", one) for one in snapshot.stages]
+    running = snapshot.rates.running
+    parts += [] if running is None else [("rates, running, ", running)]
     for where, part in parts:
         for field in dataclasses.fields(part):
             value = getattr(part, field.name)
@@ -201,3 +203,5 @@ def _numbers(snapshot: Snapshot) -> Iterator[str]:
         value = getattr(rates, name)
         if value is not None and value < 0:
             yield f"rates, {name}: {value:g} given, a number of 0 or more is needed"
+    if running is not None and running.rows < 0:
+        yield f"rates, running, rows: {running.rows:g} given, a number of 0 or more is needed"

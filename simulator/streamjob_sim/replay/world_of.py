@@ -55,7 +55,7 @@ def _world_of(trace: Trace, job: StreamJob, startup_s: float, *, alike: bool) ->
         "trigger": _text(batches.trigger_seconds or BACK_TO_BACK_S),
         "fixed": _text(batches.fixed_seconds + source_fixed_s / (batches.slots * initial)),
         "source_records_per_slot_second": 1.0 / source_row_s if source_row_s > 0 else None,
-        "tells_lag": trace.lag is not None,
+        "lag": "atEnd" if trace.lag is not None else "untold",
         "alike": alike,
     }
     policy = Policy(executors=bounds, balancing=job.spec.balancing, scaling=job.spec.scaling, metrics=job.spec.metrics)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from streamjob_agent.bridge import Executor, GroupUsage, Moments, Sent, StageUsage
+from streamjob_agent.bridge import Executor, GroupUsage, Moments, RunningBatch, Sent, StageUsage
 from streamjob_agent.spark import codec
 from streamjob_agent.wire import GroupKey
 
@@ -188,3 +188,9 @@ def test_diagnostics() -> None:
     faults, counters = codec.read_diagnostics("X\ttask\t3\tjava.lang.Error: no\nT\tguarded\t4\n")
     assert faults == {"task": (3, "java.lang.Error: no")}
     assert counters == {"guarded": 4}
+
+
+def test_the_batch_that_runs() -> None:
+    usage = usage_of("R\tq\t8\t12500\t340", batch_line())
+    assert usage.running == {"q": RunningBatch(batch_id=8, began_at_s=12.5, rows=340)}
+    assert usage_of(batch_line()).running == {}

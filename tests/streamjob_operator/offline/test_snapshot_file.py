@@ -9,7 +9,7 @@ from worlds import even, job, warm
 
 from streamjob_operator.history import HistoryFile
 from streamjob_operator.offline.snapshot_file import Moment, SnapshotError, SnapshotFile, read_moment, write_moment
-from streamjob_operator.values import StageView
+from streamjob_operator.values import RunningBatch, StageView
 
 
 def moment() -> Moment:
@@ -191,4 +191,19 @@ def test_a_history_of_other_text_is_told_or_left_out(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     path.write_bytes(b'\xff\xfe\n{"kind": "job", "name": "\xff"}\n' + b"[" * 100_000 + b"\n")
     with pytest.raises(SnapshotError, match="no cycle of this history measured anything"):
+        read_moment(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (-1.0, "rates, running, rows: -1 given, a number of 0 or more is needed"),
+        (1e300, "rates, running, rows: a number above"),
+    ],
+)
+def test_rows_of_the_batch_that_runs_are_a_number_of_rows(tmp_path: Path, rows: float, said: str) -> None:
+    one, path = moment().snapshot, tmp_path / "snapshot.json"
+    rates = dataclasses.replace(one.rates, running=RunningBatch(began_at_s=1.0, rows=rows))
+    write_moment(path, Moment(snapshot=dataclasses.replace(one, rates=rates)))
+    with pytest.raises(SnapshotError, match=said):
         read_moment(path)

@@ -15,7 +15,7 @@ from streamjob_operator.measure.room import Room, bytes_of
 from streamjob_operator.measure.thinning import LEAST_PAGES
 from streamjob_operator.ports import Ended, Stale, Unavailable
 from streamjob_operator.queries import MOST_QUERIES
-from streamjob_operator.values import Snapshot, StageView
+from streamjob_operator.values import RunningBatch, Snapshot, StageView
 from streamjob_planners.model import GroupId
 
 
@@ -455,3 +455,14 @@ def test_that_pages_went_is_told_for_as_long_as_they_are_missed() -> None:
         assert metrics.note == f"{FEW_PAGES}."
         now[0] += 3 * 10.0 + 61.0
         assert metrics.note is None
+
+
+def test_the_batch_that_runs_is_the_one_after_the_newest_that_ended(bench: Bench) -> None:
+    bench.batch()
+    bench.batch()
+    assert bench.metrics.observe(bench.now_s, 10.0).rates.running is None
+    bench.agent.running = (bench.now_s + 0.5, 700)
+    bench.now_s += 1.0
+    bench.metrics.scrape()
+    rates = bench.metrics.observe(bench.now_s, 10.0).rates
+    assert rates.running == RunningBatch(began_at_s=bench.now_s - 0.5, rows=700.0)

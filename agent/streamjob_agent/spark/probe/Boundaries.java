@@ -4,6 +4,7 @@ package io.streamjob.probe;
 final class Boundaries {
   private long count;
   private boolean woken; // by somebody whom no wait has heard of yet
+  private boolean news; // of what is under way, as no wait has told yet
 
   synchronized void passed() {
     count++;
@@ -14,6 +15,19 @@ final class Boundaries {
   synchronized void wake() {
     woken = true;
     notifyAll();
+  }
+
+  /** Something is to be seen in mid-batch: the wait that goes on, or the next one, ends at once and says so. */
+  synchronized void tell() {
+    news = true;
+    wake();
+  }
+
+  /** Whether there was news since the last call. */
+  synchronized boolean told() {
+    boolean told = news;
+    news = false;
+    return told;
   }
 
   /** Whether a batch has ended since `seen`, or somebody has woken the wait up; after at most `timeoutMs`. */

@@ -52,7 +52,7 @@ public final class CoreListener extends SparkListener {
       String batch = properties == null ? null : properties.getProperty(Hook.BATCH);
       if (id != null && batch != null) {
         String run = String.valueOf(properties.getProperty("spark.jobGroup.id")); // Spark groups jobs by the query's run
-        meter.jobStarted(event.jobId(), event.stageInfos(), id, run, Long.parseLong(batch));
+        meter.jobStarted(event.jobId(), event.stageInfos(), id, run, Long.parseLong(batch), event.time());
         plans.capture(id, Long.parseLong(batch));
       }
     } catch (Throwable fault) {
@@ -90,7 +90,8 @@ public final class CoreListener extends SparkListener {
     long from = System.nanoTime();
     try {
       StreamingQueryProgress progress = ((StreamingQueryListener.QueryProgressEvent) event).progress();
-      meter.batch(progress.id().toString(), progress.batchId(), BatchLine.of(progress, System.currentTimeMillis()));
+      String line = BatchLine.of(progress, System.currentTimeMillis());
+      meter.batch(progress.id().toString(), progress.batchId(), progress.numInputRows(), line);
     } catch (Throwable fault) {
       faults.caught("progress", fault);
     }
@@ -117,7 +118,11 @@ public final class CoreListener extends SparkListener {
 
   public void onStageSubmitted(SparkListenerStageSubmitted event) {
     try {
-      wait.submitted(meter.submitted(event.stageInfo(), event.properties()));
+      Stage stage = meter.submitted(event.stageInfo(), event.properties());
+      if (meter.rises(stage)) {
+        boundaries.tell(); // rows that come faster are news before their batch ends
+      }
+      wait.submitted(stage);
     } catch (Throwable fault) {
       faults.caught("stage", fault);
     }

@@ -28,6 +28,7 @@ final class Meter {
   private static final int MOST_SUMS = 1000; // queries, and executors
   private final Plans plans;
   private final Stages batchStages = new Stages();
+  private final Intake intake = new Intake();
   private final LinkedHashMap stages = new LinkedHashMap(); // Long -> Stage, the newest ones
   private final HashMap groups = new HashMap(); // query id -> Groups
   private HashMap others = new HashMap(); // query id -> Long ms
@@ -45,7 +46,8 @@ final class Meter {
     this.plans = plans;
   }
 
-  synchronized void jobStarted(int job, scala.collection.Seq infos, String queryId, String run, long batch) {
+  synchronized void jobStarted(
+      int job, scala.collection.Seq infos, String queryId, String run, long batch, long atMs) {
     if (runs.size() >= MOST_RUNS) {
       runs.clear(); // the ends of most were lost
     }
@@ -53,12 +55,14 @@ final class Meter {
     if (before != null && !before.equals(run)) {
       abandon(queryId);
     }
+    intake.started(queryId, batch, atMs);
     batchStages.jobStarted(job, infos, queryId, batch);
   }
 
   /** A run of a query is over: what was used for a batch that never ended is no part of the next one. */
   private void abandon(String queryId) {
     plans.forgetQuery(queryId);
+    intake.over(queryId);
     Groups ofQuery = (Groups) groups.get(queryId);
     long busyMs = ofQuery == null ? 0L : ofQuery.abandon();
     if (busyMs > 0L) {
@@ -92,6 +96,18 @@ final class Meter {
     return stage;
   }
 
+  /** Whether this stage, as it begins, tells that its batch has more rows than the one before it, by Intake.RISE. */
+  synchronized boolean rises(Stage stage) {
+    if (stage.queryId == null || stage.attempt > 0) {
+      return false;
+    }
+    if (stage.parents.isEmpty()) {
+      intake.source(stage.queryId, stage.batch, 1);
+      return false;
+    }
+    return intake.passedOn(stage.queryId, stage.batch);
+  }
+
   private static Long key(int stage, int attempt) {
     return Long.valueOf(((long) stage << 16) | attempt);
   }
@@ -100,6 +116,9 @@ final class Meter {
     Stage stage = (Stage) stages.get(key(info.stageId(), info.attemptNumber()));
     if (stage == null) {
       return;
+    }
+    if (stage.queryId != null && stage.attempt == 0 && stage.parents.isEmpty()) {
+      intake.source(stage.queryId, stage.batch, -1);
     }
     stage.firstEnds = new HashMap(); // its tasks have ended, and many stages are kept
     stage.accumulators = null;
@@ -160,6 +179,9 @@ final class Meter {
     if (!task.successful() || metrics == null) {
       add(others, stage.queryId, busyMs);
       return;
+    }
+    if (stage.attempt == 0) { // what is done again was read before
+      intake.read(stage.queryId, stage.batch, metrics.inputMetrics().recordsRead());
     }
     int operator = charge(stage, task, metrics);
     if (operator < 0) {
@@ -280,9 +302,10 @@ final class Meter {
     return value instanceof Number ? ((Number) value).longValue() : 0L;
   }
 
-  /** A batch has ended, and all its tasks before it; `line` says how it went. */
-  synchronized void batch(String queryId, long number, String line) {
+  /** A batch of so many rows has ended, and all its tasks before it; `line` says how it went. */
+  synchronized void batch(String queryId, long number, long rows, String line) {
     dropped += batchStages.closed(queryId, number);
+    intake.closed(queryId, number, rows);
     Groups ofQuery = (Groups) groups.get(queryId);
     if (ofQuery != null) {
       ofQuery.close();
@@ -305,6 +328,7 @@ final class Meter {
       }
     }
     batchStages.drain(out.text);
+    intake.drain(out.text);
     sums(out.text, 'O', others);
     sums(out.text, 'E', executors);
     while (!batches.isEmpty()) {

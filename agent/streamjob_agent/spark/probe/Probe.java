@@ -206,9 +206,9 @@ public final class Probe implements AutoCloseable {
   }
 
   /**
-   * Waits for a batch's end, at most `timeoutMs`: until ends differ from `seen`, somebody wakes, or a look, one each second,
-   * finds that `describe` would tell something else than it did last, or a drain of owners that were given here. Ends so far, a
-   * tab, and 1 where a look found that, else 0.
+   * Waits for a batch's end, at most `timeoutMs`: until ends differ from `seen`, somebody wakes, a batch that runs has more rows
+   * than the one before, or a look, one each second, finds that `describe` would tell something else than it did last, or a
+   * drain of owners that were given here. Ends so far, a tab, and 1 where there is more rows or such a look, else 0.
    */
   public String waitForBatch(long seen, long timeoutMs) throws Exception {
     boolean over;
@@ -216,7 +216,7 @@ public final class Probe implements AutoCloseable {
     long left = timeoutMs;
     do {
       over = boundaries.await(seen, Math.min(left, LOOK_MS));
-      differs = !over && differs();
+      differs = boundaries.told() || !over && differs();
       left -= LOOK_MS;
     } while (!over && !differs && left > 0L);
     return boundaries.count() + (differs ? "\t1" : "\t0");

@@ -50,6 +50,8 @@ GAUGES = (
     names.QUERY_TRIGGER_SECONDS,
     names.QUERY_LAG_ROWS,
     names.QUERY_IDLE_SINCE,
+    names.QUERY_RUNNING_ROWS,
+    names.QUERY_RUNNING_SINCE,
 )
 REQUIRED = (*GROUP_COUNTERS, *QUERY_COUNTERS[:3])
 _KEPT = sorted({"__name__", "operator", "partition", "executor", "stage", *names.TRAFFIC_LABELS[1:]})

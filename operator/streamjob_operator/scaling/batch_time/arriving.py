@@ -31,7 +31,8 @@ STEP_BATCHES = 2
 class Arriving:
     """Rows a second that arrive; rows of the backlog; whether the lag grows; the source's cap on a batch, if any.
 
-    `waiting_rows`: all that waited when the newest batch had ended, which the batch that runs now began with.
+    `waiting_rows`: all that waited when the newest batch had ended, which the batch that runs now began with; as that
+    tells itself where its rows are known.
     `came`: what came before each batch, None where that is not known.
     """
 
@@ -67,13 +68,14 @@ def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...], objective_s: float |
     if newest_rps is not None and newest_rps > STEP * rate_rps:
         rate_rps = newest_rps
     batch_rows = (max(objective_s or 0.0, trigger_s) or rates.mean_batch_s) * rate_rps
-    backlog = 0.0 if rates.lag_rows is None else max(0.0, rates.lag_rows - MARGIN_BATCHES * batch_rows)
+    waiting_rows = max(rates.lag_rows or 0.0, 0.0 if rates.running is None else rates.running.rows)
+    backlog = max(0.0, waiting_rows - MARGIN_BATCHES * batch_rows)
     least = LEAST_TRIGGERS * (trigger_s or rates.mean_batch_s) * rate_rps
     before = lags[-2].rows if len(lags) > 1 else None
     return Arriving(
         rate_rps=rate_rps,
         backlog_rows=backlog if backlog > least else 0.0,
-        waiting_rows=rates.lag_rows or 0.0,
+        waiting_rows=waiting_rows,
         grows=before is not None and (rates.lag_rows or 0.0) > GROWS * max(before, batch_rows),
         most_rows=most_rows,
         came=known,

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_operator.values import Snapshot
+from streamjob_operator.values import QueryRates, Snapshot
 from streamjob_planners.arrays import FloatArray, IntArray
 
 TOLD_RATIO = 0.5
@@ -29,8 +29,8 @@ class Came:
 def came(snapshot: Snapshot, capped: bool) -> Came | None:
     """By the rows of batches, which hold what came since the one before began, or less where the source hands out less.
 
-    Where it does not (`capped` is False), what waits at the newest batch's end came while that ran. None of fewer than
-    two batches.
+    Where it does not (`capped` is False), the batch that runs tells what came since the newest one began, or what waits
+    at the end of that. None of fewer than two batches.
     """
     series, rates = snapshot.series, snapshot.rates
     if series is None or series.batches.size < 2:
@@ -41,9 +41,20 @@ def came(snapshot: Snapshot, capped: bool) -> Came | None:
     if not (between_s > 0).all():
         return None
     at_s, rps, batches = (begun_s[1:] + begun_s[:-1]) / 2.0, series.input_rows[1:] / between_s, series.batches[1:]
-    last_s, waiting = rates.last_batch_s, rates.lag_rows
-    long = last_s > 0.0 and last_s >= LONG_RATIO * (rates.trigger_interval_s or 0.0)
-    if not capped and long and waiting is not None and waiting >= TOLD_RATIO * rps[-1] * last_s:
-        at_s, rps = np.append(at_s, begun_s[-1] + last_s / 2.0), np.append(rps, waiting / last_s)
-        batches = np.append(batches, 1)
+    more = None if capped else _since_newest(rates, begun_s[-1], rps[-1])
+    if more is not None:
+        at_s, rps, batches = np.append(at_s, more[0]), np.append(rps, more[1]), np.append(batches, 1)
     return Came(at_s=at_s, rps=rps, batches=batches)
+
+
+def _since_newest(rates: QueryRates, begun_s: float, before_rps: float) -> tuple[float, float] | None:
+    """Around when, and rows a second that came since the newest ended batch began; None where nobody tells."""
+    running, last_s, waiting = rates.running, rates.last_batch_s, rates.lag_rows
+    if running is not None and running.began_at_s > begun_s:
+        since_s = running.began_at_s - begun_s
+        if running.rows >= before_rps * since_s:  # with fewer it may not have read all
+            return begun_s + since_s / 2.0, running.rows / since_s
+    long = last_s > 0.0 and last_s >= LONG_RATIO * (rates.trigger_interval_s or 0.0)
+    if long and waiting is not None and waiting >= TOLD_RATIO * before_rps * last_s:
+        return begun_s + last_s / 2.0, waiting / last_s
+    return None

@@ -12,7 +12,7 @@ from worlds import even, job, series_with
 from streamjob_operator.scaling import registry
 from streamjob_operator.scaling.batch_time.arriving import arriving
 from streamjob_operator.scaling.batch_time.came import came
-from streamjob_operator.values import Memory, Snapshot
+from streamjob_operator.values import Memory, RunningBatch, Snapshot
 
 POLICY = job(("max: 6", "max: 40"), ("down: 0s", "down: 30s"))
 
@@ -41,6 +41,51 @@ def test_a_source_that_was_asked_when_the_batch_began_tells_nothing_of_it(lag_ro
     known = came(seen(100.0, 100.0, 150.0, lag_rows=lag_rows), capped=False)
     assert known is not None
     assert known.rps.tolist() == pytest.approx([100.0, 150.0])
+
+
+def running(snapshot: Snapshot, rows: float, after_s: float = 2.5) -> Snapshot:
+    """The same while a batch of so many rows runs, which began so long after the newest one's end."""
+    began_s = snapshot.rates.last_batch_at_s + after_s
+    rates = dataclasses.replace(snapshot.rates, running=RunningBatch(began_at_s=began_s, rows=rows))
+    return dataclasses.replace(snapshot, rates=rates)
+
+
+@pytest.mark.parametrize("lag_rows", [None, 0.0, 1500.0])
+def test_the_batch_that_runs_tells_what_came_since_the_one_before_it_began(lag_rows: float | None) -> None:
+    known = came(running(seen(100.0, 100.0, 150.0, lag_rows=lag_rows), 2000.0), capped=False)
+    assert known is not None
+    assert known.rps.tolist() == pytest.approx([100.0, 150.0, 200.0])
+    assert known.at_s[-1] == pytest.approx(1000.0 - 2.5)
+
+
+def test_a_batch_with_fewer_rows_may_not_have_read_all_of_them() -> None:
+    known = came(running(seen(100.0, 100.0, 150.0), 1400.0), capped=False)
+    assert known is not None
+    assert known.rps.tolist() == pytest.approx([100.0, 150.0])
+
+
+def test_behind_a_cap_the_batch_that_runs_tells_nothing() -> None:
+    known = came(running(seen(100.0, 100.0, 150.0), 2000.0), capped=True)
+    assert known is not None
+    assert known.rps.tolist() == pytest.approx([100.0, 150.0])
+
+
+def test_a_batch_that_began_before_the_newest_one_is_of_another_reading() -> None:
+    known = came(running(seen(100.0, 100.0, 150.0), 2000.0, after_s=-8.0), capped=False)
+    assert known is not None
+    assert known.rps.tolist() == pytest.approx([100.0, 150.0])
+
+
+def test_a_surge_is_known_while_its_second_batch_runs() -> None:
+    assert arriving(running(seen(100.0, 100.0, 100.0, 300.0), 3000.0), (), 10.0).rate_rps == pytest.approx(300.0)
+
+
+def test_what_the_batch_that_runs_began_with_counts_as_waiting() -> None:
+    quiet = arriving(running(seen(100.0, 100.0, 100.0), 1000.0), (), 10.0)
+    assert (quiet.waiting_rows, quiet.backlog_rows) == (1000.0, 0.0)
+    behind = arriving(running(seen(100.0, 100.0, 100.0), 9000.0), (), 10.0)
+    assert behind.waiting_rows == 9000.0
+    assert behind.backlog_rows == pytest.approx(9000.0 - 1.5 * 1000.0)
 
 
 def test_behind_a_cap_what_waits_came_at_any_time() -> None:
