@@ -5,7 +5,8 @@ The agent's own code judges which batches are out of their range.
 
 from __future__ import annotations
 
-from streamjob_agent.bridge import BatchEnd
+from streamjob_agent.bridge import BatchEnd, RunningBatch
+from streamjob_agent.rises import Rises
 from streamjob_agent.usual import Ground, Usual
 from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus
 from streamjob_operator.waking.cadence import Seen
@@ -24,7 +25,7 @@ class Looking:
     def __init__(self, job: SimulatedJob, window_s: float) -> None:
         self._job = job
         self._window_s = window_s
-        self._usual = Usual()
+        self._usual, self._rises = Usual(), Rises()
         self._moved, self._ended = 0, 0
         self._newest_s: float | None = None
         self._rows: Rows | None = None
@@ -40,6 +41,10 @@ class Looking:
             told = snapshot.series
             rows = None if told is None else Rows(series=told, owners=snapshot.owners, slots=slots)
             self._newest_s, self._rows = fresh[-1].end_s, rows
+        running = self._job.running
+        if running is not None and running.times == 1:
+            began_s, rows = self._job.world.start + running.started_s, round(running.work.taken)
+            self._rises.look({QUERY: RunningBatch(batch_id=self._ended + 1, began_at_s=began_s, rows=rows)})
         return Seen(status=self._status(), rows=self._rows)
 
     def _take(self, batch: Batch) -> None:
@@ -56,12 +61,19 @@ class Looking:
             lag_rows=batch.waiting,
         )
         ground = Ground(executors=batch.fleet, moved=self._moved, moving=bool(self._job.agent.goals))
+        self._rises.take(ended)
         self._usual.take(ended, ground)
 
     def _status(self) -> AgentStatus:
         executors = enumerate(self._job.fleet.executors)
         query = QueryStatus(
-            query_id=QUERY, run_id=RUN, name=None, batch_id=self._ended, owners={}, unusual=self._usual.news(QUERY)
+            query_id=QUERY,
+            run_id=RUN,
+            name=None,
+            batch_id=self._ended,
+            owners={},
+            unusual=self._usual.news(QUERY),
+            risen=self._rises.news(QUERY),
         )
         return AgentStatus(
             agent_version="simulated",

@@ -24,7 +24,8 @@ from streamjob_agent.memory import AssignmentMemory
 from streamjob_agent.pacing import LONGEST_STILL_S, Rounds, SlowWork, Stillness
 from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.rests import Rests
-from streamjob_agent.seen import Seen, look
+from streamjob_agent.rises import Rises
+from streamjob_agent.seen import News, Seen, look
 from streamjob_agent.usual import Ground, Usual
 from streamjob_agent.wire import AgentStatus, Assignment
 
@@ -57,7 +58,7 @@ class Agent:
         self._ledger = Ledger(config.traffic_min_bytes, config.traffic_max_pairs)
         self._actuation = Actuation(bridge, self.guard, AssignmentMemory(config.state_dir), config.failed_after)
         self._lives = Lives()
-        self._usual = Usual()
+        self._news = News(usual=Usual(), rises=Rises())
         self._rests = Rests(clock)
         self._rounds = Rounds(config.overhead_ratio)
         self._stillness = Stillness(clock)
@@ -164,7 +165,7 @@ class Agent:
             self.guard.call("actuation", lambda: self._actuation.act(known, ended, self._ledger), None)
         self.guard.call("usual", lambda: self._judge(usage), None)
         resting = self._rests.look(known, {batch.query_id for batch in usage.batches})
-        self._seen = look(known, resting, self._actuation, self._ledger, self._usual, self._generation)
+        self._seen = look(known, resting, self._actuation, self._ledger, self._news, self._generation)
         self._tune(usage)
         self._read_slowly(known, len(usage.batches))
         self._check_health()
@@ -176,7 +177,8 @@ class Agent:
         self._actuation.meet(self._lives.active)
         self._actuation.forget(forgotten)
         self._ledger.forget(forgotten)
-        self._usual.forget(forgotten)
+        self._news.usual.forget(forgotten)
+        self._news.rises.forget(forgotten)
         with self._lock:
             self._accepted = {one: newest for one, newest in self._accepted.items() if one not in forgotten}
 
@@ -192,7 +194,9 @@ class Agent:
         for batch in usage.batches:
             kept = self._actuation.wishes.get(batch.query_id)
             moved, moving = (0, False) if kept is None else (kept.moves_total, kept.moves_pending > 0)
-            self._usual.take(batch, Ground(executors=executors, moved=moved, moving=moving))
+            self._news.rises.take(batch)
+            self._news.usual.take(batch, Ground(executors=executors, moved=moved, moving=moving))
+        self._news.rises.look(usage.running)
 
     def _tune(self, usage: Usage) -> None:
         if self._off is not None:

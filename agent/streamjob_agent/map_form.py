@@ -102,6 +102,8 @@ _UNUSUAL_NAMES = {
     "lowSeconds": "low_s",
     "highSeconds": "high_s",
 }
+_RISEN_NAMES = {"batchId": "batch_id", "beganAtSeconds": "began_at_s", "rows": "rows", "highRows": "high_rows"}
+_NEWS_NAMES = {"unusual": _UNUSUAL_NAMES, "risen": _RISEN_NAMES}
 
 
 def assignment_to_spec(assignment: Assignment) -> dict[str, Any]:
@@ -160,7 +162,8 @@ def status_to_map(status: AgentStatus) -> dict[str, Any]:
 def _query(query: QueryStatus) -> dict[str, Any]:
     plain = _given(query, _QUERY_NAMES)
     fields = {**plain, "owners": _zip_map(pack_map(query.owners)), "arrived": list(query.arrived)}
-    return fields if query.unusual is None else {**fields, "unusual": _given(query.unusual, _UNUSUAL_NAMES)}
+    news = ((name, getattr(query, name), names) for name, names in _NEWS_NAMES.items())
+    return {**fields, **{name: _given(one, names) for name, one, names in news if one is not None}}
 
 
 def status_from_map(fields: Mapping[str, Any]) -> AgentStatus:
@@ -178,9 +181,13 @@ def _queries(given: Iterable[Any]) -> Iterator[dict[str, Any]]:
         query = _known(one, _QUERY_NAMES, QueryStatus)
         owners = _unzip_map(query.get("owners") or {}, left)
         left -= sum(map(len, owners.values()))
-        unusual = _object(one, "status").get("unusual")
-        told = None if unusual is None else _renamed(_object(unusual, "unusual"), _UNUSUAL_NAMES)
-        yield {**query, "owners": owners, "unusual": told}
+        told = _object(one, "status")
+        news = {name: _told(told.get(name), name, names) for name, names in _NEWS_NAMES.items()}
+        yield {**query, "owners": owners, **news}
+
+
+def _told(news: Any, name: str, names: Mapping[str, str]) -> dict[str, Any] | None:
+    return None if news is None else _renamed(_object(news, name), names)
 
 
 def _given(value: Any, names: Mapping[str, str]) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from streamjob_agent.actuation import Actuation
 from streamjob_agent.bridge import Query
 from streamjob_agent.ledger import Ledger
+from streamjob_agent.rises import Rises
 from streamjob_agent.usual import Usual
 from streamjob_agent.wire import ExecutorStatus, GroupKey, QueryStatus
 
@@ -27,12 +29,19 @@ class Seen:
     generation: int | None = None
 
 
+class News(NamedTuple):
+    """What tells that batches are not what they were: how long they take, and how many rows they have."""
+
+    usual: Usual
+    rises: Rises
+
+
 def look(
     queries: tuple[Query, ...],
     resting: frozenset[str],
     actuation: Actuation,
     ledger: Ledger,
-    usual: Usual,
+    news: News,
     generation: int | None,
 ) -> Seen:
     """Make one; to be called on the agent's thread. `resting` queries wait for data."""
@@ -41,7 +50,7 @@ def look(
         queries=queries,
         resting=resting,
         query_statuses=tuple(
-            query_status(query, actuation, ledger, usual, rests=query.query_id in resting) for query in queries
+            query_status(query, actuation, ledger, news, rests=query.query_id in resting) for query in queries
         ),
         executors=actuation.fleet.statuses(held),
         live=frozenset(actuation.fleet.live),
@@ -52,7 +61,7 @@ def look(
     )
 
 
-def query_status(query: Query, actuation: Actuation, ledger: Ledger, usual: Usual, *, rests: bool) -> QueryStatus:
+def query_status(query: Query, actuation: Actuation, ledger: Ledger, news: News, *, rests: bool) -> QueryStatus:
     """Where the query's groups are, how its moves are getting on, and whether its batches take what they used to."""
     newest = ledger.newest_batch(query.query_id)
     wished = actuation.wishes[query.query_id]
@@ -70,7 +79,8 @@ def query_status(query: Query, actuation: Actuation, ledger: Ledger, usual: Usua
         moves_failed=wished.moves_failed,
         moves_awaiting=len(wished.places),
         arrived=wished.arrived,
-        unusual=usual.news(query.query_id),
+        unusual=news.usual.news(query.query_id),
+        risen=news.rises.news(query.query_id),
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether a query's batches still take as long as they used to: the one thing that the agent need not be asked for.
+"""Whether a query's batches still take as long as they used to: what the agent need not be asked for.
 
 A range around the median of the last batches, in logarithms, since what makes batches longer makes them so by a factor;
 its width follows the median distance from that median (Hampel, "The influence curve and its role in robust estimation",
@@ -17,6 +17,7 @@ import math
 import statistics
 from collections import deque
 from collections.abc import Collection
+from typing import NamedTuple
 
 from streamjob_agent.bridge import BatchEnd
 from streamjob_agent.wire import Unusual
@@ -36,20 +37,24 @@ _NORMAL = 1.4826  # standard deviation over median distance, of normal noise
 _SHORTEST_S = 1e-3
 
 
-class UsualBatches:
-    """The batches of one query, as they end. `news` stays until there is other news, or the batches begin anew."""
+class Limits(NamedTuple):
+    """Both ends of a range that values were usually in."""
+
+    low: float
+    high: float
+
+
+class Range:
+    """Values of one query's batches, as they end, and what they usually are. Above 0."""
 
     def __init__(self) -> None:
         self._logs: deque[float] = deque(maxlen=KEPT)
-        self._odd: tuple[int, float] | None = None  # side and logarithm of a batch out of the range
-        self.news: Unusual | None = None
+        self._odd: tuple[int, float] | None = None  # side and logarithm of a value out of the range
 
-    def take(self, batch: BatchEnd) -> None:
-        """One more batch; after news a range is learned anew from the two batches that made them."""
-        value = math.log(max(batch.duration_s, _SHORTEST_S))
-        width = self._width()
-        middle = statistics.median(self._logs) if self._logs else value
-        side = 0 if width is None or abs(value - middle) <= width else 1 if value > middle else -1
+    def take(self, number: float) -> Limits | None:
+        """One more value; the range until now where it is news; then it is learned anew from the two that made them."""
+        value = math.log(number)
+        side, middle, width = self._side(value)
         if side == 0:
             self._keep(value)
             self._forget()
@@ -58,17 +63,31 @@ class UsualBatches:
                 self._logs.append(self._odd[1])
             self._odd = (side, value)
         else:
-            self.news = _news(batch, middle, width or 0.0)
             self._logs.clear()
             self._keep(value)
+            return _limits(middle, width)
+        return None
+
+    def above(self, number: float) -> Limits | None:
+        """The range, where a value that is still to be taken would be news: it is above, as the one before it was."""
+        side, middle, width = self._side(math.log(number))
+        return _limits(middle, width) if side == 1 and self._odd is not None and self._odd[0] == 1 else None
 
     def restart(self) -> None:
-        """Batches of before are no measure any more: key groups move, or executors came or went."""
+        """Values of before are no measure any more."""
         self._logs.clear()
-        self._odd = self.news = None
+        self._odd = None
+
+    def _side(self, value: float) -> tuple[int, float, float]:
+        """1 above the range, -1 below it, else 0; the range's middle and half its width, in logarithms."""
+        width = self._width()
+        middle = statistics.median(self._logs) if self._logs else value
+        if width is None or abs(value - middle) <= width:
+            return 0, middle, width or 0.0
+        return (1 if value > middle else -1), middle, width
 
     def _keep(self, value: float) -> None:
-        """The batch before this one, which was out of the range alone, counts like any other."""
+        """The value before this one, which was out of the range alone, counts like any other."""
         if self._odd is not None:
             self._logs.append(self._odd[1])
         self._logs.append(value)
@@ -94,18 +113,40 @@ class UsualBatches:
         return _wide(_NORMAL * statistics.median(abs(one - middle) for one in self._logs), len(self._logs))
 
 
+class UsualBatches:
+    """How long one query's batches take, as they end. `news` stays until there is other news, or they begin anew."""
+
+    def __init__(self) -> None:
+        self._range = Range()
+        self.news: Unusual | None = None
+
+    def take(self, batch: BatchEnd) -> None:
+        """One more batch."""
+        limits = self._range.take(max(batch.duration_s, _SHORTEST_S))
+        self.news = self.news if limits is None else _news(batch, limits)
+
+    def restart(self) -> None:
+        """Batches of before are no measure any more: key groups move, or executors came or went."""
+        self._range.restart()
+        self.news = None
+
+
 def _wide(deviation: float, count: int) -> float:
     """Half a range, of the standard deviation that so many batches show."""
     return max(math.log(LEAST_RATIO), DEVIATIONS * (1.0 + FEW_COST / count) * max(deviation, LEAST_DEVIATION))
 
 
-def _news(batch: BatchEnd, middle: float, width: float) -> Unusual:
+def _limits(middle: float, width: float) -> Limits:
+    return Limits(low=math.exp(middle - width), high=math.exp(middle + width))
+
+
+def _news(batch: BatchEnd, limits: Limits) -> Unusual:
     return Unusual(
         batch_id=batch.batch_id,
         ended_at_s=batch.ended_at_s,
         seconds=round(batch.duration_s, 3),
-        low_s=round(math.exp(middle - width), 3),
-        high_s=round(math.exp(middle + width), 3),
+        low_s=round(limits.low, 3),
+        high_s=round(limits.high, 3),
     )
 
 

@@ -132,13 +132,26 @@ class Unusual:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Risen:
+    """A batch that had more rows than usual before it ended, as the one before it did; how many batches had at most.
+
+    `began_at_s` is when it began by the driver's clock, seconds since 1970.
+    """
+
+    batch_id: int
+    began_at_s: float
+    rows: int
+    high_rows: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class QueryStatus:
     """One streaming query: where its key groups are, and the progress of the moves asked for.
 
     A group is where its newest task ran; where that executor is gone, where its next task will run. `arrived` are the
     executors that took the places of the plan's arrivals, in their order; `moves_awaiting` are moves to those that have
     not come. `unusual` is the newest batch that was one, None where batches have taken what they usually do since key
-    groups moved last.
+    groups moved last; `risen` the newest one that was so in this run of the driver.
     """
 
     query_id: str
@@ -152,6 +165,7 @@ class QueryStatus:
     moves_awaiting: int = 0
     arrived: tuple[str, ...] = ()
     unusual: Unusual | None = None
+    risen: Risen | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,8 +246,9 @@ def _queries(given: Iterable[Any]) -> Iterator[QueryStatus]:
         expect(_object(query, "queries"), {"owners": OBJECT}, "queries, ")
         owners = unpack_map(query.get("owners", {}), left)
         left -= sum(map(len, owners.values()))
-        told = {"arrived": _executors(_list(query, "arrived"), "arrived"), "unusual": _unusual(query)}
-        yield _typed(QueryStatus, {**query, "owners": owners, **told}, _QUERY_KINDS, "queries, ")
+        told = {"arrived": _executors(_list(query, "arrived"), "arrived")}
+        news = {name: _news(query, name, *form) for name, form in _NEWS.items()}
+        yield _typed(QueryStatus, {**query, "owners": owners, **told, **news}, _QUERY_KINDS, "queries, ")
 
 
 def _typed(kind: type[T], given: Mapping[str, Any], kinds: Mapping[str, Kind], where: str) -> T:
@@ -249,11 +264,9 @@ def _list(fields: Mapping[str, Any], name: str) -> Sequence[Any]:
     return found
 
 
-def _unusual(query: Mapping[str, Any]) -> Unusual | None:
-    given = query.get("unusual")
-    if given is None:
-        return None
-    return _typed(Unusual, _object(given, "unusual"), _UNUSUAL_KINDS, "unusual, ")
+def _news(query: Mapping[str, Any], name: str, kind: type[T], kinds: Mapping[str, Kind]) -> T | None:
+    given = query.get(name)
+    return None if given is None else _typed(kind, _object(given, name), kinds, f"{name}, ")
 
 
 def _known(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -312,6 +325,14 @@ _UNUSUAL_KINDS: Mapping[str, Kind] = {
     "batch_id": WHOLE,
     **dict.fromkeys(("seconds", "low_s", "high_s"), SECONDS),
     "ended_at_s": _TIME,
+}
+_RISEN_KINDS: Mapping[str, Kind] = {
+    **dict.fromkeys(("batch_id", "rows", "high_rows"), WHOLE),
+    "began_at_s": _TIME,
+}
+_NEWS: Mapping[str, tuple[type[Any], Mapping[str, Kind]]] = {
+    "unusual": (Unusual, _UNUSUAL_KINDS),
+    "risen": (Risen, _RISEN_KINDS),
 }
 _EXECUTOR_KINDS: Mapping[str, Kind] = {
     "executor_id": TEXT,

@@ -19,6 +19,7 @@ class EventKind(enum.StrEnum):
     EXECUTOR_SLOW = "ExecutorSlow"
     EXECUTOR_WELL = "ExecutorWell"
     BATCH_OUT_OF_RANGE = "BatchOutOfRange"
+    ROWS_ROSE = "RowsRose"
     LOAD_CHANGED = "LoadChanged"
 
 
@@ -27,12 +28,14 @@ class Event:
     """One thing that has happened, with a sentence.
 
     `batch_ended_at_s`: by the driver's clock, the end of the batch that must be measured before anybody can act on
-    this; None where what is measured already will do.
+    this, and `batch_began_at_s` the begin of the one that runs, whose rows must be known; None where what is measured
+    already will do.
     """
 
     kind: EventKind
     sentence: str
     batch_ended_at_s: float | None = None
+    batch_began_at_s: float | None = None
 
 
 def told(events: tuple[Event, ...]) -> str:

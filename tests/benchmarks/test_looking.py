@@ -32,11 +32,13 @@ def first_after_the_rise(*, events: bool) -> Turn:
     return next(turn for turn in score.turns if turn.at_s > RISE_S)
 
 
-def test_two_batches_out_of_their_range_wake_a_cycle() -> None:
+def test_the_second_batch_of_more_rows_wakes_a_cycle_while_it_runs_and_is_enough_to_ask_for_executors() -> None:
     turn = first_after_the_rise(events=True)
-    assert turn.at_s < RISE_S + 60.0
+    assert turn.at_s < RISE_S + 25.0
     assert turn.record is not None
-    assert EventKind.BATCH_OUT_OF_RANGE in {one.kind for one in turn.record.woken}
+    assert {one.kind for one in turn.record.woken} == {EventKind.ROWS_ROSE}
+    assert turn.record.scaling is not None
+    assert turn.record.scaling.target > turn.executors
 
 
 def test_without_events_the_clock_alone_does() -> None:

@@ -70,6 +70,7 @@ class FakeBridge:
         self.query_id = QUERY
         self.batch_id = 0
         self.batch_s = 1.0
+        self.input_rows = 10
         self.on = True
         self.running = True
         self.others: tuple[Query, ...] = ()
@@ -143,7 +144,7 @@ class FakeBridge:
             batch_id=self.batch_id,
             ended_at_s=1000.0 + self.batch_id,
             duration_s=self.batch_s,
-            input_rows=10,
+            input_rows=self.input_rows,
             input_rps=10.0,
             processed_rps=20.0,
             lag_rows=None,

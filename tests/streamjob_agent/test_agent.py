@@ -13,7 +13,7 @@ from fake_bridge import APPLICATION, QUERY, FakeBridge, executor
 
 from streamjob_agent import metric_names
 from streamjob_agent.agent import Agent
-from streamjob_agent.bridge import Query
+from streamjob_agent.bridge import Query, RunningBatch
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.exporter import Exporter
 from streamjob_agent.fleet import Fleet
@@ -488,3 +488,16 @@ def test_what_was_given_to_a_query_that_never_ended_a_task_is_forgotten_with_it(
         stage.bridge._usage[-1] = dataclasses.replace(stage.bridge._usage[-1], given=given)
         stage.agent.round()
     assert len(stage.agent._actuation._given) <= 16
+
+
+def test_rows_that_rise_are_told_while_their_batch_runs() -> None:
+    stage = Stage().batches(12)
+    stage.bridge.input_rows = 300
+    stage.batches(1)
+    assert stage.agent.status().queries[0].risen is None
+    stage.bridge.begin_batch(RunningBatch(batch_id=stage.bridge.batch_id + 1, began_at_s=50.0, rows=300))
+    stage.agent.round()
+    risen = stage.agent.status().queries[0].risen
+    assert risen is not None
+    assert (risen.batch_id, risen.began_at_s, risen.rows) == (stage.bridge.batch_id + 1, 50.0, 300)
+    assert risen.high_rows < 300

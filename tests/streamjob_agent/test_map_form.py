@@ -21,6 +21,7 @@ from streamjob_agent.wire import (
     GroupKey,
     Pace,
     QueryStatus,
+    Risen,
     Unusual,
     WireError,
 )
@@ -91,6 +92,7 @@ statuses = st.builds(
             moves_awaiting=whole,
             arrived=st.lists(ids, max_size=3).map(tuple),
             unusual=st.none() | unusual,
+            risen=st.none() | st.builds(Risen, batch_id=whole, began_at_s=seconds, rows=whole, high_rows=whole),
         ),
         max_size=2,
     ).map(tuple),

@@ -124,5 +124,6 @@ def test_news_go_with_the_ground_they_were_made_on_and_with_the_query() -> None:
 
 def test_a_batch_of_no_time_is_a_batch() -> None:
     batches = UsualBatches()
-    news(batches, [0.0] * 10)
-    assert not math.isnan(batches._logs[0])
+    assert news(batches, [0.0] * 10 + [1.0] * 2) == [11]
+    assert batches.news is not None
+    assert math.isfinite(batches.news.low_s)

@@ -17,6 +17,7 @@ from streamjob_agent.wire import (
     GroupKey,
     Pace,
     QueryStatus,
+    Risen,
     Unusual,
     WireError,
     assignment_from_json,
@@ -76,6 +77,7 @@ query_statuses = st.builds(
     arrived=st.lists(ids, max_size=3).map(tuple),
     unusual=st.none()
     | st.builds(Unusual, batch_id=whole, ended_at_s=seconds, seconds=seconds, low_s=seconds, high_s=seconds),
+    risen=st.none() | st.builds(Risen, batch_id=whole, began_at_s=seconds, rows=whole, high_rows=whole),
 )
 statuses = st.builds(
     AgentStatus,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus, Unusual
+from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus, Risen, Unusual
 
 NEWS = Unusual(batch_id=41, ended_at_s=1000.0, seconds=9.25, low_s=3.0, high_s=5.5)
+RISE = Risen(batch_id=42, began_at_s=1001.0, rows=52000, high_rows=24000)
 
 
 def executor(name: str, state: str = "ready", groups: int = 4) -> ExecutorStatus:

@@ -64,11 +64,16 @@ def _named(names: Collection[str], one: str, several: str) -> str:
 
 
 def _batches(before: QueryStatus | None, now: QueryStatus) -> Iterator[Event]:
-    news = now.unusual
-    if news is None or (before is not None and news == before.unusual):
-        return
-    sentence = (
-        f"Batch {news.batch_id} and the one before it were out of their range: {news.seconds:.3g} s, usual were "
-        f"{news.low_s:.3g} to {news.high_s:.3g} s."
-    )
-    yield Event(kind=EventKind.BATCH_OUT_OF_RANGE, sentence=sentence, batch_ended_at_s=news.ended_at_s)
+    news, rise = now.unusual, now.risen
+    if news is not None and (before is None or news != before.unusual):
+        sentence = (
+            f"Batch {news.batch_id} and the one before it were out of their range: {news.seconds:.3g} s, usual were "
+            f"{news.low_s:.3g} to {news.high_s:.3g} s."
+        )
+        yield Event(kind=EventKind.BATCH_OUT_OF_RANGE, sentence=sentence, batch_ended_at_s=news.ended_at_s)
+    if rise is not None and (before is None or rise != before.risen):
+        sentence = (
+            f"Batch {rise.batch_id}, which runs, and the one before it have more rows than usual: {rise.rows:,}, usual "
+            f"were {rise.high_rows:,} at most."
+        )
+        yield Event(kind=EventKind.ROWS_ROSE, sentence=sentence, batch_began_at_s=rise.began_at_s)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from small_reports import NEWS, executor, query, status
+from small_reports import NEWS, RISE, executor, query, status
 from worlds import even
 
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.events import Event, EventKind
 from streamjob_operator.steps.gate import held
-from streamjob_operator.values import CycleRecord, Reason
+from streamjob_operator.values import CycleRecord, Reason, RunningBatch
 from streamjob_operator.waking.cadence import EARLY_GAP_S, Cadence, Seen
 
 PERIOD_S = 60.0
@@ -31,10 +31,13 @@ def due_s(cadence: Cadence, now: Seen, period_s: float = PERIOD_S) -> float:
     return cadence.due_s(period_s, cadence.happened(now))
 
 
-def record(reason: Reason, woken: tuple[Event, ...], last_batch_at_s: float = 2000.0) -> CycleRecord:
+def record(
+    reason: Reason, woken: tuple[Event, ...], last_batch_at_s: float = 2000.0, running: RunningBatch | None = None
+) -> CycleRecord:
     world = even(2, 2, 20.0)
     snapshot = world.observe(0.0, 10.0)
-    snapshot = dataclasses.replace(snapshot, rates=dataclasses.replace(snapshot.rates, last_batch_at_s=last_batch_at_s))
+    rates = dataclasses.replace(snapshot.rates, last_batch_at_s=last_batch_at_s, running=running)
+    snapshot = dataclasses.replace(snapshot, rates=rates)
     return CycleRecord(
         at_s=0.0,
         snapshot=snapshot,
@@ -62,6 +65,7 @@ def test_where_nothing_happens_the_period_is_the_longest_wait() -> None:
         (seen(status(executor("0"), executor("1"), executor("2"))), EventKind.EXECUTOR_READY),
         (seen(spec="another"), EventKind.SPEC_EDITED),
         (seen(status(queries=(query(unusual=NEWS),))), EventKind.BATCH_OUT_OF_RANGE),
+        (seen(status(queries=(query(risen=RISE),))), EventKind.ROWS_ROSE),
     ],
 )
 def test_what_happens_wakes_a_cycle_soon(now: Seen, kind: EventKind) -> None:
@@ -98,6 +102,26 @@ def test_a_batch_that_nobody_has_scraped_yet_is_looked_at_again(last_batch_at_s:
     events = cadence.happened(now)
     cadence.began(105.0, now)
     cadence.ended(record(Reason.BALANCED, events, last_batch_at_s), PERIOD_S)
+    assert bool(cadence.happened(now)) is again
+
+
+@pytest.mark.parametrize(
+    ("running", "last_batch_at_s", "again"),
+    [
+        (None, RISE.began_at_s - 1.0, True),
+        (RunningBatch(began_at_s=RISE.began_at_s - 9.0, rows=24000.0), RISE.began_at_s - 10.0, True),
+        (RunningBatch(began_at_s=RISE.began_at_s, rows=52000.0), RISE.began_at_s - 1.0, False),
+        (None, RISE.began_at_s + 30.0, False),
+    ],
+    ids=["nothing runs for who looks", "an earlier batch does", "it does", "it has ended"],
+)
+def test_rows_that_nobody_has_scraped_yet_are_looked_at_again(
+    running: RunningBatch | None, last_batch_at_s: float, again: bool
+) -> None:
+    cadence, now = begun(), seen(status(queries=(query(risen=RISE),)))
+    events = cadence.happened(now)
+    cadence.began(105.0, now)
+    cadence.ended(record(Reason.BALANCED, events, last_batch_at_s, running), PERIOD_S)
     assert bool(cadence.happened(now)) is again
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_reports import NEWS, executor, query, status
+from small_reports import NEWS, RISE, executor, query, status
 
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.events import EventKind
@@ -43,6 +43,11 @@ def kinds(now: AgentStatus, before: AgentStatus = BEFORE) -> list[EventKind]:
             EventKind.BATCH_OUT_OF_RANGE,
             "Batch 41 and the one before it were out of their range: 9.25 s, usual were 3 to 5.5 s.",
         ),
+        (
+            status(queries=(query(risen=RISE),)),
+            EventKind.ROWS_ROSE,
+            "Batch 42, which runs, and the one before it have more rows than usual: 52,000, usual were 24,000 at most.",
+        ),
     ],
 )
 def test_each_event_has_a_sentence(now: AgentStatus, kind: EventKind, sentence: str) -> None:
@@ -72,8 +77,8 @@ def test_one_that_leaves_as_it_was_told_to_is_no_event_and_one_that_dies_with_gr
 
 
 def test_news_of_the_same_batch_are_told_once() -> None:
-    known = status(queries=(query(unusual=NEWS),))
-    assert kinds(status(queries=(query(batch_id=50, unusual=NEWS),)), known) == []
+    known = status(queries=(query(unusual=NEWS, risen=RISE),))
+    assert kinds(status(queries=(query(batch_id=50, unusual=NEWS, risen=RISE),)), known) == []
     assert kinds(status(), known) == []
 
 

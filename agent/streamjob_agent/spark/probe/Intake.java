@@ -10,7 +10,7 @@ import java.util.Map;
  * told in the measure of the newest ended batch. Guarded by the meter's monitor.
  */
 final class Intake {
-  /** Times what the batch before read from which on the agent is told at once: less would change nothing. */
+  /** Times what one of the two batches before read from which on the agent is told at once: less would change nothing. */
   static final double RISE = 1.15;
   private static final int MOST_QUERIES = 64;
   private final LinkedHashMap queries = new LinkedHashMap(); // query id -> Reading
@@ -22,6 +22,7 @@ final class Intake {
     int open; // stages that read nothing of others, and have not ended
     boolean told;
     long lastRead; // by tasks of the newest ended batch that had rows, 0 before
+    long earlierRead; // of the one before that
     long lastRows; // that it had
   }
 
@@ -64,7 +65,8 @@ final class Intake {
       return false;
     }
     of.told = true;
-    return of.lastRead > 0L && of.read > RISE * of.lastRead;
+    long usual = of.earlierRead > 0L ? Math.min(of.lastRead, of.earlierRead) : of.lastRead; // the last one may have risen
+    return usual > 0L && of.read > RISE * usual;
   }
 
   private Reading running(String queryId, long batch) {
@@ -80,6 +82,7 @@ final class Intake {
     of.batch = -1L;
     if (rows > 0L && of.read > 0L) {
       of.lastRows = rows;
+      of.earlierRead = of.lastRead;
       of.lastRead = of.read;
     }
   }

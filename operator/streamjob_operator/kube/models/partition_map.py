@@ -151,6 +151,24 @@ class MapUnusual(Part):
     """What batches usually took at most until then. Seconds."""
 
 
+class MapRisen(Part):
+    """A batch that had more rows than usual before it ended, as the one before it did."""
+
+    KEEPS_UNKNOWN = True
+
+    batch_id: int
+    """Its number."""
+
+    began_at_seconds: float
+    """When it began, by the driver's clock. Seconds since 1970."""
+
+    rows: int
+    """Rows that it had by then."""
+
+    high_rows: int
+    """Rows that batches usually had at most until then."""
+
+
 class MapQuery(Part):
     """One streaming query."""
 
@@ -187,6 +205,9 @@ class MapQuery(Part):
     """Ids of the executors that came for spec.arrivals, in the order of their places."""
     unusual: MapUnusual | None = None
     """The newest batch that left the usual range; wakes the operator. Absent: none has since key groups moved last."""
+
+    risen: MapRisen | None = None
+    """The newest batch that had more rows than usual before it ended; wakes the operator. Absent: none has."""
 
 
 class MapStatus(Part):

@@ -163,7 +163,10 @@ def map_mark(found: Mapping[str, Any]) -> Hashable:
         for one in status.get("executors") or ()
     ]
     queries = [
-        (one.get("queryId"), one.get("movesPending"), one.get("movesFailed"), (one.get("unusual") or {}).get("batchId"))
+        (
+            *(one.get(name) for name in ("queryId", "movesPending", "movesFailed")),
+            *((one.get(news) or {}).get("batchId") for news in ("unusual", "risen")),
+        )
         for one in status.get("queries") or ()
     ]
     return (*told, tuple(executors), tuple(queries))
