@@ -88,6 +88,12 @@ def test_a_number_that_takes_long_to_read_is_told(number: str) -> None:
         parse_job(f"kind: a\nspec: {number}")
 
 
+def test_a_number_that_planners_cannot_count_to_is_told() -> None:
+    """Every cycle ended with a planner that failed over it."""
+    with pytest.raises(SpecError, match=r"spec.balancing.maxIterations: 9+ given; at most 1000000000 is allowed\."):
+        parse_job(f"{JOB}  balancing: {{maxIterations: {'9' * 399}}}\n")
+
+
 @pytest.mark.parametrize(
     "value", ["!!bool x", "!!int ''", "!!float ''", "!!timestamp x", "!!float '" + "9:" * 180 + "9'"]
 )
