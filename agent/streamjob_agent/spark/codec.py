@@ -122,7 +122,11 @@ def _stage(row: list[str]) -> StageUsage:
 
 
 def _batch(row: list[str]) -> BatchEnd:
-    """A line B; see `BatchLine.of`."""
+    """A line B; see `BatchLine.of`.
+
+    Spark takes its times from the machine's clock: a batch in which that was set back took less than nothing, by which
+    no counter may fall.
+    """
     _, ended_ms, query, run, number, took_ms, rows, read_rps, worked_rps, memory, sources, *rest = row
     offsets = 2 * int(sources)
     return BatchEnd(
@@ -130,7 +134,7 @@ def _batch(row: list[str]) -> BatchEnd:
         run_id=run,
         batch_id=int(number),
         ended_at_s=int(ended_ms) / _MS,
-        duration_s=int(took_ms) / _MS,
+        duration_s=max(0, int(took_ms)) / _MS,
         input_rows=max(0, int(rows)),
         input_rps=_rate(read_rps),
         processed_rps=_rate(worked_rps),
@@ -147,9 +151,9 @@ def _parts_s(parts: Iterable[str]) -> dict[str, float]:
 
 
 def _rate(text: str) -> float | None:
-    """None where Spark knows no finite number."""
+    """None where Spark knows no finite number, or one below zero, as where the clock was set back."""
     value = float(text)
-    return value if math.isfinite(value) else None
+    return value if math.isfinite(value) and value >= 0.0 else None
 
 
 def _lag(sources: Iterable[tuple[str, str]]) -> float | None:

@@ -28,10 +28,11 @@ def batch_line(
     rows: int = 10,
     rates: tuple[str, str] = ("2.5", "NaN"),
     memory: int = -1,
+    took_ms: int = 1500,
 ) -> str:
     offsets = [offset for pair in sources for offset in pair]
     counts = [str(rows), *rates, str(memory), str(len(sources))]
-    return "\t".join(["B", "9000", "q", "r", "7", "1500", *counts, *offsets, *parts])
+    return "\t".join(["B", "9000", "q", "r", "7", str(took_ms), *counts, *offsets, *parts])
 
 
 ROW = (3, 1, 0, 2, 2, 1, 1, 1.25, 0.5, 1.5, 2.5, 0.3, 0.07, 40, 5, 6, 9, 4096, -1)
@@ -97,6 +98,11 @@ def test_batch_from_progress() -> None:
     assert (batch.query_id, batch.run_id, batch.batch_id) == ("q", "r", 7)
     assert (batch.ended_at_s, batch.duration_s, batch.input_rows) == (9.0, 1.5, 10)
     assert (batch.input_rps, batch.processed_rps, batch.lag_rows) == (2.5, None, None)
+
+
+def test_a_batch_in_which_the_clock_was_set_back_takes_nothing_off_what_was_counted() -> None:
+    (batch,) = usage_of(batch_line(took_ms=-3_600_000, rates=("-0.1", "-2.5"))).batches
+    assert (batch.duration_s, batch.input_rps, batch.processed_rps) == (0.0, None, None)
 
 
 def test_stages_of_a_query() -> None:
