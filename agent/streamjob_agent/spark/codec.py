@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from streamjob_agent import metric_names as names
@@ -257,20 +257,21 @@ def read_memory(text: str) -> dict[str, tuple[int, int]]:
 
 def write_owners(owners: Mapping[GroupKey, Executor]) -> str:
     """What `Probe.place` reads: a line for each operator, executor ids by partition, empty for "leave"."""
-    return _lines({key: executor.executor_id for key, executor in owners.items()})
-
-
-def write_ranks(owners: Mapping[GroupKey, str]) -> str:
-    """What `Probe.remember` reads: as `write_owners`, with the rank of each owner among all in place of its id."""
-    ranks = {executor: str(rank) for rank, executor in enumerate(sorted(set(owners.values()), key=id_order))}
-    return _lines({key: ranks[executor] for key, executor in owners.items()})
-
-
-def _lines(cells: Mapping[GroupKey, str]) -> str:
     rows: dict[int, dict[int, str]] = {}
-    for key, cell in cells.items():
-        rows.setdefault(key.operator, {})[key.partition] = cell
+    for key, executor in owners.items():
+        rows.setdefault(key.operator, {})[key.partition] = executor.executor_id
     return "\n".join(_owner_line(operator, row) for operator, row in sorted(rows.items()))
+
+
+def write_ranks(owners: Mapping[int, Sequence[str | None]]) -> str:
+    """What `Probe.remember` reads: a line for each operator, ranks of owners among all by partition, empty for none.
+
+    Every partition has its cell, the last ones too: a row of another length is not taken for the operator's.
+    """
+    named = {owner for row in owners.values() for owner in row if owner is not None}
+    ranks = {executor: str(rank) for rank, executor in enumerate(sorted(named, key=id_order))}
+    rows = ([str(operator), *("" if one is None else ranks[one] for one in row)] for operator, row in owners.items())
+    return "\n".join("\t".join(row) for row in rows)
 
 
 def _owner_line(operator: int, row: Mapping[int, str]) -> str:

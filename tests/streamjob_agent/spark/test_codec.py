@@ -169,9 +169,12 @@ def test_owners_leave_gaps_where_nothing_is_said() -> None:
 
 
 def test_ranks_say_who_was_together_under_ids_of_another_time() -> None:
-    homes = {(0, 0): "10", (0, 2): "9", (1, 0): "10", (1, 1): "12"}
-    owners = {GroupKey(operator=operator, partition=p): name for (operator, p), name in homes.items()}
+    owners = {0: ("10", None, "9"), 1: ("10", "12")}
     assert codec.write_ranks(owners) == "0\t1\t\t0\n1\t1\t2"
+
+
+def test_ranks_of_an_operator_whose_last_groups_nobody_had_are_still_those_of_all_its_groups() -> None:
+    assert codec.write_ranks({0: ("9", None, None), 1: (None, None)}) == "0\t0\t\t\n1\t\t"
 
 
 def test_state_bytes_and_traffic() -> None:
