@@ -63,7 +63,7 @@ class Actuation:
         self.fleet.marked = frozenset().union(*self._marks.values())
 
     def _remember(self, query_id: str) -> None:
-        last = self._guard.call("memory", functools.partial(self._memory.load, query_id), None)
+        last = self._guard.call("placements", functools.partial(self._memory.load, query_id), None)
         if last is not None and query_id not in self._recalled:
             self._bridge.remember(query_id, hinted_owners(last))
 
@@ -77,7 +77,7 @@ class Actuation:
         self._removals = assignment.remove
         self._target = assignment.executors_target
         if assignment.owners:  # one without them says nothing of where key groups should be after a restart
-            self._guard.call("memory", lambda: self._memory.save(assignment), None)
+            self._guard.call("placements", lambda: self._memory.save(assignment), None)
 
     @property
     def busy(self) -> bool:

@@ -31,7 +31,8 @@ from streamjob_agent.wire import AgentStatus, Assignment
 
 _FAILURES_IN_A_ROW = 5
 _STUCK_S = 60.0
-_PATIENT = ("state_bytes", "traffic")  # may take their time: nothing waits for them
+# May take their time: they are made on threads of their own, and rounds go on meanwhile.
+_PATIENT = ("state_bytes", "traffic", "memory", "diagnostics", "plan", "join")
 _EAGER_POLL_S = 0.2  # until a query's first task was seen: a remembered placement must come before it
 _SLOW_EVERY_BATCHES = 5
 _RECALL_S = 2.0  # the job waits no longer than this for what must be told before a query's first task
@@ -289,7 +290,7 @@ class Agent:
     def status(self) -> AgentStatus:
         """What the agent knows now. For any thread."""
         seen, off = self._seen, self._off
-        stuck = self.guard.stuck(_STUCK_S, _PATIENT)
+        stuck = self.guard.stuck(_STUCK_S + self._config.poll_s, _PATIENT)  # a wait may last as long as that
         if off is None and stuck is not None:
             off = ("Stuck", f"{stuck}; nothing moves meanwhile")
         newest = self.guard.newest_error()

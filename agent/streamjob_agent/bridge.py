@@ -8,7 +8,7 @@ Every method may raise any exception: the brain catches, counts and reports it, 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from streamjob_agent.plan_form import QueryPlan
@@ -228,9 +228,11 @@ class SparkBridge(Protocol):
         Key groups that are not named keep the owner they had. While actuation is off nothing is registered.
         """
 
-    def remember(self, query_id: str, owners: Mapping[GroupKey, str]) -> None:
+    def remember(self, query_id: str, owners: Mapping[int, Sequence[str | None]]) -> None:
         """Owners under the executor ids of an earlier driver, for a query that may start at any moment.
 
+        For each operator those of all its partitions, None where nobody knows: with another number of partitions it is
+        another operator by now.
         Before its first batch, groups that shared an executor share one again. `place` replaces what this gave.
         """
 

@@ -98,7 +98,7 @@ def _executors(facts: Facts) -> Iterator[Metric]:
         names.EXECUTOR_STATE_LIMIT,
         "The most memory that the executor can have for the query's state, by what settings and its JVM say.",
         names.EXECUTOR_STATE_LABELS,
-        state_limits(facts.pages, dict(memory)),
+        state_limits(facts.pages, {query.query_id for query in facts.queries}, dict(memory)),
     )
     yield counter(
         names.EXECUTOR_BUSY_SECONDS,

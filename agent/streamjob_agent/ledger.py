@@ -12,7 +12,7 @@ from streamjob_agent.totals import GroupTotals, QueryPage, QueryTotals, StageTot
 from streamjob_agent.traffic import TrafficTable, add_sent
 from streamjob_agent.wire import GroupKey
 
-_EXECUTORS = 500  # executors whose busy seconds stay, the newest ones
+_EXECUTORS = 2000  # whose busy seconds and ages stay, the newest ones: more than are there at once
 _STAGES = 200  # names of stages that a query may have; what comes later is one more
 _MORE = names.stage_name(None, "more")
 _LOADS = 100  # tasks that loaded their state, of which the longest load is told

@@ -21,6 +21,8 @@ def order_text(order: Iterable[GroupKey]) -> str:
 
 def read_order(text: str) -> tuple[GroupKey, ...]:
     """Inverse of :func:`order_text`; raises WireError with a sentence on anything else."""
+    if text.count(",") + text.count(";") >= MOST_GROUPS:  # before each has become an object
+        raise WireError(f"moveOrder: more than {MOST_GROUPS} key groups given")
     return tuple(_keys(text)) if text else ()
 
 
@@ -48,7 +50,7 @@ def read_costs(text: str, order: tuple[GroupKey, ...]) -> dict[GroupKey, float]:
     """Inverse of :func:`costs_text` for moves of that order, rounded; raises WireError with a sentence otherwise."""
     if not text:
         return {}
-    costs = list(itertools.islice(_each_cost(text), len(order) + 1))
+    costs = list(itertools.islice(_each_cost(text), len(order) + 1)) if text.count(",") < MOST_GROUPS else []
     if len(costs) != len(order):
         raise WireError(f"moveCostSeconds: not one cost for each of the {len(order)} key groups of moveOrder")
     return {key: cost for key, cost in zip(order, costs, strict=True) if cost is not None}

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import pathlib
-from collections.abc import Iterator, Mapping
-from typing import TypeVar
 
 from streamjob_agent.drafts import write_whole
-from streamjob_agent.wire import Assignment, GroupKey, WireError, assignment_from_json, assignment_to_json
+from streamjob_agent.wire import Assignment, WireError, assignment_from_json, assignment_to_json
 
-T = TypeVar("T")
 _SUFFIX = ".assignment.json"
 _MOST = 64  # files that are read at the driver's start
 
@@ -66,18 +63,14 @@ def _readable(path: pathlib.Path) -> Assignment | None:
         return None
 
 
-def hinted_owners(assignment: Assignment) -> dict[GroupKey, str]:
-    """Who shared an executor, by old ids or by the places of the next start.
+def hinted_owners(assignment: Assignment) -> dict[int, tuple[str | None, ...]]:
+    """Who shared an executor, by old ids or by the places of the next start: operator -> for each of its partitions.
 
-    Groups that were left alone or being drained are not named, and all others are where the plan had them.
+    None for groups that were left alone or being drained; all others are where the plan had them.
     """
     if assignment.next_start:
-        return {key: str(place) for key, place in _cells(assignment.next_start)}
-    return {key: owner for key, owner in _cells(assignment.owners) if owner not in assignment.marked_for_removal}
-
-
-def _cells(rows: Mapping[int, tuple[T | None, ...]]) -> Iterator[tuple[GroupKey, T]]:
-    for operator, row in rows.items():
-        for partition, cell in enumerate(row):
-            if cell is not None:
-                yield GroupKey(operator=operator, partition=partition), cell
+        places = assignment.next_start.items()
+        return {operator: tuple(None if place is None else str(place) for place in row) for operator, row in places}
+    shut = assignment.marked_for_removal
+    owners = assignment.owners.items()
+    return {operator: tuple(None if owner in shut else owner for owner in row) for operator, row in owners}

@@ -19,6 +19,8 @@ def pack_owners(owners: Iterable[str | None]) -> str:
 
 def unpack_owners(text: str, most: int = MOST_GROUPS) -> tuple[str | None, ...]:
     """Inverse of :func:`pack_owners`; raises WireError on text that it could not have written, and beyond `most`."""
+    if text.count(",") + bool(text) > most:  # each run is one at least
+        raise _too_many(text)
     owners: list[str | None] = []
     known: dict[str, list[str | None]] = {}  # few runs are different ones
     for run in text.split(",") if text else ():

@@ -32,7 +32,7 @@ from streamjob_agent.packed import pack_map, pack_places, unpack_map, unpack_pla
 WIRE_VERSION = 1
 NOT_YET = ("NotAttached", "Attaching", "Starting")
 """The agent's reasons not to act before its self-test has run, which say nothing about what it can do."""
-STATES = ("Ok", *NOT_YET, "SparkConnectClient", "AttachFailed", "SelfTestFailed", "CallsFail")
+STATES = ("Ok", *NOT_YET, "SparkConnectClient", "AttachFailed", "SelfTestFailed", "CallsFail", "Stuck")
 """All its reasons. A newer agent may have more."""
 MOST_REPORTED = 1_000_000
 """Key groups of all queries of a status together; a message of a few bytes must not fill anybody's memory."""

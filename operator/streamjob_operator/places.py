@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+REMEMBERED = 1000
+"""Namespaces whose newest place is remembered, of however many there were: whoever is forgotten counts as new."""
+
 
 class Places:
     """So many places, and who has them.
@@ -41,7 +44,10 @@ class Places:
         """One more is its own."""
         self._taken[namespace] += 1
         self._given += 1
+        self._last.pop(namespace, None)  # to the end: the first one is whose place is longest ago
         self._last[namespace] = self._given
+        if len(self._last) > REMEMBERED:
+            del self._last[next(iter(self._last))]
 
     def leave(self, namespace: str) -> None:
         """One less is."""

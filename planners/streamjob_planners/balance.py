@@ -70,6 +70,7 @@ class Schedule:
         alone: passes of a thread before it learns what the other one found: the faster one waits at each meeting.
         relays: chance that both threads make relays where these come first (`Goal.exact_soon`), unless counts allow
             a much smaller distance; others share the rest.
+        relays_priced: that chance where groups differ in price, whatever counts allow: exact exchanges come first.
         relays_many: that chance where nodes are many and moves are few for each (`Goal.exact_mostly`); then neither
             heavy groups nor a long pass have their turn before.
         exact: chance that a pass is one of exact exchanges or relays; both threads begin with one.
@@ -101,6 +102,7 @@ class Schedule:
     close: float = 1e-4
     alone: int = 3
     relays: float = 0.4
+    relays_priced: float = 0.3
     relays_many: float = 0.9
     exact: float = 0.1
     exact_after: float = 0.5
@@ -144,9 +146,10 @@ class Goal:
     `PLENTY` times that may still be won, the fewer meetings without a gain end the descent. `good`: whether nothing
     that is worth having can be won from a placement; the descent ends there.
     `long`: the aim of long passes, `heavy`: that of placing heavy groups first, `exact`: exact exchanges (`closing`) or
-    relays (`relaying`), where they are of use; `exact_soon`: whether these come before heavy groups, and have meetings
-    of their own; `exact_mostly`: whether hardly anything else is of use. `journeys`: placements from a choice of
-    counts, where these are of use; relays make more of them.
+    relays (`relaying`), where they are of use; `relays`: those that have meetings of their own, where exact exchanges
+    are of use too; `exact_soon`: whether relays are what is exact, and come before heavy groups; `exact_mostly`:
+    whether hardly anything else is of use. `journeys`: placements from a choice of counts, where these are of use;
+    relays make more of them.
     """
 
     aim: Aim
@@ -159,6 +162,7 @@ class Goal:
     whole: bool = False
     long: Tightens | None = None
     exact: Closing | None = None
+    relays: Closing | None = None
     exact_soon: bool = False
     exact_mostly: bool = False
     journeys: Journeying | None = None
@@ -198,7 +202,7 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     beside: list[Making] = [_journey_pass] if journeys > 0.0 else []
     little = goal.little(schedule)
     while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):
-        passed_on = 0.0 if goal.crossings.allow_less(reached) else relays
+        passed_on = 0.0 if goal.exact_soon and goal.crossings.allow_less(reached) else relays
         made = kinds.pop(0) if kinds else _by_chance(engine.rng, passed_on, journeys, heavy, chance)
         both = (beside.pop() if beside else made, made)
         distance, found = _together(threads, engine, limits, both, goal, schedule, (best, reached, steps))
@@ -214,8 +218,10 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
 
 def _relays(goal: Goal, schedule: Schedule) -> float:
     """Chance that both threads make relays."""
-    if goal.exact is None or not goal.exact_soon:
+    if goal.relays is None:
         return 0.0
+    if not goal.exact_soon:
+        return schedule.relays_priced
     return schedule.relays_many if goal.exact_mostly else schedule.relays
 
 
@@ -232,7 +238,7 @@ def _first_kinds(goal: Goal, schedule: Schedule, heavy: float, long: float) -> l
 def _by_chance(rng: np.random.Generator, relays: float, journeys: float, heavy: float, long: float) -> Making:
     """What both threads make next, once all kinds were made; relays have their chance first, then journeys."""
     if relays > 0.0 and rng.random() < relays:
-        return _closing
+        return _relay_pass
     if journeys > 0.0 and rng.random() < journeys:
         return _journey_pass
     drawn = rng.random()
@@ -290,6 +296,12 @@ def _exact_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, 
 def _closing(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
     """What exact exchanges make of the best."""
     found = now[0] if goal.exact is None else goal.exact(engine, limits, now[0])
+    return goal.aim.reached(found), found
+
+
+def _relay_pass(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now: Now) -> Found:
+    """What relays make of the best."""
+    found = now[0] if goal.relays is None else goal.relays(engine, limits, now[0])
     return goal.aim.reached(found), found
 
 

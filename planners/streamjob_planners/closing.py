@@ -36,15 +36,23 @@ def closed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> Int
     """From `best`, half as far from the floor as before, again and again; then less than half; (n_groups,)."""
 
     def make(best: IntArray, reached: float, part: float) -> tuple[IntArray, bool]:
-        engine.load(best)
-        aim.set_closer(engine, best, 1.0)
-        _save(engine, limits)
-        cheaper = engine.placement()
-        best = cheaper if aim.reached(cheaper) <= reached else best
+        best = cheaper(engine, limits, aim, best, reached)
         aim.set_closer(engine, best, part)
         return best, _relieved(engine, limits)
 
     return closer(engine, limits, aim, best, (FIRST_PART, LAST_PART), make, nothing=0.0)
+
+
+def cheaper(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, reached: float) -> IntArray:
+    """What exchanges that save make of `best`, (n_groups,), whose distance is `reached`; the engine holds it then."""
+    engine.load(best)
+    aim.set_closer(engine, best, 1.0)
+    _save(engine, limits)
+    found = engine.placement()
+    if aim.reached(found) <= reached:
+        return found
+    engine.load(best)
+    return best
 
 
 def _relieved(engine: Engine, limits: Limits) -> bool:

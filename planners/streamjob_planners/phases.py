@@ -116,6 +116,7 @@ class Phases:
             price=params.price_per_move,
             long=aim if self._long else None,
             exact=None if to_drain else self._closing(aim),
+            relays=None if to_drain else self._relaying(aim),
             exact_soon=self._relays(to_drain),
             exact_mostly=self._relays(to_drain) and self._many_and_few(),
             journeys=self._journeying(aim) if self._long and self._relays(to_drain) else None,
@@ -131,8 +132,12 @@ class Phases:
         """Exact exchanges where groups differ in price, so that they can save; relays where all moves are alike."""
         if self._priced():
             return lambda engine, limits, best: closed(engine, limits, aim, best)
-        if self._relays(to_drain=False):
-            return lambda engine, limits, best: relayed(engine, limits, aim, best)
+        return self._relaying(aim)
+
+    def _relaying(self, aim: Distance) -> balance.Closing | None:
+        """Relays wherever there is a budget; where groups differ in price, exchanges that save pay for them."""
+        if self._priced() or self._relays(to_drain=False):
+            return lambda engine, limits, best: relayed(engine, limits, aim, best, saves=self._priced())
         return None
 
     def _journeying(self, aim: Distance) -> balance.Journeying | None:

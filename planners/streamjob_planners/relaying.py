@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from streamjob_planners.closing import cheaper
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.relay import relay_all
 from streamjob_planners.kernel.state import N_OFF
@@ -30,14 +31,19 @@ STEPS = 5
 """Random steps that take as long as a hop."""
 
 
-def relayed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray) -> IntArray:
-    """From `best`, closer and closer bands; less close each time that one fails; (n_groups,)."""
+def relayed(engine: Engine, limits: Limits, aim: Tightens, best: IntArray, *, saves: bool = False) -> IntArray:
+    """From `best`, closer and closer bands; less close each time that one fails; (n_groups,).
+
+    `saves`: whether exchanges that cost less than nothing come before each try, where groups differ in price.
+    """
     tried = 0.0
     with limits.lent(MOST_SHARE) as own:
 
-        def make(best: IntArray, _: float, part: float) -> tuple[IntArray, bool]:
+        def make(best: IntArray, reached: float, part: float) -> tuple[IntArray, bool]:
             nonlocal tried
-            if part != tried:  # after one that met its bands the engine is at the best
+            if saves:
+                best = cheaper(engine, own, aim, best, reached)
+            elif part != tried:  # after one that met its bands the engine is at the best
                 engine.load(best)
             tried = part
             aim.set_closer(engine, best, part)

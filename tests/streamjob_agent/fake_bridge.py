@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from streamjob_agent.bridge import (
     BatchEnd,
@@ -266,12 +266,16 @@ class FakeBridge:
         if self.on:
             self.registered.update({key: owner.executor_id for key, owner in owners.items()})
 
-    def remember(self, query_id: str, owners: Mapping[GroupKey, str]) -> None:
+    def remember(self, query_id: str, owners: Mapping[int, Sequence[str | None]]) -> None:
         self._enter("remember", (query_id, dict(owners)))
         if not self.ran:  # old executors become new ones by rank; a test gives as many
-            ranks = {old: rank for rank, old in enumerate(sorted(set(owners.values()), key=id_order))}
+            named = {old for row in owners.values() for old in row if old is not None}
+            ranks = {old: rank for rank, old in enumerate(sorted(named, key=id_order))}
             alive = sorted(self.alive, key=id_order)
-            self.registered.update({key: alive[ranks[old] % len(alive)] for key, old in owners.items()})
+            for key in group_keys({operator: len(row) for operator, row in owners.items()}):
+                old = owners[key.operator][key.partition]
+                if old is not None:
+                    self.registered[key] = alive[ranks[old] % len(alive)]
 
     def mark(self, executor_ids: Collection[str]) -> None:
         self._enter("mark", frozenset(executor_ids))

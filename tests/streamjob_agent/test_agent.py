@@ -256,8 +256,7 @@ def test_placements_of_an_earlier_driver_are_told_before_any_query_is_seen(tmp_p
     second = Agent(bridge, AgentConfig(state_dir=str(tmp_path), poll_s=60.0))
     second.start()
     second.stop()
-    keys = [GroupKey(operator=operator, partition=p) for operator in (0, 1) for p in (0, 2, 4)]
-    assert bridge.called("remember") == [(QUERY, dict.fromkeys(keys, "1"))]
+    assert bridge.called("remember") == [(QUERY, dict.fromkeys((0, 1), ("1", None) * 3))]
 
 
 def test_groups_of_a_dead_executor_move_without_waiting_for_a_boundary() -> None:
@@ -362,12 +361,7 @@ def test_last_assignment_is_a_hint_for_the_next_driver(tmp_path: pathlib.Path) -
     first.batches()
     next_driver = FakeBridge(executors=("5", "6", "7"))
     Stage(next_driver, state_dir=str(tmp_path))
-    hint = {
-        GroupKey(operator=operator, partition=p): owner
-        for operator, row in together.items()
-        for p, owner in enumerate(row)
-    }
-    assert next_driver.called("remember") == [(QUERY, hint)]
+    assert next_driver.called("remember") == [(QUERY, together)]
 
 
 def test_where_key_groups_shall_start_next_is_the_hint_and_not_where_the_plan_had_them(tmp_path: pathlib.Path) -> None:
@@ -378,12 +372,7 @@ def test_where_key_groups_shall_start_next_is_the_hint_and_not_where_the_plan_ha
     first.batches()
     next_driver = FakeBridge(executors=("5", "6"))
     Stage(next_driver, state_dir=str(tmp_path))
-    hint = {
-        GroupKey(operator=operator, partition=p): str(place)
-        for operator, row in places.items()
-        for p, place in enumerate(row)
-        if place is not None
-    }
+    hint = {0: ("1", "2", "1", "2", "1", "2"), 1: ("2", "2", "2", "1", "1", None)}
     assert next_driver.called("remember") == [(QUERY, hint)]
 
 

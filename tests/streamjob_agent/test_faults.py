@@ -192,6 +192,43 @@ def test_a_call_that_does_not_come_back_shows_in_the_status() -> None:
     assert agent.status().actuation == "on"
 
 
+@pytest.mark.parametrize("method", ["memory", "diagnostics", "plan", "join"])
+def test_a_call_beside_the_rounds_that_does_not_come_back_is_no_reason_to_move_nothing(method: str) -> None:
+    now_s = [0.0]
+    bridge = FakeBridge()
+    release = threading.Event()
+    bridge.faults[method] = lambda: wait_for(release)
+    agent = Agent(bridge, AgentConfig(), clock=lambda: now_s[0])
+    agent.prepare()
+    bridge.run_batch()
+    agent.round()
+    asking = threading.Thread(target=agent.plans if method == "plan" else lambda: agent.join(None), daemon=True)
+    asking.start()
+    assert eventually(lambda: bool(bridge.called(method)))
+    now_s[0] = 100.0
+    assert agent.status().actuation == "on"
+    release.set()
+    asking.join(5)
+
+
+def test_a_wait_as_long_as_the_longest_pause_is_no_call_that_hangs() -> None:
+    now_s = [0.0]
+    bridge = FakeBridge()
+    release = threading.Event()
+    bridge.faults["wait_for_boundary"] = lambda: wait_for(release)
+    agent = Agent(bridge, AgentConfig(poll_s=60.0), clock=lambda: now_s[0])
+    agent.prepare()
+    thread = threading.Thread(target=agent.turn, daemon=True)
+    thread.start()
+    assert eventually(lambda: bool(bridge.called("wait_for_boundary")))
+    now_s[0] = 60.2
+    assert agent.status().actuation == "on"
+    now_s[0] = 121.0
+    assert agent.status().reason == "Stuck"
+    release.set()
+    thread.join(5)
+
+
 def test_stop_does_not_wait_for_a_call_that_hangs() -> None:
     bridge = FakeBridge()
     release = threading.Event()
@@ -226,4 +263,4 @@ def test_unwritable_state_dir_costs_only_the_memory() -> None:
     agent.round()
     status = agent.status()
     assert (status.actuation, status.generation_applied) == ("on", 1)
-    assert agent.guard.errors()["memory"] == 1
+    assert agent.guard.errors()["placements"] == 1

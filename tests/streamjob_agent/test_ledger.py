@@ -79,6 +79,16 @@ def test_a_group_has_the_sums_of_what_was_measured(ledger: Ledger) -> None:
     assert (found.warmup_s, page(ledger).squared_s2) == (0.0, {0: 2 * 1.5**2})
 
 
+def test_a_thousand_executors_are_told_apart_from_those_that_are_new(ledger: Ledger) -> None:
+    keys = [GroupKey(operator=0, partition=at) for at in range(1000)]
+    for _ in range(6):
+        groups = tuple(tasks(key, str(key.partition)) for key in keys)
+        busy_s = {str(key.partition): 1.0 for key in keys}
+        ledger.take(drained(groups={"q": groups}, batches=(batch(),), executor_busy_s=busy_s))
+    assert ledger.executor_busy_s() == {str(key.partition): 6.0 for key in keys}
+    assert {one.warmup.usual_s for _, one in page(ledger).groups} == {1.5}
+
+
 def test_a_group_whose_batch_goes_on_hides_none_that_comes_after_it(ledger: Ledger) -> None:
     under_way = tasks(A, "1")._replace(moments=Moments(batches=0, squared_s2=0.0))
     ledger.take(drained(groups={"q": (under_way, tasks(B, "1"))}))
@@ -133,13 +143,13 @@ def test_two_hundred_stages_have_a_series_each_and_those_that_come_later_one_tog
     assert found == [1.0] + [0.5] * 199 + [1.5]
 
 
-def test_the_five_hundred_executors_that_worked_last_keep_their_seconds(ledger: Ledger) -> None:
-    ledger.take(drained(executor_busy_s={str(number): 1.0 for number in range(500)}))
-    ledger.take(drained(executor_busy_s={"0": 1.0, "500": 2.0}))
+def test_the_two_thousand_executors_that_worked_last_keep_their_seconds(ledger: Ledger) -> None:
+    ledger.take(drained(executor_busy_s={str(number): 1.0 for number in range(2000)}))
+    ledger.take(drained(executor_busy_s={"0": 1.0, "2000": 2.0}))
     kept_s = ledger.executor_busy_s()
-    assert len(kept_s) == 500
+    assert len(kept_s) == 2000
     assert "1" not in kept_s
-    assert (kept_s["0"], kept_s["2"], kept_s["500"]) == (2.0, 1.0, 2.0)
+    assert (kept_s["0"], kept_s["2"], kept_s["2000"]) == (2.0, 1.0, 2.0)
 
 
 def test_a_query_has_the_sums_of_its_batches_and_the_newest_of_them(ledger: Ledger) -> None:

@@ -162,6 +162,12 @@ UNREADABLE: list[tuple[dict[str, Any], str]] = [
     ({"owners": ["0"]}, "owners: \"['0']\" given, an object is needed"),
     ({"owners": {"0": 5}}, "owners, 0: '5' given, text is needed"),
     ({"owners": {"x": "0"}}, "owners: 'x': '0' given, an operator's number and text are needed"),
+    ({"owners": {"0": "z:é"}}, "owners, 0: text after 'z:' is not the base64 of a zlib stream"),
+    ({"moveOrder": zipped(zlib.compress(b"0:1" + b",1" * 200_000))}, "moveOrder: more than 200000 key groups given"),
+    (
+        {"moveOrder": "0:1", "moveCostSeconds": zipped(zlib.compress(b"1" + b",1" * 200_000))},
+        "moveCostSeconds: not one cost for each of the 1 key groups",
+    ),
     ({"owners": {"0": "z:!"}}, "owners, 0: text after 'z:' is not the base64 of a zlib stream"),
     ({"owners": {"0": zipped(b"junk")}}, "owners, 0: text after 'z:' is not the base64 of a zlib stream"),
     ({"owners": {"0": zipped(zlib.compress(b"1,2")[:-3])}}, "owners, 0: text after 'z:' is cut off"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
 from streamjob_agent.bridge import ExecutorMemory, GroupUsage, Moments, Usage
@@ -29,11 +31,13 @@ def usage(executor: str, memory: int | None, *, in_heap: bool, partition: int = 
     )
 
 
-def limits(memory: dict[str, ExecutorMemory], **queries: tuple[GroupUsage, ...]) -> dict[tuple[str, ...], float]:
+def limits(
+    memory: dict[str, ExecutorMemory], ended: Collection[str] = (), **queries: tuple[GroupUsage, ...]
+) -> dict[tuple[str, ...], float]:
     ledger = Ledger(1, 1)
     nothing = {"batches": (), "other_busy_s": {}, "executor_busy_s": {}}
     ledger.take(Usage(groups=queries, failed_tasks=0, longest_stateful_stage_s=None, **nothing))
-    return dict(state_limits(ledger.pages(), memory))
+    return dict(state_limits(ledger.pages(), queries.keys() - set(ended), memory))
 
 
 def of(heap: int | None, native: int | None = None) -> ExecutorMemory:
@@ -63,3 +67,8 @@ def test_what_other_queries_hold_there_is_taken_off() -> None:
     }
     found = limits({"0": of(1000), "1": of(1000)}, **queries)
     assert found == {("q", "0"): 700, ("q", "1"): 0, ("other", "0"): 950, ("other", "1"): 1000}
+
+
+def test_a_query_that_has_ended_takes_no_room_from_those_that_run() -> None:
+    queries = {"q": (usage("0", 50, in_heap=True),), "gone": (usage("0", 900, in_heap=True),)}
+    assert limits({"0": of(1000)}, ended=["gone"], **queries) == {("q", "0"): 1000}

@@ -16,6 +16,9 @@ from streamjob_planners.model import Budget, GroupId, LoadModel, PlanParams
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.tightening import tightened
 
+PRICED_S = 10.0
+"""Seconds that moves of the problem with prices may take: about as many moves."""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_kind_of_arrays() -> Iterator[None]:
@@ -115,3 +118,23 @@ def engine_at(problem_of):
         return engine
 
     return made
+
+
+@pytest.fixture
+def priced(problem_of):
+    """The same problem, but moves take the seconds that they take, and only these are limited."""
+    model = problem_of().model
+    cost_s = np.random.default_rng(4).lognormal(-0.7, 1.0, model.n_groups)
+    changed = dataclasses.replace(model, migration_cost_s=cost_s)
+    return compile_problem(changed, PlanParams(budget=Budget(max_cost_s=PRICED_S), tolerance=0.0))
+
+
+@pytest.fixture
+def priced_engine(priced):
+    """An engine with a placement of that whose bands were drawn a little closer."""
+    engine, limits, aim = Engine(priced, 1), Limits(lambda: 0.0, 1.0, 100_000), Distance(priced)
+    engine.sort_groups(limits)
+    best = tightened(engine, limits, aim, priced.model.node_of)
+    engine.load(best)
+    aim.set_closer(engine, best, 0.7)
+    return engine

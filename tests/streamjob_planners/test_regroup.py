@@ -157,3 +157,16 @@ def test_a_node_that_no_exchange_brings_in_is_what_this_is_for(engine_at):
                 rescued += any(brought_in(engine.fixed, engine.state, engine.relay.regroup, node) for _ in range(TRIES))
             assert engine.relay.other[0] >= NONE
     assert rescued > 0
+
+
+def test_where_groups_differ_in_price_another_one_goes_only_as_far_as_the_budget_does(priced_engine):
+    engine, done = priced_engine, 0
+    for _ in range(20 * TRIES):
+        off = _off(engine)
+        if not off:
+            break
+        done += brought_in(engine.fixed, engine.state, engine.relay.regroup, off[0])
+        assert (engine.state.spent <= engine.fixed.allowances).all()
+    assert done > 0
+    assert engine.problem.affordable(engine.placement())
+    _consistent(engine)

@@ -8,7 +8,7 @@ import pytest
 from streamjob_planners import drain, relaying
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
-from streamjob_planners.kernel.relay import NONE, STUCK, hop, kick, undo, walk
+from streamjob_planners.kernel.relay import NONE, STUCK, affordable, hop, kick, undo, walk
 from streamjob_planners.kernel.state import N_OFF
 from streamjob_planners.model import Budget, PlanParams
 from streamjob_planners.problem import compile_problem
@@ -135,3 +135,41 @@ def test_where_the_only_move_is_spent_a_group_goes_home_for_another(small_model,
     engine.sort_groups(limits)
     found = relayed(engine, limits, Distance(problem), np.array([0, 0, 0, 0, 1, 2, 3, 2]))
     assert drain.stretch(problem, found) == pytest.approx(reached, abs=1e-9)
+
+
+@pytest.mark.parametrize("saves", [False, True])
+def test_where_groups_differ_in_price_the_seconds_are_kept(priced, saves):
+    for seed in range(1, 5):
+        engine, limits, aim = Engine(priced, seed), Limits(lambda: 0.0, 1.0, 300_000), Distance(priced)
+        engine.sort_groups(limits)
+        before = tightened(engine, limits, aim, priced.model.node_of)
+        found = relayed(engine, limits, aim, before, saves=saves)
+        assert priced.affordable(found)
+        assert drain.stretch(priced, found) < 0.8 * drain.stretch(priced, before)
+
+
+def test_saving_first_is_the_same_for_the_same_steps(priced):
+    def found(now_s):
+        engine, limits, aim = Engine(priced, 1), Limits(lambda: now_s, 1.0, 300_000), Distance(priced)
+        engine.sort_groups(limits)
+        return relayed(engine, limits, aim, tightened(engine, limits, aim, priced.model.node_of), saves=True)
+
+    assert np.array_equal(found(0.0), found(0.9))
+
+
+def test_what_an_exchange_spends_is_what_its_placement_does(priced_engine):
+    """Against the spending of the whole placement; some of both answers are among the exchanges."""
+    engine, rng, answers = priced_engine, np.random.default_rng(5), set()
+    problem, before = engine.problem, engine.placement()
+    for _ in range(300):
+        one, other = rng.choice(problem.model.n_groups, 2, replace=False).tolist()
+        first, second = rng.integers(problem.model.n_nodes, size=2).tolist()
+        alone, after = bool(rng.random() < 0.5), before.copy()
+        after[one] = first
+        if not alone:
+            after[other] = second
+        pair = (NONE, 0) if alone else (other, second)
+        answer = bool(affordable(engine.fixed, engine.state, (one, first), pair))
+        assert answer == problem.affordable(after)
+        answers.add(answer)
+    assert answers == {True, False}

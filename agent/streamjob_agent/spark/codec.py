@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from streamjob_agent import metric_names as names
@@ -124,7 +124,11 @@ def _stage(row: list[str]) -> StageUsage:
 
 
 def _batch(row: list[str]) -> BatchEnd:
-    """A line B; see `BatchLine.of`."""
+    """A line B; see `BatchLine.of`.
+
+    Spark takes its times from the machine's clock: a batch in which that was set back took less than nothing, by which
+    no counter may fall.
+    """
     _, ended_ms, query, run, number, took_ms, rows, read_rps, worked_rps, memory, sources, *rest = row
     offsets = 2 * int(sources)
     return BatchEnd(
@@ -132,7 +136,7 @@ def _batch(row: list[str]) -> BatchEnd:
         run_id=run,
         batch_id=int(number),
         ended_at_s=int(ended_ms) / _MS,
-        duration_s=int(took_ms) / _MS,
+        duration_s=max(0, int(took_ms)) / _MS,
         input_rows=max(0, int(rows)),
         input_rps=_rate(read_rps),
         processed_rps=_rate(worked_rps),
@@ -155,9 +159,9 @@ def _parts_s(parts: Iterable[str]) -> dict[str, float]:
 
 
 def _rate(text: str) -> float | None:
-    """None where Spark knows no finite number."""
+    """None where Spark knows no finite number, or one below zero, as where the clock was set back."""
     value = float(text)
-    return value if math.isfinite(value) else None
+    return value if math.isfinite(value) and value >= 0.0 else None
 
 
 def _lag(sources: Iterable[tuple[str, str]]) -> float | None:
@@ -261,20 +265,21 @@ def read_memory(text: str) -> dict[str, tuple[int, int]]:
 
 def write_owners(owners: Mapping[GroupKey, Executor]) -> str:
     """What `Probe.place` reads: a line for each operator, executor ids by partition, empty for "leave"."""
-    return _lines({key: executor.executor_id for key, executor in owners.items()})
-
-
-def write_ranks(owners: Mapping[GroupKey, str]) -> str:
-    """What `Probe.remember` reads: as `write_owners`, with the rank of each owner among all in place of its id."""
-    ranks = {executor: str(rank) for rank, executor in enumerate(sorted(set(owners.values()), key=id_order))}
-    return _lines({key: ranks[executor] for key, executor in owners.items()})
-
-
-def _lines(cells: Mapping[GroupKey, str]) -> str:
     rows: dict[int, dict[int, str]] = {}
-    for key, cell in cells.items():
-        rows.setdefault(key.operator, {})[key.partition] = cell
+    for key, executor in owners.items():
+        rows.setdefault(key.operator, {})[key.partition] = executor.executor_id
     return "\n".join(_owner_line(operator, row) for operator, row in sorted(rows.items()))
+
+
+def write_ranks(owners: Mapping[int, Sequence[str | None]]) -> str:
+    """What `Probe.remember` reads: a line for each operator, ranks of owners among all by partition, empty for none.
+
+    Every partition has its cell, the last ones too: a row of another length is not taken for the operator's.
+    """
+    named = {owner for row in owners.values() for owner in row if owner is not None}
+    ranks = {executor: str(rank) for rank, executor in enumerate(sorted(named, key=id_order))}
+    rows = ([str(operator), *("" if one is None else ranks[one] for one in row)] for operator, row in owners.items())
+    return "\n".join("\t".join(row) for row in rows)
 
 
 def _owner_line(operator: int, row: Mapping[int, str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from streamjob_agent.bridge import Executor, ExecutorMemory, Query, Scene, TrafficReading, Usage, passes
@@ -140,7 +140,7 @@ class DriverBridge:
         if owners:
             self._probe.place(query_id, codec.write_owners(owners))
 
-    def remember(self, query_id: str, owners: Mapping[GroupKey, str]) -> None:
+    def remember(self, query_id: str, owners: Mapping[int, Sequence[str | None]]) -> None:
         """Where groups were under an earlier driver; see :meth:`streamjob_agent.bridge.SparkBridge.remember`."""
         if owners:
             self._probe.remember(query_id, codec.write_ranks(owners))

@@ -20,6 +20,7 @@ STATES = {
     "AttachFailed": "This Spark cannot be watched; the message says why. The job runs as without an agent.",
     "SelfTestFailed": "This Spark does not do what moving key groups needs; the message names what failed.",
     "CallsFail": "Calls into Spark failed again and again, so it moves nothing any more.",
+    "Stuck": "A call into Spark has not come back for a minute or more; it moves on once that does.",
 }
 """`status.reason`."""
 REFUSALS = {
@@ -51,13 +52,15 @@ def checked() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _states(node: ast.AST) -> Iterator[str]:
-    """Codes given as `_turn_off(CODE, ...)`, `_why_not` or `_off: ... = (CODE, ...)`, `reason=... else CODE`."""
+    """Codes given as `_turn_off(CODE, ...)`, `_why_not`, `off` or `_off: ... = (CODE, ...)`, `reason=... else CODE`."""
     match node:
         case ast.Call(func=ast.Attribute(attr="_turn_off"), args=[ast.Constant(value=str(code)), *_]):
             yield code
         case ast.Assign(
             targets=[ast.Attribute(attr="_why_not")], value=ast.Tuple(elts=[ast.Constant(value=str(code)), _])
         ):
+            yield code
+        case ast.Assign(targets=[ast.Name(id="off")], value=ast.Tuple(elts=[ast.Constant(value=str(code)), _])):
             yield code
         case ast.AnnAssign(target=ast.Attribute(attr="_off"), value=ast.Tuple(elts=[ast.Constant(value=str(code)), _])):
             yield code

@@ -200,8 +200,9 @@ class Balancing(Part):
     plan_deadline_s: Duration | None = Field(default=None, alias="planDeadline", gt=0, le=600)
     """Time for one plan. Duration, above 0s, up to 10m, default: a tenth of statisticsPeriod within 200ms and 10s."""
 
-    max_iterations: int | None = Field(default=None, ge=1)
-    """Limit of the planner's search that does not depend on the clock, for exact replays. At least 1, default: none."""
+    max_iterations: int | None = Field(default=None, ge=1, le=1_000_000_000)
+    """Limit of the planner's search that does not depend on the clock, for exact replays. Range 1 to 1000000000,
+    default: none."""
 
     migration_budget: MigrationBudget = MigrationBudget()
     """What moves may cost: the seconds of a batch boundary, and how many key groups and bytes one plan may move."""

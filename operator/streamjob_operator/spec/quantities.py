@@ -48,8 +48,8 @@ def format_duration(seconds: float) -> str:
         return f"{seconds * 1000:g}ms" if seconds else "0s"
     text, left = "", seconds
     for unit in ("d", "h", "m"):
-        count = int(left // _SECONDS[unit])
-        text, left = text + (f"{count}{unit}" if count else ""), left - count * _SECONDS[unit]
+        count, left = divmod(left, _SECONDS[unit])
+        text += f"{count:.0f}{unit}" if count else ""
     return text + (f"{left:g}s" if left else "")
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from streamjob_operator.spec.bounded_yaml import LARGEST, BoundedLoader, OutOfBounds, too_large
 from streamjob_operator.spec.job import StreamJob
 from streamjob_operator.spec.sentences import sentences
 
@@ -26,7 +27,7 @@ class SpecError(ValueError):
         self.sentences = mistakes
 
 
-class PlainLoader(yaml.SafeLoader):
+class PlainLoader(BoundedLoader):
     """No field twice. Dates and 12:30, which are numbers of base 60 for YAML 1.1, are text, as they are for kubectl."""
 
     def __init__(self, stream: str) -> None:
@@ -86,9 +87,13 @@ def parse_job(text: str) -> StreamJob:
 
 
 def read_text(path: Path) -> str:
-    """A file's text; raises SpecError."""
+    """A file's text, of at most LARGEST bytes; raises SpecError."""
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            found = file.read(LARGEST + 1)  # no more: it may be a device, which has no end
+        if len(found) > LARGEST:
+            raise SpecError((too_large(str(path)),))
+        return found.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError((unreadable(path, error),)) from error
 
@@ -135,11 +140,13 @@ def from_yaml(load: Callable[[], T]) -> T:
         return load()
     except SpecError:
         raise
+    except OutOfBounds as error:
+        raise SpecError((str(error),)) from error
     except yaml.YAMLError as error:
         raise SpecError((_not_yaml(error),)) from error
     except RecursionError as error:
         raise SpecError((_TOO_DEEP,)) from error
-    except ValueError as error:  # a whole number of thousands of digits, a date that is none
+    except (ValueError, OverflowError) as error:  # such as "\U00110000", which is no character
         raise SpecError((f"This cannot be read: {error}.",)) from error
 
 

@@ -119,7 +119,7 @@ def deadline_s(job: StreamJob) -> float:
     return stated if stated is not None else min(max(job.spec.balancing.statistics_period_s / 10, 0.2), 10.0)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)  # settings are the tenants', who may think of any number
 def in_process(name: str, settings: AlbicSettings) -> Planner:
     """Planners hold no state between calls, and loading a solver takes time: once per process is enough."""
     return registry.get(name, *([settings] if name in _COLLOCATING else []))

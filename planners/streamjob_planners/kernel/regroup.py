@@ -213,6 +213,21 @@ def settled(fixed: Fixed, state: State, regroup: Regroup, count: int) -> bool:
 
 
 @compiled
+def affords(fixed: Fixed, state: State, regroup: Regroup, group: int) -> bool:
+    """Whether seconds and bytes allow that group in place of those that are recalled."""
+    for column in (0, 2):
+        if fixed.allowances[column] == np.inf:
+            continue
+        spent = state.spent[column] + fixed.prices[group, column]
+        for other in regroup.recalled:
+            if other != NO_GROUP:
+                spent -= fixed.prices[other, column]
+        if spent > fixed.allowances[column]:
+            return False
+    return True
+
+
+@compiled
 def settled_with_one_more(fixed: Fixed, state: State, regroup: Regroup, count: int) -> bool:
     """The same, and one of the first node's own groups is shared too, whichever that can be done with."""
     node = regroup.nodes[0]
@@ -220,7 +235,7 @@ def settled_with_one_more(fixed: Fixed, state: State, regroup: Regroup, count: i
     start = below(state, size)
     for number in range(min(size, MOST_SENT)):
         group = fixed.own[first + (start + number) % size]
-        if state.at[group] == node:
+        if state.at[group] == node and affords(fixed, state, regroup, group):
             widen(regroup, 0, fixed.load[group])
             enter(fixed, regroup, count, group)
             if settled(fixed, state, regroup, count + 1):

@@ -74,11 +74,37 @@ def excess_of(state: State, node: int, load: float) -> float:
 
 
 @compiled
-def offer(state: State, relay: Relay, first: tuple[int, int], second: tuple[int, int], end: tuple[int, float]) -> None:
+def affordable(fixed: Fixed, state: State, first: tuple[int, int], second: tuple[int, int]) -> bool:
+    """Whether seconds and bytes allow an exchange: a group and its target, twice; the second NONE where it is one.
+
+    Whether moves do is known before exchanges are looked for.
+    """
+    for column in (0, 2):
+        if fixed.allowances[column] == np.inf:
+            continue
+        spent = state.spent[column]
+        for group, target in (first, second):
+            if group != NONE:
+                home = fixed.home[group]
+                spent += fixed.prices[group, column] * (int(target != home) - int(state.at[group] != home))
+        if spent > fixed.allowances[column]:
+            return False
+    return True
+
+
+@compiled
+def offer(
+    fixed: Fixed,
+    state: State,
+    relay: Relay,
+    first: tuple[int, int],
+    second: tuple[int, int],
+    end: tuple[int, float],
+) -> None:
     """Keep an exchange for the next hop, if by chance what it leaves to its other node is less than that of others."""
     off = excess_of(state, end[0], state.loads[end[0]] + end[1])
     cost = off * chance(state)
-    if cost >= relay.least[0]:
+    if cost >= relay.least[0] or not affordable(fixed, state, first, second):
         return
     for place in range(relay.made[0]):
         if relay.moved[place] == first[0] or relay.moved[place] == second[0]:
@@ -120,13 +146,13 @@ def replace_arrived(fixed: Fixed, state: State, relay: Relay, node: int, window:
             if change > window[1]:
                 break
             if state.at[other] == home:
-                offer(state, relay, (group, home), (other, node), (home, -change))
+                offer(fixed, state, relay, (group, home), (other, node), (home, -change))
             at += 1
         if -load >= window[0] and -load <= window[1]:
-            offer(state, relay, (group, home), (NONE, 0), (home, load))
+            offer(fixed, state, relay, (group, home), (NONE, 0), (home, load))
             target = fixed.receivers[below(state, fixed.receivers.size)]
             if target != node:
-                offer(state, relay, (group, target), (NONE, 0), (target, load))
+                offer(fixed, state, relay, (group, target), (NONE, 0), (target, load))
 
 
 @compiled
@@ -149,10 +175,10 @@ def replace_sent(fixed: Fixed, state: State, relay: Relay, node: int, window: tu
             if change < window[0]:
                 break
             if state.at[other] == node:
-                offer(state, relay, (group, node), (other, target), (target, -change))
+                offer(fixed, state, relay, (group, node), (other, target), (target, -change))
             at += 1
         if load >= window[0] and load <= window[1]:
-            offer(state, relay, (group, node), (NONE, 0), (target, -load))
+            offer(fixed, state, relay, (group, node), (NONE, 0), (target, -load))
 
 
 @compiled
@@ -162,7 +188,7 @@ def trade_arrived(
     """A travelling group comes here, for one that came or for none."""
     there, load = state.at[traveller], fixed.load[traveller]
     if load >= window[0] and load <= window[1]:
-        offer(state, relay, (traveller, node), (NONE, 0), (there, -load))
+        offer(fixed, state, relay, (traveller, node), (NONE, 0), (there, -load))
     place, left = 0, state.crossed[CAME, node]
     while left > 0 and place < state.filled[node]:
         group = state.slots[node, place]
@@ -170,7 +196,7 @@ def trade_arrived(
         if fixed.home[group] != node:
             left -= 1
             if change >= window[0] and change <= window[1]:
-                offer(state, relay, (group, there), (traveller, node), (there, -change))
+                offer(fixed, state, relay, (group, there), (traveller, node), (there, -change))
         place += 1
 
 
@@ -187,7 +213,7 @@ def give_own_for(
         if change < window[0]:
             break
         if state.at[group] == node:
-            offer(state, relay, (group, there), (traveller, node), (there, -change))
+            offer(fixed, state, relay, (group, there), (traveller, node), (there, -change))
         at += 1
 
 
@@ -216,7 +242,7 @@ def send_own(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple[
             break
         target = fixed.receivers[below(state, fixed.receivers.size)]
         if state.at[group] == node and target != node:
-            offer(state, relay, (group, target), (NONE, 0), (target, fixed.load[group]))
+            offer(fixed, state, relay, (group, target), (NONE, 0), (target, fixed.load[group]))
         at += 1
 
 
@@ -230,7 +256,7 @@ def fetch_own(fixed: Fixed, state: State, relay: Relay, node: int, window: tuple
             group = fixed.own[at]
             load = fixed.load[group]
             if load <= window[1] and state.at[group] == other:
-                offer(state, relay, (group, node), (NONE, 0), (other, -load))
+                offer(fixed, state, relay, (group, node), (NONE, 0), (other, -load))
 
 
 @compiled

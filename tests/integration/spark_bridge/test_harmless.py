@@ -333,6 +333,32 @@ def test_sums_that_nobody_fetches_stay_bounded(watch: Any) -> None:
     assert watch.bridge.drain().dropped == 1
 
 
+def test_a_fault_of_a_method_called_by_name_is_told_in_its_own_words(watch: Any) -> None:
+    jvm = watch.cluster.session.sparkContext._jvm
+    wrapped = jvm.java.lang.reflect.InvocationTargetException(jvm.java.lang.IllegalStateException("no such plan"))
+    call(watch.cluster.session, field(watch.bridge._probe, "faults"), "caught", "words", wrapped)
+    assert watch.bridge.diagnostics()[0]["words"] == (1, "java.lang.IllegalStateException: no such plan")
+
+
+def test_a_stage_in_which_the_clock_was_set_back_takes_nothing_off_what_was_counted(watch: Any) -> None:
+    session = watch.cluster.session
+    jvm, meter = session.sparkContext._jvm, field(watch.bridge._probe, "meter")
+    nothing = getattr(getattr(jvm.scala.collection.immutable, "Nil$"), "MODULE$")
+    none = jvm.scala.Option.empty()
+    info = jvm.org.apache.spark.scheduler.StageInfo(
+        987_654_321, 0, "s", 1, nothing, nothing, "", None, nothing, none, 0, False, 0
+    )
+    properties = jvm.java.util.Properties()
+    for name, value in ((QUERY, "clock"), (BATCH, "0")):
+        properties.setProperty(name, value)
+    call(session, info, "submissionTime_$eq", jvm.scala.Option.apply(jvm.java.lang.Long.valueOf(9000)))
+    call(session, info, "completionTime_$eq", jvm.scala.Option.apply(jvm.java.lang.Long.valueOf(2000)))
+    call(session, meter, "jobStarted", 987_654_321, getattr(nothing, "$colon$colon")(info), "clock", "run", 0)
+    stage = call(session, meter, "submitted", info, properties)
+    call(session, meter, "completed", info, field(watch.bridge._probe, "registry"))
+    assert field(field(stage, "node"), "wallMs") == 0
+
+
 def test_a_listing_of_a_local_checkpoint_ends_at_its_deadline(watch: Any, file_stream: Any, collected: Any) -> None:
     """A folder of this machine may be far away, too."""
     file_stream.write()

@@ -149,16 +149,32 @@ def test_groups_that_shared_an_executor_do_so_again_on_other_numbers_of_executor
     query_id = str(uuid.uuid4())
     pathlib.Path(file_stream.checkpoint).mkdir()
     (pathlib.Path(file_stream.checkpoint) / "metadata").write_text(json.dumps({"id": query_id}))
-    old = {GroupKey(operator=0, partition=p): str(40 + p * earlier // 8) for p in range(8)}
-    watch.bridge.remember(query_id, old)
+    old = [str(40 + p * earlier // 8) for p in range(8)]
+    watch.bridge.remember(query_id, {0: old})
     file_stream.write()
     query = start_counts(file_stream, collected)
     assert query.id == query_id
     seen = watch.run(query)
     assert sorted(collections.Counter(seen.values()).values()) == wanted
-    together = [{old[key] for key, owner in seen.items() if owner == name} for name in set(seen.values())]
+    together = [{old[key.partition] for key, owner in seen.items() if owner == name} for name in set(seen.values())]
     assert sum(len(homes) for homes in together) <= max(earlier, 3) + 2  # hardly anybody was parted
     assert collected.rows == file_stream.expected()
+
+
+def test_groups_that_shared_an_executor_do_so_again_though_nobody_had_the_last_one(
+    watch: Any, file_stream: Any, collected: Any
+) -> None:
+    """One that was being drained when the driver ended, for example."""
+    query_id = str(uuid.uuid4())
+    pathlib.Path(file_stream.checkpoint).mkdir()
+    (pathlib.Path(file_stream.checkpoint) / "metadata").write_text(json.dumps({"id": query_id}))
+    watch.bridge.remember(query_id, {0: ["42", "40", "41", "41", "40", "42", "42", None]})
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    seen = {key.partition: owner for key, owner in watch.run(query).items()}
+    assert seen[0] == seen[5] == seen[6]
+    assert (seen[1], seen[2]) == (seen[4], seen[3])
+    assert len(set(seen.values())) == 3
 
 
 KEY = "spark.locality.wait.process"

@@ -28,10 +28,11 @@ def batch_line(
     rows: int = 10,
     rates: tuple[str, str] = ("2.5", "NaN"),
     memory: int = -1,
+    took_ms: int = 1500,
 ) -> str:
     offsets = [offset for pair in sources for offset in pair]
     counts = [str(rows), *rates, str(memory), str(len(sources))]
-    return "\t".join(["B", "9000", "q", "r", "7", "1500", *counts, *offsets, *parts])
+    return "\t".join(["B", "9000", "q", "r", "7", str(took_ms), *counts, *offsets, *parts])
 
 
 ROW = (3, 1, 0, 2, 2, 1, 1, 1.25, 0.5, 1.5, 2.5, 0.3, 0.07, 40, 5, 6, 9, 4096, -1)
@@ -99,6 +100,11 @@ def test_batch_from_progress() -> None:
     assert (batch.input_rps, batch.processed_rps, batch.lag_rows) == (2.5, None, None)
 
 
+def test_a_batch_in_which_the_clock_was_set_back_takes_nothing_off_what_was_counted() -> None:
+    (batch,) = usage_of(batch_line(took_ms=-3_600_000, rates=("-0.1", "-2.5"))).batches
+    assert (batch.duration_s, batch.input_rps, batch.processed_rps) == (0.0, None, None)
+
+
 def test_stages_of_a_query() -> None:
     usage = usage_of("S\tq\t-1\t0.1\t0\t1500\t2000\t700\t90", "S\tq\t3\t\t1\t10\t20\t5\t0")
     assert usage.stages == {
@@ -163,9 +169,12 @@ def test_owners_leave_gaps_where_nothing_is_said() -> None:
 
 
 def test_ranks_say_who_was_together_under_ids_of_another_time() -> None:
-    homes = {(0, 0): "10", (0, 2): "9", (1, 0): "10", (1, 1): "12"}
-    owners = {GroupKey(operator=operator, partition=p): name for (operator, p), name in homes.items()}
+    owners = {0: ("10", None, "9"), 1: ("10", "12")}
     assert codec.write_ranks(owners) == "0\t1\t\t0\n1\t1\t2"
+
+
+def test_ranks_of_an_operator_whose_last_groups_nobody_had_are_still_those_of_all_its_groups() -> None:
+    assert codec.write_ranks({0: ("9", None, None), 1: (None, None)}) == "0\t0\t\t\n1\t\t"
 
 
 def test_state_bytes_and_traffic() -> None:

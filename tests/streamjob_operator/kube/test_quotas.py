@@ -15,7 +15,7 @@ from streamjob_operator.kube.job.quotas import ANY, Quotas
 from streamjob_operator.kube.process.telemetry import Telemetry
 from streamjob_operator.kube.watched.store import Store
 from streamjob_operator.ports import Quota
-from streamjob_operator.scaling.quota import Allowance
+from streamjob_operator.scaling.quota import Allowance, Claim
 
 NAMESPACE = "streams"
 
@@ -145,6 +145,35 @@ def test_a_job_of_before_that_is_made_again_holds_nothing_of_it(jobs: Jobs) -> N
     jobs.put("a", metadata={"namespace": NAMESPACE, "name": "a", "uid": "new", "resourceVersion": "99"})
     jobs.version = 99
     assert jobs.ask("b", 12, 8) == 11
+
+
+def test_a_job_whose_newest_version_is_not_known_holds_what_it_held(jobs: Jobs) -> None:
+    """A write that another one was faster than puts what is known of it in doubt: its executors were given away."""
+    jobs.store.doubt(NAMESPACE, "b")
+    assert jobs.ask("a", 9, 2) == 4
+    assert jobs.held == 12
+
+
+@pytest.mark.parametrize("count", [40, 200])
+def test_many_jobs_of_a_namespace_share_it_evenly_at_the_cost_of_a_reading_each(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """All need more than there is; who asks first gets most, and rounds of cycles level that."""
+    jobs, read, most = Jobs(), [], 3 * count
+    jobs.quotas = Quotas({NAMESPACE: most}, jobs.store)
+    known = jobs.store.known
+    monkeypatch.setattr(jobs.store, "known", lambda *key: read.append(key) or known(*key))
+    holds = {f"job-{number:03}": 1 for number in range(count)}
+    for name in holds:
+        jobs.put(name, executors=1)
+    for cycle in range(2, 6):
+        for name, has in holds.items():
+            claim = Claim(name=name, least=1, needed=9, holds=has)
+            holds[name] = min(9, jobs.quotas.allow(NAMESPACE, claim, most, follows=True).executors)
+            jobs.put(name, executors=holds[name], cycle=str(cycle))
+            assert sum(holds.values()) <= most
+    assert set(holds.values()) == {3}
+    assert len(read) <= jobs.version  # a status is read once for each version, whoever asks how often
 
 
 def test_a_namespace_without_a_quota_is_not_bounded() -> None:

@@ -57,6 +57,21 @@ def test_the_fewest_are_allowed_in_any_case() -> None:
     assert allowance(claim("a", 9, least=3, holds=0), [claim("b", 12, holds=12)], 12, "x").executors == 3
 
 
+@pytest.mark.parametrize("count", [40, 200])
+def test_many_jobs_have_what_can_be_worked_out_by_sorting_them(count: int) -> None:
+    """Max-min fairness in closed form: all who are short have the level, or one more."""
+    claims = [claim(f"job-{number:03}", 1 + number * 7 % 23, priority=number % 3) for number in range(count)]
+    for most in (0, count, 3 * count, 6 * count, 30 * count):
+        found, left = shares(claims, most), max(0, most - count)  # each has its fewest
+        for priority in (2, 1, 0):
+            equals = [one for one in claims if one.priority == priority]
+            given = sum(found[one.name] - one.least for one in equals)
+            assert given == min(left, sum(one.needed - one.least for one in equals))
+            level = min((found[one.name] for one in equals if found[one.name] < one.needed), default=30)
+            assert all(min(one.needed, level) <= found[one.name] <= min(one.needed, level + 1) for one in equals)
+            left -= given
+
+
 @some.composite
 def many(draw: some.DrawFn) -> list[Claim]:
     count = draw(some.integers(1, 6))

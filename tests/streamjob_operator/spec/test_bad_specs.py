@@ -48,7 +48,7 @@ def test_every_mistake_of_a_spec_is_told_at_once() -> None:
         ("spec: " + "[" * 300 + "]" * 300, "This is nested too deeply"),
         ("spec: " + "[" * 5000 + "]" * 5000, "This is nested too deeply"),
         ("# nothing but this", "StreamJob: nothing given; a map with apiVersion, kind ... is needed."),
-        ("spec: {executors: {min: " + "9" * 5000 + "}}", "This cannot be read: Exceeds the limit (4300 digits)"),
+        ("spec: {executors: {min: " + "9" * 5000 + "}}", "Line 1: a number of 5,000 characters given"),
     ],
 )
 def test_what_a_reader_of_yaml_chokes_on_is_told(text: str, told: str) -> None:

@@ -40,6 +40,13 @@ def test_durations(text: str, seconds: float) -> None:
     assert parse_duration(format_duration(seconds)) == pytest.approx(seconds)
 
 
+def test_the_longest_duration_is_written_without_a_negative_part() -> None:
+    """Which its mistake of rounding became."""
+    text = format_duration(3.6e33)
+    assert "-" not in text
+    assert parse_duration(text) == pytest.approx(3.6e33)
+
+
 @pytest.mark.parametrize(("text", "size"), [("2Gi", 2 * 1024**3), ("512Mi", 512 * 1024**2), ("1.5k", 1500), (7, 7)])
 def test_sizes(text: object, size: float) -> None:
     assert parse_size(text) == size

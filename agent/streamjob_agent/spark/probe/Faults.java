@@ -12,11 +12,13 @@ final class Faults {
 
   /** An interrupt is not ours to end: it is Spark's way to stop the query whose thread this is. */
   void caught(String place, Throwable fault) {
-    Throwable real = fault instanceof InvocationTargetException ? fault.getCause() : fault;
+    // What a method called by name has thrown comes wrapped, in something that says nothing.
+    boolean wrapped = fault instanceof InvocationTargetException && fault.getCause() != null;
+    Throwable real = wrapped ? fault.getCause() : fault;
     if (real instanceof InterruptedException) {
       Thread.currentThread().interrupt();
     } else {
-      count(place, fault);
+      count(place, real);
     }
   }
 

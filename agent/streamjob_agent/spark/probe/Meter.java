@@ -124,7 +124,8 @@ final class Meter {
     stage.accumulators = null;
     Object from = Reflect.orNull(info.submissionTime());
     Object to = Reflect.orNull(info.completionTime());
-    long wallMs = from == null || to == null ? 0L : ((Number) to).longValue() - ((Number) from).longValue();
+    long tookMs = from == null || to == null ? 0L : ((Number) to).longValue() - ((Number) from).longValue();
+    long wallMs = Math.max(0L, tookMs); // below zero where the machine's clock was set back, and no counter may fall
     if (stage.node != null) {
       stage.node.wallMs += wallMs;
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from kubernetes import config
 from kubernetes.client import Configuration
 
 from streamjob_operator.ports import Unavailable
+from streamjob_operator.spec.bounded_yaml import LARGEST, BoundedLoader
 from streamjob_operator.unsteered import one_line
 
 DEFAULT = "~/.kube/config"
@@ -24,6 +26,7 @@ def configuration(path: str | Path | None = None, *, context: str | None = None)
             config.load_incluster_config(client_configuration=settings)
         else:
             file = None if path is None else str(path)
+            _look_through(file or os.environ.get("KUBECONFIG") or DEFAULT)
             config.load_kube_config(file, context=context, client_configuration=settings)
     except (config.ConfigException, OSError, ValueError) as error:
         said = one_line(str(error)).rstrip(".")
@@ -33,6 +36,13 @@ def configuration(path: str | Path | None = None, *, context: str | None = None)
         what = f"{path or os.environ.get('KUBECONFIG') or 'the kubeconfig'} is no kubeconfig"
         raise Unavailable(f"No way to the API server is known: {what}: {one_line(str(error))}.") from error
     return settings
+
+
+def _look_through(where: str) -> None:
+    """Raises YAMLError for what is too large: the library writes out what aliases stand for, however much it is."""
+    for one in filter(None, where.split(os.pathsep)):
+        with contextlib.suppress(OSError), Path(one).expanduser().open(encoding="utf-8") as file:
+            yaml.compose(file.read(LARGEST + 1), BoundedLoader)
 
 
 def _why(where: str, said: str) -> str:

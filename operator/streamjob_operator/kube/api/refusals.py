@@ -31,6 +31,10 @@ class Gone(Refused):
     """410: the resource version is too old to watch from."""
 
 
+UNKNOWN = 401
+WHO_ASKS = "The API server does not know who asks (401 Unauthorized): the token or certificate is wrong or has expired."
+"""In place of its own sentence, which is one word."""
+
 _KINDS: Mapping[int, type[Refused]] = {404: NotFound, 409: Conflict, 410: Gone}
 
 
@@ -47,4 +51,5 @@ def refusal(error: ApiException) -> Refused:
 def from_status(status: Mapping[str, Any]) -> Refused:
     """The exception for a `Status` object."""
     code = int(status.get("code") or 0)
-    return _KINDS.get(code, Refused)(code, str(status.get("reason", "")), str(status.get("message", "")))
+    message = WHO_ASKS if code == UNKNOWN else str(status.get("message", ""))
+    return _KINDS.get(code, Refused)(code, str(status.get("reason", "")), message)

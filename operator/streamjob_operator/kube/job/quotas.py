@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from streamjob_operator.kube.api.client import Object
@@ -31,8 +31,8 @@ class StreamJobs(Protocol):
     def versions(self, namespace: str) -> Mapping[str, int]:
         """Version of each of a namespace, by name."""
 
-    def get(self, namespace: str, name: str) -> Object | None:
-        """One of them."""
+    def known(self, namespace: str, name: str) -> Object | None:
+        """One of them, as it was seen last."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -70,6 +70,11 @@ class Quotas:
             asked = sorted({namespace for namespace, _ in self._asked})
             return {one: (self._most_of(one) or 0, sum(claim.holds for claim in self._claims(one))) for one in asked}
 
+    def forget(self, namespace: str) -> None:
+        """A job of the namespace is gone: what is remembered of such goes, though nobody may ask there again."""
+        with self._lock:
+            self._drop_gone(namespace, self._jobs.versions(namespace))
+
     def allow(self, namespace: str, claim: Claim, most: int, *, follows: bool) -> Allowance:
         """What the job may have beside the others, which is its own from now on where it `follows`."""
         with self._lock:
@@ -86,15 +91,18 @@ class Quotas:
 
     def _claims(self, namespace: str) -> list[Claim]:
         versions = self._jobs.versions(namespace)
-        for kept in (self._read, self._asked):
-            for key in [one for one in kept if one[0] == namespace and one[1] not in versions]:
-                del kept[key]
+        self._drop_gone(namespace, versions)
         return [self._claim((namespace, name), version) for name, version in versions.items()]
+
+    def _drop_gone(self, namespace: str, there: Collection[str]) -> None:
+        for kept in (self._read, self._asked):
+            for key in [one for one in kept if one[0] == namespace and one[1] not in there]:
+                del kept[key]
 
     def _claim(self, key: Key, version: int) -> Claim:
         read, asked = self._read.get(key), self._asked.get(key)
         if read is None or read.version != version:
-            document = self._jobs.get(*key)
+            document = self._jobs.known(*key)
             read = _read(key[1], version, document or {})
             self._read[key] = read
         if asked is None or read.ended or asked.told[0] not in ("", read.told[0]):

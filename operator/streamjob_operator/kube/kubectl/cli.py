@@ -39,6 +39,11 @@ from streamjob_operator.values import PendingPlan
 
 MANAGER = "kubectl-streamjob"
 """Owner of the annotations that a person sets by these commands."""
+NO_DEFINITIONS = (
+    f"The API server serves no {STREAM_JOBS.plural} of {STREAM_JOBS.api_version}: StreamJob's CRDs are missing. "
+    "`helm install` as in docs/user/install.md brings them; "
+    "without the chart `streamjob crds` writes them, and `kubectl apply --server-side -f crds` installs them."
+)
 EVERY_S = 2.0
 _MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 
@@ -54,8 +59,22 @@ class Session:
         """The StreamJob."""
         found = self.api.get(STREAM_JOBS, name, self.namespace)
         if found is None:
+            self._look_for_definitions()
             raise click.ClickException(f"There is no StreamJob {name} in namespace {self.namespace}.")
         return found
+
+    def jobs(self, all_namespaces: bool) -> list[tuple[str, str, Status]]:
+        """Namespace, name and status of each StreamJob, in that order."""
+        found = self.api.list(STREAM_JOBS, None if all_namespaces else self.namespace)
+        if not found:
+            self._look_for_definitions()
+        jobs = [(one["metadata"]["namespace"], one["metadata"]["name"], read_status(one)) for one in found]
+        return sorted(jobs, key=lambda job: job[:2])
+
+    def _look_for_definitions(self) -> None:
+        """A cluster that knows no StreamJobs answers as one that has none."""
+        if STREAM_JOBS.plural not in self.api.resources(STREAM_JOBS):
+            raise click.ClickException(NO_DEFINITIONS)
 
     def annotate(self, name: str, what: Annotation, value: str | None) -> None:
         """Set an annotation, or take it off."""
@@ -184,9 +203,7 @@ def top(session: Session, all_namespaces: bool, watch: bool) -> None:
     """Show all jobs, one line each."""
 
     def view() -> RenderableType:
-        found = session.api.list(STREAM_JOBS, None if all_namespaces else session.namespace)
-        jobs = [(one["metadata"]["namespace"], one["metadata"]["name"], read_status(one)) for one in found]
-        return top_view(sorted(jobs, key=lambda job: job[:2]))
+        return top_view(session.jobs(all_namespaces))
 
     if not watch:
         console().print(view())
@@ -219,9 +236,7 @@ def _watch(view: Callable[[], RenderableType]) -> None:
 @on_cluster
 def savings(session: Session, all_namespaces: bool, month: str | None, price: float | None) -> None:
     """Show what scaling has saved: executor-hours beside those of a fleet that always has the most."""
-    found = session.api.list(STREAM_JOBS, None if all_namespaces else session.namespace)
-    jobs = [(one["metadata"]["namespace"], one["metadata"]["name"], read_status(one)) for one in found]
-    counted = saved(sorted(jobs, key=lambda job: job[:2]), month)
+    counted = saved(session.jobs(all_namespaces), month)
     if not counted:
         raise click.ClickException("No executor-hours were counted of that time.")
     console().print(savings_view(counted, price))

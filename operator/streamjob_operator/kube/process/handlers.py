@@ -52,6 +52,12 @@ class Changes:
         """A driver's or an executor's pod was seen, whoever made it."""
         self._saw(PODS, event, pod_mark(event["object"]), self._adopted.jobs_of(event["object"]))
 
+    def settle(self) -> None:
+        """Forget what has gone while no watch was open: the stores have been listed anew."""
+        there = {kind: store.keys() for kind, store in self._stores.items()}
+        self._marks = {key: mark for key, mark in self._marks.items() if key[1:] in there[key[0]]}
+        self._adopted.keep(there[STREAM_JOBS], there[PARTITION_MAPS])
+
     def _saw(self, kind: Kind, event: Mapping[str, Any], mark: Hashable, jobs: Iterable[str]) -> None:
         """`mark` is what matters of it."""
         found, metadata = event["object"], event["object"]["metadata"]

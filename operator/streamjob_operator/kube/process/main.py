@@ -191,14 +191,15 @@ async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, electi
             fill, cluster.api, cluster.stores, options.namespaces, cluster.over, LOG.warning
         )
         settle()
-        relisting = asyncio.create_task(_relist(cluster, options.namespaces))
+        changes = Changes(jobs, cluster.stores)
+        relisting = asyncio.create_task(_relist(cluster, options.namespaces, changes))
         watching = asyncio.Event()
         watch = asyncio.create_task(_note_watching(watching, life))
         try:
             if not filled or cluster.over(0.0):
                 return
             await kopf.operator(
-                registry=make_registry(Changes(jobs, cluster.stores), configuration(options.kubeconfig)),
+                registry=make_registry(changes, configuration(options.kubeconfig)),
                 settings=make_settings(),
                 identity=cast(Any, election.identity),  # kopf's own needs a name for our user, which an image may lack
                 standalone=True,
@@ -217,13 +218,18 @@ async def _lead(options: Options, cluster: Cluster, telemetry: Telemetry, electi
 def _tools(options: Options, api: KubeApi, telemetry: Telemetry, planning: PlanningPool, stream_jobs: Store) -> Tools:
     events, quotas = Events(api), Quotas(dict(options.executor_quotas), stream_jobs)
     telemetry.watch_quotas(quotas.held)
+
+    def forget(namespace: str, name: str) -> None:
+        telemetry.forget(namespace, name)
+        quotas.forget(namespace)
+
     monitoring = Monitoring(monitor=Monitor(options.driver_monitor), labels=options.monitor_labels)
     return Tools(
         api=api,
         drivers=KubeDrivers(api, events, monitoring),
         events=events,
         reporters=lambda namespace, job: (telemetry.reporter(namespace, job),),
-        forget=telemetry.forget,
+        forget=forget,
         planning=planning.of,
         shared=_shared(options.memory_bytes),
         quotas=quotas,
@@ -257,13 +263,15 @@ def first_wait_s(jobs: int) -> float:
     return random.random() * min(LONGEST_START_S, jobs * FIRST_TURN_S)
 
 
-async def _relist(cluster: Cluster, namespaces: tuple[str, ...]) -> None:
+async def _relist(cluster: Cluster, namespaces: tuple[str, ...], changes: Changes) -> None:
     while True:
         await asyncio.sleep(RELIST_S)
         try:
             await asyncio.to_thread(relist, cluster.api, cluster.stores, namespaces)
         except (Unavailable, Refused) as error:
             LOG.warning("What there is could not be listed anew: %s", error)
+        else:
+            changes.settle()
 
 
 async def _beat(life: Life) -> None:

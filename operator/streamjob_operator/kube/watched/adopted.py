@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from streamjob_operator.kube.api.kinds import KUBEFLOW_APPLICATIONS
@@ -29,19 +29,36 @@ class Adopted:
         namespace, name = _key(document)
         reference = (document.get("spec") or {}).get("applicationRef")
         if gone or reference is None:
-            self._wanted.get(namespace, {}).pop(name, None)
+            self._forget(namespace, name)
         else:
             self._wanted.setdefault(namespace, {})[name] = _words(reference)
+
+    def keep(self, jobs: Collection[Key], maps: Collection[Key]) -> None:
+        """These are all that there are: what has gone unseen is forgotten."""
+        for namespace, names in list(self._wanted.items()):
+            for name in [one for one in names if (namespace, one) not in jobs]:
+                self._forget(namespace, name)
+        for key in [one for one in self._application_of if one not in maps]:
+            self._unmap(key)
+
+    def _forget(self, namespace: str, name: str) -> None:
+        wanted = self._wanted.get(namespace, {})
+        wanted.pop(name, None)
+        if not wanted:
+            self._wanted.pop(namespace, None)
 
     def map(self, document: Document, *, gone: bool = False) -> None:
         """A PartitionMap was seen."""
         key = _key(document)
         application = None if gone else (document.get("status") or {}).get("applicationId")
+        self._unmap(key)
+        if application is not None:
+            self._application_of[key], self._applications[key[0], application] = application, key[1]
+
+    def _unmap(self, key: Key) -> None:
         before = self._application_of.pop(key, None)
         if before is not None and self._applications.get((key[0], before)) == key[1]:
             del self._applications[key[0], before]
-        if application is not None:
-            self._application_of[key], self._applications[key[0], application] = application, key[1]
 
     def jobs_of(self, pod: Document) -> tuple[str, ...]:
         """Names of the StreamJobs, in the pod's namespace, that a change of this pod is news for."""

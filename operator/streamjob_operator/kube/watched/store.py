@@ -28,6 +28,7 @@ class _Kept:
     version: int
     text: bytes
     words: frozenset[Word]
+    doubted: bool = False
 
 
 class Store:
@@ -54,8 +55,13 @@ class Store:
         """Those of all objects."""
         return {namespace for namespace, _ in list(self._kept)}  # at once: others put meanwhile
 
+    def keys(self) -> set[Key]:
+        """Namespace and name of all objects."""
+        with self._lock:
+            return set(self._kept)
+
     def versions(self, namespace: str) -> dict[str, int]:
-        """Version of each of a namespace's objects, by name."""
+        """Newest known version of each of a namespace's objects, by name; such as are in doubt are there, too."""
         with self._lock:
             return {name: kept.version for (where, name), kept in self._kept.items() if where == namespace}
 
@@ -86,9 +92,12 @@ class Store:
 
     def doubt(self, namespace: str, name: str) -> None:
         """What is kept is not the newest: the next one who asks for it gets nothing."""
-        there = self._kept.get((namespace, name))
-        if there is not None:
-            self.drop(namespace, name, there.version)
+        key = (namespace, name)
+        with self._lock:
+            there = self._kept.get(key)
+            if there is not None:
+                self._least[key] = max(there.version, self._least.get(key, -1))
+                self._kept[key] = dataclasses.replace(there, doubted=True)
 
     def relisted(self, present: Collection[Key], version: int, namespace: str | None) -> list[Key]:
         """Drop what a list of this version does not have; those keys. Deletions before it need not be remembered."""
@@ -108,13 +117,18 @@ class Store:
     def get(self, namespace: str, name: str) -> Object | None:
         """A copy of it; None when it is not known."""
         kept = self._kept.get((namespace, name))
+        return None if kept is None or kept.doubted else json.loads(kept.text)
+
+    def known(self, namespace: str, name: str) -> Object | None:
+        """A copy of the newest version that was seen, though it may be in doubt."""
+        kept = self._kept.get((namespace, name))
         return None if kept is None else json.loads(kept.text)
 
     def fitting(self, namespace: str | None, labels: Mapping[str, str]) -> list[Object]:
         """Copies of all that have these labels, ordered by name."""
         with self._lock:
-            places = [self._kept[key].text for key in sorted(self._candidates(namespace, labels))]
-        found = (json.loads(text) for text in places)
+            places = [self._kept[key] for key in sorted(self._candidates(namespace, labels))]
+        found = (json.loads(one.text) for one in places if not one.doubted)
         return [one for one in found if labels.items() <= (one["metadata"].get("labels") or {}).items()]
 
     def _candidates(self, namespace: str | None, labels: Mapping[str, str]) -> Collection[Key]:
