@@ -23,6 +23,7 @@ from streamjob_sim.replay.run import Replayed, for_replay, late_times, replay, w
 from streamjob_sim.replay.side_by_side import Asked, replay_all
 from streamjob_sim.score import Score
 from streamjob_sim.simulate import job_of, simulate
+from streamjob_sim.world import COLD_JVM
 
 PERIOD = {"statisticsPeriod": "2m", "planDeadline": "20s", "maxIterations": 2000}
 RISE = {
@@ -38,8 +39,8 @@ RISE = {
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Score, Path]:
-    """The run that is recorded, with chance in it, and its history."""
-    given = world(merged(RISE, {"batch": {"noise": 0.1}}))
+    """The run that is recorded, with chance in it and executors that start as a replay has it, and its history."""
+    given = world(merged(RISE, {"batch": {"noise": 0.1}, "executors": dict(COLD_JVM)}))
     job = for_replay(job_of(given))
     score = simulate(given, job, None, 1, planning=LevelPlanning())
     history = HistoryFile(tmp_path_factory.mktemp("run") / "history.jsonl", job)

@@ -135,7 +135,7 @@ class State:
         past: earlier rates and forecasts.
         lags: readings of the source's lag, oldest first.
         startup_s: time from asking for executors to their being there.
-        cold: times what was predicted that the first batch after executors came took.
+        cold_s: seconds that first batches after executors came took longer than predicted.
         noise: standard deviation of whole batches as a part of their mean, squared.
         proposed: the change that the last look wished for, before it is known whether it was made.
         asked: the newest scale-out.
@@ -146,7 +146,7 @@ class State:
     past: Past = dataclasses.field(default_factory=Past)
     lags: tuple[LagSeen, ...] = ()
     startup_s: Learned | None = None
-    cold: Learned | None = None
+    cold_s: Learned | None = None
     noise: Learned | None = None
     proposed: Action | None = None
     asked: Asked | None = None
