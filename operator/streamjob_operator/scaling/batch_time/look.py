@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_operator.scaling.batch_time import ledger
+from streamjob_operator.scaling.batch_time import ledger, patience
 from streamjob_operator.scaling.batch_time.arriving import with_lag
 from streamjob_operator.scaling.batch_time.measured import with_noise
 from streamjob_operator.scaling.batch_time.state import Asked, State
@@ -83,7 +83,8 @@ def _with_proposed(state: State, situation: Situation) -> State:
     asked = state.asked
     if action.after > action.before:
         asked = Asked(at_s=action.at_s, executors=action.after, rate_rps=action.rate_rps)
-    return dataclasses.replace(state, asked=asked, ledger=ledger.with_action(state.ledger, action))
+    leaving = patience.with_action(state.leaving, action)
+    return dataclasses.replace(state, asked=asked, leaving=leaving, ledger=ledger.with_action(state.ledger, action))
 
 
 def _with_arrival(state: State, situation: Situation) -> State:

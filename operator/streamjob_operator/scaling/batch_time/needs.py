@@ -103,8 +103,9 @@ def _for_sure(view: View, rate_rps: float, aim: Aim, most: int) -> Fewest:
     """The fewest in a world without a backlog, so that what is there decides nothing."""
     paces = view.measured.paces(_rows(view, rate_rps, aim))
     outlook = dataclasses.replace(_outlook(view, rate_rps), backlog_rows=0.0)
-    now = paces(view.fleet.wanted)
-    found = fewest(paces, max(view.fleet.wanted, most), now, outlook, aim)
+    most = max(view.fleet.wanted, most)
+    now = paces(most)
+    found = fewest(paces, most, now, outlook, aim)
     judged = functools.partial(judge, paces=paces, today=now, outlook=outlook, aim=aim)
     return _raised(found, by_slots(view, rate_rps), judged)
 

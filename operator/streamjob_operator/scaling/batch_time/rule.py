@@ -83,7 +83,7 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
     why = words.fits(view, found.today, aim) if fits else words.enough(view, found.out, aim, model)
     if least > out:
         out, why = least, least_why
-    by_time = max(found.calm.executors, found.out.executors if not found.today_enough else 1)
+    by_time = found.calm.executors  # who works a backlog off leaves with it, whatever the window saw then
     kept, kept_why = max((memory.calm, memory.why), (hint_executors, "a hint of the policy asks for it"))
     keeps = kept_why if kept > by_time else ""
     calm_why = keeps or words.enough(view, found.calm, aim, model)
