@@ -23,6 +23,7 @@ from streamjob_sim.replay.run import Replayed, for_replay, late_times, replay, w
 from streamjob_sim.replay.side_by_side import Asked, replay_all
 from streamjob_sim.score import Score
 from streamjob_sim.simulate import job_of, simulate
+from streamjob_sim.world import COLD_JVM
 
 PERIOD = {"statisticsPeriod": "2m", "planDeadline": "20s", "maxIterations": 2000}
 RISE = {
@@ -38,8 +39,8 @@ RISE = {
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Score, Path]:
-    """The run that is recorded, with chance in it, and its history."""
-    given = world(merged(RISE, {"batch": {"noise": 0.1}}))
+    """The run that is recorded, with chance in it and executors that start as a replay has it, and its history."""
+    given = world(merged(RISE, {"batch": {"noise": 0.1}, "executors": dict(COLD_JVM)}))
     job = for_replay(job_of(given))
     score = simulate(given, job, None, 1, planning=LevelPlanning())
     history = HistoryFile(tmp_path_factory.mktemp("run") / "history.jsonl", job)
@@ -81,9 +82,11 @@ def test_a_twin_takes_the_same_batches(first: tuple[Score, Path], twin: Replayed
     assert replayed == pytest.approx(measured, rel=within)
 
 
-def test_a_twin_has_the_same_executors_in_nine_of_ten_cycles(first: tuple[Score, Path], twin: Replayed) -> None:
-    both = list(zip(first[0].turns, twin.score.turns, strict=False))
-    assert sum(one.executors == other.executors for one, other in both) >= 0.9 * len(both)
+def test_a_twin_has_the_same_executors_but_for_chance(first: tuple[Score, Path], twin: Replayed) -> None:
+    """One more or fewer where chance, which a replay leaves out, made a batch of the backlog longer."""
+    apart = [abs(one.executors - other.executors) for one, other in zip(first[0].turns, twin.score.turns, strict=False)]
+    assert apart.count(0) >= 0.8 * len(apart)
+    assert max(apart) <= 1
     assert twin.executor_h == pytest.approx(first[0].executor_s / 3600.0, rel=0.10)
 
 

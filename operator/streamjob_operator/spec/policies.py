@@ -257,14 +257,24 @@ class Executors(Part):
         return self
 
 
+QUIET_S = 900.0
+"""`stabilization.down` where nothing is given."""
+
+
 class Stabilization(Part):
     """How long a wish must last before it is followed."""
 
     up_s: Duration = Field(default=0.0, alias="up", ge=0, le=86400)
     """The smallest wish of this time is followed upwards. Duration, default 0s, range 0s to 1d."""
 
-    down_s: Duration = Field(default=900.0, alias="down", ge=0, le=604800)
-    """The largest wish of this time is followed downwards. Duration, default 15m, range 0s to 7d."""
+    down_s: Duration | None = Field(default=None, alias="down", ge=0, le=604800)
+    """The largest wish of this time is followed downwards. Duration, default 15m (the rule `batch-time`: up to 15m,
+    as it learns), range 0s to 7d."""
+
+    @property
+    def quiet_s(self) -> float:
+        """Seconds within which nobody leaves after what may come back."""
+        return QUIET_S if self.down_s is None else self.down_s
 
 
 class Recurring(Part):

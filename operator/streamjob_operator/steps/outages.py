@@ -35,7 +35,7 @@ def there(memory: Memory, job: StreamJob, now_s: float) -> Memory:
     since_s = now_s if outage.back_since_s is None else outage.back_since_s
     if now_s - since_s < WARM_UP_RATIO * job.spec.balancing.statistics_period_s:
         return dataclasses.replace(memory, outage=dataclasses.replace(outage, back_since_s=since_s))
-    quiet_s = now_s + job.spec.scaling.stabilization.down_s if outage.climbed else memory.quiet_until_s
+    quiet_s = now_s + job.spec.scaling.stabilization.quiet_s if outage.climbed else memory.quiet_until_s
     return dataclasses.replace(memory, outage=None, quiet_until_s=quiet_s)
 
 

@@ -20,7 +20,7 @@ class Outlook:
         rate_rps: rows that arrive a second.
         backlog_rows: rows that waited when the newest batch had ended, 0 or more.
         read_ago_s: seconds since then: the batch that runs now began with those rows.
-        cold_ratio: times what it takes later that the first batch on executors that come takes, 1 or more.
+        cold_s: seconds that the first batch on executors that come takes longer than later ones, 0 or more.
         trigger_s: a batch is not begun sooner than so long after the one before; 0 without a trigger.
         most_rows: rows that the source hands out to one batch; None without such a cap.
         ready_s: when other executors than today's are there and have their share.
@@ -32,7 +32,7 @@ class Outlook:
     ready_s: float
     most_rows: float | None = None
     read_ago_s: float = 0.0
-    cold_ratio: float = 1.0
+    cold_s: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def course(outlook: Outlook, today: Pace, then: Pace, horizon_s: float) -> Cours
     one that runs now, is not made shorter by them: rows that arrive until it ends wait for the next one.
     """
     now_s, waiting, most, longest_s = -outlook.read_ago_s, outlook.backlog_rows, outlook.backlog_rows, 0.0
-    cold_ratio = outlook.cold_ratio if then.executors > today.executors else 1.0
+    cold_s = outlook.cold_s if then.executors > today.executors else 0.0
     for _ in range(MOST_BATCHES):
         pace = then if now_s >= outlook.ready_s else today
         if _settled(outlook, pace, waiting) and now_s >= outlook.ready_s:
@@ -62,7 +62,7 @@ def course(outlook: Outlook, today: Pace, then: Pace, horizon_s: float) -> Cours
         taken = waiting if outlook.most_rows is None else min(waiting, outlook.most_rows)
         batch_s = max(pace.batch_s(taken), LEAST_S)
         if pace is then:
-            batch_s, cold_ratio = cold_ratio * batch_s, 1.0
+            batch_s, cold_s = batch_s + cold_s, 0.0
         step_s = max(batch_s, outlook.trigger_s)
         waiting += outlook.rate_rps * step_s - taken
         now_s, most, longest_s = now_s + step_s, max(most, waiting), max(longest_s, batch_s)

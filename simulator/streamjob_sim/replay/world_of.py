@@ -13,7 +13,7 @@ from streamjob_operator.recording.trace_file import MOST_SENTENCES, TraceError
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.spec.sentences import sentences
 from streamjob_sim.shapes import Arrival, Skew, Step
-from streamjob_sim.world import Batch, Fleet, Operator, Placement, Policy, World
+from streamjob_sim.world import COLD_JVM, Batch, Fleet, Operator, Placement, Policy, World
 
 BACK_TO_BACK_S = 1.0
 """Trigger interval of a job without one: batches follow each other at once, those that take less wait so long."""
@@ -50,6 +50,7 @@ def _world_of(trace: Trace, job: StreamJob, startup_s: float, *, alike: bool) ->
         "cores": batches.slots,
         "startup": _text(startup_s),
         "placement": Placement.EVEN,
+        **COLD_JVM,
     }
     batch = {
         "trigger": _text(batches.trigger_seconds or BACK_TO_BACK_S),

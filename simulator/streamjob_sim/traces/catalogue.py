@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from streamjob_sim.traces import curves
-from streamjob_sim.world import World
+from streamjob_sim.world import COLD_JVM, World
 
 BASE_RPS = 20_000.0
 """Height 1 of every curve: about nine executors' work."""
@@ -110,7 +110,7 @@ def _document(name: str, seed: int, policy: Part, part: float) -> Part:
         "duration": _text(duration_s),
         "operators": [operator],
         "arrival": {"rate": rate, "points": points, "noise": 0.1},
-        "executors": {"initial": _start(rate), "cores": SLOTS, "startup": "60s"},
+        "executors": {"initial": _start(rate), "cores": SLOTS, "startup": "60s", **COLD_JVM},
         "batch": {"trigger": "10s", "fixed": "500ms", "noise": 0.05},
         "faults": trace.faults(duration_s),
         "policy": policy,

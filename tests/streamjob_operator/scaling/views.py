@@ -35,5 +35,5 @@ def hot(part: float, bias: float) -> View:
         ready_s=60.0,
         trigger_s=10.0,
         read_ago_s=0.0,
-        cold_ratio=1.0,
+        cold_s=0.0,
     )

@@ -34,7 +34,9 @@ def downwards(calm: Calm, wanted: int, down_s: float) -> int:
     """What every measurement of the last `down_s` seconds left room for; `wanted` until they cover that time."""
     if calm.since_s is None or calm.newest_s is None or calm.newest_s - calm.since_s < down_s:
         return wanted
-    return min(wanted, max(one.executors for one in calm.wishes))
+    return min(
+        wanted, max(one.executors for one in calm.wishes if one.at_s > calm.newest_s - down_s or one is calm.wishes[-1])
+    )
 
 
 def with_need(high: High | None, executors: int, wanted: int, now_s: float) -> High | None:

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_operator.scaling.batch_time import ledger
+from streamjob_operator.scaling.batch_time import ledger, patience
 from streamjob_operator.scaling.batch_time.arriving import with_lag
 from streamjob_operator.scaling.batch_time.measured import with_noise
 from streamjob_operator.scaling.batch_time.state import Asked, State
@@ -34,9 +34,9 @@ def ready_in_s(state: State) -> float:
     return UNKNOWN_STARTUP_S if startup is None else startup.mean + (startup.error or 0.0)
 
 
-def cold_ratio(state: State) -> float:
-    """Times what it takes later that the first batch on executors that come takes."""
-    return UNKNOWN_COLD if state.cold is None else state.cold.mean
+def cold_s(state: State) -> float:
+    """Seconds that the first batch on executors that come takes longer than later ones."""
+    return UNKNOWN_COLD_S if state.cold_s is None else state.cold_s.mean
 
 
 def under_way(state: State, situation: Situation) -> bool:
@@ -55,11 +55,11 @@ def under_way(state: State, situation: Situation) -> bool:
     return situation.now_s - asked.came_at_s < min(share_s, situation.job.spec.balancing.statistics_period_s)
 
 
-UNKNOWN_COLD = 2.0
-"""Times what it takes later that the first batch on executors that come is taken to take while none has come yet: as
-`streamjob replay` has it."""
-MOST_COLD = 4.0
-"""Times what was predicted that is believed of a first batch."""
+UNKNOWN_COLD_S = 4.0
+"""Seconds that the first batch on executors that come takes longer while none has come yet: a JVM loads its classes,
+however few rows there are, and on real Spark that took so long (`docs/rules-on-spark.md`)."""
+MOST_COLD_S = 30.0
+"""Seconds that are believed of one first batch: a batch of a backlog may be foretold far too short."""
 SHARE_BATCHES = 3.0
 """Batches in which executors that came take their share."""
 
@@ -83,7 +83,8 @@ def _with_proposed(state: State, situation: Situation) -> State:
     asked = state.asked
     if action.after > action.before:
         asked = Asked(at_s=action.at_s, executors=action.after, rate_rps=action.rate_rps)
-    return dataclasses.replace(state, asked=asked, ledger=ledger.with_action(state.ledger, action))
+    leaving = patience.with_action(state.leaving, action)
+    return dataclasses.replace(state, asked=asked, leaving=leaving, ledger=ledger.with_action(state.ledger, action))
 
 
 def _with_arrival(state: State, situation: Situation) -> State:
@@ -110,8 +111,8 @@ def _with_first_batch(state: State, situation: Situation) -> State:
     predicted_s = action.predicted.at(float(series.input_rows[first]))
     if action.after != asked.executors or predicted_s <= 0.0:
         return state
-    ratio = float(np.clip(seconds[first] / predicted_s, 1.0, MOST_COLD))
-    return dataclasses.replace(state, cold=learned(state.cold, ratio))
+    longer_s = float(np.clip(seconds[first] - predicted_s, 0.0, MOST_COLD_S))
+    return dataclasses.replace(state, cold_s=learned(state.cold_s, longer_s))
 
 
 def _came_at_s(situation: Situation, since_s: float) -> float:

@@ -31,7 +31,7 @@ class View:
         ahead: the rate when executors that are asked for now will be there.
         highest: the highest rate expected until fewer executors could be taken back.
         read_ago_s: seconds since the newest batch ended.
-        cold_ratio: times what it takes later that the first batch on executors that come takes.
+        cold_s: seconds that the first batch on executors that come takes longer than later ones.
     """
 
     job: StreamJob
@@ -43,7 +43,7 @@ class View:
     ready_s: float
     trigger_s: float
     read_ago_s: float
-    cold_ratio: float
+    cold_s: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +103,9 @@ def _for_sure(view: View, rate_rps: float, aim: Aim, most: int) -> Fewest:
     """The fewest in a world without a backlog, so that what is there decides nothing."""
     paces = view.measured.paces(_rows(view, rate_rps, aim))
     outlook = dataclasses.replace(_outlook(view, rate_rps), backlog_rows=0.0)
-    now = paces(view.fleet.wanted)
-    found = fewest(paces, max(view.fleet.wanted, most), now, outlook, aim)
+    most = max(view.fleet.wanted, most)
+    now = paces(most)
+    found = fewest(paces, most, now, outlook, aim)
     judged = functools.partial(judge, paces=paces, today=now, outlook=outlook, aim=aim)
     return _raised(found, by_slots(view, rate_rps), judged)
 
@@ -126,7 +127,7 @@ def _outlook(view: View, rate_rps: float) -> Outlook:
         rate_rps=rate_rps,
         backlog_rows=view.arriving.waiting_rows if view.arriving.backlog_rows > 0 else 0.0,
         read_ago_s=view.read_ago_s,
-        cold_ratio=view.cold_ratio,
+        cold_s=view.cold_s,
         trigger_s=view.trigger_s,
         ready_s=view.ready_s,
         most_rows=view.arriving.most_rows,

@@ -9,7 +9,7 @@ from streamjob_operator.scaling.batch_time.aims import aim_of, batch_objective_s
 from streamjob_operator.scaling.batch_time.arriving import Arriving, arriving
 from streamjob_operator.scaling.batch_time.fallback import without_batches
 from streamjob_operator.scaling.batch_time.hints import hinted
-from streamjob_operator.scaling.batch_time.look import cold_ratio, looked, ready_in_s
+from streamjob_operator.scaling.batch_time.look import cold_s, looked, ready_in_s
 from streamjob_operator.scaling.batch_time.measured import Measured, late_ratio, measured
 from streamjob_operator.scaling.batch_time.needs import View, line_of, needs
 from streamjob_operator.scaling.batch_time.state import Action, State
@@ -62,7 +62,7 @@ def _known(situation: Situation, state: State, work: Measured) -> tuple[Wish, St
         ready_s=ready_s,
         trigger_s=situation.snapshot.rates.trigger_interval_s or 0.0,
         read_ago_s=max(0.0, situation.now_s - situation.snapshot.rates.last_batch_at_s),
-        cold_ratio=cold_ratio(state),
+        cold_s=cold_s(state),
     )
     objective_s = batch_objective_s(situation.job.spec.scaling, view.trigger_s)
     state = dataclasses.replace(state, ledger=ledger.with_outcome(state.ledger, situation, objective_s))
@@ -83,7 +83,7 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
     why = words.fits(view, found.today, aim) if fits else words.enough(view, found.out, aim, model)
     if least > out:
         out, why = least, least_why
-    by_time = max(found.calm.executors, found.out.executors if not found.today_enough else 1)
+    by_time = found.calm.executors  # who works a backlog off leaves with it, whatever the window saw then
     kept, kept_why = max((memory.calm, memory.why), (hint_executors, "a hint of the policy asks for it"))
     keeps = kept_why if kept > by_time else ""
     calm_why = keeps or words.enough(view, found.calm, aim, model)
@@ -112,7 +112,7 @@ def _ahead(situation: Situation, state: State, found: Arriving, hint_rps: float,
 def _highest(situation: Situation, state: State, least_rps: float, ready_s: float) -> Forecast:
     """The highest rate expected until executors that leave now could be asked for again and be there."""
     scaling = situation.job.spec.scaling
-    until_s = scaling.stabilization.down_s + ready_s
+    until_s = scaling.stabilization.quiet_s + ready_s
     every = (state.past.forecast(part * until_s, scaling.forecast) for part in (0.25, 0.5, 1.0))
     highest = max(every, key=lambda one: one.rate_rps)
     return dataclasses.replace(highest, rate_rps=max(highest.rate_rps, least_rps))

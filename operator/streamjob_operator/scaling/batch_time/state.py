@@ -118,6 +118,14 @@ class High:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """When executors left last, and when some were asked for again that had left too early; None: never."""
+
+    at_s: float | None = None
+    regretted_at_s: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Barred:
     """No fewer than so many executors, after fewer were not enough: until a moment, or until the rate is below."""
 
@@ -135,10 +143,11 @@ class State:
         past: earlier rates and forecasts.
         lags: readings of the source's lag, oldest first.
         startup_s: time from asking for executors to their being there.
-        cold: times what was predicted that the first batch after executors came took.
+        cold_s: seconds that first batches after executors came took longer than predicted.
         noise: standard deviation of whole batches as a part of their mean, squared.
         proposed: the change that the last look wished for, before it is known whether it was made.
         asked: the newest scale-out.
+        leaving: what leaving too early has taught.
         ledger: the newest actions, oldest first; the last one may not be judged yet.
     """
 
@@ -146,11 +155,12 @@ class State:
     past: Past = dataclasses.field(default_factory=Past)
     lags: tuple[LagSeen, ...] = ()
     startup_s: Learned | None = None
-    cold: Learned | None = None
+    cold_s: Learned | None = None
     noise: Learned | None = None
     proposed: Action | None = None
     asked: Asked | None = None
     calm: Calm = dataclasses.field(default_factory=Calm)
     high: High | None = None
+    leaving: Leaving = dataclasses.field(default_factory=Leaving)
     ledger: tuple[Action, ...] = ()
     barred: Barred | None = None

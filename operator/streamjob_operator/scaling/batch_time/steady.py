@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from streamjob_operator.scaling.batch_time import calm, ledger
+from streamjob_operator.scaling.batch_time import calm, ledger, patience
 from streamjob_operator.scaling.batch_time.arriving import Arriving
-from streamjob_operator.scaling.batch_time.look import under_way
+from streamjob_operator.scaling.batch_time.look import ready_in_s, under_way
 from streamjob_operator.scaling.batch_time.state import State
 from streamjob_operator.scaling.rule import Situation, Wish, clamp
 from streamjob_operator.spec.quantities import format_duration
@@ -48,7 +48,9 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
     high = calm.with_need(state.high, out, wanted, now_s)
     least, doubt = _fewest(call, situation, state, found.rate_rps), _doubt(situation)
     counted = least if doubt is None else wanted
-    seen = calm.with_wish(state.calm, counted, situation.snapshot.taken_at_s, _usual_s(situation), stabilization.down_s)
+    down_s = patience.window_s(job.spec.scaling, state.leaving, ready_in_s(state), now_s)
+    longest_s = max(down_s, stabilization.quiet_s)
+    seen = calm.with_wish(state.calm, counted, situation.snapshot.taken_at_s, _usual_s(situation), longest_s)
     veto = _veto(situation, state, found) or doubt
     shrunk = least if veto is None else wanted
     state = dataclasses.replace(state, high=high, calm=seen)
@@ -58,11 +60,11 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
         return Wish(executors=up, needed=out, why=call.why, held=waits), state
     if held is not None:
         return Wish(executors=wanted, needed=clamp(call.out, job), why=call.why, held=held), state
-    down = calm.downwards(seen, wanted, stabilization.down_s)
+    down = calm.downwards(seen, wanted, down_s)
     if shrunk >= wanted:
         kept = veto or (call.keeps if call.calm >= wanted else "")
         return Wish(executors=wanted, needed=wanted, why="; ".join(filter(None, (call.why, kept)))), state
-    window = format_duration(stabilization.down_s)
+    window = format_duration(down_s)
     why = call.calm_why if down in (wanted, shrunk) else f"{call.calm_why}; within {window} it was {down}"
     return Wish(executors=down, needed=shrunk, why=why, held=f"waiting until that has held {window}"), state
 
@@ -107,7 +109,7 @@ def _doubt(situation: Situation) -> str | None:
     """Why what was measured does not count for scaling in."""
     if situation.snapshot.unmeasured:
         return "none may leave while queries beside are not measured"
-    lost_s, down_s = situation.memory.lost_at_s, situation.job.spec.scaling.stabilization.down_s
+    lost_s, down_s = situation.memory.lost_at_s, situation.job.spec.scaling.stabilization.quiet_s
     if lost_s is not None and situation.now_s - lost_s < down_s:
         return f"none may leave within {format_duration(down_s)} of a loss of executors"
     return None

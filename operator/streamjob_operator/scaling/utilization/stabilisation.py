@@ -42,7 +42,7 @@ def recommend(history: History, needed: int, job: StreamJob, at_s: float, since_
 
     A second recommendation from the same measurement takes the place of the first.
     """
-    window_s = max(job.spec.scaling.stabilization.up_s, job.spec.scaling.stabilization.down_s)
+    window_s = max(job.spec.scaling.stabilization.up_s, job.spec.scaling.stabilization.quiet_s)
     earlier = (one for one in history.recommendations if one.at_s != at_s)
     every = (*earlier, Recommendation(at_s=at_s, executors=clamp(needed, job), since_s=since_s))
     older = [one for one in every if one.at_s <= at_s - window_s and one is not every[-1]]
@@ -53,7 +53,7 @@ def recommend(history: History, needed: int, job: StreamJob, at_s: float, since_
 def _thinned(every: Sequence[Recommendation], job: StreamJob, at_s: float) -> tuple[Recommendation, ...]:
     """Of each part of a window the first, the fewest and the most, which is all that is ever asked for."""
     stabilization = job.spec.scaling.stabilization
-    windows_s = sorted(one for one in (stabilization.up_s, stabilization.down_s) if one > 0)
+    windows_s = sorted(one for one in (stabilization.up_s, stabilization.quiet_s) if one > 0)
     if len(every) <= 2 * PARTS or not windows_s:
         return tuple(every)
     parts: dict[tuple[float, int], list[Recommendation]] = defaultdict(list)
@@ -91,10 +91,10 @@ def stabilised(history: History, wanted: int, job: StreamJob, at_s: float) -> tu
         # Nothing was measured when the window began: what was wished, or there, before that time counts on.
         return [*wishes, *(before or [now])]
 
-    return min(window(stabilization.up_s)), max(window(stabilization.down_s))
+    return min(window(stabilization.up_s)), max(window(stabilization.quiet_s))
 
 
 def waiting(upwards: bool, job: StreamJob) -> str:
     """What a person is told of a need that is not followed yet."""
     stabilization = job.spec.scaling.stabilization
-    return f"waiting until that has held {format_duration(stabilization.up_s if upwards else stabilization.down_s)}"
+    return f"waiting until that has held {format_duration(stabilization.up_s if upwards else stabilization.quiet_s)}"

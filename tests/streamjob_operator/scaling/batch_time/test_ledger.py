@@ -10,7 +10,7 @@ from situations import busy, situation_of
 from worlds import job, series_with
 
 from streamjob_operator.scaling.batch_time import ledger
-from streamjob_operator.scaling.batch_time.look import looked, ready_in_s
+from streamjob_operator.scaling.batch_time.look import MOST_COLD_S, UNKNOWN_COLD_S, cold_s, looked, ready_in_s
 from streamjob_operator.scaling.batch_time.state import Action, Asked, Line, State
 from streamjob_operator.scaling.rule import Situation, kept, recalled
 from streamjob_operator.values import RuleState
@@ -117,3 +117,13 @@ def test_the_newest_error_is_told_of_this_rule_alone() -> None:
     assert ledger.newest_error_pct(RuleState(rule="utilization", state=state)) is None
     assert ledger.newest_error_pct(RuleState(rule="batch-time", state=kept(State()))) is None
     assert ledger.newest_error_pct(None) is None
+
+
+@pytest.mark.parametrize(("batch_s", "longer_s"), [(9.5, 4.5), (4.0, 0.0), (900.0, MOST_COLD_S)])
+def test_how_cold_executors_are_is_learned_in_seconds(batch_s: float, longer_s: float) -> None:
+    """A batch that began with all of them, for which 5 s were promised: it loads classes besides."""
+    situation = after_it(4, batch_s)
+    came = Asked(at_s=1000.0, executors=4, rate_rps=100.0, came_at_s=1099.0 - batch_s / 2.0)
+    waiting = State(application_id=situation.snapshot.application_id, asked=came, ledger=(action(),))
+    assert cold_s(waiting) == UNKNOWN_COLD_S
+    assert cold_s(looked(waiting, situation)) == pytest.approx(longer_s)
