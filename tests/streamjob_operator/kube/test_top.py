@@ -108,6 +108,16 @@ def test_a_server_that_is_not_there_is_told(tmp_path: Path, command: tuple[str, 
     assert (told.exit_code, told.stdout, "Connection refused" in told.stderr) == (1, "", True)
 
 
+@pytest.mark.parametrize(("options", "where"), [((), "namespace shop"), (("-A",), "any namespace")])
+def test_where_there_is_no_job_that_is_told(
+    monkeypatch: pytest.MonkeyPatch, fake: Callable[..., Fake], options: tuple[str, ...], where: str
+) -> None:
+    """It was a table of column names."""
+    fake()
+    done = CliRunner().invoke(cli.main, ["top", "-n", "shop", *options])
+    assert (done.exit_code, done.output) == (0, f"There is no StreamJob in {where}.\n")
+
+
 def test_what_is_watched_takes_text_for_text(monkeypatch: pytest.MonkeyPatch, fake: Callable[..., Fake]) -> None:
     """A bracket in a status, as of a job from a backup, ended the command with rich's own error."""
     job = {"metadata": {"name": "orders", "namespace": "streams"}, "status": {"lastCycle": {"reason": "[/Held]"}}}
@@ -126,7 +136,7 @@ def test_what_is_watched_without_a_terminal_is_written_each_time(
     monkeypatch: pytest.MonkeyPatch, fake: Callable[..., Fake]
 ) -> None:
     """As into a file or another program, which got nothing before the end."""
-    api = fake()
+    api = fake({"metadata": {"name": "orders", "namespace": "streams"}})
 
     def third_is_the_last(_: float) -> None:
         if api.asked == 3:

@@ -203,7 +203,9 @@ def top(session: Session, all_namespaces: bool, watch: bool) -> None:
     """Show all jobs, one line each."""
 
     def view() -> RenderableType:
-        return top_view(session.jobs(all_namespaces))
+        jobs = session.jobs(all_namespaces)
+        where = "any namespace" if all_namespaces else f"namespace {session.namespace}"
+        return top_view(jobs) if jobs else f"There is no StreamJob in {where}."
 
     if not watch:
         console().print(view())
