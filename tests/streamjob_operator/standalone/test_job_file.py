@@ -72,7 +72,7 @@ def test_an_annotation_approves_and_pauses_while_the_job_runs(edited: Edited) ->
         ("min: 2", "min: two", "executors.min"),
         ("kind:", "  kind:", "This is not YAML"),
         ("min: 2", "min: {{ two }}", "a map or a list cannot be a field's name"),
-        ("min: 2", f"min: {'9' * 5000}", "This cannot be read"),
+        ("min: 2", f"min: {'9' * 5000}", "a number of 5,000 characters given"),
         ("min: 2", f"min: {'[' * 5000}", "nested too deeply"),
     ],
 )
