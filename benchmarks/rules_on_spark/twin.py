@@ -68,10 +68,15 @@ def world_of(course: Course, system: System) -> World:
             "coldStart": _text(COLD_START_S),
             "available": MOST,
         },
-        "batch": {"trigger": _text(TRIGGER_S), "fixed": _text(FIXED_S), "noise": NOISE, "lag": "atBegin"},
+        "batch": {"trigger": _text(TRIGGER_S), "fixed": _text(FIXED_S), "noise": NOISE, "lag": _lag(system)},
         "policy": policy(system),
     }
     return World.model_validate_json(json.dumps(document))
+
+
+def _lag(system: System) -> str:
+    """KEDA looks at Kafka itself, the others at what Spark tells: what a batch left when it began."""
+    return "atEnd" if system.rule == "keda" else "atBegin"
 
 
 def _batches(score: Score) -> list[Batch]:

@@ -181,6 +181,11 @@ def test_every_system_has_a_twin_that_takes_all_rows_in(name: str) -> None:
     assert max(old_s for _, old_s in found["oldest_s"]) >= found["age_p99_s"]
 
 
+def test_keda_alone_looks_at_kafka_itself() -> None:
+    worlds = {one.name: twin.world_of(course("diurnal", 1, 500.0, 60.0), one) for one in systems(MOST, FASTER)}
+    assert {name for name, one in worlds.items() if one.batch.lag == "atEnd"} == {"keda"}
+
+
 def line(system: str, seed: int, executor_s: float, differences: tuple[str, ...] = ()) -> dict[str, Any]:
     figures = {"executor_s": executor_s, "late_rows": 0.1, "age_p50_s": 4.0, "age_p99_s": 9.0, "batch_p50_s": 3.0}
     counts = {"least": 1, "most": 4, "came": 3, "went": 2, "lag_end_rows": 0}
