@@ -14,7 +14,7 @@ from streamjob_operator.waking.rows import Rows
 from streamjob_sim.batch import Batch
 from streamjob_sim.fleet import Executor, Life
 from streamjob_sim.job import SimulatedJob
-from streamjob_sim.measure import APPLICATION, QUERY, RUN, truth
+from streamjob_sim.measure import APPLICATION, QUERY, RUN, running_batch, truth
 
 _STATES = {Life.READY: "ready", Life.LEFT: "dead", Life.DEAD: "dead"}
 
@@ -41,10 +41,10 @@ class Looking:
             told = snapshot.series
             rows = None if told is None else Rows(series=told, owners=snapshot.owners, slots=slots)
             self._newest_s, self._rows = fresh[-1].end_s, rows
-        running = self._job.running
-        if running is not None and running.times == 1:
-            began_s, rows = self._job.world.start + running.started_s, round(running.work.taken)
-            self._rises.look({QUERY: RunningBatch(batch_id=self._ended + 1, began_at_s=began_s, rows=rows)})
+        told = running_batch(self._job)
+        if told is not None:
+            running = RunningBatch(batch_id=self._ended + 1, began_at_s=told.began_at_s, rows=round(told.rows))
+            self._rises.look({QUERY: running})
         return Seen(status=self._status(), rows=self._rows)
 
     def _take(self, batch: Batch) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from prometheus_client.core import Metric
 
@@ -16,6 +17,8 @@ from streamjob_agent.state_room import state_limits
 from streamjob_agent.textformat import render
 from streamjob_agent.totals import QueryPage
 from streamjob_agent.wire import AgentStatus
+
+B = TypeVar("B")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +114,8 @@ def _executors(facts: Facts) -> Iterator[Metric]:
 def _queries(facts: Facts) -> Iterator[Metric]:
     for name, text, value in _QUERY_COUNTERS:
         yield counter(name, text, ("query",), (((page.query_id,), value(page)) for page in facts.pages))
-    for name, text, measured in _QUERY_GAUGES:
-        known = ((page.query_id, measured(page.newest)) for page in facts.pages if page.newest is not None)
-        yield gauge(name, text, ("query",), (((query,), number) for query, number in known if number is not None))
-    for name, text, known_of in _RUNNING_GAUGES:
-        runs = ((page.query_id, page.running) for page in facts.pages)
-        yield gauge(name, text, ("query",), (((query,), known_of(one)) for query, one in runs if one is not None))
+    yield from _of_batches(_QUERY_GAUGES, [(page.query_id, page.newest) for page in facts.pages])
+    yield from _of_batches(_RUNNING_GAUGES, [(page.query_id, page.running) for page in facts.pages])
     yield gauge(
         names.QUERY_TRIGGER_SECONDS,
         "Interval of the query's trigger.",
@@ -143,6 +142,15 @@ def _queries(facts: Facts) -> Iterator[Metric]:
         ("query", "name", "run"),
         (((query.query_id, query.name or "", query.run_id), 1) for query in facts.queries),
     )
+
+
+def _of_batches(
+    gauges: Iterable[tuple[str, str, Callable[[B], float | None]]], batches: Collection[tuple[str, B | None]]
+) -> Iterator[Metric]:
+    """Gauges of one batch of each query, with no sample where there is none or it does not tell."""
+    for name, text, measured in gauges:
+        known = ((query, measured(batch)) for query, batch in batches if batch is not None)
+        yield gauge(name, text, ("query",), (((query,), number) for query, number in known if number is not None))
 
 
 _QUERY_COUNTERS: tuple[tuple[str, str, Callable[[QueryPage], float]], ...] = (
@@ -184,7 +192,7 @@ _QUERY_GAUGES: tuple[tuple[str, str, Callable[[BatchEnd], float | None]], ...] =
     (names.QUERY_LAG_ROWS, "Rows that the sources hold beyond it.", lambda batch: batch.lag_rows),
 )
 
-_RUNNING_GAUGES: tuple[tuple[str, str, Callable[[RunningBatch], float]], ...] = (
+_RUNNING_GAUGES: tuple[tuple[str, str, Callable[[RunningBatch], float | None]], ...] = (
     (names.QUERY_RUNNING_ROWS, "Rows of the batch that runs, once its sources are read.", lambda batch: batch.rows),
     (names.QUERY_RUNNING_SINCE, "When the batch that runs began.", lambda batch: batch.began_at_s),
 )

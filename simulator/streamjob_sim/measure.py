@@ -194,7 +194,7 @@ def _rates(job: SimulatedJob, batches: list[Batch], covered_s: float) -> QueryRa
         processed_rps=taken / spent_s if spent_s > 0 else 0.0,
         lag_rows=_lag(job.world, last),
         other_busy_s=sum(one.times * one.other_busy_s for one in batches),
-        running=_running(job),
+        running=running_batch(job),
     )
 
 
@@ -204,8 +204,8 @@ def _lag(world: World, last: Batch | None) -> float | None:
     return last.waiting if world.batch.lag == "atEnd" else last.left
 
 
-def _running(job: SimulatedJob) -> RunningBatch | None:
-    """None of several batches in a row that are worked out as one, of which nobody knows which one runs."""
+def running_batch(job: SimulatedJob) -> RunningBatch | None:
+    """What is told of the batch that runs; None of several in a row that are worked out as one: nobody knows which."""
     running = job.running
     if running is None or running.times > 1:
         return None

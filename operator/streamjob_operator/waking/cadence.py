@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.events import Event, EventKind
 from streamjob_operator.series import BatchSeries
-from streamjob_operator.values import CycleRecord, Reason, Snapshot
+from streamjob_operator.values import CycleRecord, QueryRates, Reason
 from streamjob_operator.waking.reports import reported
 from streamjob_operator.waking.rows import Rows, change_times_s, changed
 from streamjob_operator.waking.slow import Turned, speed_events, turned_executors
@@ -94,15 +94,16 @@ class Cadence:
 
 
 def _too_early(event: Event, record: CycleRecord) -> bool:
-    snapshot, ended_at_s = record.snapshot, event.batch_ended_at_s
-    if ended_at_s is not None and snapshot is not None and snapshot.rates.last_batch_at_s < ended_at_s:
-        return True
-    if event.batch_began_at_s is not None and snapshot is not None and not _shows(snapshot, event.batch_began_at_s):
+    if record.snapshot is not None and not _shows(record.snapshot.rates, event):
         return True
     return not record.verdict.act and record.verdict.reason in TOO_EARLY
 
 
-def _shows(snapshot: Snapshot, began_at_s: float) -> bool:
-    """Whether the rows of a batch that began then are known, or it has ended."""
-    rates = snapshot.rates
-    return rates.last_batch_at_s > began_at_s or (rates.running is not None and rates.running.began_at_s >= began_at_s)
+def _shows(rates: QueryRates, event: Event) -> bool:
+    """Whether what was measured holds the batch that the event is of: its end, or its rows while it runs."""
+    if event.batch_ended_at_s is not None and rates.last_batch_at_s < event.batch_ended_at_s:
+        return False
+    began_at_s, running = event.batch_began_at_s, rates.running
+    if began_at_s is None or rates.last_batch_at_s > began_at_s:
+        return True
+    return running is not None and running.began_at_s >= began_at_s

@@ -87,6 +87,9 @@ final class Meter {
     if (stage.queryId != null) {
       batchStages.submitted(stage);
     }
+    if (stage.isSource()) {
+      intake.source(stage.queryId, stage.batch, 1);
+    }
     stages.put(key(info.stageId(), info.attemptNumber()), stage);
     if (stages.size() > MOST_STAGES) {
       Iterator oldest = stages.keySet().iterator();
@@ -98,14 +101,7 @@ final class Meter {
 
   /** Whether this stage, as it begins, tells that its batch has more rows than the one before it, by Intake.RISE. */
   synchronized boolean rises(Stage stage) {
-    if (stage.queryId == null || stage.attempt > 0) {
-      return false;
-    }
-    if (stage.parents.isEmpty()) {
-      intake.source(stage.queryId, stage.batch, 1);
-      return false;
-    }
-    return intake.passedOn(stage.queryId, stage.batch);
+    return stage.isFirst() && !stage.isSource() && intake.passedOn(stage.queryId, stage.batch);
   }
 
   private static Long key(int stage, int attempt) {
@@ -117,7 +113,7 @@ final class Meter {
     if (stage == null) {
       return;
     }
-    if (stage.queryId != null && stage.attempt == 0 && stage.parents.isEmpty()) {
+    if (stage.isSource()) {
       intake.source(stage.queryId, stage.batch, -1);
     }
     stage.firstEnds = new HashMap(); // its tasks have ended, and many stages are kept
@@ -181,7 +177,7 @@ final class Meter {
       add(others, stage.queryId, busyMs);
       return;
     }
-    if (stage.attempt == 0) { // what is done again was read before
+    if (stage.isFirst()) { // what is done again was read before
       intake.read(stage.queryId, stage.batch, metrics.inputMetrics().recordsRead());
     }
     int operator = charge(stage, task, metrics);

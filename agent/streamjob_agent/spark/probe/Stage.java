@@ -69,6 +69,16 @@ final class Stage {
     return submittedMs == 0L ? 0L : Math.max(0L, task.launchTime() - submittedMs);
   }
 
+  /** Whether this is the first attempt at what a query's batch does. */
+  boolean isFirst() {
+    return queryId != null && attempt == 0;
+  }
+
+  /** Whether it reads sources of the query alone, for the first time. */
+  boolean isSource() {
+    return isFirst() && parents.isEmpty();
+  }
+
   void taskEnded() {
     ended++;
   }

@@ -49,7 +49,7 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
     least, doubt = _fewest(call, situation, state, found.rate_rps), _doubt(situation)
     counted = least if doubt is None else wanted
     down_s = patience.window_s(job.spec.scaling, state.leaving, ready_in_s(state), now_s)
-    longest_s = max(down_s, stabilization.quiet_s)
+    longest_s = stabilization.quiet_s  # a window is no longer, and one may follow a shorter one
     seen = calm.with_wish(state.calm, counted, situation.snapshot.taken_at_s, _usual_s(situation), longest_s)
     veto = _veto(situation, state, found) or doubt
     shrunk = least if veto is None else wanted
