@@ -135,8 +135,9 @@ demo-operator: kube
 	$(BIN)/python samples/operator-demo/demo.py
 
 # Three runs side by side: tests on real Spark, those on a real API server or Prometheus, which mostly wait, and those that
-# compute, which give way. The demos have the machine to themselves. out/tests tells what each case took.
-JUNIT = --junit-xml out/tests/$(1).xml
+# compute, which give way. The demos have the machine to themselves. out/tests tells what each case took. A run in which much
+# fails ends early and says what, instead of waiting for the rest.
+JUNIT = --junit-xml out/tests/$(1).xml --maxfail 12
 test: lint
 	mkdir -p out/tests
 	$(BIN)/pytest $(call JUNIT,servers) -m "(kube or prometheus) and not spark and not demo and $(SHORT)" \

@@ -11,15 +11,18 @@ import pathlib
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 PARTITIONS = 8
+EXECUTORS = 3
 WAIT_S = 60.0
 YOUNG = str(pathlib.Path(__file__).with_name("young"))
 """Settings of all drivers of these tests, but for those that have their own."""
+RESTORE_S = 120.0  # seconds on a machine that does nothing else
 
 
 def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = WAIT_S) -> Any:
@@ -42,14 +45,45 @@ class SparkCluster:
         self.session = session
 
     def executor_ids(self) -> set[str]:
-        """Ids of the registered executors, the driver left out."""
-        store = self.session.sparkContext._jsc.sc().statusStore().executorList(True)
-        ids = {store.apply(i).id() for i in range(store.size())}
-        return {executor for executor in ids if executor != "driver"}
+        """Ids of the registered executors, as the scheduler has them.
+
+        Spark's status store may keep one that is gone, where its block manager registered while it ended (SPARK-35011,
+        SPARK-41360).
+        """
+        ids = self._backend().getExecutorIds()
+        return {ids.apply(i) for i in range(ids.size())}
+
+    def _backend(self) -> Any:
+        return self.session.sparkContext._jsc.sc().schedulerBackend()
+
+    def restore(self) -> None:
+        """As many executors as at the start, whatever a test has asked for, left under way or broke off in.
+
+        A cluster that does not come back is started anew and told of: its other tests are not to fail, too.
+        """
+        spark = self.session.sparkContext
+        assert spark._jsc.sc().requestTotalExecutors(EXECUTORS, 0, spark._jvm.PythonUtils.toScalaMap({}))
+        try:
+            wait_until(lambda: len(self._stay()) == len(self.executor_ids()) == EXECUTORS, "all executors", RESTORE_S)
+        except AssertionError as missed:
+            warnings.warn(f"a new cluster: {missed}; executors of the old one: {self._told()}", stacklevel=2)
+            self.session.stop()
+            self.session = _session()
+            self.wait_for_executors(EXECUTORS)
+
+    def _stay(self) -> list[str]:
+        """Registered executors that Spark does not take away."""
+        return [one for one in self.executor_ids() if self._backend().isExecutorActive(one)]
+
+    def _told(self) -> list[str]:
+        """Every executor there was, and why it went."""
+        told = self.session.sparkContext._jsc.sc().statusStore().executorList(False)
+        all_of_them = [told.apply(i) for i in range(told.size())]
+        return [f"{one.id()} active={one.isActive()} {one.removeReason().toString()}" for one in all_of_them]
 
     def wait_for_executors(self, count: int) -> set[str]:
         """The executors once there are `count` of them."""
-        wait_until(lambda: len(self.executor_ids()) == count, f"{count} executors", 90.0)
+        wait_until(lambda: len(self.executor_ids()) == count, f"{count} executors", RESTORE_S)
         return self.executor_ids()
 
     def kill(self, executor_id: str) -> None:
@@ -136,24 +170,22 @@ class Collected:
 
 @pytest.fixture(scope="session")
 def spark_cluster() -> Iterator[SparkCluster]:
-    """local-cluster[3,1,1024] with the agent's recommended settings and eight state partitions."""
-    from streamjob_agent.spark.settings import recommended_settings
-
+    """Three executors of one slot, with the agent's recommended settings and eight state partitions."""
     os.environ["PYSPARK_PYTHON"] = sys.executable  # the executors' Python workers need the same packages
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPARK_CONF_DIR", YOUNG)
-        cluster = SparkCluster(_session(recommended_settings()))
-    cluster.wait_for_executors(3)
+    cluster = SparkCluster(_session())
+    cluster.wait_for_executors(EXECUTORS)
     yield cluster
     for query in cluster.session.streams.active:
         query.stop()
     cluster.session.stop()
 
 
-def _session(recommended: Mapping[str, str]) -> Any:
+def _session() -> Any:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local-cluster[3,1,1024]").appName("streamjob-integration")
+    from streamjob_agent.spark.settings import recommended_settings
+
+    builder = SparkSession.builder.master(f"local-cluster[{EXECUTORS},1,1024]").appName("streamjob-integration")
     extra = {
         "spark.sql.shuffle.partitions": str(PARTITIONS),
         "spark.ui.enabled": "false",
@@ -166,9 +198,11 @@ def _session(recommended: Mapping[str, str]) -> Any:
         # Executors read each other's shuffle files over the network, as pods do, though they share this disk.
         "spark.shuffle.readHostLocalDisk": "false",
     }
-    for key, value in {**recommended, **extra}.items():
+    for key, value in {**recommended_settings(), **extra}.items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_CONF_DIR", YOUNG)
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("FATAL")
     return session
 
@@ -206,9 +240,13 @@ def collected() -> Collected:
 
 
 @pytest.fixture(autouse=True)
-def _stop_queries(request: pytest.FixtureRequest) -> Iterator[None]:
-    """No query outlives its test."""
+def _as_at_the_start(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each test finds all executors, and no query outlives its test."""
+    if "spark_cluster" not in request.fixturenames:
+        yield
+        return
+    cluster = request.getfixturevalue("spark_cluster")
+    cluster.restore()
     yield
-    if "spark_cluster" in request.fixturenames:
-        for query in request.getfixturevalue("spark_cluster").session.streams.active:
-            query.stop()
+    for query in cluster.session.streams.active:
+        query.stop()

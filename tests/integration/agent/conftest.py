@@ -202,7 +202,6 @@ class Installed:
 @pytest.fixture
 def install(spark_cluster: Any) -> Iterator[Callable[[Any], Installed]]:
     """`streamjob_agent.install`, taken back afterwards."""
-    spark_cluster.wait_for_executors(3)
 
     def act(session: Any) -> Installed:
         address = streamjob_agent.install(session, AgentConfig(poll_s=0.2, traffic_min_bytes=16))
@@ -210,8 +209,6 @@ def install(spark_cluster: Any) -> Iterator[Callable[[Any], Installed]]:
         return Installed(address, session)
 
     yield act
-    if notebook._installed and len(spark_cluster.executor_ids()) < 3:  # a test that failed half-way fails alone
-        notebook._installed[0]._agent._bridge.request_executors(3)
     notebook.uninstall()
 
 

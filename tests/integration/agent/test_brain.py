@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F
 
-from streamjob_agent import notebook
 from streamjob_agent.spread import id_order
 from streamjob_agent.wire import AgentStatus
 from streamjob_operator.values import CycleRecord, Reason
@@ -188,8 +187,6 @@ def test_an_idle_query_scales_in_without_a_batch_and_wakes_up_where_it_was_left(
     assert collected.rows == file_stream.expected()
     assert agent.failed_tasks() == 0
 
-    notebook._installed[0]._agent._bridge.request_executors(3)  # as the other tests expect them
-    spark_cluster.wait_for_executors(3)
     query.stop()
     over = controller.until("its end is seen", lambda now: now.verdict.reason is Reason.QUERY_ENDED, lambda: None)
     assert not over.verdict.act

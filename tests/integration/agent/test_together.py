@@ -148,8 +148,6 @@ def test_two_queries_of_opposite_skew_are_balanced_together_and_leave_an_executo
     finally:
         for one in both:
             one.query.stop()
-        notebook._installed[0]._agent._bridge.request_executors(3)  # as the other tests expect them
-        spark_cluster.wait_for_executors(3)
 
 
 WAIT = "spark.locality.wait.process"
@@ -191,8 +189,6 @@ def test_an_executor_that_is_drained_and_steals_tasks_in_each_batch_goes(
         if query is not None:
             query.stop()
         spark.conf().remove(WAIT)
-        notebook._installed[0]._agent._bridge.request_executors(3)  # as the other tests expect them
-        spark_cluster.wait_for_executors(3)
 
 
 def held(status: AgentStatus, executor: str) -> int:

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.spark
 
 
 def test_jobs_stay_exact_while_their_key_groups_move(spark_cluster: Any, tmp_path: Path) -> None:
-    spark_cluster.wait_for_executors(3)
     with moving(spark_cluster.session, seed=3, drain=tmp_path / "drain") as mover:
         for name in ("nexmark-5", "ads-clicked"):
             outcome = run(spark_cluster.session, find(name), tmp_path / name, seed=3, rows=100, batches=5, mover=mover)

@@ -78,7 +78,7 @@ def bridge(spark_cluster: Any) -> Iterator[DriverBridge]:
 
 @pytest.fixture
 def watch(bridge: DriverBridge, spark_cluster: Any) -> Watch:
-    """The bridge with everything of earlier tests drained."""
-    spark_cluster.wait_for_executors(3)
+    """The bridge with everything of earlier tests drained, and nothing marked."""
+    bridge.mark([])
     bridge.drain()
     return Watch(bridge, spark_cluster)

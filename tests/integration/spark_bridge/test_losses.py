@@ -70,10 +70,6 @@ def test_decommission_in_the_middle_of_a_batch_fails_no_task(watch: Any, file_st
     assert watch.failed_tasks == 0
     assert collected.rows == file_stream.expected()
 
-    watch.bridge.mark([])
-    watch.bridge.request_executors(3)
-    watch.cluster.wait_for_executors(3)
-
 
 SLEEPS = "java_method('java.lang.Thread', 'sleep', 150L + 0L * n) IS NOT NULL"
 """True of every row, after a while: tasks of the second stage come one after another, and fetch as they begin."""
@@ -100,9 +96,6 @@ def test_an_executor_leaves_after_the_batch_that_needs_its_shuffle_files(
     watch.cluster.wait_until(lambda: leaving not in watch.cluster.executor_ids(), "it is gone")
     assert watch.failed_tasks == 0
     assert collected.rows == file_stream.expected()
-    watch.bridge.mark([])
-    watch.bridge.request_executors(3)
-    watch.cluster.wait_for_executors(3)
 
 
 def _late(cluster: Any) -> bool:
@@ -183,8 +176,6 @@ def test_without_decommissioning_an_executor_leaves_once_it_runs_no_task(
     watch.cluster.wait_until(lambda: "streamjob-removal" not in _threads(watch), "nobody waits for it any more")
     assert watch.failed_tasks == 0
     assert collected.rows == file_stream.expected()
-    watch.bridge.request_executors(3)
-    watch.cluster.wait_for_executors(3)
 
 
 def test_marked_executors_get_no_group_at_the_start(watch: Any, file_stream: Any, collected: Any) -> None:
