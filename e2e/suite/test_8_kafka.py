@@ -12,15 +12,17 @@ import yaml
 
 from e2e.cluster import kafka
 from e2e.suite.evidence import Sayer
-from e2e.suite.job import Job, condition, settled
+from e2e.suite.job import Job, Status, condition, settled
 from e2e.suite.samples import FOLDER, sample
-from e2e.suite.topic import Topic
+from e2e.suite.topic import RATE, Topic
 from e2e.suite.world import RESTRICTED, World, config_map, filled
 
 NAMESPACE, NAME = "kafka", "sensors"
 BACKLOG = 20_000
 """Readings that are there before the job, which takes 2,000 in a batch."""
 START_S, BALANCED_S, MEASURED_S = 240.0, 200.0, 30.0
+QUIET_BATCHES, CROWD, QUIET_S, WOKEN_S = 14, 8 * RATE, 200.0, 60.0
+"""Batches by which the agent knows how many rows are usual, and the readings a second that are not."""
 LAG = f'streamjob_query_source_lag_rows{{namespace="{NAMESPACE}"}}'
 
 
@@ -69,3 +71,21 @@ def test_its_backlog_is_measured_and_worked_off_exactly(sensors: Job, installed:
     assert highest is not None
     assert highest >= BACKLOG / 4
     say(f"{told}; {highest:,.0f} readings were behind at most")
+
+
+def test_a_crowd_of_rows_wakes_a_cycle_while_their_batch_runs(sensors: Job, say: Sayer) -> None:
+    assert isinstance(sensors.feed, Topic)
+    sensors.feed.rate = RATE
+    wanted = sensors.feed.batches() + QUIET_BATCHES
+    sensors.until(lambda _: sensors.feed.batches() >= wanted, QUIET_S, "batches of the usual size")
+    sensors.feed.rate = CROWD
+    crowd_s = time.monotonic()
+    status = sensors.until(lambda one: "more rows than usual" in woken_by(one), WOKEN_S, "a cycle woken by the rows")
+    took_s = time.monotonic() - crowd_s
+    sensors.feed.rate = RATE
+    say(f"after {took_s:.0f} s, batches are 5 s apart: {woken_by(status)}")
+
+
+def woken_by(status: Status) -> str:
+    """What woke the newest cycle, in its words; nothing where the clock did."""
+    return str((status.get("lastCycle") or {}).get("wokenBy", ""))

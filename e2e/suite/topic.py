@@ -81,9 +81,13 @@ class Topic(threading.Thread):
             repeats=0,
             scans=wanted,
             depots=len(expected),
-            batches=len(finished_batches(self._totals)),
+            batches=self.batches(),
             mistakes=_mistakes(expected, found),
         )
+
+    def batches(self) -> int:
+        """Batches whose sums the job has written."""
+        return len(finished_batches(self._totals))
 
     def _found(self) -> dict[str, tuple[int, int]]:
         """The newest count and sum of each sensor."""
