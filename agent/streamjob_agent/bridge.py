@@ -24,11 +24,15 @@ def passes(answer: str) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Executor:
-    """A live executor. `host` is the host string that the scheduler matches locality with."""
+    """A live executor. `host` is the host string that the scheduler matches locality with.
+
+    `leaving`: it was decommissioned, by whomever; Spark offers it no task more, and it is gone some time after.
+    """
 
     executor_id: str
     host: str
     cores: int
+    leaving: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,10 +28,11 @@ class Fleet:
         for name in list(self._dead)[:-_DEAD_KNOWN]:
             del self._dead[name]
             self._leaving.discard(name)
+        self._leaving.update(name for name, executor in now.items() if executor.leaving)
         self._live = now
 
     def left(self, executor_id: str) -> None:
-        """Remember that an executor was decommissioned: it is alive for a while, but receives nothing more."""
+        """Remember that an executor was decommissioned just now: it is alive for a while, but receives nothing more."""
         self._leaving.add(executor_id)
 
     @property

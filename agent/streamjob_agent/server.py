@@ -8,10 +8,10 @@ import socketserver
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
+from streamjob_agent.callers import BoundedHead, Callers
 from streamjob_agent.drafts import write_whole
 from streamjob_agent.plan_form import QueryPlan, plans_to_json
 from streamjob_agent.textformat import CONTENT_TYPE
@@ -20,12 +20,16 @@ from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_
 MOST_BODY_BYTES = 8 * 2**20
 _MOST_CALLERS = 16  # at once
 _REQUEST_TIMEOUT_S = 30.0
+_BODY_S = 30.0  # for all of it, however it drips
 _BREATH_S = 0.5  # before the next caller where one could not be let in
 _UNAUTHORISED = (
     b"Authorization: the agent's token is needed as Bearer TOKEN, and this is not it. It is the driver's "
     b"STREAMJOB_AGENT_TOKEN where that is set, else in ~/.streamjob/agents of the driver's user.\n"
 )
-_MADE = ("/metrics", "/v1/status", "/v1/plans")  # pages that take a while when there are many key groups
+_MADE = {"/metrics": 5, "/v1/status": 4, "/v1/plans": 2}
+"""Pages that take a while when there are many key groups, or for ever; and how many may ask for each at once."""
+_ASSIGNMENT = "/v1/assignment"
+_BUSY = b"Others ask for the same just now, as many as may; ask again in a second.\n"
 _JSON = "application/json"
 _TEXT = "text/plain; charset=utf-8"
 Answer = tuple[int, str, bytes]
@@ -58,9 +62,10 @@ class AgentServer:
 
     def __init__(self, desk: Desk, host: str, port: int, token: Callable[[int], str | None]) -> None:
         turns = {path: threading.Lock() for path in _MADE}
-        known = {"desk": desk, "token": None, "body": threading.Lock(), "turns": turns}
+        callers = Callers(_MOST_CALLERS, {**_MADE, _ASSIGNMENT: 2})
+        known = {"desk": desk, "token": None, "body": threading.Lock(), "turns": turns, "callers": callers}
         handler = type("BoundHandler", (_Handler,), known)
-        self._http = _QuietServer((host, port), handler)
+        self._http = _QuietServer((host, port), handler, callers)
         handler.token = token(self.port)  # type: ignore[attr-defined]
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.5}, name="streamjob-agent-http", daemon=True
@@ -91,9 +96,9 @@ class _QuietServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 16
 
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler], callers: Callers) -> None:
         super().__init__(address, handler)
-        self._free = threading.BoundedSemaphore(_MOST_CALLERS)
+        self._callers = callers
 
     def server_bind(self) -> None:
         """As of any TCP server: HTTPServer's own asks the name service who we are, and the job waits for the answer."""
@@ -109,14 +114,14 @@ class _QuietServer(ThreadingHTTPServer):
             raise
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Each caller is a thread in the user's driver: those above the limit are hung up on."""
-        if not self._free.acquire(blocking=False):
+        """Each caller is a thread in the user's driver: of those above the limit one is hung up on."""
+        if not self._callers.come(request):
             self.shutdown_request(request)
             return
         try:
             super().process_request(request, client_address)
         except BaseException:  # no thread could be started: the caller is gone, its place is free
-            self._free.release()
+            self._callers.go(request)
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -124,7 +129,7 @@ class _QuietServer(ThreadingHTTPServer):
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._free.release()
+            self._callers.go(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A caller that hung up is no event; the base class would print a traceback into the job's output."""
@@ -135,9 +140,15 @@ class _Handler(BaseHTTPRequestHandler):
     token: str | None
     body: threading.Lock  # of all callers, one has its body read and taken in
     turns: Mapping[str, threading.Lock]  # and of those that ask for a page, one has it made
+    callers: Callers
     timeout = _REQUEST_TIMEOUT_S
     server_version = "streamjob-agent"
     sys_version = ""
+
+    def setup(self) -> None:
+        """Before the request is read."""
+        super().setup()
+        self.rfile: Any = BoundedHead(self.rfile)
 
     def do_GET(self) -> None:
         """Metrics, status, plans, health."""
@@ -148,16 +159,15 @@ class _Handler(BaseHTTPRequestHandler):
             "/healthz": self._health,
         }
         path = self.path.partition("?")[0]
-        self._answer(routes.get(path, self._not_found), self.turns.get(path, nullcontext()))
+        self._answer(routes.get(path, self._not_found))
 
     def do_PUT(self) -> None:
         """An assignment."""
-        self._answer(self._assign if self.path == "/v1/assignment" else self._not_found, nullcontext())
+        self._answer(self._assign if self.path == _ASSIGNMENT else self._not_found)
 
-    def _answer(self, route: Any, turn: AbstractContextManager[Any]) -> None:
+    def _answer(self, route: Callable[[], Answer]) -> None:
         try:
-            with turn:
-                code, kind, body = route()
+            code, kind, body = route()
         except Exception as error:  # noqa: BLE001 - an error of ours must not fill the job's output
             self.desk.failed(error)
             code, kind, body = 500, _TEXT, b"The agent could not answer; its status counts the error.\n"
@@ -168,13 +178,23 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _metrics(self) -> Answer:
-        return 200, CONTENT_TYPE, self.desk.page()
+        return self._made("/metrics", CONTENT_TYPE, self.desk.page)
 
     def _status(self) -> Answer:
-        return 200, _JSON, status_to_json(self.desk.status()).encode()
+        return self._made("/v1/status", _JSON, lambda: status_to_json(self.desk.status()).encode())
 
     def _plans(self) -> Answer:
-        return 200, _JSON, plans_to_json(self.desk.plans()).encode()
+        return self._made("/v1/plans", _JSON, lambda: plans_to_json(self.desk.plans()).encode())
+
+    def _made(self, path: str, kind: str, page: Callable[[], bytes]) -> Answer:
+        if not self._has_place(path):
+            return 503, _TEXT, _BUSY
+        with self.turns[path]:
+            return 200, kind, page()
+
+    def _has_place(self, kind: str) -> bool:
+        """Whether another caller may ask for that: whatever hangs there, other kinds keep their places."""
+        return self.callers.ask(self.connection, kind, str(self.client_address[0]))
 
     @staticmethod
     def _health() -> Answer:
@@ -197,8 +217,29 @@ class _Handler(BaseHTTPRequestHandler):
         if int(length) > MOST_BODY_BYTES:
             self.close_connection = True
             return 413, _TEXT, f"body: {length} bytes given, at most {MOST_BODY_BYTES} are read.\n".encode()
+        if not self._has_place(_ASSIGNMENT):
+            return 503, _TEXT, _BUSY
         with self.body:
-            return self._take(self.rfile.read(int(length)))
+            body = self._read(int(length))
+            return (408, _TEXT, b"body: it did not come in time.\n") if body is None else self._take(body)
+
+    def _read(self, length: int) -> bytes | None:
+        """The body, or what came of it before the caller hung up; None where it took too long."""
+        body, until_s = bytearray(), time.monotonic() + _BODY_S
+        while len(body) < length:
+            left_s = until_s - time.monotonic()
+            if left_s <= 0:
+                return None
+            self.connection.settimeout(left_s)
+            try:
+                piece = self.rfile.read1(length - len(body))
+            except TimeoutError:
+                return None
+            if not piece:
+                break
+            body += piece
+        self.connection.settimeout(self.timeout)
+        return bytes(body)
 
     def _take(self, body: bytes) -> Answer:
         try:

@@ -2,7 +2,8 @@
 
 DIE_IN=acting waits for a cycle whose verdict acts, so that there is something to lose. DIE_AT=mark:before dies when the
 map names executors to be drained and their pods are to be marked. HANG_AT=SECONDS has every plan
-hang whose deadline is exactly that.
+hang whose deadline is exactly that. HELD=FILE has SIGUSR1 write there how much is held, kopf forget at once, and what
+there is be listed anew often.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from held import tell_held
+
 from streamjob_cli import main as cli
 from streamjob_operator.kube.job import drivers, keeper
-from streamjob_operator.kube.process import main
+from streamjob_operator.kube.process import handlers, main
 from streamjob_operator.planning_pool import PlanningPool
 from streamjob_operator.steps import timing
 
@@ -68,4 +71,7 @@ if __name__ == "__main__":
     if "HANG_AT" in os.environ:
         hanging = (sys.executable, str(Path(__file__).with_name("hanging_planner.py")))
         main.PlanningPool = functools.partial(PlanningPool, command=hanging)  # type: ignore[misc, assignment]
+    if "HELD" in os.environ:
+        handlers.IDLE_S, main.RELIST_S = 1.0, 2.0
+        tell_held(Path(os.environ["HELD"]))
     cli.main()

@@ -61,9 +61,9 @@ class Stage:
         status = json.dumps({"status": {"podIP": "127.0.0.1"}})
         self.kubectl("patch", "pod", pod, "--subresource=status", "--type=merge", "-p", status)
 
-    def patch(self, spec: dict[str, Any]) -> None:
+    def patch(self, spec: dict[str, Any], name: str = JOB) -> None:
         """Merge into the spec, as a user."""
-        self.kubectl("patch", "streamjob", JOB, "--type=merge", "-p", json.dumps({"spec": spec}))
+        self.kubectl("patch", "streamjob", name, "--type=merge", "-p", json.dumps({"spec": spec}))
 
     def annotate(self, *annotations: str) -> None:
         self.kubectl("annotate", "--overwrite", "streamjob", JOB, *annotations)
@@ -94,13 +94,13 @@ class Stage:
         """Of the newest assignment."""
         return int(self.kubectl.get("partitionmap", JOB)["spec"].get("generation") or 0)
 
-    def until(self, check: Callable[[dict[str, Any]], Any], timeout_s: float = 90.0) -> dict[str, Any]:
+    def until(self, check: Callable[[dict[str, Any]], Any], timeout_s: float = 90.0, name: str = JOB) -> dict[str, Any]:
         """The status once `check` holds."""
         seen: dict[str, Any] = {}
 
         def look() -> bool:
             seen.clear()
-            seen.update(self.status())
+            seen.update(self.status(name))
             return bool(check(seen))
 
         try:

@@ -73,6 +73,34 @@ def test_a_drift_that_is_accepted_is_told_so_that_nobody_registers_the_old_wish(
     assert stage.bridge.registered[stray] == "2"
 
 
+def test_who_is_sent_away_by_somebody_else_is_told_and_gets_nothing_more() -> None:
+    """A node that goes, Spark's own decommissioning: the agent has not asked for it."""
+    stage = Stage().batches()
+    stage.bridge.alive["2"] = dataclasses.replace(executor("2"), leaving=True)
+    stage.agent.round()
+    states = {one.executor_id: one.state for one in stage.agent.status().executors}
+    assert states == {"0": "ready", "1": "ready", "2": "leaving"}
+    assert stage.bridge.called("mark")[-1] == frozenset({"2"})
+    refused = stage.submit(owners=everything_to("1", "2"))
+    assert refused == "UnknownExecutor: owners names 2, known are 0, 1"
+    assert stage.submit(owners=everything_to("0", "1")) is None
+    stage.batches(2)
+    assert "2" not in stage.bridge.ran.values()
+    assert stage.bridge.called("decommission") == []
+
+
+def test_a_plan_under_way_onto_one_that_is_sent_away_goes_no_further() -> None:
+    stage = Stage().batches()
+    assert stage.submit(owners=everything_to("2"), pace=Pace(max_moves=1)) is None
+    stage.batches()
+    stage.bridge.alive["2"] = dataclasses.replace(executor("2"), leaving=True)
+    stage.agent.round()
+    before = len(stage.bridge.called("place"))
+    stage.batches(3)
+    placed = [name for told in stage.bridge.called("place")[before:] for name in told.values()]  # type: ignore[attr-defined]
+    assert "2" not in {one.executor_id for one in placed}
+
+
 def test_assignment_is_applied_reported_and_measured() -> None:
     stage = Stage().batches()
     assert stage.submit(owners=everything_to("1", "2"), pace=Pace(max_moves=2)) is None

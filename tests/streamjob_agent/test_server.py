@@ -21,6 +21,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from streamjob_agent import metric_names, tokens
 from streamjob_agent import server as server_module
 from streamjob_agent.attach import Host
+from streamjob_agent.callers import Callers
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.plan_form import plans_from_json
 from streamjob_agent.server import MOST_BODY_BYTES, AgentServer
@@ -304,7 +305,7 @@ def test_a_driver_without_files_has_no_server_that_spins(monkeypatch: pytest.Mon
         def accept(self) -> None:
             raise OSError(errno.EMFILE, "too many open files")
 
-    server = server_module._QuietServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    server = server_module._QuietServer(("127.0.0.1", 0), BaseHTTPRequestHandler, Callers(1, {}))
     server.server_close()
     server.socket = Knocking()  # type: ignore[assignment]
     monkeypatch.setattr(server_module.time, "sleep", paused.append)

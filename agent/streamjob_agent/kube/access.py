@@ -15,11 +15,12 @@ ACCOUNT_FOLDER = pathlib.Path("/var/run/secrets/kubernetes.io/serviceaccount")
 class Access:
     """The server's address, whom to trust, and what to say who we are.
 
-    `authorization` gives the header's value anew for each request, because tokens are rotated; None sends none.
+    `trust` gives whom to trust anew for each connection, None where it is not encrypted, and `authorization` the
+    header's value anew for each request, None sends none: authorities and tokens are rotated.
     """
 
     server: str
-    context: ssl.SSLContext | None
+    trust: Callable[[], ssl.SSLContext | None]
     authorization: Callable[[], str | None]
 
 
@@ -30,7 +31,7 @@ def find_access(environ: Mapping[str, str], folder: pathlib.Path = ACCOUNT_FOLDE
 
 
 def in_cluster(environ: Mapping[str, str], folder: pathlib.Path = ACCOUNT_FOLDER) -> Access:
-    """The service account of the pod we run in; raises OSError when there is none."""
+    """The service account of the pod we run in; raises OSError where we run in none."""
     host, port = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
         raise OSError(
@@ -39,7 +40,7 @@ def in_cluster(environ: Mapping[str, str], folder: pathlib.Path = ACCOUNT_FOLDER
     shown = f"[{host}]" if ":" in host else host
     return Access(
         server=f"https://{shown}:{port}",
-        context=ssl.create_default_context(cafile=str(folder / "ca.crt")),
+        trust=lambda: ssl.create_default_context(cafile=str(folder / "ca.crt")),
         authorization=lambda: f"Bearer {(folder / 'token').read_text(encoding='ascii').strip()}",
     )
 
@@ -53,7 +54,7 @@ def from_kubeconfig(path: str) -> Access:
     load(config_file=path, client_configuration=found)
     return Access(
         server=str(found.host).rstrip("/"),
-        context=_context(found) if str(found.host).startswith("https") else None,
+        trust=lambda: _context(found) if str(found.host).startswith("https") else None,
         authorization=lambda: found.get_api_key_with_prefix("authorization"),
     )
 

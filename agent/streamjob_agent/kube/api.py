@@ -96,7 +96,7 @@ class HttpMapApi:
             headers["Content-Type"] = "application/apply-patch+yaml"
         request = Request(method=method, path=path, headers=headers, body=body)
         try:
-            with connection.ask(access.server, access.context, request) as answer:
+            with connection.ask(access.server, access.trust, request) as answer:
                 if not 200 <= answer.status < 300:
                     raise _failure(answer)
                 yield answer

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 LONGEST_S = 300.0
 """After which a new one is made: where several API servers stand behind one address, the agents of one that was away
 find their way back to it."""
+Trust = Callable[[], ssl.SSLContext | None]
 _GONE = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
 """What a server that has closed an idle connection looks like; http.client's RemoteDisconnected is among them."""
 
@@ -32,7 +33,7 @@ class Connection:
     """Requests to one server, one after the other; a thread that asks while another reads its answer waits.
 
     A request that finds the kept connection closed is sent once more on a new one, so it must be one that may come
-    twice. No proxy, no redirect. `timeout_s` is for each wait.
+    twice. No proxy, no redirect. `timeout_s` is for each wait. Whom to `trust` is asked for each new connection.
     """
 
     def __init__(self, timeout_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -43,26 +44,26 @@ class Connection:
         self._made_s = 0.0
 
     @contextlib.contextmanager
-    def ask(self, server: str, context: ssl.SSLContext | None, request: Request) -> Iterator[http.client.HTTPResponse]:
+    def ask(self, server: str, trust: Trust, request: Request) -> Iterator[http.client.HTTPResponse]:
         """The answer, to be read within the context; raises OSError or http.client.HTTPException where there is none.
 
         The connection is kept where the answer was read to its end.
         """
         with self._lock:
-            answer = self._answer(server, context, request)
+            answer = self._answer(server, trust, request)
             try:
                 yield answer
             finally:
                 if not answer.isclosed():
                     self._drop()
 
-    def _answer(self, server: str, context: ssl.SSLContext | None, request: Request) -> http.client.HTTPResponse:
+    def _answer(self, server: str, trust: Trust, request: Request) -> http.client.HTTPResponse:
         at = urllib.parse.urlsplit(server)
         if self._peer is not None and self._clock() - self._made_s < LONGEST_S:
             with contextlib.suppress(*_GONE):
                 return self._sent(self._peer, at.path, request)
         self._drop()
-        self._peer, self._made_s = _peer(at, context, self._timeout_s), self._clock()
+        self._peer, self._made_s = _peer(at, trust(), self._timeout_s), self._clock()
         return self._sent(self._peer, at.path, request)
 
     def _sent(self, peer: http.client.HTTPConnection, below: str, request: Request) -> http.client.HTTPResponse:

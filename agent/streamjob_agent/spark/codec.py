@@ -210,7 +210,10 @@ def read_wait(text: str) -> tuple[int, bool]:
 def read_executors(text: str) -> tuple[Executor, ...]:
     """The N lines of `Probe.describe`, in their order."""
     rows = [row for row in _rows(text) if row[0] == "N"]
-    return tuple(Executor(executor_id=row[1], host=row[2], cores=int(row[3])) for row in rows)
+    return tuple(
+        Executor(executor_id=name, host=host, cores=int(cores), leaving=leaving == "1")
+        for _, name, host, cores, leaving in rows
+    )
 
 
 def read_queries(text: str) -> tuple[Query, ...]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from streamjob_agent.plan_form import QueryPlan, plans_from_json
 from streamjob_agent.tokens import find
 from streamjob_agent.wire import AgentStatus, Assignment, WireError, assignment_to_json, status_from_json
+from streamjob_operator.agent_http.bounded_head import BoundedAnswer
 from streamjob_operator.agent_words import shortened
 from streamjob_operator.deadlines import DEADLINES
 from streamjob_operator.ports import Unavailable
@@ -107,6 +108,7 @@ class AgentClient:
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
         peer = http.client.HTTPConnection(host, port, timeout=self._timeout_s)
+        peer.response_class = BoundedAnswer
         overdue = threading.Event()
         watchdog = DEADLINES.after(self._whole_s, functools.partial(_hang_up, peer, overdue))
         try:

@@ -103,7 +103,9 @@ class Condition(enum.StrEnum):
     """True: it cannot go on without a person, for example because the spec cannot be carried out."""
 
     ACCEPTED = "Accepted"
-    """False: the API server let the spec pass, but the operator found a mistake in it; the message is the sentence."""
+    """False: the API server let the spec pass, but the operator found a mistake in it, or the API server refuses the
+    pods that the spec describes for what they are; the message is the sentence. Want of room, rights and policies of
+    the cluster leave it True."""
 
     METRICS_AVAILABLE = "MetricsAvailable"
     """False: measurements are missing or stale; the message says which and since when. Nothing moves until then, but
@@ -142,8 +144,8 @@ class KubeReason(enum.StrEnum):
     """The spec can be carried out."""
 
     INVALID_SPEC = "InvalidSpec"
-    """The operator found a mistake that the API server cannot see; the message names the field and what is allowed. To
-    do: correct the field that the message names."""
+    """The operator found a mistake in the spec that the API server cannot see, or the API server refuses what is made
+    of it; the message names the field and what is allowed. To do: correct the field that the message names."""
 
     UNKNOWN_FIELDS = "UnknownFields"
     """The API server knows fields of the spec that this version of the operator does not; the message names them, they

@@ -178,6 +178,38 @@ def test_without_decommissioning_an_executor_leaves_once_it_runs_no_task(
     assert collected.rows == file_stream.expected()
 
 
+def test_an_executor_that_somebody_else_sends_away_is_told_at_once_and_gives_its_groups_away(
+    watch: Any, file_stream: Any, collected: Any, request: pytest.FixtureRequest
+) -> None:
+    """As a node's graceful end does it, or anybody with a hold of the driver: nobody tells listeners of it."""
+    file_stream.write()
+    query = start_counts(file_stream, collected)
+    seen = watch.run(query)
+    watch.given.clear()
+    waiting = request.getfixturevalue("waiting")  # it stays while its task runs
+    leaving = watch.executors()[-1].executor_id
+    _send_away(watch.cluster.session.sparkContext, leaving)
+    assert [one.executor_id for one in watch.executors() if one.leaving] == [leaving]
+    watch.drain()
+    given = watch.given[query.id]
+    assert given.keys() == {key for key, owner in seen.items() if owner == leaving}
+    assert leaving not in given.values()
+    waiting.end()
+    file_stream.write()
+    assert leaving not in watch.run(query).values()
+    watch.cluster.wait_until(lambda: leaving not in watch.cluster.executor_ids(), "it is gone")
+    assert watch.failed_tasks == 0
+    assert collected.rows == file_stream.expected()
+    watch.bridge.request_executors(3)
+    watch.cluster.wait_for_executors(3)
+
+
+def _send_away(context: Any, executor: str) -> None:
+    jvm, spark = context._jvm, context._jsc.sc()
+    why = jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo("its node goes", jvm.scala.Option.empty())
+    assert spark.schedulerBackend().decommissionExecutor(executor, why, True, False)
+
+
 def test_marked_executors_get_no_group_at_the_start(watch: Any, file_stream: Any, collected: Any) -> None:
     marked = watch.executors()[0].executor_id
     watch.bridge.mark([marked])

@@ -82,7 +82,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def api(server: Server) -> HttpMapApi:
-    access = Access(server=server.url, context=None, authorization=lambda: "Bearer token-1")
+    access = Access(server=server.url, trust=lambda: None, authorization=lambda: "Bearer token-1")
     return HttpMapApi(lambda: access, "streams", "orders")
 
 
@@ -162,7 +162,7 @@ def test_a_watch_that_is_cut_is_a_failure(server: Server, api: HttpMapApi) -> No
 
 
 def test_no_server_at_all_is_a_failure_without_a_code() -> None:
-    access = Access(server="http://127.0.0.1:1", context=None, authorization=lambda: None)
+    access = Access(server="http://127.0.0.1:1", trust=lambda: None, authorization=lambda: None)
     with pytest.raises(ApiFailure, match="no answer") as caught:
         HttpMapApi(lambda: access, "streams", "orders").read()
     assert caught.value.code is None
@@ -171,7 +171,7 @@ def test_no_server_at_all_is_a_failure_without_a_code() -> None:
 def test_the_way_to_the_server_is_looked_for_again_until_it_is_found(server: Server) -> None:
     answers: list[Exception | Access] = [
         OSError("not mounted yet"),
-        Access(server=server.url, context=None, authorization=lambda: None),
+        Access(server=server.url, trust=lambda: None, authorization=lambda: None),
     ]
 
     def find() -> Access:
@@ -191,7 +191,25 @@ def test_outside_a_cluster_it_says_what_is_missing(tmp_path: pathlib.Path) -> No
     with pytest.raises(OSError, match="neither KUBECONFIG nor KUBERNETES_SERVICE_HOST"):
         find_access({}, tmp_path)
     with pytest.raises(OSError):  # no certificate there
-        in_cluster({"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}, tmp_path)
+        in_cluster({"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}, tmp_path).trust()
+
+
+def test_an_authority_that_was_replaced_is_trusted_from_the_next_connection_on(
+    rotating: Any, tmp_path: pathlib.Path
+) -> None:
+    """The kubelet replaces the file in place, as it does the token's: no driver is to be started anew for it."""
+    (tmp_path / "token").write_text("token-1")
+    place = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(rotating.port)}
+    api = HttpMapApi(lambda: in_cluster(place, tmp_path), "streams", "orders")
+    assert api.read() == {}
+    rotating.rotate("second")
+    with pytest.raises(ApiFailure, match="certificate verify failed"):
+        api.read()
+    rotating.tell("second")
+    assert api.read() == {}
+    rotating.rotate("first")
+    with pytest.raises(ApiFailure, match="certificate verify failed"):  # nobody trusts the old one any more
+        api.read()
 
 
 def test_requests_share_a_connection_and_watches_have_one_of_their_own(server: Server, api: HttpMapApi) -> None:
@@ -246,7 +264,7 @@ def test_a_connection_is_kept_for_minutes_and_no_longer(server: Server) -> None:
     now, connection = [100.0], Connection(5.0, lambda: now[0])
 
     def asked() -> int:
-        with connection.ask(server.url, None, Request(method="GET", path="/", headers={})) as answer:
+        with connection.ask(server.url, lambda: None, Request(method="GET", path="/", headers={})) as answer:
             assert answer.read() == b"{}"
         return server.connections
 
@@ -258,7 +276,7 @@ def test_a_connection_is_kept_for_minutes_and_no_longer(server: Server) -> None:
 
 
 def test_the_server_s_own_path_comes_first(server: Server) -> None:
-    access = Access(server=f"{server.url}/clusters/c1", context=None, authorization=lambda: None)
+    access = Access(server=f"{server.url}/clusters/c1", trust=lambda: None, authorization=lambda: None)
     api = HttpMapApi(lambda: access, "streams", "orders")
     for _ in range(2):
         api.read()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import struct
 from typing import Any
@@ -154,12 +155,14 @@ def test_owners_that_the_bridge_gave() -> None:
 
 
 def test_queries_with_and_without_state() -> None:
-    text = "N\t0\thost\t2\nQ\ta\tr1\t5000\t1\t1\t0:8,2:1\tname\nQ\tb\tr2\t0\t1\t0\t\t\nQ\tc\tr3\t0\t0\t0\t\t\n"
+    executors = "N\t0\thost\t2\t0\nN\t1\thost\t2\t1\n"
+    text = f"{executors}Q\ta\tr1\t5000\t1\t1\t0:8,2:1\tname\nQ\tb\tr2\t0\t1\t0\t\t\nQ\tc\tr3\t0\t0\t0\t\t\n"
     first, unknown = codec.read_queries(text)
     assert (first.query_id, first.name, first.operators, first.trigger_interval_s) == ("a", "name", {0: 8, 2: 1}, 5.0)
     assert (unknown.query_id, unknown.name, unknown.operators, unknown.trigger_interval_s) == ("c", None, {}, None)
     assert [one.idle for one in (first, unknown)] == [True, False]
-    assert codec.read_executors(text) == (Executor(executor_id="0", host="host", cores=2),)
+    stays = Executor(executor_id="0", host="host", cores=2)
+    assert codec.read_executors(text) == (stays, dataclasses.replace(stays, executor_id="1", leaving=True))
 
 
 def test_owners_leave_gaps_where_nothing_is_said() -> None:

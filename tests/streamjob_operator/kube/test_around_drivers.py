@@ -1,9 +1,13 @@
-"""What stands around a driver and cannot be made: told for as long as that is so, and no harm to a driver that runs."""
+"""What stands around a driver and cannot be made: told for as long as that is so, and no harm to a driver that runs.
+
+And who is to blame for a driver that cannot be made: only what is wrong with the spec itself is a spec not accepted.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from agent_reports import agent
 from kept import Kept
 
@@ -28,9 +32,14 @@ class Denied:
         return self._apply(kind, document, **given)
 
 
+def own() -> Kept:
+    """A job of our own; its first look makes the driver."""
+    return Kept(applicationRef=None, application={"image": "i", "mainFile": "local:///job.py"})
+
+
 def running() -> Kept:
     """A job of our own whose driver runs."""
-    kept = Kept(applicationRef=None, application={"image": "i", "mainFile": "local:///job.py"})
+    kept = own()
     kept.look()
     pod = kept.found(PODS, "orders-driver")
     state = {"name": "driver", "ready": True, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}
@@ -102,3 +111,42 @@ def test_a_policy_that_forbids_marks_on_pods_stops_nothing_else() -> None:
     kept.look()
     assert "forbidden" not in told(kept)
     assert kept.found(PODS, "exec-1")["metadata"]["labels"]["streamjob.dev/marked-for-removal"] == "true"
+
+
+def refuse_pods(kept: Kept, verb: str, status: int, message: str) -> None:
+    def refuse(name: str) -> None:
+        if "-driver" in name:
+            raise Refused(status, "Invalid", message)
+
+    kept.api.before[verb] = refuse
+
+
+@pytest.mark.parametrize("verb", ["try", "create"])
+def test_a_spec_whose_pods_can_never_be_is_not_accepted_until_it_is_mended(verb: str) -> None:
+    kept = own()
+    refuse_pods(kept, verb, 422, "metadata.labels: Invalid value: must be no more than 63 characters")
+    kept.look()
+    assert (kept.condition("Ready"), kept.condition("Accepted")) == ("False/InvalidSpec", "False/InvalidSpec")
+    assert "must be no more than 63 characters" in told(kept)
+    kept.keeper.fail("The API server did not answer.")  # which says nothing of the spec
+    assert kept.condition("Accepted") == "False/InvalidSpec"
+    kept.api.before.clear()
+    kept.look()
+    assert kept.condition("Accepted") == "True/SpecAccepted"
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (403, "exceeded quota: small"),
+        (403, 'violates PodSecurity "restricted:latest"'),
+        (400, 'admission webhook "validate.example" denied the request: team is missing'),
+        (422, "ValidatingAdmissionPolicy 'teams' with binding 'teams' denied request: team is missing"),
+    ],
+)
+def test_want_of_room_and_policies_are_not_the_specs_fault(status: int, message: str) -> None:
+    kept = own()
+    refuse_pods(kept, "create", status, message)
+    kept.look()
+    assert (kept.condition("Ready"), kept.condition("Accepted")) == ("False/DriverRefused", "True/SpecAccepted")
+    assert message in next(one["message"] for one in kept.status()["conditions"] if one["type"] == "Ready")

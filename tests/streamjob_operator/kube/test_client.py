@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kubernetes.client import Configuration
@@ -182,3 +183,15 @@ def test_a_name_that_would_lead_to_another_object_is_never_asked_for(world: Worl
     with pytest.raises(NotFound, match="can be named"):
         api.merge_patch(PODS, name, "team-a", {})
     assert script.asked == []
+
+
+def test_an_authority_that_was_replaced_is_trusted_from_the_next_connection_on(rotating: Any) -> None:
+    settings = Configuration(host=f"https://127.0.0.1:{rotating.port}")
+    settings.ssl_ca_cert = str(rotating.ca)
+    api = KubeApi(settings, retry=Retry(attempts=2, sleep=lambda _: None))
+    assert api.get(PODS, "a", "n") == {}
+    rotating.rotate("second")
+    with pytest.raises(Unavailable, match="certificate verify failed"):
+        api.get(PODS, "a", "n")
+    rotating.tell("second")
+    assert api.get(PODS, "a", "n") == {}

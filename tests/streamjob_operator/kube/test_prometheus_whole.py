@@ -94,6 +94,21 @@ def test_an_answer_that_drips_byte_by_byte_ends(
     assert caught.value.code == KubeReason.PROMETHEUS_UNAVAILABLE
 
 
+def test_a_flood_of_headers_is_not_read() -> None:
+    def flood(handler: BaseHTTPRequestHandler) -> None:
+        with contextlib.suppress(OSError):
+            handler.send_response(200)
+            for one in range(90):  # the library takes 100 of 64 KiB, in each of the threads that all jobs' cycles share
+                handler.send_header(f"X{one}", "x" * 60_000)
+            handler.send_header("Content-Length", str(len(NOTHING)))
+            handler.end_headers()
+            handler.wfile.write(NOTHING)
+
+    with answering(flood) as url, pytest.raises(Unavailable, match="LineTooLong") as caught:
+        asked(url, timeout_s=20.0)
+    assert caught.value.code == KubeReason.PROMETHEUS_UNAVAILABLE
+
+
 @pytest.mark.parametrize("patience", ["1000000", "Fri, 31 Dec 9999 23:59:59 GMT"])
 def test_who_asks_for_patience_does_not_get_days(monkeypatch: pytest.MonkeyPatch, patience: str) -> None:
     slept: list[float] = []

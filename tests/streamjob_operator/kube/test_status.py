@@ -19,6 +19,7 @@ from streamjob_operator.kube.api.kinds import STREAM_JOBS
 from streamjob_operator.kube.api.times import rfc3339, rfc3339_micro, seconds
 from streamjob_operator.kube.kubectl.cli import called
 from streamjob_operator.kube.kubectl.views import explain_view
+from streamjob_operator.kube.models.driver import DriverStatus
 from streamjob_operator.kube.models.status import MOST_HISTORY, ApprovablePlan, Decision, Handled, SinglesStatus, Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import MapView
@@ -581,3 +582,12 @@ def test_the_plugin_approves_the_newest_plan_or_the_one_that_is_named(meant: str
 def test_the_plugin_says_what_may_be_approved(plans: tuple[ApprovablePlan, ...], meant: str | None, said: str) -> None:
     with pytest.raises(click.ClickException, match=re.escape(said)):
         called(plans, "small", meant, 40.0)
+
+
+def test_a_section_that_says_nothing_is_left_out() -> None:
+    """An empty object in the place of one with fields is null to server-side apply, and refused with all the rest."""
+    assert to_document(Status(uid="u", driver=DriverStatus(), handled=Handled(stop="1"))).keys() == {
+        "uid",
+        "handled",
+        *to_document(Status()).keys(),
+    }

@@ -6,6 +6,7 @@ import contextlib
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -127,3 +128,30 @@ def test_an_answer_that_drips_ends() -> None:
         thread.join(5.0)
     assert "not wholly within 0.5 s" in sentence
     assert took_s < 30.0
+
+
+HEADERS = b"".join(b"X%d: " % one + b"x" * 60_000 + b"\r\n" for one in range(90))
+"""Python's own client takes 100 of 64 KiB, of each agent."""
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\n" + HEADERS, b"HTTP/1.1 100 Continue\r\n\r\n" * 10_000])
+def test_a_flood_of_headers_is_not_read(head: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def flood() -> None:
+            with contextlib.suppress(OSError), server.accept()[0] as peer:
+                peer.settimeout(10.0)
+                peer.recv(1000)
+                for at in range(0, len(head), 10_000):
+                    peer.sendall(head[at : at + 10_000])
+                peer.sendall(b"\r\n")
+
+        thread = threading.Thread(target=flood, daemon=True)
+        thread.start()
+        tracemalloc.start()
+        sentence = refusal(f"http://127.0.0.1:{server.getsockname()[1]}")
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        thread.join(30.0)
+    assert "does not speak HTTP as it should (LineTooLong)" in sentence
+    assert peak_bytes < 2**20

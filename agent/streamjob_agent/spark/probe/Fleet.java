@@ -66,9 +66,8 @@ final class Fleet {
     return leaving.contains(id) ? null : (String) hosts.get(id);
   }
 
-  /** Asks the scheduler instead of waiting for events: dead executors are dropped, newly decommissioned ones returned. */
+  /** Those that were decommissioned since the last call, by whomever: no event tells of it, the scheduler is asked. */
   synchronized List leavers() {
-    dropUnknown();
     ArrayList lost = new ArrayList();
     ArrayList live = new ArrayList(hosts.keySet());
     for (int i = 0; i < live.size(); i++) {
@@ -81,7 +80,8 @@ final class Fleet {
     return lost;
   }
 
-  private synchronized void dropUnknown() {
+  /** Asks the scheduler instead of waiting for events. */
+  synchronized void dropUnknown() {
     Object backend = context.schedulerBackend();
     if (backend instanceof ExecutorAllocationClient) {
       HashSet alive = new HashSet();
@@ -105,14 +105,15 @@ final class Fleet {
     return ids;
   }
 
-  /** One line each: N, id, host, task slots. */
+  /** One line each: N, id, host, task slots, 1 where it is leaving, else 0. */
   synchronized void write(StringBuilder out) {
     ArrayList ids = new ArrayList(hosts.keySet());
     Collections.sort(ids, new ByNumber());
     Iterator each = ids.iterator();
     while (each.hasNext()) {
       Object id = each.next();
-      out.append("N\t").append(id).append('\t').append(hosts.get(id)).append('\t').append(slots.get(id)).append('\n');
+      out.append("N\t").append(id).append('\t').append(hosts.get(id)).append('\t').append(slots.get(id));
+      out.append(leaving.contains(id) ? "\t1\n" : "\t0\n");
     }
   }
 

@@ -131,6 +131,7 @@ public final class Probe implements AutoCloseable {
 
   private String description() throws Exception {
     sessions.look();
+    registrar.leavers();
     StringBuilder out = new StringBuilder();
     fleet.write(out);
     List queries = registry.all();

@@ -81,10 +81,8 @@ final class Registrar {
     if (!on) {
       return;
     }
-    List lost = fleet.leavers();
-    for (int i = 0; i < lost.size(); i++) {
-      guard((String) lost.get(i));
-    }
+    fleet.dropUnknown();
+    leavers();
     Iterator owners = query.owners().iterator();
     while (owners.hasNext()) {
       String owner = (String) owners.next();
@@ -93,6 +91,14 @@ final class Registrar {
       }
     }
     register(query);
+  }
+
+  /** Whoever was decommissioned since the last look gives its groups away. */
+  void leavers() {
+    List lost = fleet.leavers();
+    for (int i = 0; i < lost.size(); i++) {
+      guard((String) lost.get(i));
+    }
   }
 
   /** An executor is gone or going: its groups of every query get new owners at once. */

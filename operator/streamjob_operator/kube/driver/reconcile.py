@@ -23,6 +23,9 @@ from streamjob_operator.kube.partition_map.maps import Maps
 _WRONG = (400, 422)
 """Answers to an object that is wrong in itself."""
 _FOR_GOOD = (*_WRONG, 403)
+_POLICIES = ("admission webhook ", "ValidatingAdmissionPolicy ")
+"""Who says no in these words is a rule of the cluster: the object may be right in itself, and the rule may change,
+though the answer's number is often that of a wrong object."""
 _PASSES = ("exceeded quota", "does not support dry run", "error looking up service account")
 """Words of refusals that say nothing about the template: room may come, a webhook cannot be tried, the account is about
 to be made."""
@@ -51,9 +54,14 @@ def reconcile_driver(
             change = regroup.refused(decision.memory.change, str(refusal))
             decision = dataclasses.replace(decision, memory=DriverMemory(change=change))
             return _state(pod, decision, ())
-        reason = KubeReason.INVALID_SPEC if refusal.status in _WRONG else KubeReason.DRIVER_REFUSED
+        reason = KubeReason.INVALID_SPEC if _is_wrong(refusal) else KubeReason.DRIVER_REFUSED
         return _failed(job, pod, memory, reason, str(refusal))
     return dataclasses.replace(_state(pod, decision, settings.merged(job)[1]), lacking=lacking)
+
+
+def _is_wrong(refusal: Refused) -> bool:
+    """Whether what was refused can never be taken, whatever room or rules there are."""
+    return refusal.status in _WRONG and not any(word in refusal.message for word in _POLICIES)
 
 
 def _look(api: KubeApi, job: JobFacts) -> DriverPod | None:

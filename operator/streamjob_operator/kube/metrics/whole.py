@@ -19,6 +19,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import InvalidHeader
 from urllib3.util.retry import Retry
 
+from streamjob_operator.agent_http.bounded_head import BoundedAnswer
 from streamjob_operator.deadlines import DEADLINES, Deadline
 
 MOST_PATIENCE_S = 5.0
@@ -108,11 +109,15 @@ class WholeAdapter(HTTPAdapter):
 
 def _pools(whole: Whole) -> dict[str, type[HTTPConnectionPool]]:
     class Plain(HTTPConnection):
+        response_class = BoundedAnswer
+
         def connect(self) -> None:
             super().connect()
             whole.took(self.sock)
 
     class Secret(HTTPSConnection):
+        response_class = BoundedAnswer
+
         def connect(self) -> None:
             super().connect()
             whole.took(self.sock)

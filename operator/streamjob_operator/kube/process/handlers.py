@@ -6,7 +6,9 @@ its own (docs/decisions/0012-operator.md).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import kopf
@@ -25,6 +27,9 @@ SILENCE_S = 90.0
 """A watch without any sign of life for so long is opened anew."""
 IDLE_S = 45.0
 """kopf's task of an object ends when the object was silent for so long: not between two heartbeats of an agent."""
+
+LOGIN_S = 600.0
+"""kopf trusts for as long as its log-in lasts whom it trusted then; the file that says whom is replaced in place."""
 
 
 class Changes:
@@ -87,7 +92,7 @@ def make_registry(changes: Changes, connection: Configuration) -> kopf.OperatorR
 
     @kopf.on.login(registry=registry)
     def login(**_: Any) -> kopf.ConnectionInfo:
-        return connection_info(connection)
+        return connection_info(connection, time.time())
 
     @kopf.on.event(STREAM_JOBS.group, STREAM_JOBS.version, STREAM_JOBS.plural, registry=registry)
     async def job_event(event: Mapping[str, Any], **_: Any) -> None:
@@ -133,8 +138,11 @@ def make_settings() -> kopf.OperatorSettings:
     return settings
 
 
-def connection_info(connection: Configuration) -> kopf.ConnectionInfo:
-    """The same way to the API server as our own client's; tokens are read anew at each log-in."""
+def connection_info(connection: Configuration, now_s: float) -> kopf.ConnectionInfo:
+    """The same way to the API server as our own client's; tokens and authorities are read anew at each log-in.
+
+    It ends at the next whole LOGIN_S since the epoch: log-ins until then are alike, and kopf repeats none that failed.
+    """
     header = connection.get_api_key_with_prefix("BearerToken") or connection.get_api_key_with_prefix("authorization")
     scheme, _, token = (header or "").rpartition(" ")
     return kopf.ConnectionInfo(
@@ -147,6 +155,7 @@ def connection_info(connection: Configuration) -> kopf.ConnectionInfo:
         token=token or None,
         certificate_path=connection.cert_file,
         private_key_path=connection.key_file,
+        expiration=datetime.fromtimestamp((now_s // LOGIN_S + 1) * LOGIN_S, UTC),
     )
 
 

@@ -114,5 +114,11 @@ def _cycle(before: Status, cycle: Cycle, objective_s: float | None) -> dict[str,
 
 
 def to_document(status: Status) -> dict[str, Any]:
-    """As the API server takes it."""
-    return status.model_dump(mode="json", by_alias=True, exclude_none=True)
+    """As the API server takes it. A section that says nothing is left out and not empty: where it said something
+    before, server-side apply would make null of it, and the API server refuse the whole status."""
+    return _saying(status.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+def _saying(section: dict[str, Any]) -> dict[str, Any]:
+    said = {name: _saying(value) if isinstance(value, dict) else value for name, value in section.items()}
+    return {name: value for name, value in said.items() if value != {}}

@@ -25,10 +25,10 @@ HEARTBEATS = 3.0
 
 def findings(facts: Facts) -> Iterator[Finding]:
     """What this turn says about each condition; nothing about those that it knows nothing new of."""
-    yield _accepted(facts)
     if facts.job is None or facts.driver is None:
         yield from _without_a_job(facts)
         return
+    yield _accepted(facts, facts.driver)
     silent = silence(facts)
     motion = motion_of(facts)
     yield _ready(facts.driver, silent)
@@ -77,11 +77,10 @@ def silent_s(before: Status, seen: MapView) -> float:
     return silent_after_s(seen) + 1.0 if ready is not None and ready.reason == KubeReason.AGENT_SILENT else 0.0
 
 
-def _accepted(facts: Facts) -> Finding:
-    if facts.job is None:
-        message = " ".join(facts.mistakes)
-        return Finding(type=Condition.ACCEPTED, holds=False, reason=KubeReason.INVALID_SPEC, message=message)
-    said = tuple(_besides(facts))
+def _accepted(facts: Facts, driver: DriverFacts) -> Finding:
+    if driver.reason == KubeReason.INVALID_SPEC:  # its pods can never be made, as the API server says
+        return Finding(type=Condition.ACCEPTED, holds=False, reason=driver.reason, message=driver.message)
+    said = tuple(_besides(facts, driver))
     if said:
         message = " ".join(message for _, message in said)
         return Finding(type=Condition.ACCEPTED, holds=True, reason=said[0][0], message=message)
@@ -89,21 +88,22 @@ def _accepted(facts: Facts) -> Finding:
     return Finding(type=Condition.ACCEPTED, holds=True, reason=KubeReason.SPEC_ACCEPTED, message=message)
 
 
-def _besides(facts: Facts) -> Iterator[tuple[KubeReason, str]]:
+def _besides(facts: Facts, driver: DriverFacts) -> Iterator[tuple[KubeReason, str]]:
     """What a person should know of a spec that is carried out."""
     if facts.unknown:
         message = f"{', '.join(facts.unknown)}: not known to this version of the operator, and without effect."
         yield KubeReason.UNKNOWN_FIELDS, message
-    if facts.driver is not None and facts.driver.overridden is not None:
-        yield KubeReason.SETTINGS_OVERRIDDEN, facts.driver.overridden
-    if facts.driver is not None and facts.driver.lacking is not None:
-        yield KubeReason.NOT_ALL_MADE, facts.driver.lacking
+    if driver.overridden is not None:
+        yield KubeReason.SETTINGS_OVERRIDDEN, driver.overridden
+    if driver.lacking is not None:
+        yield KubeReason.NOT_ALL_MADE, driver.lacking
 
 
 def _without_a_job(facts: Facts) -> Iterator[Finding]:
     """The spec cannot be used, or something of ours failed before anything could be found out."""
     if facts.job is None:
         reason, message = KubeReason.INVALID_SPEC, " ".join(facts.mistakes)
+        yield Finding(type=Condition.ACCEPTED, holds=False, reason=reason, message=message)
         yield Finding(type=Condition.STALLED, holds=True, reason=reason, message=message)
         yield Finding(type=Condition.RECONCILING, holds=False, reason=reason, message="Waiting for a spec of use.")
         yield Finding(type=Condition.READY, holds=False, reason=reason, message=message)
