@@ -9,6 +9,7 @@ import pytest
 
 from streamjob_planners.forecast.past import Method, Past
 from streamjob_planners.forecast.season import day
+from streamjob_planners.forecast.trend import Trend
 
 HOUR, DAY = 3600.0, 86400.0
 AHEAD_S, STEP_S = 1200.0, 300.0
@@ -61,6 +62,19 @@ def test_a_rise_that_lasts_is_foretold_and_its_end_is_not_overshot_by_far() -> N
     for number in range(1, 7):
         flat = flat.with_rate(STEP_S * (24 + number), float(rising[-1])).with_promise(AHEAD_S)
     assert flat.forecast(AHEAD_S).rate_rps == pytest.approx(rising[-1], rel=0.2)
+
+
+def test_a_step_says_nothing_of_how_fast_rates_rise() -> None:
+    """A level rate that halves at once stays level; one that rises goes on rising from half as much."""
+    for slope in (0.0, 0.0004):
+        rates = 1000.0 * np.exp(slope * STEP_S * np.arange(30))
+        before, after = Trend(), Trend()
+        for number, rate in enumerate(rates.tolist()):
+            before = before.with_rate(STEP_S * number, math.log(rate))
+        for number, rate in enumerate((rates * np.where(np.arange(30) < 25, 1.0, 0.5)).tolist()):
+            after = after.with_rate(STEP_S * number, math.log(rate))
+        assert after.rise(AHEAD_S) == pytest.approx(before.rise(AHEAD_S), abs=0.05)
+        assert after.level == pytest.approx(math.log(rates[-1] / 2.0), abs=0.1)
 
 
 def test_nothing_is_believed_that_was_never_right() -> None:

@@ -32,13 +32,19 @@ WORSE = 1.2
 
 
 def with_outcome(ledger: tuple[Action, ...], situation: Situation, objective_s: float | None) -> tuple[Action, ...]:
-    """The ledger with what came of the newest action, once enough batches have shown it."""
+    """The ledger with what came of the newest action, once enough batches have shown it.
+
+    Only batches that began after a look found the executors to be those of the action: they take a minute to come, and
+    the batches of that minute tell what batches took without them.
+    """
     if not ledger or ledger[-1].judged or not _settled(ledger[-1], situation):
         return ledger
     action, series = ledger[-1], situation.snapshot.series
+    if action.settled_at_s is None:
+        return (*ledger[:-1], dataclasses.replace(action, settled_at_s=situation.snapshot.taken_at_s))
     if series is None:
         return ledger
-    batch_s, rows = batches_of(series, steady(series, action.at_s))
+    batch_s, rows = batches_of(series, steady(series, action.settled_at_s))
     if batch_s.size < LEAST_ROWS:
         return ledger
     late = 0.0 if objective_s is None else float((batch_s > objective_s).mean())

@@ -49,6 +49,7 @@ class Action:
         rate_rps: rows a second that were expected then.
         without, predicted: what batches were predicted to take with `before` and with `after` executors.
         late_ratio: part of the batches that were late before it, 0 to 1.
+        settled_at_s: up to when was measured when the executors were first those of it, and nothing on its way.
         rows, measured_s, late_after_ratio: of the settled batches after it, in the mean.
         undone: whether it was taken back for what came of it.
     """
@@ -60,6 +61,7 @@ class Action:
     without: Line
     predicted: Line
     late_ratio: float
+    settled_at_s: float | None = None
     rows: float | None = None
     measured_s: float | None = None
     late_after_ratio: float | None = None

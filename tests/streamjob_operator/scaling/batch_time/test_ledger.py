@@ -39,8 +39,15 @@ def after_it(executors: int, batch_s: float, rows: int = 6, **changes: object) -
     return situation_of(dataclasses.replace(snapshot, series=series, **changes), policy=job())  # type: ignore[arg-type]
 
 
+def settled(ledger_before: tuple[Action, ...] = (action(),)) -> tuple[Action, ...]:
+    """With the look at which all were there first, at 1030 s."""
+    early = after_it(4, 5.5)
+    snapshot = dataclasses.replace(early.snapshot, taken_at_s=1030.0)
+    return ledger.with_outcome(ledger_before, dataclasses.replace(early, snapshot=snapshot), 10.0)
+
+
 def test_an_outcome_is_what_settled_batches_took_beside_what_was_promised() -> None:
-    (done,) = ledger.with_outcome((action(),), after_it(4, 5.5), 10.0)
+    (done,) = ledger.with_outcome(settled(), after_it(4, 5.5), 10.0)
     assert done.measured_s == pytest.approx(5.5)
     assert done.error_ratio == pytest.approx((5.0 - 5.5) / 5.5)
     assert done.helped_ratio == pytest.approx((9.0 - 5.5) / (9.0 - 5.0))
@@ -48,8 +55,16 @@ def test_an_outcome_is_what_settled_batches_took_beside_what_was_promised() -> N
 
 def test_nothing_is_told_before_all_has_settled() -> None:
     for situation in (after_it(3, 5.5), after_it(4, 5.5, rows=2), after_it(4, 5.5, moves_pending=1)):
-        (same,) = ledger.with_outcome((action(),), situation, 10.0)
+        (same,) = ledger.with_outcome(settled(), situation, 10.0)
         assert not same.judged
+
+
+def test_batches_that_ran_while_executors_were_coming_are_no_outcome_of_theirs() -> None:
+    """Asked for at 1000 s, there at 1090 s: the batches of the look at 1100 s ran without them."""
+    (same,) = ledger.with_outcome((action(),), after_it(4, 9.0), 10.0)
+    assert not same.judged
+    (same,) = ledger.with_outcome((same,), after_it(4, 9.0), 10.0)
+    assert not same.judged
 
 
 def test_what_did_not_help_twice_is_not_tried_again_until_the_world_changes() -> None:
