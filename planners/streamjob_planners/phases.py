@@ -21,7 +21,7 @@ from streamjob_planners.thin import thin_out
 
 LEVEL_SHARE = 0.5
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
-TIGHT_SHARE, LONE_TIGHT_SHARE = 0.3, 0.8
+TIGHT_SHARE, LONE_TIGHT_SHARE = 0.2, 0.8
 """Part of the time for first plans of a tight budget; and where neither long passes nor relays follow."""
 RELAYED_TIGHT_SHARE, TIGHT_S_PER_GROUP = 0.1, 2e-6
 """That part at least where relays follow, and the time for each key group that covering needs."""
