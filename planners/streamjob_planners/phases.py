@@ -105,7 +105,8 @@ class Phases:
     def _balance(self, start: IntArray, to_drain: bool) -> IntArray:
         """Exact exchanges or relays; heavy groups first where these decide.
 
-        None of these where something is to be drained: what they spend is what drains.
+        Exchanges and relays not where something is to be drained: what they spend is what drains. Heavy groups first
+        saves what drains, where groups differ in price.
         """
         problem, share = self._problem, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE
         params, aim, crossings = problem.params, Distance(problem), Crossings(problem)
@@ -120,7 +121,7 @@ class Phases:
             exact_soon=self._relays(to_drain),
             exact_mostly=self._relays(to_drain) and self._many_and_few(),
             journeys=self._journeying(aim) if self._long and self._relays(to_drain) else None,
-            heavy=aim if self._long and not to_drain and few_decide(problem) else None,
+            heavy=aim if self._long and (self._priced() or not to_drain) and few_decide(problem) else None,
             crossings=crossings,
         )
         counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))
