@@ -7,6 +7,8 @@ is what is made small and the bands are kept, so that nothing stands in the way 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from streamjob_planners.covering import LEAST_PRICE, Prices, given_out
@@ -15,9 +17,12 @@ from streamjob_planners.goals import Distance
 from streamjob_planners.kernel.fluid import TAKEN, Fluid, anneal_heavy, count_all
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 from streamjob_planners.problem import Problem
+from streamjob_planners.two_kinds import heavy_ones
 
 PER_NODE, MOST_HEAVY = 4, 1000
-"""Heavy groups for each node, and in all: the others are the fluid."""
+"""Heavy groups for each node, and in all, at most: the others are the fluid."""
+FEWEST_HEAVY = 0.5
+"""Heavy groups for each node from which on these alone are placed, where they and light ones are two kinds apart."""
 MOST_OF_LOAD = 0.4
 """Part of all load that heavy groups have at least where placing them first is of use: of equal ones it is not."""
 STEPS_PER_GROUP = 400
@@ -39,11 +44,17 @@ def few_decide(problem: Problem) -> bool:
 
 
 def heaviest(problem: Problem) -> BoolArray:
-    """The heaviest groups that may move, (n_groups,)."""
+    """The heaviest groups that may move, (n_groups,): of two kinds the heavier one, or as many as are placed at most.
+
+    Light ones among them take the time that heavy ones need, and each would be placed as if the others were a fluid.
+    """
     load, movable = problem.model.load, problem.movable
-    count = min(PER_NODE * problem.model.n_nodes, MOST_HEAVY, int(movable.sum()))
+    movables = int(movable.sum())
+    count = min(PER_NODE * problem.model.n_nodes, MOST_HEAVY, movables)
+    descending = np.argsort(np.where(movable, -load, np.inf), kind="stable")[: min(count + 1, movables)]
+    kind = heavy_ones(load[descending], math.ceil(FEWEST_HEAVY * problem.model.n_nodes), count)
     heavy = np.zeros(load.size, dtype=np.bool_)
-    heavy[np.argsort(np.where(movable, -load, np.inf), kind="stable")[:count]] = True
+    heavy[descending[:count] if kind is None else descending[kind]] = True
     return heavy
 
 

@@ -19,11 +19,6 @@ from streamjob_planners.kernel.state import Fixed
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 from streamjob_planners.problem import Problem
 
-APART = 1.5
-"""How many times as much the lightest heavy group has as the heaviest light one, at least."""
-FEWEST_HEAVY = 1.5
-"""Heavy groups for each node, at least: with one each, passes held to counts do better. At most half of all groups are
-heavy."""
 MOST_OUT, MOST_IN = 6, 4
 """Groups that leave and that arrive at a node, at most."""
 TRAVELS, MOST_LIKELY = 1.5, 0.6
@@ -45,17 +40,6 @@ WIDE = 12.0
 """Logarithm of how many fewer plans counts may have than the best ones of the node, to be looked at."""
 IMBALANCE = 7
 """Groups by which what leaves and what arrives may differ before the last node."""
-
-
-def heavy_ones(load: FloatArray, n_nodes: int) -> BoolArray | None:
-    """Which groups are heavy, (n_groups,), where these and light ones are two kinds apart; None where they are not."""
-    fewest, most = math.ceil(FEWEST_HEAVY * n_nodes), load.size // 2
-    ascending = np.sort(load)[max(0, load.size - most - 1) : load.size - fewest + 1]
-    if ascending.size < 2 or ascending[0] <= 0.0:
-        return None
-    ratios = ascending[1:] / ascending[:-1]
-    widest = int(ratios.argmax())
-    return load >= ascending[widest + 1] if ratios[widest] >= APART else None
 
 
 def off_at(problem: Problem, node_of: IntArray) -> FloatArray:

@@ -21,7 +21,7 @@ from streamjob_planners.thin import thin_out
 
 LEVEL_SHARE = 0.5
 """Part of the time for the first plan: the passes after it gain more than further trials of bands."""
-TIGHT_SHARE, LONE_TIGHT_SHARE = 0.3, 0.8
+TIGHT_SHARE, LONE_TIGHT_SHARE = 0.2, 0.8
 """Part of the time for first plans of a tight budget; and where neither long passes nor relays follow."""
 RELAYED_TIGHT_SHARE, TIGHT_S_PER_GROUP = 0.1, 2e-6
 """That part at least where relays follow, and the time for each key group that covering needs."""
@@ -105,7 +105,8 @@ class Phases:
     def _balance(self, start: IntArray, to_drain: bool) -> IntArray:
         """Exact exchanges or relays; heavy groups first where these decide.
 
-        None of these where something is to be drained: what they spend is what drains.
+        Exchanges and relays not where something is to be drained: what they spend is what drains. Heavy groups first
+        saves what drains, where groups differ in price.
         """
         problem, share = self._problem, BALANCE_SHARE if to_drain or self._skewed else ALONE_SHARE
         params, aim, crossings = problem.params, Distance(problem), Crossings(problem)
@@ -120,7 +121,7 @@ class Phases:
             exact_soon=self._relays(to_drain),
             exact_mostly=self._relays(to_drain) and self._many_and_few(),
             journeys=self._journeying(aim) if self._long and self._relays(to_drain) else None,
-            heavy=aim if self._long and not to_drain and few_decide(problem) else None,
+            heavy=aim if self._long and (self._priced() or not to_drain) and few_decide(problem) else None,
             crossings=crossings,
         )
         counting = functools.cache(lambda: self._limits.share(COUNT_SHARE))

@@ -70,7 +70,7 @@ def test_nothing_goes_to_a_marked_node(model):
 def test_nothing_enters_a_node_whose_memory_is_full(model):
     use = np.ones(180)
     full = model(resources=(Resource(name="memory", use=use, limit=np.where(np.arange(12) < 6, 1.0, 1e9)),))
-    engine = _engine(full)
+    engine = _engine(full, budget_s=160.0)
     found = _placed(engine, (0.0, 40.0))
     assert not np.array_equal(found, full.node_of)
     assert (np.bincount(found, use, 12) <= engine.problem.limits[0]).all()
@@ -81,6 +81,23 @@ def test_few_decide_where_the_heaviest_have_much_of_the_load(model, small_model)
     nothing = small_model([0, 1], [0.0, 0.0], n_nodes=2)
     decide = (heavy_first.few_decide(_engine(one).problem) for one in (model(), equal, nothing))
     assert list(decide) == [True, False, False]
+
+
+def test_of_two_kinds_the_heavier_one_alone_is_placed_first(model):
+    problem = _engine(model()).problem
+    assert np.flatnonzero(heavy_first.heaviest(problem)).tolist() == list(range(12))
+
+
+def test_of_one_kind_four_for_each_node_are_placed_first(small_model):
+    load = np.geomspace(1.0, 20.0, 180)
+    one = small_model((np.arange(180) % 12).tolist(), load.tolist(), n_nodes=12)
+    assert np.flatnonzero(heavy_first.heaviest(_engine(one).problem)).tolist() == list(range(132, 180))
+
+
+def test_a_heavy_group_that_is_pinned_is_not_placed(model):
+    pinned = np.arange(180) == 3
+    found = np.flatnonzero(heavy_first.heaviest(_engine(model(pinned=pinned)).problem))
+    assert found.tolist() == [one for one in range(12) if one != 3]
 
 
 def test_without_time_nothing_is_moved(model):

@@ -8,7 +8,6 @@ import pytest
 from streamjob_planners import drain
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
-from streamjob_planners.journey_counts import heavy_ones
 from streamjob_planners.journeying import begun, counts_of, journeyed, mixed
 from streamjob_planners.model import Budget, PlanParams, Resource
 from streamjob_planners.problem import compile_problem
@@ -119,11 +118,3 @@ def test_where_no_counts_keep_the_budget_there_is_none(engine_of):
 def test_it_is_for_alike_nodes_and_a_number_of_moves_alone(engine_of, changes):
     assert counts_of(engine_of(**changes)) is None
     assert counts_of(engine_of()) is not None
-
-
-def test_heavy_groups_are_a_kind_apart_or_none():
-    load = np.array([1.0, 0.9, 9.0, 1.1, 8.0, 1.2, 0.8, 1.0])
-    assert np.flatnonzero(heavy_ones(load, n_nodes=1)).tolist() == [2, 4]
-    assert heavy_ones(load, n_nodes=2) is None, "one for each node is too few"
-    assert heavy_ones(np.geomspace(1.0, 20.0, 40), n_nodes=2) is None, "no gap between neighbours"
-    assert heavy_ones(np.zeros(8), n_nodes=1) is None

@@ -69,6 +69,24 @@ def test_the_rest_is_balanced_below_the_skew_floor(small_model):
     assert rest.max() - rest.min() < 1.0
 
 
+def test_heavy_groups_placed_first_save_what_drains_marked_nodes(small_model, monkeypatch):
+    rng = np.random.default_rng(3)
+    load = np.where(rng.random(400) < 0.1, rng.uniform(8.0, 12.0, 400), rng.uniform(0.5, 1.5, 400))
+    model = small_model(
+        rng.integers(0, 40, 400).tolist(),
+        (load * 1900 / load.sum()).tolist(),
+        n_nodes=40,
+        marked=np.arange(40) < 2,
+        migration_cost_s=rng.lognormal(0.0, 1.0, 400),
+    )
+    budget = Budget(max_cost_s=0.05 * float(model.migration_cost_s.sum()))
+    placed = _solve(model, tolerance=0.0, budget=budget, max_iterations=400_000).after
+    monkeypatch.setattr(phases, "few_decide", lambda _: False)
+    without = _solve(model, tolerance=0.0, budget=budget, max_iterations=400_000).after
+    assert placed.load_distance <= drain.GRAIN_RATIO * float(model.load.mean()) < without.load_distance
+    assert placed.marked_groups < without.marked_groups
+
+
 def test_an_overloaded_node_is_relieved_before_marked_ones_are_emptied(small_model):
     load = [30.0, 30.0, 30.0, 5.0, 5.0, 5.0, 25.0, 25.0]
     marked = np.array([False, False, False, True])
