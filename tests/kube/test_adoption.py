@@ -203,7 +203,7 @@ LIMITS = [
     (
         APACHE,
         {"applicationTolerations": {"instanceConfig": {"initExecutors": 1}}},
-        "starts with 1 executors",
+        "starts with 1 executor",
     ),
     (
         APACHE,

@@ -12,6 +12,7 @@ from streamjob_operator.asking.answer import Answer, Backlog
 from streamjob_operator.asking.decision import Decided
 from streamjob_operator.asking.measured import Measured
 from streamjob_operator.asking.predictions import Prediction, predicted
+from streamjob_operator.counting import executors
 from streamjob_operator.spec.quantities import format_duration
 from streamjob_operator.view_panels import DASH, number
 
@@ -21,7 +22,7 @@ GROWS = "grows"
 def decision_view(decided: Decided) -> RenderableType:
     """How the number of executors came about: figures, one more and one less, and the sentence."""
     measured = decided.measured
-    title = f"{decided.name}: how {decided.target or measured.executors} executors came about"
+    title = f"{decided.name}: how {executors(decided.target or measured.executors)} came about"
     figures = Table(title=title, title_justify="left", show_header=False)
     for name, value in arithmetic(measured):
         figures.add_row(name, value)
@@ -77,13 +78,13 @@ def answer_sentences(found: Answer) -> Iterator[str]:
     if found.needed is None:
         yield f"No number of executors up to {found.most:,} is enough so that {within}: {found.why_not}."
     else:
-        yield f"{_executors(found.needed)} {'is' if found.needed == 1 else 'are'} needed so that {within}."
+        yield f"{executors(found.needed, 'is', 'are')} needed so that {within}."
     yield backlog_sentence(found.backlog)
 
 
 def backlog_sentence(backlog: Backlog) -> str:
     """How rows that wait go on."""
-    who = f"With {_executors(backlog.executors)}"
+    who = f"With {executors(backlog.executors)}"
     if backlog.rows is None and (backlog.grows_rps or 0.0) <= 0:
         return f"{who} no backlog comes about; no source tells whether there is one."
     waits = "nothing waits" if not backlog.rows else f"{backlog.rows:,.0f} rows wait"
@@ -119,10 +120,6 @@ def predictions_table(
             one.binds,
         )
     return table
-
-
-def _executors(count: int) -> str:
-    return "1 executor" if count == 1 else f"{count} executors"
 
 
 def _seconds(value: float) -> str:

@@ -11,6 +11,7 @@ import dataclasses
 
 import numpy as np
 
+from streamjob_operator.counting import executors
 from streamjob_operator.spec import Mode
 from streamjob_operator.spec.job import APPROVE
 from streamjob_operator.spec.quantities import format_duration
@@ -77,7 +78,7 @@ def _against(pending: PendingPlan, case: Case) -> str | None:
         return None
     if (wanted > now) if shown > now else (wanted <= shown):
         return None
-    return f"it asks for {shown} executors, and now it is so: {case.resized.decision.message}"
+    return f"it asks for {executors(shown)}, and now it is so: {case.resized.decision.message}"
 
 
 def _free(case: Case) -> bool:
@@ -116,7 +117,7 @@ def _decision(pending: PendingPlan, case: Case) -> ScalingDecision:
     if shown == today.target or now is None:
         return today
     reason = Reason.SCALE_OUT if shown > now else Reason.SCALE_IN if shown < now else today.reason
-    message = f"{shown} executors as plan {pending.plan_hash} says; now it would be: {today.message}"
+    message = f"{executors(shown)} as plan {pending.plan_hash} says; now it would be: {today.message}"
     return dataclasses.replace(today, target=shown, reason=reason, message=message)
 
 

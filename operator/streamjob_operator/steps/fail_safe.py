@@ -9,6 +9,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 
+from streamjob_operator.counting import executors
 from streamjob_operator.outage import Outage, Rung
 from streamjob_operator.ports import Quota
 from streamjob_operator.sight import Longer, Sight
@@ -51,7 +52,7 @@ def fail_safe(
     idle = _idle(wish, seen, job, now_s)
     share = None if idle is not None else blind_share(sight, wish.marked_in(seen), wish.target, job, now_s)
     if idle is None and wish.target == wish.wanted and share is None:
-        idle = f"{wish.wanted} executors stay, {wish.why}"
+        idle = f"{executors(wish.wanted, 'stays', 'stay')}, {wish.why}"
     if idle is not None:
         return Blind(verdict=_held(memory, hold.reason, f"{hold.message} {rung}; {idle}."), memory=memory)
     message = f"{rung}. {wish.sentence} {hold.message}{'' if share is None else share.sentence}"
@@ -71,8 +72,8 @@ class _Wish:
     @property
     def sentence(self) -> str:
         if self.target == self.wanted:
-            return f"{self.wanted} executors stay."
-        return f"{self.target} executors in place of {self.wanted}, {self.why}."
+            return f"{executors(self.wanted, 'stays', 'stay')}."
+        return f"{executors(self.target)} in place of {self.wanted}, {self.why}."
 
     def marked_in(self, memory: Memory) -> Memory:
         return dataclasses.replace(memory, marked=self.marked)
@@ -123,12 +124,12 @@ def _idle(wish: _Wish, memory: Memory, job: StreamJob, now_s: float) -> str | No
     if wish.target > wish.wanted:
         denied = _denied(memory, job, now_s)
         if denied is not None:
-            return f"{wish.target} executors {wish.why}, but {denied}"
+            return f"{executors(wish.target)} {wish.why}, but {denied}"
     if job.spec.scaling.mode is Mode.AUTO:
         return None
     if wish.target > wish.wanted:
-        return f"recommended: {wish.target} executors, {wish.why}"
-    return f"{wish.wanted} executors stay, {wish.why}"
+        return f"recommended: {executors(wish.target)}, {wish.why}"
+    return f"{executors(wish.wanted, 'stays', 'stay')}, {wish.why}"
 
 
 def _denied(memory: Memory, job: StreamJob, now_s: float) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from streamjob_operator.counting import executors
 from streamjob_operator.spec import Denied, Mode
 from streamjob_operator.steps import approve, leave, speeds
 from streamjob_operator.steps.arrivals import prepared, sentence
@@ -186,7 +187,7 @@ def _all_worth(case: Case) -> Worth:
     later = worth(coming.model, coming.plan, case.job.spec.balancing)
     if not later.act:
         return judged
-    return Worth(act=True, reason=Reason.FILLING, message=f"{coming.executors} executors are to come.")
+    return Worth(act=True, reason=Reason.FILLING, message=f"{executors(coming.executors, 'is', 'are')} to come.")
 
 
 def _worth(case: Case, plan: Plan) -> Worth:

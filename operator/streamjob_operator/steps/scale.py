@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from streamjob_operator.counting import executors
 from streamjob_operator.ports import Quota
 from streamjob_operator.scaling.quota import Allowance
 from streamjob_operator.scaling.rule import Fleet, ScalingRule, Situation, Wish, clamp
@@ -70,21 +71,23 @@ Answer = tuple[int, Reason, str]
 def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float, quota: Quota | None) -> Answer:
     if _off(job):
         return fleet.wanted, Reason.MODE_OFF, "Scaling is off."
-    executors = clamp(wish.executors, job)
-    allowance = allowed(executors, fleet, job, quota)
+    needed = clamp(wish.executors, job)
+    allowance = allowed(needed, fleet, job, quota)
     if _overdue(fleet, memory, job, now_s):
         return _retreat(fleet, job)
     if allowance is not None:
-        wish = dataclasses.replace(wish, why=f"{wish.why}; {executors} are needed, but {allowance.sentence}")
-        executors = allowance.executors
-    if executors > fleet.wanted:
-        return _grow(executors, wish, fleet, memory, job, now_s)
+        wish = dataclasses.replace(
+            wish, why=f"{wish.why}; {needed} are needed, but {allowance.sentence}"
+        )
+        needed = allowance.executors
+    if needed > fleet.wanted:
+        return _grow(needed, wish, fleet, memory, job, now_s)
     if fleet.ready < fleet.wanted:
-        message = f"{fleet.ready} of {fleet.wanted} executors are ready."
+        message = f"{fleet.ready} of {executors(fleet.wanted, 'is', 'are')} ready."
         return fleet.wanted, Reason.WAITING_FOR_EXECUTORS, message
     surplus = fleet.ready > fleet.wanted and not fleet.marked
-    if surplus or executors < fleet.wanted:
-        return _fewer(executors, wish, fleet, memory, job, now_s)
+    if surplus or needed < fleet.wanted:
+        return _fewer(needed, wish, fleet, memory, job, now_s)
     return _stay(wish, fleet, job, bound=allowance is not None)
 
 
@@ -96,19 +99,19 @@ def _off(job: StreamJob) -> bool:
 def _fewer(down: int, wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> Answer:
     stays = None if job.spec.executors.replicas is not None else quiet(memory, now_s)
     if stays is not None:
-        return fleet.wanted, Reason.STABILIZING, f"{min(down, fleet.wanted)} executors would do ({wish.why}); {stays}."
+        return fleet.wanted, Reason.STABILIZING, f"{executors(min(down, fleet.wanted))} would do ({wish.why}); {stays}."
     if fleet.ready > fleet.wanted and not fleet.marked:
-        return fleet.wanted, Reason.SCALE_IN, f"{fleet.ready} executors are there, {fleet.wanted} are wanted."
+        return fleet.wanted, Reason.SCALE_IN, f"{executors(fleet.ready, 'is', 'are')} there, {fleet.wanted} wanted."
     return _shrink(down, wish, fleet, job, now_s)
 
 
 def _stay(wish: Wish, fleet: Fleet, job: StreamJob, *, bound: bool) -> Answer:
     if bound:
-        return fleet.wanted, Reason.QUOTA_BINDS, f"{fleet.wanted} executors stay: {wish.why}."
+        return fleet.wanted, Reason.QUOTA_BINDS, f"{executors(fleet.wanted, 'stays', 'stay')}: {wish.why}."
     needed = clamp(wish.needed, job)
     if needed == fleet.wanted:
-        return fleet.wanted, Reason.BALANCED, f"{fleet.wanted} executors fit: {wish.why}."
-    return fleet.wanted, Reason.STABILIZING, f"{needed} executors would do ({wish.why}); {wish.held}."
+        return fleet.wanted, Reason.BALANCED, f"{executors(fleet.wanted, 'fits', 'fit')}: {wish.why}."
+    return fleet.wanted, Reason.STABILIZING, f"{executors(needed)} would do ({wish.why}); {wish.held}."
 
 
 def _overdue(fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> bool:
@@ -118,29 +121,33 @@ def _overdue(fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> bool
 
 def _retreat(fleet: Fleet, job: StreamJob) -> Answer:
     timeout = format_duration(job.spec.scaling.executor_timeout_s)
-    message = f"{fleet.wanted - fleet.ready} executors did not come within {timeout}; going on with what is there."
+    message = f"{executors(fleet.wanted - fleet.ready)} did not come within {timeout}; going on with what is there."
     return max(fleet.ready, job.spec.executors.min), Reason.EXECUTORS_TIMED_OUT, message
 
 
 def _grow(up: int, wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: float) -> Answer:
     if memory.retreat_until_s is not None and now_s < memory.retreat_until_s:
         left = format_duration(round(memory.retreat_until_s - now_s))
-        message = f"{up} executors are needed, but the last ones did not come; trying again in {left}."
+        message = f"{executors(up, 'is', 'are')} needed, but the last ones did not come; trying again in {left}."
         return fleet.wanted, Reason.EXECUTORS_TIMED_OUT, message
     window = denying(job.spec.scaling.windows, Denied.SCALE_UP, now_s)
     if window is not None and fleet.wanted >= job.spec.executors.min:
         return fleet.wanted, Reason.WINDOW_DENIES, _denied(up, window.cron)
-    return up, Reason.SCALE_OUT, f"{up} executors in place of {fleet.wanted}: {wish.why}."
+    return up, Reason.SCALE_OUT, f"{executors(up)} in place of {fleet.wanted}: {wish.why}."
 
 
 def _shrink(down: int, wish: Wish, fleet: Fleet, job: StreamJob, now_s: float) -> Answer:
     if fleet.marked:
-        return fleet.wanted, Reason.DRAINING, f"{fleet.marked} executors are being drained; no other is marked before."
+        return (
+            fleet.wanted,
+            Reason.DRAINING,
+            f"{executors(fleet.marked, 'is', 'are')} being drained; no other is marked before.",
+        )
     window = denying(job.spec.scaling.windows, Denied.SCALE_DOWN, now_s)
     if window is not None:
         return fleet.wanted, Reason.WINDOW_DENIES, _denied(down, window.cron)
-    return down, Reason.SCALE_IN, f"{down} executors in place of {fleet.wanted}: {wish.why}."
+    return down, Reason.SCALE_IN, f"{executors(down)} in place of {fleet.wanted}: {wish.why}."
 
 
 def _denied(target: int, cron: str) -> str:
-    return f"{target} executors would fit, but the window '{cron}' forbids the change."
+    return f"{executors(target)} would fit, but the window '{cron}' forbids the change."

@@ -230,7 +230,7 @@ def test_where_key_groups_may_not_move_executors_to_come_get_no_share() -> None:
 def test_executors_that_are_waited_for_without_a_share_get_one() -> None:
     waiting = growing([0, 0, 0, 1], [0, 0, 2, 1])
     verdict = gate(case(waiting))
-    assert told(verdict) == (True, Reason.FILLING, f"1 executors are to come.{TO_COME}")
+    assert told(verdict) == (True, Reason.FILLING, f"1 executor is to come.{TO_COME}")
     assert groups_moved(verdict) == []
     have_one = gate(case(waiting, memory=remembered(arrivals=1)))
     assert (have_one.act, have_one.reason) == (False, Reason.GAIN_TOO_SMALL)

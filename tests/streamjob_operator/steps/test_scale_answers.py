@@ -66,18 +66,18 @@ def test_a_window_keeps_a_job_from_growing_but_not_from_its_fewest_executors() -
 
 
 def test_a_window_keeps_a_job_from_shrinking() -> None:
-    message = "1 executors would fit, but the window '* * * * *' forbids the change."
+    message = "1 executor would fit, but the window '* * * * *' forbids the change."
     assert answer(1, there(2, 2), with_job=windowed("ScaleDown")) == (2, Reason.WINDOW_DENIES, message)
     assert answer(1, there(2, 2), with_job=windowed("ScaleUp"))[:2] == (1, Reason.SCALE_IN)
 
 
 def test_one_drain_at_a_time() -> None:
-    message = "1 executors are being drained; no other is marked before."
+    message = "1 executor is being drained; no other is marked before."
     assert answer(1, there(2, 2, 1)) == (2, Reason.DRAINING, message)
 
 
 def test_executors_beyond_those_wanted_leave_once_nothing_drains() -> None:
-    message = "4 executors are there, 3 are wanted."
+    message = "4 executors are there, 3 wanted."
     assert answer(3, there(4, 3)) == (3, Reason.SCALE_IN, message)
     assert answer(1, there(4, 3)) == (3, Reason.SCALE_IN, message)
     assert answer(3, there(4, 3, 1)) == (3, Reason.BALANCED, "3 executors fit: a test.")
@@ -85,7 +85,7 @@ def test_executors_beyond_those_wanted_leave_once_nothing_drains() -> None:
 
 def test_none_leaves_soon_after_measurements_were_missing_for_long_unless_somebody_says_so() -> None:
     quiet = Memory(quiet_until_s=NOW_S + 60.0)
-    message = "1 executors would do (a test); measurements were missing for long, so none leaves for another 1m."
+    message = "1 executor would do (a test); measurements were missing for long, so none leaves for another 1m."
     assert answer(1, there(2, 2), quiet) == (2, Reason.STABILIZING, message)
     surplus = "3 executors would do (a test); measurements were missing for long, so none leaves for another 1m."
     assert answer(5, there(7, 3), quiet)[1] is Reason.SCALE_OUT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from streamjob_operator.counting import executors
 from streamjob_operator.kube.api.kinds import APACHE_APPLICATIONS, KUBEFLOW_APPLICATIONS, Kind
 from streamjob_operator.spec import ApplicationRef, Spec
 from streamjob_operator.spec.application import CONTROLLED
@@ -55,14 +56,14 @@ def _limits(kind: Kind, theirs: Document, spec: Spec) -> Iterator[str]:
     start = _instances(kind, theirs)
     if start is not None and not spec.executors.min <= start <= spec.executors.max:
         yield (
-            f"Each new driver starts with {start} executors, as its SparkApplication says; executors.min "
+            f"Each new driver starts with {executors(start)}, as its SparkApplication says; executors.min "
             f"({spec.executors.min}) and executors.max ({spec.executors.max}) hold from then on."
         )
     if kind is APACHE_APPLICATIONS:
         least = _whole(((theirs.get("applicationTolerations") or {}).get("instanceConfig") or {}).get("minExecutors"))
         if least is not None and least > spec.executors.min:
             yield (
-                f"Its operator expects at least {least} executors (instanceConfig.minExecutors) and may end the "
+                f"Its operator expects at least {executors(least)} (instanceConfig.minExecutors) and may end the "
                 f"application below that; executors.min is {spec.executors.min}."
             )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streamjob_agent.wire import NOT_YET
+from streamjob_operator.counting import executors
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Condition, KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import MapView
@@ -176,10 +177,10 @@ def _executors(facts: Facts, driver: DriverFacts, motion: Motion) -> Iterator[Fi
             message = f"Executors did not come; going on with {motion.ready}, trying again in {left}."
             yield Finding(type=kind, holds=False, reason=Reason.EXECUTORS_TIMED_OUT, message=message)
         else:
-            message = f"{motion.ready} executors are there."
+            message = f"{executors(motion.ready, 'is', 'are')} there."
             yield Finding(type=kind, holds=True, reason=KubeReason.EXECUTORS_READY, message=message)
     else:
         trouble = driver.executors_trouble
         reason = KubeReason.EXECUTOR_UNSCHEDULABLE if trouble else Reason.WAITING_FOR_EXECUTORS
-        message = f"{motion.ready} of {motion.wanted} executors are ready. {trouble or ''}".strip()
+        message = f"{motion.ready} of {executors(motion.wanted, 'is', 'are')} ready. {trouble or ''}".strip()
         yield Finding(type=kind, holds=False, reason=reason, message=message)

@@ -6,6 +6,7 @@ import dataclasses
 import math
 
 from streamjob_agent.wire import AgentStatus, Assignment, QueryStatus
+from streamjob_operator.counting import executors
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.report.facts import Facts
 from streamjob_operator.values import LIVE_STATES, Reason
@@ -80,7 +81,10 @@ def _under_way(motion: Motion) -> tuple[str | None, str]:
     if motion.pending:
         return Reason.MOVES_PENDING, f"{motion.pending} key groups are to move."
     if motion.wanted is not None and motion.ready is not None and motion.ready < motion.wanted:
-        return Reason.WAITING_FOR_EXECUTORS, f"{motion.ready} of {motion.wanted} executors are ready.{_share(motion)}"
+        return (
+            Reason.WAITING_FOR_EXECUTORS,
+            f"{motion.ready} of {executors(motion.wanted, 'is', 'are')} ready.{_share(motion)}",
+        )
     return None, ""
 
 

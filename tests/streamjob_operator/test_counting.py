@@ -1,0 +1,12 @@
+"""One executor is, several are."""
+
+from streamjob_operator.counting import executors
+
+
+def test_one_and_several() -> None:
+    assert [executors(count, "is", "are") for count in (0, 1, 2)] == [
+        "0 executors are",
+        "1 executor is",
+        "2 executors are",
+    ]
+    assert executors(1) == "1 executor"
