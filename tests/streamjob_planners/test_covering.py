@@ -66,6 +66,14 @@ def test_nothing_enters_a_node_whose_memory_is_full(model):
     assert (held <= problem.limits[0]).all()
 
 
+def test_what_the_emptiest_node_has_no_memory_for_goes_to_the_next(small_model):
+    memory = Resource(name="memory", use=np.ones(24), limit=np.array([30.0, 0.5, 30.0]))
+    one = small_model([0] * 20 + [2] * 4, [3.0] * 20 + [4.0] * 4, n_nodes=3, resources=(memory,))
+    _, found = _covered(one, budget=Budget(max_migrations=12))
+    assert np.bincount(found, minlength=3)[1] == 0
+    assert np.bincount(found, one.load, 3)[2] > 16.0, "as before"
+
+
 def test_noise_leads_to_another_choice_and_a_seed_to_the_same(model):
     made = model()
     plain, one, same, other = (

@@ -70,7 +70,7 @@ def test_nothing_goes_to_a_marked_node(model):
 def test_nothing_enters_a_node_whose_memory_is_full(model):
     use = np.ones(180)
     full = model(resources=(Resource(name="memory", use=use, limit=np.where(np.arange(12) < 6, 1.0, 1e9)),))
-    engine = _engine(full, budget_s=160.0)
+    engine = _engine(full)
     found = _placed(engine, (0.0, 40.0))
     assert not np.array_equal(found, full.node_of)
     assert (np.bincount(found, use, 12) <= engine.problem.limits[0]).all()

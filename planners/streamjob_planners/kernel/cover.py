@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import EDGE, Fixed, State
+from streamjob_planners.kernel.state import CAME, EDGE, MOST_PIECES, Fixed, State
 from streamjob_planners.kernel.transfer import send, sort_heaviest_first
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
@@ -114,13 +114,13 @@ def roomier(state: State, cover: Cover, one: int, other: int) -> bool:
 
 
 @compiled
-def sink(state: State, cover: Cover, place: int) -> None:
-    """Restore the heap below a place."""
+def sink(state: State, cover: Cover, place: int, size: int) -> None:
+    """Restore the heap, the first `size` nodes, below a place."""
     while True:
         child = 2 * place + 1
-        if child >= cover.heap.size:
+        if child >= size:
             return
-        if child + 1 < cover.heap.size and roomier(state, cover, cover.heap[child + 1], cover.heap[child]):
+        if child + 1 < size and roomier(state, cover, cover.heap[child + 1], cover.heap[child]):
             child += 1
         if not roomier(state, cover, cover.heap[child], cover.heap[place]):
             return
@@ -129,21 +129,47 @@ def sink(state: State, cover: Cover, place: int) -> None:
 
 
 @compiled
+def has_place(fixed: Fixed, state: State, group: int, node: int) -> bool:
+    """Whether a node that is not its own has a slot and the resources for one more group, and may take one."""
+    for row in range(fixed.uses.shape[0]):
+        at = fixed.node[node]
+        if state.held[row, at] + fixed.uses[row, group] > fixed.limits[row, at]:
+            return False
+    full = state.filled[node] + MOST_PIECES >= state.slots.shape[1]
+    return bool(not full and state.crossed[CAME, node] < state.most_crossed[CAME, node])
+
+
+@compiled
+def give(fixed: Fixed, state: State, cover: Cover, group: int, size: int) -> int:
+    """Send a group where there is room among the first `size` nodes of the heap; how many of these are asked further.
+
+    One that has room for its load and no place is asked no more: it would keep those with less room from being asked.
+    """
+    home, load = state.at[group], fixed.load[group]
+    while size > 0:
+        target = cover.heap[0]
+        over = cover.left[target] + load - state.high[target]
+        if target == home or over >= max(EDGE, cover.left[home] + load - state.high[home]):
+            break
+        if has_place(fixed, state, group, target):
+            if not send(fixed, state, group, target):
+                break
+            cover.left[target] += load
+            sink(state, cover, 0, size)
+            return size
+        size -= 1
+        cover.heap[0] = cover.heap[size]
+        sink(state, cover, 0, size)
+    cover.left[home] += load
+    return size
+
+
+@compiled
 def give_out(fixed: Fixed, state: State, cover: Cover, count: int) -> None:
     """Send the first `count` of those chosen where there is room."""
     sort_heaviest_first(fixed.load, cover.chosen, count)
-    for place in range(cover.heap.size // 2 - 1, -1, -1):
-        sink(state, cover, place)
+    size = cover.heap.size
+    for place in range(size // 2 - 1, -1, -1):
+        sink(state, cover, place, size)
     for place in range(count):
-        group, target = cover.chosen[place], cover.heap[0]
-        home, load = state.at[group], fixed.load[group]
-        over = cover.left[target] + load - state.high[target]
-        if (
-            over < max(EDGE, cover.left[home] + load - state.high[home])
-            and target != home
-            and send(fixed, state, group, target)
-        ):
-            cover.left[target] += load
-            sink(state, cover, 0)
-        else:
-            cover.left[home] += load
+        size = give(fixed, state, cover, cover.chosen[place], size)
