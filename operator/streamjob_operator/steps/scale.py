@@ -76,9 +76,7 @@ def _target(wish: Wish, fleet: Fleet, memory: Memory, job: StreamJob, now_s: flo
     if _overdue(fleet, memory, job, now_s):
         return _retreat(fleet, job)
     if allowance is not None:
-        wish = dataclasses.replace(
-            wish, why=f"{wish.why}; {needed} are needed, but {allowance.sentence}"
-        )
+        wish = dataclasses.replace(wish, why=f"{wish.why}; {needed} are needed, but {allowance.sentence}")
         needed = allowance.executors
     if needed > fleet.wanted:
         return _grow(needed, wish, fleet, memory, job, now_s)

@@ -32,7 +32,6 @@ def hot(part: float, bias: float) -> View:
         arriving=Arriving(rate_rps=1000.0, backlog_rows=0.0, waiting_rows=0.0, grows=False, most_rows=None, came=None),
         ahead=rate,
         highest=rate,
-        later=rate,
         ready_s=60.0,
         trigger_s=10.0,
         read_ago_s=0.0,

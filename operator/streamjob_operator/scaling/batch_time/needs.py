@@ -30,7 +30,6 @@ class View:
     Attributes:
         ahead: the rate when executors that are asked for now will be there.
         highest: the highest rate expected until fewer executors could be taken back.
-        later: the rate when what gathers until executors come shall be gone.
         read_ago_s: seconds since the newest batch ended.
         cold_s: seconds that the first batch on executors that come takes longer than later ones.
     """
@@ -41,7 +40,6 @@ class View:
     arriving: Arriving
     ahead: Forecast
     highest: Forecast
-    later: Forecast
     ready_s: float
     trigger_s: float
     read_ago_s: float
@@ -51,13 +49,12 @@ class View:
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
     """`today`: what is there, judged at the rate ahead. `out`: the fewest for that rate; `calm`: the fewest that are
-    enough even for a rate that is higher than foretold. `together`: `out` holds some that the rate later needs."""
+    enough even for a rate that is higher than foretold."""
 
     today: Judged
     out: Fewest
     calm: Fewest
     today_enough: bool
-    together: bool
 
 
 def needs(view: View) -> Needs:
@@ -74,25 +71,12 @@ def needs(view: View) -> Needs:
     if not out.reached:
         out = _once_level(view, rows, most, outlook, aim) or out
     judged = functools.partial(judge, paces=paces, today=now, outlook=outlook, aim=aim)
-    out = _raised(out, min(least, most), judged)
-    enough = today.enough and wanted >= least
-    later = 1 if enough or not out.reached else _later(view, aim, most)
     return Needs(
         today=today,
-        out=_raised(out, later, judged),
+        out=_raised(out, min(least, most), judged),
         calm=_for_sure(view, view.highest.quantile(SURE), aim, most),
-        today_enough=enough,
-        together=later > out.executors,
+        today_enough=today.enough and wanted >= least,
     )
-
-
-def _later(view: View, aim: Aim, most: int) -> int:
-    """Executors for the rate later, `most` at most; 1 where it is not above the one ahead.
-
-    Each coming makes batches late, and who is asked for before the last ones have paid makes them late once more.
-    """
-    rate = view.later.rate_rps
-    return min(_for_sure(view, rate, aim, most).executors, most) if rate > view.ahead.rate_rps else 1
 
 
 def _once_level(view: View, rows: float, most: int, outlook: Outlook, aim: Aim) -> Fewest | None:

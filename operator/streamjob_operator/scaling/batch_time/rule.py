@@ -52,8 +52,6 @@ def _known(situation: Situation, state: State, work: Measured) -> tuple[Wish, St
     past = state.past.with_rate(situation.snapshot.taken_at_s, found.rate_rps).with_promise(ready_s)
     state = dataclasses.replace(state, past=past)
     hint_rps, hint_executors = hinted(situation.job, situation.now_s, ready_s)
-    trigger_s = situation.snapshot.rates.trigger_interval_s or 0.0
-    paid_s = aim_of(situation.job.spec.scaling, trigger_s, ready_s).gone_within_s
     view = View(
         job=situation.job,
         fleet=situation.fleet,
@@ -61,13 +59,12 @@ def _known(situation: Situation, state: State, work: Measured) -> tuple[Wish, St
         arriving=found,
         ahead=_ahead(situation, state, found, hint_rps, ready_s),
         highest=_highest(situation, state, max(found.rate_rps, hint_rps), ready_s),
-        later=past.forecast(paid_s, situation.job.spec.scaling.forecast),
         ready_s=ready_s,
-        trigger_s=trigger_s,
+        trigger_s=situation.snapshot.rates.trigger_interval_s or 0.0,
         read_ago_s=max(0.0, situation.now_s - situation.snapshot.rates.last_batch_at_s),
         cold_s=cold_s(state),
     )
-    objective_s = batch_objective_s(situation.job.spec.scaling, trigger_s)
+    objective_s = batch_objective_s(situation.job.spec.scaling, view.trigger_s)
     state = dataclasses.replace(state, ledger=ledger.with_outcome(state.ledger, situation, objective_s))
     call = _call(situation, view, hint_executors)
     wish, state = settle(call, situation, state, found)
@@ -84,7 +81,6 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
     out = view.fleet.wanted if found.today_enough else found.out.executors
     fits = found.today_enough
     why = words.fits(view, found.today, aim) if fits else words.enough(view, found.out, aim, model)
-    why += words.together(view, aim) if found.together else ""
     if least > out:
         out, why = least, least_why
     by_time = found.calm.executors  # who works a backlog off leaves with it, whatever the window saw then

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from streamjob_operator.scaling.batch_time.needs import View
-from streamjob_operator.spec.quantities import format_duration
 from streamjob_planners.advice import more_groups
 from streamjob_planners.advice.more_groups import MoreGroups
 from streamjob_planners.batch.predict import Binding, Part
@@ -30,12 +29,6 @@ def fits(view: View, judged: Judged, aim: Aim) -> str:
     """Why the executors that are wanted today are enough."""
     rate = f" at {view.ahead.rate_rps:,.0f} rows/s{_foretold(view.ahead)}"
     return f"{_takes(judged, aim)}{rate}{_clears(view, judged)}"
-
-
-def together(view: View, aim: Aim) -> str:
-    """Why more than the rate ahead needs are asked for."""
-    within = format_duration(round(aim.gone_within_s))
-    return f"; {view.later.rate_rps:,.0f} rows/s are expected within {within}, so those for these come along"
 
 
 def _takes(judged: Judged, aim: Aim) -> str:

@@ -35,7 +35,6 @@ def made(of: Work, executors: int, *edits: tuple[str, str], rate_rps: float = 10
         measured=dataclasses.replace(plain.measured, work=of, **measured),
         ahead=rate,
         highest=rate,
-        later=rate,
     )
 
 
@@ -72,24 +71,6 @@ def test_executors_are_asked_for_up_to_three_times_those_there_are(
     """They are there at once, so that nothing gathers until then."""
     view = dataclasses.replace(made(EVEN, executors, *edits, rate_rps=rate_rps), ready_s=0.0)
     assert needs(view).out.executors == asked
-
-
-@pytest.mark.parametrize(
-    ("executors", "later_rps", "asked", "together"),
-    [
-        (2, 1000.0, 3, False),
-        (2, 1400.0, 4, True),  # of 1.4 s each: six take 8.4 s, three executors 11.2 s
-        (2, 9000.0, 6, True),  # three times two and no more
-        (2, 500.0, 3, False),  # what falls later is needed now
-        (3, 1400.0, 3, False),  # nobody comes for what is foretold alone
-    ],
-)
-def test_those_that_would_be_asked_for_next_come_together(
-    executors: int, later_rps: float, asked: int, together: bool
-) -> None:
-    later = Forecast(rate_rps=later_rps, spread=0.0)
-    found = needs(dataclasses.replace(made(EVEN, executors), later=later, ready_s=0.0))
-    assert (found.out.executors, found.together) == (asked, together)
 
 
 def test_fewer_must_be_enough_for_a_rate_that_is_seldom_passed() -> None:

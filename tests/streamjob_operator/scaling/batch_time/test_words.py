@@ -10,7 +10,7 @@ from small_models import placed
 from views import hot
 
 from streamjob_operator.scaling.batch_time.needs import View
-from streamjob_operator.scaling.batch_time.words import enough, fits, more, together
+from streamjob_operator.scaling.batch_time.words import enough, fits, more
 from streamjob_planners.advice.more_groups import MoreGroups
 from streamjob_planners.batch.predict import Binding, Part
 from streamjob_planners.forecast.past import Forecast, Method
@@ -73,12 +73,6 @@ def test_what_batches_take(found: Judged, aim: Aim, sentence: str) -> None:
     """Of a batch of 8 s rows take 6, three quarters; nothing where a batch takes no time."""
     assert fits(view(), found, aim) == f"{sentence} {RATE}"
     assert enough(view(), Fewest(judged=found, reached=True), aim, MODEL) == f"{sentence} {RATE}"
-
-
-def test_those_that_come_along_are_told_with_the_rate_they_are_for() -> None:
-    later = Forecast(rate_rps=1400.0, spread=0.1, method=Method.TREND)
-    told_of = together(dataclasses.replace(view(), later=later), AIM)
-    assert told_of == "; 1,400 rows/s are expected within 5m, so those for these come along"
 
 
 @pytest.mark.parametrize(
