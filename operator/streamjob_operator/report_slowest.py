@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from streamjob_operator.counting import executors
 from streamjob_operator.slowest import SlowBatch, StagePart
 
 MOST_NAMED = 8
@@ -55,7 +56,7 @@ def _sentence(batch: SlowBatch, since_start_s: float) -> str:
     if batch.moved:
         happened.append(f"{batch.moved} key groups ran on another executor than before and loaded their state")
     if batch.executors_changed:
-        happened.append(f"{batch.executors_changed} executors came or went")
+        happened.append(f"{executors(batch.executors_changed)} came or went")
     return f"{said}. {'; '.join(happened).capitalize()}." if happened else f"{said}."
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from bare_status import bare_status
 
 from streamjob_agent import server as server_module
 from streamjob_agent.plan_form import QueryPlan
@@ -35,19 +36,7 @@ class Desk:
         return PAGE
 
     def status(self) -> AgentStatus:
-        return AgentStatus(
-            agent_version="",
-            spark_version="",
-            application_id="",
-            now_s=0.0,
-            actuation="on",
-            reason="Ok",
-            message="",
-            generation_applied=None,
-            refused=None,
-            executors=(),
-            queries=(),
-        )
+        return bare_status()
 
     def plans(self) -> tuple[QueryPlan, ...]:
         self.asked += 1

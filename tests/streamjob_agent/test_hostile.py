@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from bare_status import bare_status
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -124,19 +125,7 @@ class Desk:
         return b""
 
     def status(self) -> AgentStatus:
-        return AgentStatus(
-            agent_version="",
-            spark_version="",
-            application_id="",
-            now_s=0.0,
-            actuation="on",
-            reason="Ok",
-            message="",
-            generation_applied=None,
-            refused=None,
-            executors=(),
-            queries=(),
-        )
+        return bare_status()
 
     def submit(self, assignment: Assignment) -> str | None:
         return None if assignment.query_id == "q" else f"UnknownQuery: {assignment.query_id}"

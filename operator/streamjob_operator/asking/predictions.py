@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.asking.measured import Measured
+from streamjob_operator.counting import executors
 from streamjob_planners.batch.predict import Binding, Part, Predicted
 from streamjob_planners.batch.rate import Limit, batch_of, largest_rate
 from streamjob_planners.model import GroupId
@@ -93,7 +94,7 @@ def _words(longest: Binding, group_ids: tuple[GroupId, ...]) -> str:
     return f"{stage}: the fullest executor"
 
 
-def limit_words(limit: Limit, executors: int) -> str:
+def limit_words(limit: Limit, count: int) -> str:
     """Why a number of executors is not enough, as half a sentence."""
     words = {
         Limit.FIXED: "planning and commits alone take most of that, which no executor shortens",
@@ -101,4 +102,4 @@ def limit_words(limit: Limit, executors: int) -> str:
         Limit.KEY_GROUP: "one key group alone is too heavy for that",
         Limit.PARTITIONS: "every key group has a slot of its own already",
     }
-    return words.get(limit, f"{executors} executors have too few slots")
+    return words.get(limit, f"{executors(count, 'has', 'have')} too few slots")

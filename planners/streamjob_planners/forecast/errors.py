@@ -41,3 +41,8 @@ class Errors:
     def spread(self) -> float | None:
         """Standard deviation of the errors; None before the first."""
         return min(NORMAL * self.absolute, MOST_SPREAD) if self.weight > 0 else None
+
+    @property
+    def assumed_spread(self) -> float:
+        """The same, UNKNOWN before the first."""
+        return UNKNOWN if self.spread is None else self.spread

@@ -7,7 +7,7 @@ import enum
 import math
 from collections.abc import Mapping
 
-from streamjob_planners.forecast.errors import UNKNOWN, Errors
+from streamjob_planners.forecast.errors import Errors
 from streamjob_planners.forecast.season import Season, day, week
 from streamjob_planners.forecast.trend import Trend
 
@@ -115,7 +115,7 @@ class Past:
         own = self._errors(method)
         return Forecast(
             rate_rps=math.exp(foretold[method]),
-            spread=UNKNOWN if own.spread is None else own.spread,
+            spread=own.assumed_spread,
             method=method,
             error_ratio=own.spread,
             naive_ratio=naive.spread,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from streamjob_planners.forecast.errors import LEAST_ERROR, NORMAL, UNKNOWN, Errors
+from streamjob_planners.forecast.errors import LEAST_ERROR, NORMAL, Errors
 
 LEVEL_S, SLOPE_S = 120.0, 600.0
 """Time in which what was known of the level, and of the slope, comes to count for 1/e."""
@@ -40,16 +40,12 @@ class Trend:
             return self
         expected = self.level + self.rise(passed_s)
         errors = self.errors.with_error(log_rate - expected)
-        if abs(log_rate - expected) > STEP * max(self._spread, NORMAL * LEAST_ERROR):
+        if abs(log_rate - expected) > STEP * max(self.errors.assumed_spread, NORMAL * LEAST_ERROR):
             return Trend(at_s=at_s, level=log_rate, slope=self.slope, errors=errors)
         level = expected + (log_rate - expected) * (1.0 - math.exp(-passed_s / LEVEL_S))
         newest = (level - self.level) / passed_s
         slope = self.slope + (newest - self.slope) * (1.0 - math.exp(-passed_s / SLOPE_S))
         return Trend(at_s=at_s, level=level, slope=slope, errors=errors)
-
-    @property
-    def _spread(self) -> float:
-        return UNKNOWN if self.errors.spread is None else self.errors.spread
 
     def rise(self, ahead_s: float) -> float:
         """By how much the logarithm is expected to rise in so many seconds."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from streamjob_planners.kernel.compiled import compiled
-from streamjob_planners.kernel.state import CAME, EDGE, MOST_PIECES, Fixed, State
+from streamjob_planners.kernel.state import CAME, EDGE, Fixed, State, is_full
 from streamjob_planners.kernel.transfer import send, sort_heaviest_first
 from streamjob_planners.model import BoolArray, FloatArray, IntArray
 
@@ -131,12 +131,11 @@ def sink(state: State, cover: Cover, place: int, size: int) -> None:
 @compiled
 def has_place(fixed: Fixed, state: State, group: int, node: int) -> bool:
     """Whether a node that is not its own has a slot and the resources for one more group, and may take one."""
+    at = fixed.node[node]
     for row in range(fixed.uses.shape[0]):
-        at = fixed.node[node]
         if state.held[row, at] + fixed.uses[row, group] > fixed.limits[row, at]:
             return False
-    full = state.filled[node] + MOST_PIECES >= state.slots.shape[1]
-    return bool(not full and state.crossed[CAME, node] < state.most_crossed[CAME, node])
+    return bool(not is_full(state, node) and state.crossed[CAME, node] < state.most_crossed[CAME, node])
 
 
 @compiled

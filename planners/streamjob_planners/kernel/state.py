@@ -114,6 +114,12 @@ def is_off(state: State, node: int) -> bool:
 
 
 @compiled
+def is_full(state: State, node: int) -> bool:
+    """Whether a node's slots might not suffice for one more step."""
+    return bool(state.filled[node] + MOST_PIECES >= state.slots.shape[1])
+
+
+@compiled
 def must_gain_s(fixed: Fixed, group: int, node: int) -> float:
     """Seconds of pause that a group's being there must gain; 0 at home, and where there is nothing today."""
     if node == fixed.home[group] or fixed.vacant[node]:

@@ -6,9 +6,9 @@ from streamjob_planners.kernel.compiled import compiled
 from streamjob_planners.kernel.state import (
     CAME,
     LEFT,
-    MOST_PIECES,
     Fixed,
     State,
+    is_full,
     must_gain_s,
     put,
     refocus,
@@ -128,8 +128,7 @@ def possible(fixed: Fixed, state: State, pieces: int) -> bool:
         for other in range(piece):
             if state.groups[other] == group:
                 return False
-        full = state.filled[target] + MOST_PIECES >= state.slots.shape[1]
-        if target != fixed.home[group] and (fixed.marked[target] or full):
+        if target != fixed.home[group] and (fixed.marked[target] or is_full(state, target)):
             return False
     return True
 

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from streamjob_operator.counting import executors
 from streamjob_operator.scaling.late import late_ratio
 from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.steps.behind import BATCHES_IN_LAG, CATCHES_UP
@@ -149,7 +150,7 @@ def _limit(situation: Situation, trigger_s: float, most: int) -> tuple[str, More
         Limit.PARTITIONS: "every key group has a slot of its own already",
     }
     groups, short = model_of(situation).group_ids, found.times_short_of(_arriving_rps(situation))
-    told = words.get(found.limit, f"{most} executors are not enough")
+    told = words.get(found.limit, f"{executors(most, 'is', 'are')} not enough")
     most_groups = situation.job.spec.balancing.key_groups.max
     more = more_groups.proposed(found.limit, groups, found.group, short, most_groups)
     return told + ("" if more is None else more.told()), more
