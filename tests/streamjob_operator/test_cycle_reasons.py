@@ -191,19 +191,6 @@ def test_a_planner_that_fails_or_lies_changes_nothing(
     assert world.assignments == []
 
 
-def test_a_planner_that_overruns_is_not_believed() -> None:
-    world = skewed()
-    seconds = iter(range(0, 100_000, 100))
-    from streamjob_operator.cycle import run_cycle
-    from streamjob_operator.ports import Ports
-
-    ports = Ports(metrics=world, actuator=world, memory=world)
-    memory, _ = run_cycle(ports, UNSCALED, world.load(), 1000.0, np.random.default_rng(1), lambda: 0.0)
-    _, record = run_cycle(ports, UNSCALED, memory, 1010.0, np.random.default_rng(1), lambda: float(next(seconds)))
-    assert record.verdict.reason is Reason.PLANNER_OVERRAN
-    assert "were allowed" in record.verdict.message
-
-
 @pytest.mark.parametrize(
     ("error", "expected"),
     [(Unavailable("gone"), Reason.ACTUATOR_UNAVAILABLE), (Stale("another driver"), Reason.PLAN_STALE)],

@@ -6,7 +6,8 @@ from click.testing import CliRunner, Result
 from worlds import JOB, World
 
 from streamjob_cli.main import main
-from streamjob_operator.offline.snapshot_file import Moment, write_moment
+from streamjob_operator.offline.proposal import default_job, propose, with_balancing
+from streamjob_operator.offline.snapshot_file import Moment, read_moment, write_moment
 from streamjob_planners import registry
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "snapshots"
@@ -57,6 +58,15 @@ def test_the_policy_of_a_job_counts(uneven: Path, tmp_path: Path) -> None:
     assert len(written["moves"]) == 1
     assert written["after"]["load_distance"] == pytest.approx(20.0)
     assert written["batch_bound_s"] == pytest.approx(1.3, abs=0.01)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_file_waits_for_its_plan_while_the_machine_stands_still(name: str) -> None:
+    """Each look at the clock comes a hundred seconds after the one before."""
+    job = with_balancing(default_job(), planner=name, plan_deadline_s=0.3)
+    clock = iter(range(0, 10_000_000, 100))
+    proposal = propose(read_moment(SAMPLES / "skewed-keys.json"), job, 1, lambda: float(next(clock)))
+    assert proposal.violations == ()
 
 
 @pytest.mark.parametrize("name", registry.names())
