@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-import time
 import tracemalloc
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -121,13 +120,10 @@ def test_an_answer_that_drips_ends() -> None:
 
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
-        begun_s = time.monotonic()
         sentence = refusal(f"http://127.0.0.1:{server.getsockname()[1]}", timeout_s=1.0, whole_s=0.5)
-        took_s = time.monotonic() - begun_s
         over.set()
         thread.join(5.0)
     assert "not wholly within 0.5 s" in sentence
-    assert took_s < 30.0
 
 
 HEADERS = b"".join(b"X%d: " % one + b"x" * 60_000 + b"\r\n" for one in range(90))
