@@ -36,7 +36,8 @@ SECTIONS: tuple[tuple[str, plots.Draw, str], ...] = (
     (
         "Load per executor",
         plots.loads,
-        "Run time of the tasks of an executor's key groups over its task slots, within the statistics period.",
+        "Run time of the tasks of an executor's key groups over its task slots, within the statistics period. Of more "
+        "than eight executors in the whole run their spread is shown.",
     ),
     ("Load distance", plots.distance, "Largest difference between an unmarked executor's load and the mean."),
     ("Moves", plots.moves, "Key groups that change their executor."),

@@ -6,13 +6,15 @@ import dataclasses
 import functools
 import io
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from streamjob_operator.digest import CycleDigest
 from streamjob_operator.series import joined
@@ -21,6 +23,11 @@ WIDTH_IN, HEIGHT_IN = 10.0, 2.7
 MARGINS = {"left": 0.075, "right": 0.82, "top": 0.91, "bottom": 0.17}
 INK, FAINT, ACT, BAD, SHIFT = "#1f2933", "#9aa5b1", "#0b7285", "#c92a2a", "#9c36b5"
 EXECUTOR_COLOURS = ("#1c7ed6", "#f08c00", "#2f9e44", "#9c36b5", "#e8590c", "#099268", "#5f3dc4", "#a61e4d")
+LONG_S = 3 * 3600.0
+HOURS = (0.25, 0.5, 1.0, 2.0, 4.0, 6.0, 12.0, 24.0)
+"""What may be between two marks of a time axis of hours, of which there are a dozen at most."""
+LONGEST_S = 12 * 3600.0 * HOURS[-1]
+MANY_BATCHES = 2000
 PHASE_COLOURS = ("#f1f3f5", "#ffffff")
 STYLE: Any = {
     "svg.fonttype": "none",
@@ -97,7 +104,7 @@ def svg(draw: Draw, timeline: Timeline, height_in: float = HEIGHT_IN) -> str:
         draw(axes, timeline)
         axes.set_xlim(0, max(1.0, timeline.since_start(timeline.end_s)))
         axes.set_ylim(bottom=0)
-        axes.set_xlabel("seconds since the first measurement")
+        _times(axes)
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None})
     text = out.getvalue()
@@ -111,6 +118,18 @@ def _phases(axes: Axes, timeline: Timeline) -> None:
         axes.axvspan(start, end, color=PHASE_COLOURS[number % 2], zorder=0, linewidth=0)
         at_top = axes.get_xaxis_transform()
         axes.text((start + end) / 2, 1.01, phase.name, transform=at_top, ha="center", va="bottom", color="#52606d")
+
+
+def _times(axes: Axes) -> None:
+    """Seconds, or of a long run hours: whole ones, or quarters."""
+    span_s = axes.get_xlim()[1]
+    if span_s < LONG_S:
+        axes.set_xlabel("seconds since the first measurement")
+        return
+    step_h = next((step for step in HOURS if span_s <= 12 * 3600 * step), HOURS[-1] * math.ceil(span_s / LONGEST_S))
+    axes.xaxis.set_major_locator(MultipleLocator(3600 * step_h))
+    axes.xaxis.set_major_formatter(lambda at_s, _: f"{at_s / 3600:g}")
+    axes.set_xlabel("hours since the first measurement")
 
 
 def _legend(axes: Axes) -> None:
@@ -134,7 +153,9 @@ def batch_times(axes: Axes, timeline: Timeline) -> None:
     """Each batch's duration, what was predicted, the bound, and marks of decisions and of changes of load."""
     at = [timeline.since_start(batch.ended_at_s) for batch in timeline.batches]
     durations = [batch.duration_s for batch in timeline.batches]
-    axes.plot(at, durations, color=INK, linewidth=0.8, marker="o", markersize=3.5, label="batch")
+    # A line through a day's batches is a black band: their dots alone show where most of them are.
+    width, size = (0.8, 3.5) if len(at) <= MANY_BATCHES else (0.0, 1.5)
+    axes.plot(at, durations, color=INK, marker="o", label="batch", markeredgewidth=0, linewidth=width, markersize=size)
     triggers = [one.rates.trigger_interval_s for one in timeline.cycles if one.rates and one.rates.trigger_interval_s]
     if triggers:
         axes.axhline(triggers[-1], color=BAD, linewidth=1, linestyle="--", label="trigger interval")
@@ -166,15 +187,12 @@ def batch_times(axes: Axes, timeline: Timeline) -> None:
 
 
 def loads(axes: Axes, timeline: Timeline) -> None:
-    """Share of each executor's task slots that its key groups keep busy; dashed while it is marked for removal."""
+    """Share of each executor's task slots that its key groups keep busy; dashed while it is marked for removal.
+
+    Of more executors than colours: between the least and the most loaded one, the middle half of them, and the median.
+    """
     names = {one.executor_id for cycle in timeline.cycles for one in cycle.executors}
-    for number, name in enumerate(sorted(names, key=lambda name: (len(name), name))):
-        colour = EXECUTOR_COLOURS[number % len(EXECUTOR_COLOURS)]
-        whole = _series(timeline, functools.partial(_load, name=name))
-        axes.plot(*whole, color=colour, linewidth=1.8, label=f"executor {name}")
-        # White dashes over the line make it a dashed one for as long as the executor is marked.
-        marked = _series(timeline, functools.partial(_load, name=name, state="draining"))
-        axes.plot(*marked, color="white", linewidth=2.2, linestyle=(0, (2, 2)))
+    (_each_load if len(names) <= len(EXECUTOR_COLOURS) else _spread_of_loads)(axes, timeline)
     axes.plot(
         *_series(timeline, lambda one: one.mean_pct), color=INK, linewidth=1, linestyle=":", label="mean (unmarked)"
     )
@@ -183,11 +201,32 @@ def loads(axes: Axes, timeline: Timeline) -> None:
     _legend(axes)
 
 
+def _each_load(axes: Axes, timeline: Timeline) -> None:
+    names = {one.executor_id for cycle in timeline.cycles for one in cycle.executors}
+    for colour, name in zip(EXECUTOR_COLOURS, sorted(names, key=lambda name: (len(name), name)), strict=False):
+        whole = _series(timeline, functools.partial(_load, name=name))
+        axes.plot(*whole, color=colour, linewidth=1.8, label=f"executor {name}")
+        # White dashes over the line make it a dashed one for as long as the executor is marked.
+        marked = _series(timeline, functools.partial(_load, name=name, state="draining"))
+        axes.plot(*marked, color="white", linewidth=2.2, linestyle=(0, (2, 2)))
+
+
 def _load(cycle: CycleDigest, name: str, state: str | None = None) -> float | None:
     for executor in cycle.executors:
         if executor.executor_id == name and state in (None, executor.state):
             return executor.load_pct
     return None
+
+
+def _spread_of_loads(axes: Axes, timeline: Timeline) -> None:
+    measured = [cycle for cycle in timeline.cycles if cycle.executors]
+    at = [timeline.since_start(cycle.at_s) for cycle in measured]
+    found = [np.percentile([one.load_pct for one in cycle.executors], (0, 25, 50, 75, 100)) for cycle in measured]
+    least, low, median, high, most = np.transpose(found)
+    colour = EXECUTOR_COLOURS[0]
+    axes.fill_between(at, least, most, color=colour, alpha=0.18, linewidth=0, label="least to most loaded")
+    axes.fill_between(at, low, high, color=colour, alpha=0.35, linewidth=0, label="middle half of executors")
+    axes.plot(at, median, color=colour, linewidth=1.4, label="median executor")
 
 
 def distance(axes: Axes, timeline: Timeline) -> None:

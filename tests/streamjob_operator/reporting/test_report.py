@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import re
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 
 import pytest
 
+from streamjob_operator.digest import CycleDigest, ExecutorDigest, digest
 from streamjob_operator.history import HistoryError, HistoryFile
 from streamjob_operator.report_html import write_report
-from streamjob_operator.report_plots import Phase, Timeline, batch_times, svg
+from streamjob_operator.report_plots import INK, Batch, Phase, Timeline, batch_times, loads, svg
 from streamjob_operator.spec import parse_job
 from streamjob_operator.values import CycleRecord
 
@@ -122,3 +125,30 @@ def test_names_with_dollars_are_drawn_as_they_are() -> None:
     """They are no formulas, and one that cannot be read ended the report."""
     phase = Phase(name="$\\frac{ costs$", at_s=0.0)
     assert "costs$" in svg(batch_times, Timeline(cycles=(), batches=(), phases=(phase,), bound_pct=None))
+
+
+def test_a_days_executors_that_came_and_went_are_drawn_as_their_spread(make_record: Callable[..., CycleRecord]) -> None:
+    """A line and a name in the legend for each of them hid all others and took minutes."""
+    one = digest(make_record())
+    cycles = tuple(
+        dataclasses.replace(one, at_s=1000.0 + 3600.0 * hour, executors=tuple(_named(one, hour))) for hour in range(25)
+    )
+    drawn = svg(loads, Timeline(cycles=cycles, batches=(), phases=(), bound_pct=None))
+    assert "middle half of executors" in drawn
+    assert "executor 7" not in drawn
+    assert "hours since the first measurement" in drawn
+    few = svg(loads, Timeline(cycles=cycles[:5], batches=(), phases=(), bound_pct=None))
+    assert "executor 7" not in few
+    assert "executor 6" in few
+
+
+def _named(cycle: CycleDigest, first: int) -> Iterator[ExecutorDigest]:
+    for number, executor in enumerate(cycle.executors, first):
+        yield dataclasses.replace(executor, executor_id=str(number))
+
+
+@pytest.mark.parametrize(("batches", "lines"), [(2000, True), (2001, False)])
+def test_a_line_goes_through_batches_that_can_be_told_apart(batches: int, lines: bool) -> None:
+    told = tuple(Batch(ended_at_s=1000.0 + at_s, duration_s=1.0 + at_s % 3) for at_s in range(batches))
+    drawn = svg(batch_times, Timeline(cycles=(), batches=told, phases=(), bound_pct=None))
+    assert (f"stroke: {INK}; stroke-width: 0.8; stroke-linecap: square" in drawn) is lines
