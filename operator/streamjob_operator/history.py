@@ -6,18 +6,22 @@ left out by the reader; a new writer of the same file starts on a line of its ow
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 from streamjob_operator.codec import decode, encode
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord
 
 CYCLE, JOB = "cycle", "job"
+_OF_A_CYCLE = b'{"kind":"cycle",'
+"""How a writer begins such a line."""
 
 
 class HistoryError(ValueError):
@@ -58,10 +62,9 @@ def _torn(path: pathlib.Path) -> bool:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class History:
-    """What a history file holds, oldest first. `notes` are the lines that are no cycle, with their kind."""
+class Notes:
+    """The lines of a history that are no cycle, oldest first, with their kind."""
 
-    cycles: tuple[CycleRecord, ...]
     notes: tuple[dict[str, Any], ...]
 
     def of_kind(self, kind: str) -> tuple[dict[str, Any], ...]:
@@ -74,49 +77,78 @@ class History:
         return next(iter(self.of_kind(JOB)[-1:]), {})
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class History(Notes):
+    """All that a history file holds: of a run of minutes. A day of a large job is more than fits in memory."""
+
+    cycles: tuple[CycleRecord, ...]
+
+
 def cycles_of(path: str | pathlib.Path) -> Iterator[CycleRecord]:
     """The cycles of a file, one after another, oldest first; raises HistoryError as :func:`read_history` does."""
-    for number, document in _lines(pathlib.Path(path)):
-        if document["kind"] == CYCLE:
-            yield _cycle(path, number, document)
+    for number, line in _lines(path):
+        yield from _cycle(path, number, line)
+
+
+def newest_first(path: str | pathlib.Path) -> Iterator[CycleRecord]:
+    """The same from the newest one on; what is not asked for is not understood, so this is soon done."""
+    with _opened(path) as file:
+        starts = [0, *itertools.accumulate(map(len, file))][:-1]
+        for number, start in reversed(list(enumerate(starts, start=1))):
+            file.seek(start)
+            yield from _cycle(path, number, file.readline())
+
+
+def notes_of(path: str | pathlib.Path) -> Notes:
+    """The lines that are no cycle; raises HistoryError as :func:`read_history` does."""
+    return Notes(notes=tuple(_notes(path)))
 
 
 def read_history(path: str | pathlib.Path) -> History:
     """Read a file; raises HistoryError with a sentence when a whole line cannot be understood."""
-    cycles: list[CycleRecord] = []
-    notes: list[dict[str, Any]] = []
-    for number, document in _lines(pathlib.Path(path)):
-        if document["kind"] != CYCLE:
-            notes.append(document)
-            continue
-        cycles.append(_cycle(path, number, document))
-    return History(cycles=tuple(cycles), notes=tuple(notes))
+    return History(cycles=tuple(cycles_of(path)), notes=notes_of(path).notes)
 
 
-def _cycle(path: str | pathlib.Path, number: int, document: dict[str, Any]) -> CycleRecord:
+def _notes(path: str | pathlib.Path) -> Iterator[dict[str, Any]]:
+    for number, line in _lines(path):
+        if not line.startswith(_OF_A_CYCLE):
+            document = _document(path, number, line)
+            if document is not None and document["kind"] != CYCLE:
+                yield document
+
+
+def _cycle(path: str | pathlib.Path, number: int, line: bytes) -> Iterator[CycleRecord]:
+    document = _document(path, number, line)
+    if document is None or document["kind"] != CYCLE:
+        return
     try:
-        return decode(CycleRecord, document)
+        yield decode(CycleRecord, document)
     except ValueError as error:
         raise HistoryError(f"{path}, line {number}: {error}") from error
 
 
-def _lines(path: pathlib.Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _document(path: str | pathlib.Path, number: int, line: bytes) -> dict[str, Any] | None:
     try:
-        with path.open("rb") as file:
-            yield from _documents(path, file)
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return None  # empty, or torn by a crash while it was written
+    if not isinstance(document, dict) or "kind" not in document:
+        raise HistoryError(f"{path}, line {number}: not a line of a history")
+    return document
+
+
+def _lines(path: str | pathlib.Path) -> Iterator[tuple[int, bytes]]:
+    with _opened(path) as file:
+        yield from enumerate(file, start=1)
+
+
+@contextlib.contextmanager
+def _opened(path: str | pathlib.Path) -> Iterator[BinaryIO]:
+    try:
+        with pathlib.Path(path).open("rb") as file:
+            yield file
     except OSError as error:
         raise HistoryError(f"{path}: {error.strerror or error}") from error
-
-
-def _documents(path: pathlib.Path, lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(lines, start=1):
-        try:
-            document = json.loads(line)
-        except (ValueError, RecursionError):
-            continue  # empty, or torn by a crash while it was written
-        if not isinstance(document, dict) or "kind" not in document:
-            raise HistoryError(f"{path}, line {number}: not a line of a history")
-        yield number, document
 
 
 def job_facts(job: StreamJob) -> dict[str, Any]:

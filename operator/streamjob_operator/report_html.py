@@ -14,16 +14,18 @@ import numpy as np
 
 from streamjob_operator import report_plots as plots
 from streamjob_operator.digest import CycleDigest, digest
-from streamjob_operator.history import History, read_history
+from streamjob_operator.history import Notes, cycles_of, notes_of
 from streamjob_operator.report_slowest import account
 from streamjob_operator.singles import single_batches
-from streamjob_operator.slowest import slowest
+from streamjob_operator.slowest import SlowBatch, Slowest
 from streamjob_operator.values import CycleRecord, Room
 from streamjob_operator.view_panels import clock_time, message
 
 BATCH, PHASE, CLAIM, FIGURE = "batch", "phase", "claim", "figure"
 """Kinds of notes that are shown beside the cycles: single batches, phases of the source, proved claims, figures."""
 
+MOST_ROWS = 2000
+"""Cycles that the table tells, the newest ones: browsers take long for more."""
 TEMPLATES = pathlib.Path(__file__).parent / "templates"
 SECTIONS: tuple[tuple[str, plots.Draw, str], ...] = (
     (
@@ -56,19 +58,60 @@ class Card:
     note: str = ""
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a report tells of a run. `slow` is its slowest batch, None where no series tells its parts."""
+
+    timeline: plots.Timeline
+    slow: SlowBatch | None
+    notes: Notes
+
+
 def write_report(history_path: str | pathlib.Path, out_path: str | pathlib.Path) -> pathlib.Path:
-    """Write the report of a history; raises HistoryError when it cannot be read or holds no cycle."""
-    history = read_history(history_path)
+    """Write the report of a history; raises HistoryError when it cannot be read."""
+    run = read_run(history_path)
     out = pathlib.Path(out_path)
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(render(history), encoding="utf-8")
+    out.write_text(render(run), encoding="utf-8")
     return out
 
 
-def render(history: History) -> str:
+def read_run(path: str | pathlib.Path) -> Run:
+    """What a history tells; raises HistoryError. One cycle after the other: a day of a large job fits in no memory."""
+    notes = notes_of(path)
+    slow, cycles, batches = Slowest(), list[CycleDigest](), dict[float, float]()
+    for record in cycles_of(path):
+        slow.see(record)
+        cycles.append(digest(record))
+        batches.update(_measured_batches(record))
+    noted = [(float(note["ended_at_s"]), float(note["duration_s"])) for note in notes.of_kind(BATCH)]
+    timeline = plots.Timeline(
+        cycles=tuple(cycles),
+        # Single batches where the history notes them, else as far as measurements tell them apart.
+        batches=tuple(
+            plots.Batch(ended_at_s=at_s, duration_s=duration_s) for at_s, duration_s in noted or sorted(batches.items())
+        ),
+        phases=tuple(plots.Phase(name=note["name"], at_s=note["at_s"]) for note in notes.of_kind(PHASE)),
+        bound_pct=notes.job.get("max_load_distance_pct"),
+    )
+    return Run(timeline=timeline, slow=slow.batch(), notes=notes)
+
+
+def _measured_batches(record: CycleRecord) -> Iterator[tuple[float, float]]:
+    """Ends and seconds by the cycle's series; where readings hold several batches, their mean. Else its newest one."""
+    snapshot = record.snapshot
+    if snapshot is None or not snapshot.rates.batches:
+        return
+    series = snapshot.series
+    if series is None:
+        yield round(snapshot.rates.last_batch_at_s, 1), snapshot.rates.last_batch_s
+        return
+    yield from zip(series.ended_at_s.round(1).tolist(), (series.batch_s / series.batches).tolist(), strict=True)
+
+
+def render(run: Run) -> str:
     """The page."""
-    timeline = make_timeline(history)
-    slow = slowest(history.cycles)
+    timeline, notes, slow = run.timeline, run.notes, run.slow
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -78,44 +121,17 @@ def render(history: History) -> str:
     )
     page = environment.get_template("report.html.j2")
     return page.render(
-        job=history.job,
-        name=history.job.get("name", "job"),
+        job=notes.job,
+        name=notes.job.get("name", "job"),
         span=_span(timeline),
-        cards=[*_noted_figures(history), *cards(timeline)],
-        claims=history.of_kind(CLAIM),
+        cards=[*_noted_figures(notes), *cards(timeline)],
+        claims=notes.of_kind(CLAIM),
         sections=[(title, plots.svg(draw, timeline), caption) for title, draw, caption in _sections(timeline)],
         slow=None if slow is None else account(slow, timeline.since_start(slow.ended_at_s)),
         reasons=Counter(one.reason for one in timeline.cycles).most_common(),
-        rows=[_row(one, timeline) for one in timeline.cycles],
+        rows=[_row(one, timeline) for one in timeline.cycles[-MOST_ROWS:]],
+        untold=max(0, len(timeline.cycles) - MOST_ROWS),
     )
-
-
-def make_timeline(history: History) -> plots.Timeline:
-    """What is drawn: single batches where the history notes them, else as far as measurements tell them apart."""
-    cycles = tuple(digest(record) for record in history.cycles)
-    noted = tuple(
-        plots.Batch(ended_at_s=float(note["ended_at_s"]), duration_s=float(note["duration_s"]))
-        for note in history.of_kind(BATCH)
-    )
-    return plots.Timeline(
-        cycles=cycles,
-        batches=noted or _measured_batches(history.cycles),
-        phases=tuple(plots.Phase(name=note["name"], at_s=note["at_s"]) for note in history.of_kind(PHASE)),
-        bound_pct=history.job.get("max_load_distance_pct"),
-    )
-
-
-def _measured_batches(cycles: tuple[CycleRecord, ...]) -> tuple[plots.Batch, ...]:
-    """Each cycle's series; where readings hold several batches, their mean. Without one, its newest batch."""
-    ended: dict[float, float] = {}
-    for snapshot in (one.snapshot for one in cycles if one.snapshot and one.snapshot.rates.batches):
-        series = snapshot.series
-        if series is None:
-            ended[round(snapshot.rates.last_batch_at_s, 1)] = snapshot.rates.last_batch_s
-            continue
-        means_s = series.batch_s / series.batches
-        ended.update(zip(series.ended_at_s.round(1).tolist(), means_s.tolist(), strict=True))
-    return tuple(plots.Batch(ended_at_s=at_s, duration_s=duration_s) for at_s, duration_s in sorted(ended.items()))
 
 
 def _sections(timeline: plots.Timeline) -> list[tuple[str, plots.Draw, str]]:
@@ -183,8 +199,8 @@ def _predicted(timeline: plots.Timeline) -> Iterator[Card]:
         yield Card(name="a single batch is off by", value=f"{single.median_pct:.0f} %", note=note)
 
 
-def _noted_figures(history: History) -> list[Card]:
-    return [Card(name=note["name"], value=note["value"], note=note.get("note", "")) for note in history.of_kind(FIGURE)]
+def _noted_figures(notes: Notes) -> list[Card]:
+    return [Card(name=note["name"], value=note["value"], note=note.get("note", "")) for note in notes.of_kind(FIGURE)]
 
 
 def _size(size_bytes: float) -> str:

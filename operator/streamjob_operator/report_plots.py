@@ -7,8 +7,8 @@ import functools
 import io
 import itertools
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -64,7 +64,7 @@ class Phase:
     at_s: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Timeline:
     """All that is drawn. `bound_pct` is the policy's largest tolerated load distance, None when nobody told it."""
 
@@ -73,13 +73,13 @@ class Timeline:
     phases: tuple[Phase, ...]
     bound_pct: float | None
 
-    @property
+    @functools.cached_property
     def start_s(self) -> float:
         """Zero of the time axis: the first measurement, or the first cycle when nothing was ever measured."""
         measured = [one.at_s for one in self.cycles if one.executors][:1] + [one.ended_at_s for one in self.batches[:1]]
         return min(measured or [one.at_s for one in self.cycles[:1]], default=0.0)
 
-    @property
+    @functools.cached_property
     def end_s(self) -> float:
         """The newest thing seen."""
         return max([one.at_s for one in self.cycles[-1:]] + [one.ended_at_s for one in self.batches[-1:]], default=0.0)
@@ -89,6 +89,7 @@ class Timeline:
         return at_s - self.start_s
 
 
+Dash = Literal["solid", "dashdot", "dotted"]
 Draw = Callable[[Axes, Timeline], None]
 
 
@@ -159,15 +160,11 @@ def batch_times(axes: Axes, timeline: Timeline) -> None:
     triggers = [one.rates.trigger_interval_s for one in timeline.cycles if one.rates and one.rates.trigger_interval_s]
     if triggers:
         axes.axhline(triggers[-1], color=BAD, linewidth=1, linestyle="--", label="trigger interval")
-    for one in timeline.cycles:
-        if one.acted:
-            axes.axvline(timeline.since_start(one.at_s), color=ACT, linewidth=1, alpha=0.55, label="decision")
-    for changed_at_s in {one.changed_at_s for one in timeline.cycles if one.changed_at_s is not None}:
-        shift = timeline.since_start(changed_at_s)
-        axes.axvline(shift, color=SHIFT, linewidth=1, linestyle="-.", alpha=0.7, label="load shared anew")
-    for level_at_s in {one.level_changed_at_s for one in timeline.cycles if one.level_changed_at_s is not None}:
-        step = timeline.since_start(level_at_s)
-        axes.axvline(step, color=SHIFT, linewidth=1, linestyle=":", alpha=0.7, label="more or less load")
+    _upright(axes, timeline, (one.at_s for one in timeline.cycles if one.acted), ACT, 0.55, "solid", "decision")
+    shared = (one.changed_at_s for one in timeline.cycles)
+    _upright(axes, timeline, shared, SHIFT, 0.7, "dashdot", "load shared anew")
+    level = (one.level_changed_at_s for one in timeline.cycles)
+    _upright(axes, timeline, level, SHIFT, 0.7, "dotted", "more or less load")
     predicted = _series(timeline, lambda one: None if one.batch is None else one.batch.predicted_s)
     axes.plot(*predicted, color="#f08c00", linewidth=1.4, marker="x", markersize=4, label="mean batch, predicted")
     single = joined(one.batch_times for one in timeline.cycles if one.batch_times is not None)
@@ -180,10 +177,20 @@ def batch_times(axes: Axes, timeline: Timeline) -> None:
     top = 1.15 * max([*sorted(durations)[: max(1, int(0.97 * len(durations)))], *triggers[-1:], 0.1])
     axes.set_ylim(0, top)
     for x, duration in zip(at, durations, strict=True):
-        if duration > top:
+        if duration > top and len(at) <= MANY_BATCHES:
             axes.annotate(f"{duration:.1f} s ↑", (x, top), xytext=(4, -10), textcoords="offset points", color="#52606d")
     axes.set_ylabel("batch duration, s")
     _legend(axes)
+
+
+def _upright(
+    axes: Axes, timeline: Timeline, at_s: Iterable[float | None], colour: str, alpha: float, style: Dash, label: str
+) -> None:
+    """Lines from the bottom to the top at these times, each once."""
+    found = sorted({timeline.since_start(one) for one in at_s if one is not None})
+    if found:  # one thing to draw: a run of days has thousands
+        top = axes.get_xaxis_transform()
+        axes.vlines(found, 0, 1, colour, style, label=label, transform=top, linewidth=1, alpha=alpha)
 
 
 def loads(axes: Axes, timeline: Timeline) -> None:

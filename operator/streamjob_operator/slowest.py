@@ -59,23 +59,45 @@ class SlowBatch:
     rest_s: float
 
 
-def slowest(cycles: Sequence[CycleRecord]) -> SlowBatch | None:
-    """Of all batches that a row of a series tells alone; None without one that tells its parts."""
-    found = max(_rows(cycles), key=lambda one: one[0], default=None)
-    if found is None:
-        return None
-    measured_s, ended_at_s = found
-    seen = list(_readings(cycles, ended_at_s))
-    snapshot, row = next(((one, at) for one, at in seen if _stays(one, at)), seen[0])
-    return _batch(snapshot, row, measured_s, _predicted_s(cycles, ended_at_s))
+class Slowest:
+    """Keeps, of cycles that it sees one after another, those that tell of the slowest batch so far."""
+
+    def __init__(self) -> None:
+        self._found: tuple[float, float] | None = None
+        self._telling: list[CycleRecord] = []
+
+    def see(self, record: CycleRecord) -> None:
+        """One more cycle, later than those before."""
+        found = max(_rows(record), key=lambda one: one[0], default=None)
+        if found is not None and (self._found is None or found[0] > self._found[0]):
+            self._found, self._telling = found, []
+        if self._found is not None and _tells(record, self._found[1]):
+            self._telling.append(record)
+
+    def batch(self) -> SlowBatch | None:
+        """Of all batches that a row of a series tells alone; None without one that tells its parts."""
+        if self._found is None:
+            return None
+        measured_s, ended_at_s = self._found
+        seen = list(_readings(self._telling, ended_at_s))
+        snapshot, row = next(((one, at) for one, at in seen if _stays(one, at)), seen[0])
+        return _batch(snapshot, row, measured_s, _predicted_s(self._telling, ended_at_s))
 
 
-def _rows(cycles: Sequence[CycleRecord]) -> Iterator[tuple[float, float]]:
+def _rows(record: CycleRecord) -> Iterator[tuple[float, float]]:
     """Seconds and end of every batch."""
-    for series in (one.snapshot.series for one in cycles if one.snapshot is not None):
-        if series is not None and "addBatch" in series.parts_s:
-            alone = series.batches == 1
-            yield from zip(series.batch_s[alone].tolist(), series.ended_at_s[alone].tolist(), strict=True)
+    series = None if record.snapshot is None else record.snapshot.series
+    if series is not None and "addBatch" in series.parts_s:
+        alone = series.batches == 1
+        yield from zip(series.batch_s[alone].tolist(), series.ended_at_s[alone].tolist(), strict=True)
+
+
+def _tells(record: CycleRecord, ended_at_s: float) -> bool:
+    """Whether the batch is among those that the cycle measured or predicted."""
+    series = None if record.snapshot is None else record.snapshot.series
+    return any(
+        told is not None and bool(np.any(told.ended_at_s == ended_at_s)) for told in (series, record.batch_times)
+    )
 
 
 def _readings(cycles: Sequence[CycleRecord], ended_at_s: float) -> Iterator[tuple[Snapshot, int]]:

@@ -102,7 +102,7 @@ def test_plans_that_hang_keep_nobody_else_from_an_answer(desk: Desk, port: int, 
     assert ask(port, "/v1/plans") == 503
     assert desk.asked == 1
     desk.plans_may_come.set()
-    until_s = time.monotonic() + 10
+    until_s = time.monotonic() + 60
     while (code := ask(port, "/v1/plans")) != 200:
         assert time.monotonic() < until_s, code
         time.sleep(0.02)
@@ -142,7 +142,7 @@ def test_a_body_that_drips_has_its_time_and_no_more(
     head = b"PUT /v1/assignment HTTP/1.0\r\nAuthorization: Bearer token\r\nContent-Length: 1000000\r\n\r\n"
     caller = connect(crowd, port, head)
     caller.settimeout(0.02)
-    answer, until_s = b"", time.monotonic() + 10
+    answer, until_s = b"", time.monotonic() + 60
     while not answer:
         assert time.monotonic() < until_s
         with contextlib.suppress(OSError):

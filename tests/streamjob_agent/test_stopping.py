@@ -36,7 +36,7 @@ def run(stop: str, main: str, signals: int = 1) -> tuple[int, str]:
             program.send_signal(signal.SIGTERM)
             time.sleep(0.05)
         try:
-            output, _ = program.communicate(timeout=30)
+            output, _ = program.communicate(timeout=120)
         finally:
             program.kill()
     return program.returncode, output

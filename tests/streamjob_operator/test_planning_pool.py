@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import textwrap
 import threading
@@ -162,7 +163,7 @@ def test_a_process_that_still_loads_is_not_waited_for(tmp_path: Path) -> None:
         for now_s in (1000.0, 1010.0):
             memory, record = run_cycle(ports, JOB, memory, now_s, np.random.default_rng(1), lambda: 0.0)
         assert record.verdict.reason is Reason.PLANNER_STARTING
-        assert record.verdict.message.endswith("compiling loops for 0 s.")
+        assert re.search(r"compiling loops for \d+ s\.$", record.verdict.message)
         go_on.touch()
         [worker] = pool._all
         assert worker.ready(60.0)

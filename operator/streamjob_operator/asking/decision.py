@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 from streamjob_operator.asking.measured import Measured, Unanswerable, of_record
 from streamjob_operator.singles import SingleBatches, single_batches
@@ -57,10 +58,10 @@ def _world(record: CycleRecord) -> tuple[str, ...]:
     return (*survived, *(() if record.memory is None else speeds.sentences(record.memory)))
 
 
-def newest(cycles: tuple[CycleRecord, ...], name: str, least: int | None, most: int | None) -> Decided:
+def newest(newest_first: Iterable[CycleRecord], name: str, least: int | None, most: int | None) -> Decided:
     """Of the newest cycle that tells; raises Unanswerable with what the newest one lacks."""
     why = "there is no cycle"
-    for record in reversed(cycles):
+    for record in newest_first:
         try:
             return decided(record, name, least, most)
         except Unanswerable as error:

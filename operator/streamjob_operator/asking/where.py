@@ -12,7 +12,7 @@ from rich.text import Text
 from streamjob_operator.asking.decision import Decided, newest
 from streamjob_operator.asking.measured import Unanswerable, of_snapshot
 from streamjob_operator.asking.show import decision_view
-from streamjob_operator.history import HistoryError, read_history
+from streamjob_operator.history import HistoryError, newest_first, notes_of
 from streamjob_operator.offline.snapshot_file import HISTORY_SUFFIX, SnapshotError, read_moment
 from streamjob_operator.ports import Unavailable
 from streamjob_operator.speaking import stopped
@@ -54,10 +54,9 @@ class InFile:
         return decision_view(self.decided())
 
     def _of_history(self) -> Decided:
-        history = read_history(self._path)
-        job = history.job
+        job = notes_of(self._path).job
         name = str(job.get("name", self._path.stem))
-        return newest(history.cycles, name, job.get("executors_min"), job.get("executors_max"))
+        return newest(newest_first(self._path), name, job.get("executors_min"), job.get("executors_max"))
 
     def _of_snapshot(self) -> Decided:
         moment = read_moment(self._path)

@@ -17,7 +17,7 @@ import numpy as np
 from streamjob_agent.wire import MOST_CORES
 from streamjob_operator.codec import decode, encode
 from streamjob_operator.files import write_whole
-from streamjob_operator.history import HistoryError, cycles_of
+from streamjob_operator.history import HistoryError, newest_first
 from streamjob_operator.measure.page_text import MOST_VALUE
 from streamjob_operator.steps.batching import live
 from streamjob_operator.values import CycleRecord, ExecutorView, Memory, QueryRates, RunningBatch, Snapshot, StageView
@@ -90,10 +90,8 @@ def read_moment(path: Path) -> Moment:
 
 
 def _from_history(path: Path) -> Moment:
-    newest = None
     try:
-        for cycle in cycles_of(path):  # one at a time: a day of a large job is more than fits in memory
-            newest = moment_of(cycle) or newest
+        newest = next((moment for moment in map(moment_of, newest_first(path)) if moment is not None), None)
     except HistoryError as error:
         raise SnapshotError(f"{error}.") from error
     if newest is None:

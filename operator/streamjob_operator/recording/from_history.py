@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from streamjob_operator.asking.measured import Measured, of_record
-from streamjob_operator.history import HistoryError, read_history
+from streamjob_operator.history import HistoryError, cycles_of, newest_first, notes_of
 from streamjob_operator.recording.columns import Columns, Reading, columns
 from streamjob_operator.recording.trace import MOST_POINTS, Batches, Stage, Trace
 from streamjob_operator.recording.trace_file import TraceError, as_a_trace
@@ -29,19 +29,18 @@ def trace_of_history(path: Path, step_s: float | None, job: str | None = None) -
     A step is their usual distance by default, `job` the history's own name.
     """
     try:
-        history = read_history(path)
+        readings, told = _readings(cycles_of(path)), notes_of(path).job
     except HistoryError as error:
         raise TraceError((f"{error}.",)) from error
-    readings = _readings(history.cycles)
     if len(readings) < 2:
         raise TraceError((f"{path}: {len(readings)} cycles measured something; a trace needs two at least.",))
-    newest, step_s = _newest(history.cycles, path), step_s or _usual_step_s(readings)
+    newest, step_s = _newest(path), step_s or _usual_step_s(readings)
     steps = (readings[-1].at_s - readings[0].at_s) / step_s
     if steps > MOST_POINTS:
         raise TraceError((f"{steps:,.0f} steps of {step_s:g} s asked for; {MOST_POINTS:,} at most are possible.",))
     found = columns(readings, step_s)
     with as_a_trace():
-        return made(job or str(history.job.get("name", path.stem)), found, batches_of(newest))
+        return made(job or str(told.get("name", path.stem)), found, batches_of(newest))
 
 
 def made(job: str, found: Columns, batches: Batches) -> Trace:
@@ -99,7 +98,7 @@ def _stage(measured: Measured, level: int) -> Stage:
     )
 
 
-def _readings(cycles: Sequence[CycleRecord]) -> list[Reading]:
+def _readings(cycles: Iterable[CycleRecord]) -> list[Reading]:
     """One for each new measurement, in the order of time."""
     readings: list[Reading] = []
     for snapshot in (one.snapshot for one in cycles):
@@ -126,10 +125,10 @@ def _usual_step_s(readings: Sequence[Reading]) -> float:
     return max(LEAST_STEP_S, round(statistics.median(gaps), 3))
 
 
-def _newest(cycles: Sequence[CycleRecord], path: Path) -> Measured:
+def _newest(path: Path) -> Measured:
     """The newest cycle whose batches can be predicted."""
     why = ""
-    for record in reversed(cycles):
+    for record in newest_first(path):
         try:
             return of_record(record)
         except ValueError as error:  # Unanswerable is one

@@ -59,7 +59,7 @@ class Rig:
         return Assignment(generation=generation, application_id=application, query_id=QUERY, **fields)
 
     def until(self, holds: Callable[[], Any]) -> None:
-        until = time.monotonic() + 10.0
+        until = time.monotonic() + 60.0
         while not holds():
             assert time.monotonic() < until
             time.sleep(0.005)
@@ -229,7 +229,7 @@ def test_a_driver_without_an_api_server_attaches_as_ever(monkeypatch: pytest.Mon
     host = Host(config, connect=lambda session: FakeBridge())
     try:
         host.session_appeared(types.SimpleNamespace(sparkContext=object()))
-        until = time.monotonic() + 10.0
+        until = time.monotonic() + 60.0
         while not {WATCH, STATUS} <= host.guard.errors().keys() or host.status().actuation != "on":
             assert time.monotonic() < until
             time.sleep(0.01)

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from streamjob_operator.codec import decode, encode
-from streamjob_operator.history import HistoryError, HistoryFile, read_history
+from streamjob_operator.history import HistoryError, HistoryFile, newest_first, read_history
 from streamjob_operator.spec import parse_job
 from streamjob_operator.values import CycleRecord
 
@@ -89,6 +89,25 @@ def test_bad_line_is_named(tmp_path: pathlib.Path, line: str, words: str) -> Non
     path.write_text(line + "\n")
     with pytest.raises(HistoryError, match=words):
         read_history(path)
+
+
+def test_the_newest_cycle_comes_first_and_older_ones_are_not_understood_for_it(
+    tmp_path: pathlib.Path, run: tuple[CycleRecord, ...]
+) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_text('{"kind": "cycle"}\n')
+    history = HistoryFile(path)
+    for record in run:
+        history.report(record)
+        history.note("phase", name="noon")
+    with path.open("a") as file:
+        file.write('{"kind":"cycle","at_s":')  # torn by a crash
+    found = newest_first(path)
+    assert [next(found).at_s for _ in run] == [one.at_s for one in reversed(run)]
+    with pytest.raises(HistoryError, match="line 1: "):
+        next(found)
+    with pytest.raises(HistoryError, match=r"none\.jsonl: No such file"):
+        next(newest_first(tmp_path / "none.jsonl"))
 
 
 def test_missing_file_is_named(tmp_path: pathlib.Path) -> None:

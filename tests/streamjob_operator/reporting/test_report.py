@@ -116,6 +116,20 @@ def test_a_run_that_never_measured_anything_has_a_report(tmp_path: pathlib.Path,
     assert "MetricsUnavailable" in page_of(history.path).text
 
 
+def test_a_long_table_tells_its_newest_cycles(
+    tmp_path: pathlib.Path, run: tuple[CycleRecord, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamjob_operator.report_html.MOST_ROWS", 2)
+    history = HistoryFile(tmp_path / "history.jsonl")
+    for record in run:
+        history.report(record)
+    page = page_of(history.path)
+    assert "The newest cycles" in page.text
+    assert f"{len(run) - 2} earlier ones are in the history." in page.text
+    told = [record.verdict.message in page.text.split("The newest cycles")[1] for record in run]
+    assert told[-2:] == [True, True]
+
+
 def test_history_that_cannot_be_read_is_named(tmp_path: pathlib.Path) -> None:
     with pytest.raises(HistoryError, match="gone"):
         write_report(tmp_path / "gone.jsonl", tmp_path / "report.html")

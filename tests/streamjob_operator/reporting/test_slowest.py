@@ -10,7 +10,7 @@ import pytest
 
 from streamjob_operator.report_slowest import account
 from streamjob_operator.series import BatchSeries, BatchTimes, StageRows
-from streamjob_operator.slowest import slowest
+from streamjob_operator.slowest import SlowBatch, Slowest
 from streamjob_operator.values import CycleRecord, Snapshot, StageView
 
 OWNERS = "00120012"
@@ -47,6 +47,13 @@ def record(make_record: Make, series: BatchSeries | None = SERIES, owners: str =
     made = make_record(owners, at_s=1006.0, act=False)
     assert isinstance(made.snapshot, Snapshot)
     return dataclasses.replace(made, snapshot=dataclasses.replace(made.snapshot, series=series, stages=VIEWS))
+
+
+def slowest(records: list[CycleRecord]) -> SlowBatch | None:
+    seen = Slowest()
+    for one in records:
+        seen.see(one)
+    return seen.batch()
 
 
 def test_the_parts_of_the_slowest_batch_add_up(make_record: Make) -> None:

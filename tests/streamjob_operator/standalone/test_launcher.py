@@ -70,7 +70,7 @@ def driver(tmp_path: Path, script: str, monkeypatch: pytest.MonkeyPatch, *words:
     return Driver(application(), tmp_path)
 
 
-def until(condition: object, seconds: float = 20.0) -> None:
+def until(condition: object, seconds: float = 90.0) -> None:
     deadline_s = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < deadline_s, "it did not come"
