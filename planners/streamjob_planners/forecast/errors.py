@@ -26,15 +26,15 @@ class Errors:
     absolute: float = 0.0
     weight: float = 0.0
 
-    def with_error(self, error: float) -> Errors:
-        """The same after one more forecast has come due.
+    def with_error(self, error: float, keep: float = KEEP) -> Errors:
+        """The same after one more forecast has come due; `keep`: what those before count for beside it, 0 to 1.
 
         An error far beyond the usual one counts for a bounded multiple of that (Gelper, Fried and Croux, "Robust
         forecasting with exponential and Holt-Winters smoothing", 2010), so that one step is soon forgotten.
         """
         usual = self.absolute if self.weight > 0 else UNKNOWN / NORMAL
         counted = min(abs(error), OUTLYING * max(usual, LEAST_ERROR))
-        weight = KEEP * self.weight + 1.0
+        weight = keep * self.weight + 1.0
         return Errors(absolute=self.absolute + (counted - self.absolute) / weight, weight=weight)
 
     @property

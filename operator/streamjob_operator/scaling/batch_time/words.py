@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from streamjob_operator.scaling.batch_time.needs import View
+from streamjob_operator.spec.quantities import format_duration
 from streamjob_planners.advice import more_groups
 from streamjob_planners.advice.more_groups import MoreGroups
 from streamjob_planners.batch.predict import Binding, Part
@@ -12,6 +13,9 @@ from streamjob_planners.forecast.past import WORDS, Forecast, Method
 from streamjob_planners.model import LoadModel
 from streamjob_planners.sizing.fewest import Aim, Fewest, Judged
 from streamjob_planners.sizing.pace import Pace
+
+SECONDS = 10.0
+"""A period is told to so many seconds: no slot of half a minute knows it better."""
 
 
 def enough(view: View, found: Fewest, aim: Aim, model: LoadModel) -> str:
@@ -69,8 +73,11 @@ def _foretold(forecast: Forecast) -> str:
         return ""
     if forecast.method is Method.RISE:
         return f" (expected {WORDS[forecast.method]})"
+    every = "" if forecast.every_s is None else f" every {format_duration(SECONDS * round(forecast.every_s / SECONDS))}"
     own, naive = 100 * (forecast.error_ratio or 0.0), 100 * (forecast.naive_ratio or 0.0)
-    return f" (expected {WORDS[forecast.method]}; off by {own:.0f} percent so far, the rate itself by {naive:.0f})"
+    return (
+        f" (expected {WORDS[forecast.method]}{every}; off by {own:.0f} percent so far, the rate itself by {naive:.0f})"
+    )
 
 
 def _floor(found: Fewest, aim: Aim, model: LoadModel, most_groups: int) -> str:

@@ -125,6 +125,19 @@ def test_how_the_rate_was_foretold(method: Method, errors: tuple[float | None, f
     assert told(fewest(reached=False, in_time=False), ahead=ahead).endswith(RATE + words)
 
 
+def test_a_load_that_comes_back_is_told_with_its_period() -> None:
+    ahead = Forecast(
+        rate_rps=1000.0,
+        spread=0.0,
+        method=Method.PERIOD,
+        error_ratio=0.06,
+        naive_ratio=0.14,
+        every_s=1203.9,
+    )
+    comes_back = " (expected as it comes back every 20m; off by 6 percent so far, the rate itself by 14)"
+    assert f"{RATE}{comes_back}" in told(fewest(), ahead=ahead)
+
+
 HEAVY = Binding(part=Part.KEY_GROUP, seconds=20.0, group=2)
 SHARED = "; more key groups help only if several keys share it: streamjob repartition CHECKPOINT --key-groups 8"
 
