@@ -48,8 +48,14 @@ class HistoryFile:
         self._append(json.dumps({"kind": kind, **facts}, separators=(",", ":"), allow_nan=False) + "\n")
 
     def _append(self, text: str) -> None:
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(text)
+        before = self.path.stat().st_size if self.path.exists() else 0
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError:
+            with contextlib.suppress(OSError):  # half a line would spoil the next one, once the disk has room again
+                os.truncate(self.path, before)
+            raise
 
 
 def _torn(path: pathlib.Path) -> bool:

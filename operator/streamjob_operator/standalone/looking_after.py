@@ -25,6 +25,7 @@ from streamjob_operator.spec import StreamJob
 from streamjob_operator.standalone.agent_actuator import AgentActuator
 from streamjob_operator.standalone.job_file import JobFile
 from streamjob_operator.standalone.key_groups import Wanted
+from streamjob_operator.standalone.on_disk import OnDisk
 from streamjob_operator.standalone.runner import Runner
 from streamjob_operator.standalone.unmeasured import seen_at
 from streamjob_operator.view import LiveView
@@ -67,7 +68,12 @@ class LookingAfter:
                 metrics=metrics,
                 actuator=AgentActuator(client),
                 memory=FileMemory(self.out / MEMORY, self.tell),
-                reporters=(HistoryFile(self.history, job), SnapshotFile(self.out / SNAPSHOT), view, self.wanted),
+                reporters=(
+                    OnDisk(HistoryFile(self.history, job), self.history, self.tell),
+                    OnDisk(SnapshotFile(self.out / SNAPSHOT), self.out / SNAPSHOT, self.tell),
+                    view,
+                    self.wanted,
+                ),
                 planning=planning,
                 rules=self.rules,
                 look=functools.partial(seen_at, client),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
+import resource
 from collections.abc import Callable
 from typing import Any
 
@@ -89,6 +90,22 @@ def test_bad_line_is_named(tmp_path: pathlib.Path, line: str, words: str) -> Non
     path.write_text(line + "\n")
     with pytest.raises(HistoryError, match=words):
         read_history(path)
+
+
+def test_a_disk_that_was_full_costs_the_lines_that_it_did_not_take(
+    tmp_path: pathlib.Path, run: tuple[CycleRecord, ...]
+) -> None:
+    history = HistoryFile(tmp_path / "history.jsonl")
+    history.report(run[0])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (history.path.stat().st_size + 100, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            history.report(run[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    history.report(run[2])
+    assert [one.at_s for one in read_history(history.path).cycles] == [run[0].at_s, run[2].at_s]
 
 
 def test_the_newest_cycle_comes_first_and_older_ones_are_not_understood_for_it(
