@@ -14,7 +14,7 @@ ARROW_3.5.9 := 'pyarrow<18'
 # What `make test` and its parts leave to `make long-tests`.
 SHORT := not long
 
-.PHONY: setup demo test lint lint-style lint-types lint-imports lint-pages reference unit spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka jobs-harm bench-jobs bench-scaling peers object-store mutants clean
+.PHONY: setup demo test lint lint-style lint-types lint-imports lint-pages reference unit busy spark-tests kube kube-tests helm cluster cluster-down kind kind-down images e2e faults fleet demo-operator long-tests test-matrix spark-compatibility soak bench figures tournament planners-goals jobs jobs-kafka jobs-harm bench-jobs bench-scaling peers object-store mutants clean
 
 setup: $(VENV)/.ready
 
@@ -73,6 +73,11 @@ reference: setup
 
 unit: setup
 	$(BIN)/pytest -m "not spark and not kube and $(SHORT)"
+
+# The computing tests as on a machine that is BUSY times as slow as its clock: what fails only here trusts a clock.
+BUSY ?= 10
+busy: setup
+	PYTHONPATH=tests/busy BUSY=$(BUSY) $(BIN)/pytest -m "not spark and not kube and not prometheus and $(SHORT)"
 
 spark-tests: setup
 	$(BIN)/pytest -m "spark and $(SHORT)"
