@@ -8,12 +8,15 @@ import http.server
 import shutil
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+sys.path.append(str(Path(__file__).parent))  # helpers of all folders: importlib mode puts none on the path
 
 # A busy machine is no failure: how long an example takes to make or to run says nothing about what is tested.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

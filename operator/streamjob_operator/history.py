@@ -92,8 +92,10 @@ class History(Notes):
 
 def cycles_of(path: str | pathlib.Path) -> Iterator[CycleRecord]:
     """The cycles of a file, one after another, oldest first; raises HistoryError as :func:`read_history` does."""
-    for number, line in _lines(path):
-        yield from _cycle(path, number, line)
+    with _opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            if (cycle := _cycle(path, number, line)) is not None:
+                yield cycle
 
 
 def newest_first(path: str | pathlib.Path) -> Iterator[CycleRecord]:
@@ -102,12 +104,19 @@ def newest_first(path: str | pathlib.Path) -> Iterator[CycleRecord]:
         starts = [0, *itertools.accumulate(map(len, file))][:-1]
         for number, start in reversed(list(enumerate(starts, start=1))):
             file.seek(start)
-            yield from _cycle(path, number, file.readline())
+            if (cycle := _cycle(path, number, file.readline())) is not None:
+                yield cycle
 
 
 def notes_of(path: str | pathlib.Path) -> Notes:
     """The lines that are no cycle; raises HistoryError as :func:`read_history` does."""
-    return Notes(notes=tuple(_notes(path)))
+    with _opened(path) as file:
+        found = [
+            _document(path, number, line)
+            for number, line in enumerate(file, start=1)
+            if not line.startswith(_OF_A_CYCLE)  # soon done: hardly any line is left to be taken apart
+        ]
+    return Notes(notes=tuple(one for one in found if one is not None and one["kind"] != CYCLE))
 
 
 def read_history(path: str | pathlib.Path) -> History:
@@ -115,25 +124,19 @@ def read_history(path: str | pathlib.Path) -> History:
     return History(cycles=tuple(cycles_of(path)), notes=notes_of(path).notes)
 
 
-def _notes(path: str | pathlib.Path) -> Iterator[dict[str, Any]]:
-    for number, line in _lines(path):
-        if not line.startswith(_OF_A_CYCLE):
-            document = _document(path, number, line)
-            if document is not None and document["kind"] != CYCLE:
-                yield document
-
-
-def _cycle(path: str | pathlib.Path, number: int, line: bytes) -> Iterator[CycleRecord]:
+def _cycle(path: str | pathlib.Path, number: int, line: bytes) -> CycleRecord | None:
+    """What a line tells of a cycle; None of any other line."""
     document = _document(path, number, line)
     if document is None or document["kind"] != CYCLE:
-        return
+        return None
     try:
-        yield decode(CycleRecord, document)
+        return decode(CycleRecord, document)
     except ValueError as error:
         raise HistoryError(f"{path}, line {number}: {error}") from error
 
 
 def _document(path: str | pathlib.Path, number: int, line: bytes) -> dict[str, Any] | None:
+    """What a line tells; None of one that is empty or torn."""
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):
@@ -141,11 +144,6 @@ def _document(path: str | pathlib.Path, number: int, line: bytes) -> dict[str, A
     if not isinstance(document, dict) or "kind" not in document:
         raise HistoryError(f"{path}, line {number}: not a line of a history")
     return document
-
-
-def _lines(path: str | pathlib.Path) -> Iterator[tuple[int, bytes]]:
-    with _opened(path) as file:
-        yield from enumerate(file, start=1)
 
 
 @contextlib.contextmanager

@@ -199,7 +199,10 @@ def loads(axes: Axes, timeline: Timeline) -> None:
     Of more executors than colours: between the least and the most loaded one, the middle half of them, and the median.
     """
     names = {one.executor_id for cycle in timeline.cycles for one in cycle.executors}
-    (_each_load if len(names) <= len(EXECUTOR_COLOURS) else _spread_of_loads)(axes, timeline)
+    if len(names) <= len(EXECUTOR_COLOURS):
+        _each_load(axes, timeline, sorted(names, key=lambda name: (len(name), name)))
+    else:
+        _spread_of_loads(axes, timeline)
     axes.plot(
         *_series(timeline, lambda one: one.mean_pct), color=INK, linewidth=1, linestyle=":", label="mean (unmarked)"
     )
@@ -208,9 +211,8 @@ def loads(axes: Axes, timeline: Timeline) -> None:
     _legend(axes)
 
 
-def _each_load(axes: Axes, timeline: Timeline) -> None:
-    names = {one.executor_id for cycle in timeline.cycles for one in cycle.executors}
-    for colour, name in zip(EXECUTOR_COLOURS, sorted(names, key=lambda name: (len(name), name)), strict=False):
+def _each_load(axes: Axes, timeline: Timeline, names: Sequence[str]) -> None:
+    for colour, name in zip(EXECUTOR_COLOURS, names, strict=False):
         whole = _series(timeline, functools.partial(_load, name=name))
         axes.plot(*whole, color=colour, linewidth=1.8, label=f"executor {name}")
         # White dashes over the line make it a dashed one for as long as the executor is marked.

@@ -11,21 +11,17 @@ import os
 import threading  # noqa: F401 - keeps the real clock: a wait of it is for real
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
+Time = TypeVar("Time", int, float)
 BUSY = int(os.environ.get("BUSY", "10"))
 
 
-def hurried(clock: Callable[[], float]) -> Callable[[], float]:
+def hurried(clock: Callable[[], Time]) -> Callable[[], Time]:
     """The same clock from now on, BUSY times as fast."""
     begun = clock()
     return lambda: begun + BUSY * (clock() - begun)
 
 
-def hurried_ns(clock: Callable[[], int]) -> Callable[[], int]:
-    """The same of one that counts nanoseconds."""
-    begun = clock()
-    return lambda: begun + BUSY * (clock() - begun)
-
-
 time.monotonic, time.perf_counter = hurried(time.monotonic), hurried(time.perf_counter)
-time.monotonic_ns, time.perf_counter_ns = hurried_ns(time.monotonic_ns), hurried_ns(time.perf_counter_ns)
+time.monotonic_ns, time.perf_counter_ns = hurried(time.monotonic_ns), hurried(time.perf_counter_ns)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bare_status import bare_status
 from jobs.moves import Mover
 
 from streamjob_agent.wire import (
@@ -36,16 +37,11 @@ class PaperAgent(http.server.ThreadingHTTPServer):
 
     def status(self) -> AgentStatus:
         states = (("1", "ready"), ("2", "draining"), ("3", "ready"))
-        return AgentStatus(
+        return bare_status(
             agent_version="0",
             spark_version="4",
             application_id="app",
-            now_s=0.0,
-            actuation="on",
             reason="",
-            message="",
-            generation_applied=None,
-            refused=None,
             executors=tuple(
                 ExecutorStatus(executor_id=one, host="h", cores=1, state=state, groups=80 * (one == self.owner))
                 for one, state in states

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bare_status import bare_status
 from e2e.cluster.controlplane import ControlPlane
 from e2e.simulated.pods import executor_pod
 from e2e.simulated.spark_applications import APACHE, KUBEFLOW, SparkApplications
@@ -25,18 +26,11 @@ from streamjob_operator.spec import Spec
 
 STARTED = "2023-11-14T22:13:20Z"
 STARTED_S = 1_700_000_000.0
-AGENT = AgentStatus(
+AGENT = bare_status(
     agent_version="0.1.0",
     spark_version="4.3.0",
     application_id="spark-1",
     now_s=STARTED_S,
-    actuation="on",
-    reason="Ok",
-    message="",
-    generation_applied=None,
-    refused=None,
-    executors=(),
-    queries=(),
 )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bare_status import bare_status
 from e2e.cluster.controlplane import ControlPlane
 from e2e.cluster.fault_proxy import FaultProxy, Rule
 from kubectl import Kubectl, eventually, program
@@ -65,18 +66,14 @@ class Desk:
         applied = self.taken[-1].generation if self.taken else None
         if self.large is not None:
             return dataclasses.replace(self.large, generation_applied=applied)
-        return AgentStatus(
+        return bare_status(
             agent_version="0.1.0",
             spark_version="4.3.0",
             application_id=self.application,
             now_s=1.0,
-            actuation="on",
-            reason="Ok",
             message=self.message,
             generation_applied=applied,
             refused=self.refused,
-            executors=(),
-            queries=(),
         )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bare_status import bare_status
 from kubectl import Kubectl
 
 from streamjob_agent.kube.access import from_kubeconfig
@@ -81,17 +82,13 @@ def test_of_a_plan_that_moves_nothing(written: Written) -> None:
 def test_of_an_agent_that_has_just_begun(written: Written, api_server: Path) -> None:
     Maps(written.api, written.job()).ensure()
     api = HttpMapApi(lambda: from_kubeconfig(str(api_server)), written.namespace, "orders")
-    bare = AgentStatus(
+    bare = bare_status(
         agent_version="1",
         spark_version="4.3.0",
         application_id="app-1",
         now_s=1.0,
         actuation="off",
         reason="Starting",
-        message="",
-        generation_applied=None,
-        refused=None,
-        executors=(),
         queries=(query({}),),
     )
     full = {

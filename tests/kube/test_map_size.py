@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 
+from bare_status import bare_status
 from kubectl import Kubectl
 
 from streamjob_agent.map_form import assignment_from_spec, assignment_to_spec, status_to_map
@@ -58,16 +59,12 @@ def worst_status(chance: random.Random) -> AgentStatus:
         for one in range(EXECUTORS)
     )
     query = QueryStatus(query_id="q", run_id="r", name="flights", batch_id=1, owners=owners(chance), moves_pending=9)
-    return AgentStatus(
+    return bare_status(
         agent_version="0.1.0",
         spark_version="4.3.0",
         application_id="spark-application-1795238801",
         now_s=1.5,
-        actuation="on",
-        reason="Ok",
-        message="",
         generation_applied=6,
-        refused=None,
         executors=executors,
         queries=(query,),
     )

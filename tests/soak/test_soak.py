@@ -16,6 +16,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2]))
 
+from bare_status import bare_status
 from e2e.compatibility.running import NotSeen, Running
 from e2e.soak import page, samples
 from e2e.soak.disturb import DRAIN_S, KILL_S, PATIENCE_S, Disturber
@@ -191,16 +192,11 @@ class Obedient:
 
 
 def seen(states: dict[str, str], groups: int = 2) -> AgentStatus:
-    return AgentStatus(
+    return bare_status(
         agent_version="1",
         spark_version="4.3.0",
         application_id="app",
-        now_s=0.0,
-        actuation="on",
         reason="",
-        message="",
-        generation_applied=None,
-        refused=None,
         executors=tuple(
             ExecutorStatus(executor_id=name, host="h", cores=1, state=state, groups=groups)
             for name, state in states.items()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from bare_status import bare_status
+
 from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus, Risen, Unusual
 
 NEWS = Unusual(batch_id=41, ended_at_s=1000.0, seconds=9.25, low_s=3.0, high_s=5.5)
@@ -20,16 +22,13 @@ def query(**changes: Any) -> QueryStatus:
 
 
 def status(*executors: ExecutorStatus, **changes: Any) -> AgentStatus:
-    base = AgentStatus(
+    base = bare_status(
         agent_version="1",
         spark_version="4",
         application_id="app-1",
         now_s=5.0,
-        actuation="on",
-        reason="Ok",
         message="every check passed",
         generation_applied=3,
-        refused=None,
         executors=executors or (executor("0"), executor("1")),
         queries=(query(),),
     )

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from bare_status import bare_status
 from worlds import World, even, job, ruled
 
 from streamjob_agent.wire import AgentStatus, Assignment, ExecutorStatus, QueryStatus
@@ -47,16 +48,9 @@ class Driver:
         return join(seen, NAMES, held)
 
     def status(self) -> AgentStatus:
-        return AgentStatus(
-            agent_version="",
-            spark_version="",
+        return bare_status(
             application_id="app-1",
-            now_s=0.0,
-            actuation="on",
-            reason="Ok",
-            message="",
             generation_applied=self.generation,
-            refused=None,
             executors=tuple(
                 ExecutorStatus(executor_id=one, host="h", cores=1, state=state, groups=0)
                 for one, state in self.executors.items()

@@ -5,21 +5,17 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from bare_status import bare_status
 
 from streamjob_agent.kube.pacing import HEARTBEAT_S, REST_S, Backoff, WritePace, heartbeat_s
 from streamjob_agent.wire import AgentStatus, ExecutorStatus, QueryStatus, Unusual
 
-STATUS = AgentStatus(
+STATUS = bare_status(
     agent_version="0.1.0",
     spark_version="4.3.0",
     application_id="app",
     now_s=100.0,
-    actuation="on",
-    reason="Ok",
-    message="",
     generation_applied=1,
-    refused=None,
-    executors=(),
     queries=(QueryStatus(query_id="q", run_id="r", name=None, batch_id=1, owners={0: ("0", "1")}),),
 )
 NEXT_BATCH = dataclasses.replace(

@@ -9,6 +9,7 @@ import time
 
 import pytest
 from agent_reports import agent
+from bare_status import bare_status
 from fake_api import FakeApi, once
 from worlds import even, job, warm
 
@@ -156,17 +157,12 @@ class Cluster:
 
     def report(self, application: str | None = None, applied: int | None = None) -> None:
         query = QueryStatus(query_id="query-1", run_id="r", name=None, batch_id=1, owners={0: ("0",) * 12})
-        status = AgentStatus(
+        status = bare_status(
             agent_version="1",
             spark_version="4",
             application_id=application or self.world.application,
             now_s=time.time(),
-            actuation="on",
-            reason="Ok",
-            message="",
             generation_applied=applied,
-            refused=None,
-            executors=(),
             queries=(query,),
         )
         document = self.api.objects[("partitionmaps", "n", "j")]

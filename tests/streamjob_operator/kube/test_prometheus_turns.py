@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 
 import pytest
-from prometheus_answers import sent
+from prometheus_answers import limited_while, sent
 from test_prometheus_whole import NOTHING, answering, drip
 
-from streamjob_operator.deadlines import DEADLINES, Deadline
+from streamjob_operator.deadlines import Deadline
 from streamjob_operator.kube.metrics.http import Connection, Settings
 from streamjob_operator.kube.metrics.whole import Whole
 from streamjob_operator.kube.names import KubeReason
@@ -97,12 +97,7 @@ def test_what_drips_in_its_turn_ends_and_leaves_it(monkeypatch: pytest.MonkeyPat
             handler.wfile.write(NOTHING)
 
     counted = Counted()
-    real = DEADLINES.after
-
-    def after(_: float, act: Callable[[], None]) -> Deadline:
-        return real(0.2, act) if counted.log else Deadline(act)
-
-    monkeypatch.setattr("streamjob_operator.kube.metrics.whole.DEADLINES.after", after)
+    limited_while(monkeypatch, lambda: counted.log, 0.2)
     with asking(answer, counted) as connection:
         with pytest.raises(Unavailable, match="rest of a large answer within 30 s of its turn"):
             connection.query("vector(1)")

@@ -11,9 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 import urllib3.util.retry
-from prometheus_answers import sent
+from prometheus_answers import limited_while, sent
 
-from streamjob_operator.deadlines import DEADLINES, Deadline
 from streamjob_operator.kube.metrics.http import Connection, Settings
 from streamjob_operator.kube.metrics.whole import MOST_PATIENCE_S
 from streamjob_operator.kube.names import KubeReason
@@ -140,12 +139,7 @@ def test_what_is_no_time_in_that_header_is_not_repeated() -> None:
 
 def test_questions_after_one_that_took_too_long_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = [True]
-    real = DEADLINES.after
-
-    def after(seconds: float, act: Callable[[], None]) -> Deadline:
-        return real(seconds, act) if slow else Deadline(act)  # the second one has the time that a busy machine takes
-
-    monkeypatch.setattr("streamjob_operator.kube.metrics.whole.DEADLINES.after", after)
+    limited_while(monkeypatch, lambda: slow)
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         if slow.pop() if slow else False:

@@ -1,13 +1,16 @@
-"""A status of an agent that knows of nothing yet, for desks of a server under test."""
+"""A status of an agent that knows of nothing yet, and what a test says beside."""
 
 from __future__ import annotations
+
+import dataclasses
+from typing import Any
 
 from streamjob_agent.wire import AgentStatus
 
 
-def bare_status() -> AgentStatus:
-    """No executors, no queries."""
-    return AgentStatus(
+def bare_status(**changes: Any) -> AgentStatus:
+    """No executors, no queries, but for the `changes`."""
+    bare = AgentStatus(
         agent_version="",
         spark_version="",
         application_id="",
@@ -20,3 +23,4 @@ def bare_status() -> AgentStatus:
         executors=(),
         queries=(),
     )
+    return dataclasses.replace(bare, **changes)
