@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import signal
 import socket
 import subprocess
@@ -85,9 +86,14 @@ class Broker:
 
 def main() -> None:
     """Run until interrupted or told to end."""
+    parser = argparse.ArgumentParser(
+        prog="python -m e2e.cluster.broker", description="One Kafka broker, until told to end."
+    )
+    parser.add_argument("folder", type=Path, help="for its log and settings; made if it is not there")
+    folder: Path = parser.parse_args().folder
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, lambda *_: sys.exit())
-    broker = Broker(Path(sys.argv[1]).absolute())
+    broker = Broker(folder.absolute())
     try:
         broker.start()
         print(broker.address, flush=True)
