@@ -14,7 +14,7 @@ from collections.abc import MutableMapping, Sequence
 
 ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 _HERE = ("local://", "file://")
-_SHELL = "pyspark-shell"
+SHELL = "pyspark-shell"
 _MODULE = ".py"
 
 
@@ -55,7 +55,7 @@ def gather(script: str | None, py_files: Sequence[str], environ: MutableMapping[
 
 def with_py_files(arguments: str | None, files: Sequence[str]) -> str:
     """What pyspark hands to spark-submit, with these files."""
-    return f"--py-files {shlex.quote(','.join(files))} {arguments or _SHELL}"
+    return f"--py-files {shlex.quote(','.join(files))} {arguments or SHELL}"
 
 
 def import_path(path: str) -> str:

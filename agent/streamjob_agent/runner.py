@@ -15,11 +15,12 @@ from streamjob_agent import fetching
 from streamjob_agent.guard import Guard
 
 USAGE = """usage: python -m streamjob_agent run [--py-files FILE,...] [-m MODULE | SCRIPT] [ARGUMENT ...]
+       python -m streamjob_agent run --class CLASS FILE.jar [ARGUMENT ...]
        python -m streamjob_agent jar FILE.jar
        python -m streamjob_agent repartition CHECKPOINT [--key-groups N [--dry-run] | --undo | --clean]
 
 Runs a PySpark program unchanged, with the StreamJob agent in its driver. SCRIPT and FILEs are paths, or addresses that
-Spark can fetch, such as s3a://... and https://...
+Spark can fetch, such as s3a://... and https://... With --class the program is a class of a jar, in Java or Scala.
 `jar` writes the plugin for drivers that are not Python's (spark.plugins=io.streamjob.plugin.StreamJobPlugin).
 `repartition` gives a stopped query another number of key groups.
 Settings: STREAMJOB_AGENT_HOST, _PORT, _ADDRESS_FILE, _STATE_DIR, _TOKEN, _POLL_S, _OVERHEAD_RATIO,
@@ -31,6 +32,8 @@ def main(arguments: Sequence[str]) -> None:
     if len(arguments) == 1 and arguments[0] in ("-h", "--help"):
         sys.stdout.write(USAGE + "\n")
         return
+    if list(arguments[:2]) == ["run", "--class"] and len(arguments) > 3:
+        raise SystemExit(_class(arguments[2], arguments[3:]))
     py_files, words = _options(arguments)
     if not words or (words[0] == "-m" and len(words) < 2):
         raise SystemExit(_complain(USAGE))
@@ -43,10 +46,19 @@ def main(arguments: Sequence[str]) -> None:
         run_script(path, words[1:])
 
 
+def _class(name: str, words: Sequence[str]) -> int:
+    from streamjob_agent.plugin import launch  # here: nothing of it is needed for a script
+
+    try:
+        return launch.run_class(name, words, os.environ)
+    except launch.CannotLaunch as error:
+        return _complain(f"streamjob_agent: {error}")
+
+
 def _options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Python files, and the words from the program on; no words where the command is wrong."""
     words = list(arguments)
-    if not words or words.pop(0) != "run":
+    if not words or words.pop(0) != "run" or words[:1] == ["--class"]:
         return [], []
     if words[:1] != ["--py-files"]:
         return [], words

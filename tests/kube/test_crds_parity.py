@@ -70,6 +70,14 @@ CASES: dict[str, list[Any]] = {
         {**VALID["spec"]["application"], "deps": {"packages": ["a:b:1"]}, "sparkConf": {"spark.jars": "b.jar"}},
         {**VALID["spec"]["application"], "deps": {}, "sparkConf": {"spark.jars": "b.jar"}},
         {**VALID["spec"]["application"], "sparkConf": {"spark.submit.pyFiles": "b.py"}},
+        *(
+            {**VALID["spec"]["application"], "mainFile": file, **more}
+            for file in ("job.py", "local:///opt/app.jar", "s3a://b/app.JAR")
+            for more in (
+                *({}, {"mainClass": "a.b.C$D"}, {"mainClass": "a..b"}, {"mainClass": ""}, {"mainClass": "x" * 501}),
+                *({"mainClass": "C", "deps": {"pyFiles": ["a.py"]}}, {"mainClass": "C", "deps": {"pyFiles": []}}),
+            )
+        ),
     ],
     "application.executor.cores": [1, 256, 0, 257, "1"],
     "application.sparkConf": [

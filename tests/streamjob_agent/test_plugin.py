@@ -129,6 +129,43 @@ def test_the_child_ends_with_its_driver_and_writes_nothing_to_its_stdout(tmp_pat
     assert (out, started.returncode) == ("", 0)
 
 
+DRIVER = """
+import subprocess, sys
+agent = subprocess.Popen([sys.executable, "-P", "-m", "streamjob_agent", "plugin"], stdin=sys.stdin)
+print(agent.pid, flush=True)
+agent.wait()
+"""
+
+
+def test_asked_to_stop_it_stops_the_queries_and_then_asks_the_driver_to_end(tmp_path: pathlib.Path) -> None:
+    package = tmp_path / "py4j"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "java_gateway.py").write_text(GATEWAY)
+    with subprocess.Popen(
+        [sys.executable, "-c", DRIVER],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "STREAMJOB_AGENT_STOP_GRACE_S": "600"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as driver:
+        assert driver.stdin is not None
+        assert driver.stdout is not None
+        assert driver.stderr is not None
+        driver.stdin.write("7077 only-for-you\n")
+        driver.stdin.flush()
+        agent_pid = int(driver.stdout.readline())
+        while not driver.stderr.readline().startswith("ready"):
+            assert driver.poll() is None
+        os.kill(agent_pid, signal.SIGTERM)
+        os.kill(agent_pid, signal.SIGTERM)  # once is enough
+        assert driver.wait(60) == -signal.SIGTERM
+        driver.stdin.close()  # a driver's own pipe ends with it
+        said = driver.stderr.read()
+    assert said.count("asked to stop; queries are stopped between two batches") == 1
+
+
 @pytest.mark.parametrize(("gateway", "sentence"), [(None, "no py4j here"), (BROKEN, "nobody listens")])
 def test_what_is_missing_is_one_sentence(tmp_path: pathlib.Path, gateway: str | None, sentence: str) -> None:
     out, said = child(tmp_path, gateway).communicate(timeout=60)

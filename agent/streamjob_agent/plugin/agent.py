@@ -20,7 +20,9 @@ class JvmAgent:
     def __init__(self, gateway: Any) -> None:
         self._gateway = gateway
         self._desk = gateway.entry_point
-        self._host = Host(*AgentConfig.from_env(os.environ), connect=self._connect, in_use=self._in_use)
+        config, complaints = AgentConfig.from_env(os.environ)
+        self.grace_s = config.stop_grace_s
+        self._host = Host(config, complaints, connect=self._connect, in_use=self._in_use)
 
     def prepare(self) -> None:
         """Complete the context's settings, then let the driver go on."""
@@ -42,6 +44,10 @@ class JvmAgent:
             return False
         self._host.session_appeared(Session(Context(self._gateway, self._desk.context()), session))
         return True
+
+    def stop_queries(self, timeout_s: float) -> None:
+        """Stop every query between two batches, or inside one when that takes longer."""
+        self._host.guard.call("stop_queries", lambda: self._host.stop_queries(timeout_s), None)
 
     def close(self) -> None:
         """Detach from Spark."""

@@ -1,10 +1,12 @@
 """The agent's Python beside a driver that is not Python's: a child of that driver, which dies with it.
 
 The driver's plugin tells by stdin where its gateway listens, and the secret; when stdin ends, the driver has ended.
+Where SIGTERM has a grace, it means the driver: its queries are stopped between two batches, then it is asked to end.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -12,7 +14,8 @@ import threading
 import time
 from typing import Any, NoReturn
 
-from streamjob_agent.guard import describe
+from streamjob_agent.guard import describe, say
+from streamjob_agent.stopping import ENDING_S
 
 LOOK_S = 0.2
 """Between two looks at whether the job has made its session."""
@@ -31,6 +34,8 @@ def live() -> NoReturn:
         agent.prepare()
     except Exception as error:  # whatever it is, the driver must not wait for it
         raise SystemExit(f"streamjob_agent: the agent cannot work in this driver: {describe(error)}") from error
+    if agent.grace_s is not None:
+        _stop_at_sigterm(agent, agent.grace_s)
     threading.Thread(target=_await_session, args=(agent,), name="streamjob-session", daemon=True).start()
     sys.stdin.read()
     closing = threading.Thread(target=agent.close, daemon=True)
@@ -49,3 +54,22 @@ def _gateway(port: int, secret: str) -> Any:
 def _await_session(agent: Any) -> None:
     while not agent.found():
         time.sleep(LOOK_S)
+
+
+def _stop_at_sigterm(agent: Any, grace_s: float) -> None:
+    driver, begun = os.getppid(), threading.Event()
+
+    def stop() -> None:
+        say(logging.WARNING, "StreamJob agent: asked to stop; queries are stopped between two batches")
+        agent.stop_queries(grace_s)
+        time.sleep(ENDING_S)  # the program goes on behind its last query, and mostly ends by itself
+        if os.getppid() == driver:
+            os.kill(driver, signal.SIGTERM)
+
+    def on_signal(number: int, frame: object) -> None:
+        if not begun.is_set():
+            begun.set()
+            # Not here: this thread has to see the end of stdin.
+            threading.Thread(target=stop, name="streamjob-stop", daemon=True).start()
+
+    signal.signal(signal.SIGTERM, on_signal)

@@ -70,12 +70,12 @@ def _later(draft: Draft, path: str, value: Any) -> None:
 
 
 WAYS: tuple[Way, ...] = (
-    Way(("mainClass",), "not there: a class of the JVM has no Python in its driver, where the agent lives"),
+    Way(("mainClass",), "`application.mainClass`", puts.field("mainClass")),
     Way(("runtimeVersions",), "not needed: they are the image's"),
     Way(("pyFiles",), "the first is `application.mainFile`, the others `application.deps.pyFiles`", _py_files),
-    Way(("jars",), "`application.deps.jars`", _listed("jars")),
+    Way(("jars",), "`application.deps.jars`; with `mainClass` the first is `application.mainFile`", _listed("jars")),
     Way(("files",), "`application.deps.files`", _listed("files")),
-    Way(("sparkRFiles",), "not there: the agent lives in the driver's Python"),
+    Way(("sparkRFiles",), "not there: no agent can live in R"),
     Way(("deploymentMode",), "not needed: the driver always runs in a pod of its own"),
     Way(
         ("proxyUser",), "not there: the job reads and writes as the driver's service account, or by keys in `sparkConf`"
@@ -122,6 +122,8 @@ WAYS: tuple[Way, ...] = (
 
 def finish(draft: Draft, source: Mapping[str, Any]) -> None:
     """What needs several fields at once."""
+    _main_jar(draft)
+    finishing.main_class(draft)
     draft.under("restart").setdefault("policy", "Never")
     limits = ((source.get(_TOLERATIONS) or {}).get("instanceConfig")) or {}
     settings = draft.application.get("sparkConf", {})
@@ -131,3 +133,12 @@ def finish(draft: Draft, source: Mapping[str, Any]) -> None:
     most = limits.get("maxExecutors") or dynamic.get("maxExecutors") or stated
     draft.executors.update(min=least, max=max(least, most))
     settings.pop("spark.executor.instances", None)
+
+
+def _main_jar(draft: Draft) -> None:
+    """There the first jar is the program, unless there is a script."""
+    jars = draft.application.get("deps", {}).get("jars", [])
+    if jars and "mainClass" in draft.application and "mainFile" not in draft.application:
+        draft.application["mainFile"] = jars.pop(0)
+        if not jars:
+            del draft.application["deps"]["jars"]

@@ -101,6 +101,14 @@ def allocation(draft: Draft) -> Map:
     return {"enabled": True, **{name: int(value) for name, value in bounds.items() if value is not None}}
 
 
+def main_class(draft: Draft) -> None:
+    """The class stays where there is a jar: Spark's own runner of scripts is such a class, too."""
+    given, file = draft.application.get("mainClass"), str(draft.application.get("mainFile", ""))
+    if given is not None and not file.lower().endswith(".jar"):
+        del draft.application["mainClass"]
+        draft.note(f"mainClass: {given} given and left out: no jar is named to find it in.")
+
+
 def tidy_settings(draft: Draft) -> None:
     """Settings that StreamJob refuses become fields, or are left out with a sentence."""
     settings = draft.application.get("sparkConf", {})

@@ -55,8 +55,8 @@ def _pull_secrets(draft: Draft, path: str, value: Any) -> None:
 
 
 def _language(draft: Draft, path: str, value: Any) -> None:
-    if value != "Python":
-        draft.note(f"type: {value} given; only Python applications have a way: the agent lives in the driver's Python.")
+    if value == "R":
+        draft.note("type: R given; applications in Python, Java and Scala have a way: no agent can live in R.")
 
 
 def _mode(draft: Draft, _: str, value: Any) -> None:
@@ -68,8 +68,8 @@ WAYS: tuple[Way, ...] = (
     TEMPLATE_WAY,
     Way(
         ("type",),
-        "Python only: the agent lives in the driver's Python. A Java, Scala or R application has no way, and cannot be "
-        "adopted either",
+        "not needed: a jar and `application.mainClass` are Java or Scala, else it is Python. An R application has no "
+        "way, and cannot be adopted either",
         _language,
     ),
     Way(("mode",), "not needed: the driver always runs in a pod of its own, as in mode cluster", _mode),
@@ -87,7 +87,7 @@ WAYS: tuple[Way, ...] = (
         _pull_policy,
     ),
     Way(("imagePullSecrets",), "`podTemplate.spec.imagePullSecrets` of driver and executor", _pull_secrets),
-    Way(("mainClass",), "not there: a class of the JVM has no Python in its driver, where the agent lives"),
+    Way(("mainClass",), "`application.mainClass`", puts.field("mainClass")),
     Way(("mainApplicationFile",), "`application.mainFile`", puts.field("mainFile")),
     Way(("arguments",), "`application.args`", puts.field("args")),
     Way(("sparkConf",), "`application.sparkConf`; what a field says better is refused there", _settings),
@@ -138,6 +138,7 @@ WAYS: tuple[Way, ...] = (
 
 def finish(draft: Draft, source: Mapping[str, Any]) -> None:
     """What needs several fields at once."""
+    finishing.main_class(draft)
     executor, driver = source.get("executor") or {}, source.get("driver") or {}
     for role, spec in zip(ROLES, (driver, executor), strict=True):
         finishing.gpus(draft, role, spec.get("gpu") or {})

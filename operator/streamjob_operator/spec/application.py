@@ -21,7 +21,7 @@ from streamjob_operator.spec.pod_templates import (
 )
 from streamjob_operator.spec.restart import Restart
 from streamjob_operator.spec.rules import Rule, Shape, exactly_one, matches, quoted, told
-from streamjob_operator.spec.sentences import Mistake, Mistakes
+from streamjob_operator.spec.sentences import Mistake, Mistakes, shown
 from streamjob_operator.spec.template_shapes import DriverTemplate, ExecutorTemplate, folder_rules
 
 CONTROLLED = (
@@ -55,8 +55,13 @@ _BEHIND = 'it would move tasks or executors behind StreamJob\'s back, so only "f
 _MEMORY_HINT = "a Spark memory size such as 512m or 4g is needed"
 _MAIN_FILE = r"[^:]+|[a-z][a-z0-9+.-]*://[^,\s]+"
 _MAIN_FILE_HINT = "a path is needed, or an address such as local:///opt/app/job.py, s3a://... or https://..."
-_NO_SCRIPT = r".*[.]([jJ][aA][rR]|[rR])"
-_NO_SCRIPT_HINT = "a PySpark script is needed: the agent lives in the driver's Python, which jars and R have not"
+_R, _R_HINT = r".*[.][rR]", "a PySpark script is needed, or a jar and mainClass: no agent can live in R"
+_JAR = r".*[.][jJ][aA][rR]"
+_CLASS_MISSING = "a jar is given in mainFile, so its class is needed"
+_JAR_MISSING = "a jar is needed, since mainClass is given"
+_NO_PYTHON = "mainClass is given, and Python files are no use to a class; leave one of them out"
+_CLASS = r"[A-Za-z_$][A-Za-z0-9_$]*([.][A-Za-z_$][A-Za-z0-9_$]*)*"
+_CLASS_HINT = "the full name of a class is needed, such as com.example.Clicks"
 
 
 def _spark_memory(text: str) -> str:
@@ -68,8 +73,14 @@ def _spark_memory(text: str) -> str:
 def _script(text: str) -> str:
     if not re.fullmatch(_MAIN_FILE, text):
         raise ValueError(_MAIN_FILE_HINT)
-    if re.fullmatch(_NO_SCRIPT, text):
-        raise ValueError(_NO_SCRIPT_HINT)
+    if re.fullmatch(_R, text):
+        raise ValueError(_R_HINT)
+    return text
+
+
+def _class(text: str) -> str:
+    if not re.fullmatch(_CLASS, text):
+        raise ValueError(_CLASS_HINT)
     return text
 
 
@@ -106,6 +117,21 @@ def _port(name: str) -> Rule:
     return Rule(f"{absent} || {number}", PORT_HINT, f".sparkConf[{key}]", told(f"'%s' given; {PORT_HINT}", value))
 
 
+def _language_rules() -> tuple[Rule, ...]:
+    jar = f"self.mainFile.matches({quoted(f'^(?:{_JAR})$')})"
+    no_python = "!has(self.deps) || !has(self.deps.pyFiles) || self.deps.pyFiles.size() == 0"
+    return (
+        Rule(f"has(self.mainClass) || !{jar}", _CLASS_MISSING, ".mainClass"),
+        Rule(
+            f"!has(self.mainClass) || {jar}",
+            _JAR_MISSING,
+            ".mainFile",
+            told(f"'%s' given; {_JAR_MISSING}", "self.mainFile"),
+        ),
+        Rule(f"!has(self.mainClass) || {no_python}", _NO_PYTHON, ".deps.pyFiles"),
+    )
+
+
 class Pod(Part):
     """Size and shape of one pod."""
 
@@ -138,7 +164,7 @@ class ExecutorPod(Pod):
 
 
 class Application(Part):
-    """A PySpark application that StreamJob starts itself; its code needs no change."""
+    """A Spark application that StreamJob starts itself, in Python, Java or Scala; its code needs no change."""
 
     RULES = (
         Rule("has(self.image)", "image is needed on Kubernetes, the container image of driver and executors", ".image"),
@@ -146,6 +172,7 @@ class Application(Part):
         *(_elsewhere(name, field) for name, field in SAID_ELSEWHERE.items()),
         *(both_said(field, to_camel(field)) for field in SETTINGS),
         *(_port(name) for name in PORTS),
+        *_language_rules(),
         *folder_rules(),
     )
 
@@ -156,10 +183,17 @@ class Application(Part):
         str,
         AfterValidator(_script),
         matches(_MAIN_FILE, _MAIN_FILE_HINT),
-        Rule(f"!self.matches({quoted(f'^(?:{_NO_SCRIPT})$')})", _NO_SCRIPT_HINT),
+        Rule(f"!self.matches({quoted(f'^(?:{_R})$')})", _R_HINT),
     ] = Field(min_length=1, max_length=2000)
-    """The user's PySpark script: a path (standalone), local:///path inside the image, or an address that the driver's
-    Spark can fetch before it starts the script, such as s3a://... or https://... Required; at most 2000 characters."""
+    """The user's PySpark script, or the jar of mainClass: a path (standalone), local:///path inside the image, or an
+    address that the driver's Spark can fetch before it starts, such as s3a://... or https://... Required; at most 2000
+    characters."""
+
+    main_class: Annotated[str, AfterValidator(_class), matches(_CLASS, _CLASS_HINT)] | None = Field(
+        default=None, max_length=500
+    )
+    """Class of the jar in mainFile whose main is the application, in Java or Scala; the agent rides in its driver as a
+    plugin. Default: none, mainFile is a PySpark script; at most 500 characters."""
 
     args: tuple[str, ...] = ()
     """Arguments of the script. Default: none."""
@@ -204,6 +238,17 @@ class Application(Part):
         for field, name in SETTINGS.items():
             if name in self.spark_conf and getattr(self.deps, field):
                 raise ValueError(f"sparkConf: {name} is '{self.spark_conf[name]}'; {twice(to_camel(field))}")
+        return self
+
+    @model_validator(mode="after")
+    def _language(self) -> Application:
+        if re.fullmatch(_JAR, self.main_file):
+            if self.main_class is None:
+                raise Mistakes((Mistake("mainClass", f"nothing given; {_CLASS_MISSING}"),))
+        elif self.main_class is not None:
+            raise Mistakes((Mistake("mainFile", f"{shown(self.main_file)} given; {_JAR_MISSING}"),))
+        if self.main_class is not None and self.deps.py_files:
+            raise Mistakes((Mistake("deps.pyFiles", f"a list given; {_NO_PYTHON}"),))
         return self
 
     @model_validator(mode="after")

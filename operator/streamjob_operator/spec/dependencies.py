@@ -96,8 +96,3 @@ def settings(wanted: Dependencies) -> dict[str, str]:
     """
     lists = {setting: getattr(wanted, field) for field, setting in SETTINGS.items()}
     return {setting: ",".join(entries) for setting, entries in lists.items() if entries}
-
-
-def runner_options(wanted: Dependencies) -> list[str]:
-    """What the agent's runner is told about Python files."""
-    return ["--py-files", ",".join(wanted.py_files)] if wanted.py_files else []

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from streamjob_operator.spec import Application
+from streamjob_operator.spec import Application, program
 from streamjob_operator.standalone.child import Child
 from streamjob_operator.standalone.submission import (
     command,
     environment,
-    main_file,
     repartition,
     repartition_environment,
 )
@@ -35,7 +34,7 @@ class Driver(Child):
 
     def check(self) -> None:
         """Raises DriverError when the script is missing, or an earlier driver still runs the job."""
-        script = main_file(self._application)
+        script = program.main_file(self._application)
         if "://" not in script and not Path(script).exists():
             where = "" if Path(script).is_absolute() else f" in {Path.cwd()}"
             raise DriverError(f"spec.application.mainFile: {script} given; there is no such file{where}.")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from streamjob_operator.spec import Application, dependencies
+from streamjob_operator.spec import Application, dependencies, program
 
 STOP_GRACE_S = 60.0
 """Time for a query to come to the end of its batch when it is stopped. Only where the job names its checkpoint: another
@@ -16,8 +16,7 @@ number of key groups needs a query that was stopped between two batches."""
 
 def command(application: Application) -> list[str]:
     """`python -m streamjob_agent run FILE ARGS`; a local:// path is a path on this machine."""
-    options = dependencies.runner_options(application.deps)
-    return [sys.executable, "-m", "streamjob_agent", "run", *options, main_file(application), *application.args]
+    return [sys.executable, "-m", "streamjob_agent", "run", *program.words(application)]
 
 
 def repartition(application: Application, key_groups: int | None) -> list[str]:
@@ -26,11 +25,6 @@ def repartition(application: Application, key_groups: int | None) -> list[str]:
         raise ValueError("checkpoint: None given, the state is changed there")
     what = ["--undo"] if key_groups is None else ["--key-groups", str(key_groups)]
     return [sys.executable, "-m", "streamjob_agent", "repartition", application.checkpoint, *what]
-
-
-def main_file(application: Application) -> str:
-    """The script's path on this machine, or the address that Spark fetches it from."""
-    return application.main_file.removeprefix("local://")
 
 
 def environment(

@@ -1,4 +1,5 @@
-"""The agent as a plugin of a Java driver: without its Python, or after it was killed, the job goes on and ends.
+"""The agent as a plugin of a Java driver: without its Python, or after it was killed, the job goes on and ends. Under
+`run --class` it is asked to stop between two batches.
 
 Moves, a drained executor and the like are rows of the compatibility table.
 """
@@ -6,6 +7,8 @@ Moves, a drained executor and the like are rows of the compatibility table.
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -22,12 +25,18 @@ from e2e.compatibility import answers, java_job, lines
 from e2e.compatibility.lines import Line
 from e2e.compatibility.submitted import JOB, PLUGIN, command, environment, plugged
 
+from streamjob_agent.plugin import launch
 from streamjob_agent.wire import AgentStatus, status_from_json
 
 pytestmark = pytest.mark.spark
 ROOT = Path(__file__).parents[3]
 WAIT_S = 300
+CLASS = "e2e.compatibility.CountsJob"
 SETTINGS = {"spark.master": "local[1]", "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+
+
+def program(folder: Path, jars: Path) -> list[str]:
+    return [str(jars / JOB), str(folder), str(folder / "checkpoint")]
 
 
 @pytest.fixture(scope="module")
@@ -39,18 +48,31 @@ def jars(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Driver:
-    """A Java job under spark-submit."""
+    """A Java job."""
 
-    def __init__(self, folder: Path, jars: Path, conf: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, words: list[str], env: Mapping[str, str]) -> None:
         self.folder = folder
         self.lines: list[Line] = []
-        (folder / "input").mkdir()
-        words = ["--driver-class-path", str(jars / PLUGIN), "--class", "e2e.compatibility.CountsJob", str(jars / JOB)]
-        started = command(plugged({**SETTINGS, **conf}), [*words, str(folder), str(folder / "checkpoint")])
-        env = {**environment(), "STREAMJOB_AGENT_ADDRESS_FILE": str(folder / "address"), "SPARK_LOCAL_IP": "127.0.0.1"}
         self.log = folder / "log"
+        (folder / "input").mkdir(exist_ok=True)
+        there = {"STREAMJOB_AGENT_ADDRESS_FILE": str(folder / "address"), "SPARK_LOCAL_IP": "127.0.0.1"}
         self.process = subprocess.Popen(
-            started, env={"PYSPARK_PYTHON": sys.executable, **env}, stdout=self.log.open("w"), stderr=subprocess.STDOUT
+            words, env={**environment(), **there, **env}, stdout=self.log.open("w"), stderr=subprocess.STDOUT
+        )
+
+    @classmethod
+    def submitted(cls, folder: Path, jars: Path, conf: Mapping[str, str]) -> Driver:
+        """Under spark-submit."""
+        words = ["--driver-class-path", str(jars / PLUGIN), "--class", CLASS, *program(folder, jars)]
+        return cls(folder, command(plugged({**SETTINGS, **conf}), words), {"PYSPARK_PYTHON": sys.executable})
+
+    @classmethod
+    def run(cls, folder: Path, jars: Path, conf: Mapping[str, str]) -> Driver:
+        """As a StreamJob with `mainClass` starts it."""
+        settings = [word for key, value in {**SETTINGS, **conf}.items() for word in ("--conf", f"{key}={value}")]
+        env = {"PYSPARK_SUBMIT_ARGS": shlex.join([*settings, "pyspark-shell"]), "STREAMJOB_AGENT_STOP_GRACE_S": "600"}
+        return cls(
+            folder, [sys.executable, "-m", "streamjob_agent", "run", "--class", CLASS, *program(folder, jars)], env
         )
 
     def write(self) -> None:
@@ -75,16 +97,15 @@ class Driver:
         except OSError:
             return None
 
-    def child(self) -> int:
-        """The process that the plugin started."""
-        for path in Path("/proc").glob("[0-9]*"):
-            try:
-                words, status = path.joinpath("cmdline").read_bytes(), path.joinpath("status").read_text()
-            except OSError:  # it has ended since the listing
-                continue
-            if b"plugin" in words.split(b"\0") and f"PPid:\t{self.process.pid}\n" in status:
-                return int(path.name)
-        raise AssertionError(f"no child of {self.process.pid}")
+    def seen(self) -> AgentStatus:
+        """What its agent tells once it has seen a query."""
+        until_s = time.monotonic() + WAIT_S
+        while time.monotonic() < until_s:
+            status = self.status()
+            if status is not None and status.queries:
+                return status
+            time.sleep(0.2)
+        raise AssertionError(f"no query was seen: {self.log.read_text()[-2000:]}")
 
 
 @pytest.fixture
@@ -92,13 +113,19 @@ def driver(tmp_path: Path, jars: Path) -> Iterator[Callable[..., Driver]]:
     started: list[Driver] = []
 
     def start(**conf: str) -> Driver:
-        started.append(Driver(tmp_path, jars, {key.replace("_", "."): value for key, value in conf.items()}))
+        started.append(Driver.submitted(tmp_path, jars, {key.replace("_", "."): value for key, value in conf.items()}))
         return started[-1]
 
     yield start
     for one in started:
         one.process.kill()
         one.process.wait()
+
+
+def commands_below(pid: int) -> list[str]:
+    """Words of the commands of a process' children."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [word for one in children for word in Path(f"/proc/{one}/cmdline").read_text().split("\0")]
 
 
 def sentences(log: str) -> list[str]:
@@ -116,16 +143,35 @@ def test_without_its_python_the_job_runs_and_one_sentence_says_so(driver: Callab
 def test_when_its_python_is_killed_the_job_goes_on_and_ends(driver: Callable[..., Driver]) -> None:
     job = driver()
     job.write()
-    until_s = time.monotonic() + WAIT_S
-    while time.monotonic() < until_s:
-        status = job.status()
-        if status is not None and status.queries:
-            break
-        time.sleep(0.2)
-    else:
-        raise AssertionError(f"no query was seen: {job.log.read_text()[-2000:]}")
-    child = job.child()
-    os.kill(child, signal.SIGKILL)
+    job.seen()
+    (agent,) = launch.children(job.process.pid)
+    os.kill(agent, signal.SIGKILL)
     job.write()
     assert any("its Python process has ended with 137" in one for one in sentences(job.end()))
     assert job.status() is None
+
+
+def test_a_class_is_stopped_between_two_batches_and_goes_on_from_there(tmp_path: Path, jars: Path) -> None:
+    theirs = {
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.port": "0",
+    }
+    job = Driver.run(tmp_path, jars, theirs)
+    try:
+        job.write()
+        job.seen()
+        words = commands_below(job.process.pid)
+        job.process.terminate()
+        assert job.process.wait(WAIT_S) in (0, 143), job.log.read_text()[-2000:]
+    finally:
+        job.process.kill()
+    told = job.log.read_text()
+    assert re.search("query [-0-9a-f]+ was stopped between two batches", told), told[-2000:]
+    assert f"spark.plugins={theirs['spark.plugins']},io.streamjob.plugin.StreamJobPlugin" in words
+    again = Driver.run(tmp_path, jars, {})
+    try:
+        again.lines = job.lines
+        again.write()
+        again.end()
+    finally:
+        again.process.kill()

@@ -16,7 +16,7 @@ from streamjob_operator.spec import SpecError, parse_job
 
 DATA = Path(__file__).parents[2] / "data" / "sparkapplications"
 NAMES = sorted(path.stem for path in DATA.glob("*.yaml"))
-NO_WAY = "kubeflow-scala"
+NO_WAY = "kubeflow-r"
 
 
 def one(name: str) -> Imported:
@@ -146,6 +146,22 @@ def test_apaches_application() -> None:
     assert job("apache-orders")["spec"]["executors"] == {"min": 3, "max": 9}
 
 
+@pytest.mark.parametrize("name", ["kubeflow-scala", "apache-class"])
+def test_a_class_of_a_jar(name: str) -> None:
+    found = application(name)
+    assert (found["mainClass"], found["mainFile"]) == ("com.example.Totals", "local:///opt/app/totals.jar")
+    assert found.get("deps", {}) == ({} if name == "kubeflow-scala" else {"jars": ["local:///opt/app/lib.jar"]})
+
+
+def test_a_class_beside_a_script_is_left_out_with_a_note() -> None:
+    """Spark's runner of scripts is such a class, and Apache's operator names it."""
+    text = (DATA / "apache-orders.yaml").read_text(encoding="utf-8")
+    result = imported(text.replace("spec:", "spec:\n  mainClass: org.apache.spark.deploy.PythonRunner", 1))
+    assert result.mistakes == ()
+    assert "mainClass" not in yaml.safe_load(result.text)["spec"]["application"]
+    assert any(one.startswith("mainClass: org.apache.spark.deploy.PythonRunner given") for one in result.notes)
+
+
 def test_the_command_writes_tells_and_ends_with_two_where_there_is_no_way(tmp_path: Path) -> None:
     out = tmp_path / "job.yaml"
     done = CliRunner().invoke(main, ["import", str(DATA / "kubeflow-kafka.yaml"), "-o", str(out)])
@@ -155,7 +171,7 @@ def test_the_command_writes_tells_and_ends_with_two_where_there_is_no_way(tmp_pa
     done = CliRunner().invoke(main, ["import", str(DATA / f"{NO_WAY}.yaml")])
     assert done.exit_code == 2
     assert "kind: StreamJob" in done.stdout
-    assert "a PySpark script is needed" in done.stderr
+    assert "a PySpark script is needed, or a jar and mainClass" in done.stderr
 
 
 KUBEFLOW = "kind: SparkApplication\napiVersion: sparkoperator.k8s.io/v1beta2\n"

@@ -16,8 +16,8 @@ from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAM
 from streamjob_operator.kube.driver.observe import CONTAINER
 from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import APPLICATION_HASH
+from streamjob_operator.spec import program
 from streamjob_operator.spec.application import PORT_HINT, PORTS
-from streamjob_operator.spec.dependencies import runner_options
 
 Manifest = dict[str, Any]
 GRACE_S = 120
@@ -26,7 +26,6 @@ STOP_MARGIN_S = 15
 """Of the grace, what is left for Spark itself to stop once its queries have."""
 _SCRATCH_VOLUME = "streamjob-scratch"
 POD_ADDRESS = "STREAMJOB_POD_IP"
-_LOCAL = "local://"
 _POD_SECURITY = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 _NODE_GONE_S = 30
 _NODE_GONE = [
@@ -124,7 +123,7 @@ def _driver_needs(job: JobFacts, grace_s: int) -> Manifest:
         "name": CONTAINER,
         "image": application.driver.image or application.image,
         "command": ["python3", "-m", "streamjob_agent", "run"],
-        "args": [*runner_options(application.deps), application.main_file.removeprefix(_LOCAL), *application.args],
+        "args": program.words(application),
         "env": [*_environment(job, grace_s), *conf_folders.variables(folders)],
         "ports": ports,
         "readinessProbe": {"httpGet": {"path": "/healthz", "port": AGENT_PORT_NAME}, "periodSeconds": 2},
