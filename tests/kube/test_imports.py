@@ -15,7 +15,7 @@ from streamjob_operator.kube.driver import JobFacts
 from streamjob_operator.kube.driver.pod import trials
 
 DATA = Path(__file__).parents[1] / "data" / "sparkapplications"
-NAMES = sorted(path.stem for path in DATA.glob("*.yaml") if path.stem != "kubeflow-scala")
+NAMES = sorted(path.stem for path in DATA.glob("*.yaml") if path.stem != "kubeflow-r")
 
 
 @pytest.mark.parametrize("name", NAMES)
