@@ -33,6 +33,26 @@ def test_a_running_driver_is_not_stopped_for_one_that_cannot_be_made(operator: O
     assert "deletionTimestamp" not in pod["metadata"]
 
 
+SIZES = {"requests.cpu": "10", "requests.memory": "20Gi", "limits.memory": "20Gi"}
+BOUNDS = {"type": "Container", "max": {"memory": "8Gi"}}
+
+
+def test_an_executor_is_tried_with_the_size_that_spark_will_give_it(operator: Operator, kubectl: Kubectl) -> None:
+    """A quota of sizes takes no container that states none: no driver was made in such a namespace."""
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "sizes"}, "spec": {"hard": SIZES}}
+    kubectl.apply(quota)
+    eventually(lambda: kubectl.get("resourcequota", "sizes").get("status", {}).get("hard") == SIZES)
+    state = operator.step()
+    assert state.phase is Phase.SUBMITTING, state.sentence
+    bounds = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "bounds"}, "spec": {"limits": [BOUNDS]}}
+    kubectl.apply(bounds)
+    change(kubectl, {"application": {"executor": {"memory": "7g"}}})  # and two fifths of it beside the heap
+    state = operator.step()
+    assert (state.reason, state.stalled) == (KubeReason.DRIVER_REFUSED, True)
+    assert "application.executor: its pod is refused" in state.sentence
+    assert "maximum memory usage per Container is 8Gi" in state.sentence
+
+
 def test_an_account_of_the_users_gets_the_rights(operator: Operator, kubectl: Kubectl) -> None:
     kubectl("create", "serviceaccount", "s3-writer")
     change(kubectl, {"application": {"driver": {"podTemplate": {"spec": {"serviceAccountName": "s3-writer"}}}}})
