@@ -65,20 +65,23 @@ def _is_wrong(refusal: Refused) -> bool:
 
 
 def _look(api: KubeApi, job: JobFacts) -> DriverPod | None:
-    document = api.get(PODS, naming.driver_name(job.name), job.namespace)
-    if document is None:
-        return None
-    require_ours(document, job.owner, PODS)
-    return driver_pod(document)
+    return _pod(api, job, naming.driver_name(job.name))
 
 
 def _look_at_change(api: KubeApi, job: JobFacts, memory: DriverMemory) -> DriverPod | None:
     """The pod that changes the number of key groups; nobody looks for it while there is no such change."""
-    if memory.change.step is None:
-        return None
-    document = api.get(PODS, naming.change_name(job.name), job.namespace)
+    return None if memory.change.step is None else _pod(api, job, naming.change_name(job.name))
+
+
+def _pod(api: KubeApi, job: JobFacts, name: str) -> DriverPod | None:
+    """The pod of that name; raises NotOurs, FormerLife, Unavailable. One that lost its owner is of a former life, and
+    nobody else would end it: it may be a driver that a backup's tool has started, with our checkpoint."""
+    document = api.get(PODS, name, job.namespace)
     if document is None:
         return None
+    if whose(document, job.owner) is Belongs.LOST:
+        api.delete(PODS, name, job.namespace, uid=document["metadata"]["uid"])
+        raise FormerLife(PODS, name)
     require_ours(document, job.owner, PODS)
     return driver_pod(document)
 
@@ -151,7 +154,7 @@ def _apply_monitor(api: KubeApi, job: JobFacts) -> tuple[str, ...]:
 
 def _remove_monitor(api: KubeApi, job: JobFacts, kind: Kind) -> None:
     there = api.get(kind, naming.driver_name(job.name), job.namespace)
-    if there is not None and whose(there, job.owner) is Belongs.OURS:
+    if there is not None and whose(there, job.owner) in (Belongs.OURS, Belongs.LOST):
         api.delete(kind, there["metadata"]["name"], job.namespace, uid=there["metadata"]["uid"])
 
 

@@ -124,3 +124,51 @@ def test_an_account_of_the_users_is_not_touched(cluster: Cluster) -> None:
     assert state.phase is Phase.SUBMITTING
     accounts = [key for key in cluster.api.objects if key[0] == "serviceaccounts"]
     assert accounts == [key for key in before if key[0] == "serviceaccounts"]
+
+
+def lose_owners(api: Any) -> None:
+    """As a backup's tool restores objects, and `kubectl delete --cascade=orphan` leaves them."""
+    for one in api.objects.values():
+        one["metadata"].pop("ownerReferences", None)
+
+
+def test_what_lost_its_owner_gets_it_back_and_a_driver_without_one_makes_way(cluster: Cluster) -> None:
+    cluster.step()
+    former = cluster.api.objects[POD]["metadata"]["uid"]
+    lose_owners(cluster.api)
+    cluster.memory = DriverMemory()  # the StreamJob is another one, too
+    waiting = cluster.step()
+    assert (waiting.phase, waiting.stalled) == (Phase.PENDING, False)
+    assert "Pod orders-driver" in waiting.sentence
+    assert not cluster.made
+    assert cluster.step().reason is KubeReason.DRIVER_STARTING
+    assert cluster.api.objects[POD]["metadata"]["uid"] != former
+    owners = {key: one["metadata"].get("ownerReferences") for key, one in cluster.api.objects.items()}
+    assert [key for key, found in owners.items() if not found] == []
+
+
+def test_a_driver_without_an_owner_ends_though_none_is_wanted(cluster: Cluster) -> None:
+    cluster.step()
+    lose_owners(cluster.api)
+    cluster.step(job_facts(spec={"suspend": True}))
+    assert not cluster.made
+    assert cluster.step(job_facts(spec={"suspend": True})).phase is Phase.SUSPENDED
+
+
+def test_a_monitor_that_lost_its_owner_goes_when_another_way_of_scraping_is_chosen(cluster: Cluster) -> None:
+    cluster.step()
+    for key, one in cluster.api.objects.items():
+        if key[0] == "podmonitors":
+            one["metadata"].pop("ownerReferences")
+    job = job_facts(monitoring=Monitoring(monitor=Monitor.OFF))
+    reconcile_driver(cluster.api, job, cluster.memory, 1_000.0, repair=True)
+    assert not [one for one, *_ in cluster.api.objects if one == "podmonitors"]
+
+
+@pytest.mark.parametrize("labels", [{}, {"streamjob.dev/job": "payments"}])
+def test_a_pod_without_an_owner_that_is_not_labelled_as_ours_is_left_alone(
+    cluster: Cluster, labels: dict[str, str]
+) -> None:
+    cluster.api.put(PODS, {"metadata": {"name": POD[2], "namespace": POD[1], "labels": labels}})
+    assert cluster.step().reason is KubeReason.DRIVER_REFUSED
+    assert cluster.made
