@@ -34,7 +34,8 @@ to be made."""
 def reconcile_driver(
     api: KubeApi, job: JobFacts, memory: DriverMemory, now_s: float, *, repair: bool = False
 ) -> DriverState:
-    """One step towards the wanted driver. Raises Unavailable when the API server does not answer.
+    """One step towards the wanted driver. Raises Unavailable when the API server does not answer, and Conflict where
+    somebody else was faster: the next step sees what he did.
 
     `repair` applies what stands around a running driver again, against drift: for the first look after the operator's
     start, after a change of the spec, and now and then.
@@ -49,6 +50,8 @@ def reconcile_driver(
         lacking = _do(api, job, pod, decision, repair)
     except FormerLife as former:
         return _state(pod, _waiting(job, memory, str(former)), ())
+    except Conflict:
+        raise
     except Refused as refusal:
         if decision is not None and decision.action is Action.CHANGE:  # the driver is to run again, not to wait for it
             change = regroup.refused(decision.memory.change, str(refusal))

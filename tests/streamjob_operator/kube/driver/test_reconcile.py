@@ -10,9 +10,10 @@ from driver_jobs import job_facts
 from fake_api import FakeApi
 
 from streamjob_operator.kube.api.kinds import PODS, SERVICE_ACCOUNTS
-from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.driver import DriverMemory, DriverState, JobFacts, reconcile_driver
 from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
+from streamjob_operator.kube.driver.values import Change, Step
 from streamjob_operator.kube.names import KubeReason, Phase
 
 POD = ("pods", "streams", "orders-driver")
@@ -99,6 +100,26 @@ def test_who_says_no_to_a_drivers_pod_is_told_apart(
     cluster.api.before.clear()
     cluster.step()
     assert cluster.made
+
+
+def busy_quota(_: str) -> None:
+    raise Conflict(409, "Conflict", 'Operation cannot be fulfilled on resourcequotas "q": the object has been modified')
+
+
+@pytest.mark.parametrize("changing", [False, True])
+def test_who_was_slower_than_another_is_not_refused(cluster: Cluster, changing: bool) -> None:
+    """A quota that counts at this moment, or a pod that is another one by now: the next turn sees. A change of key
+    groups that was given up for it would not be tried again."""
+    job = job_facts({"checkpoint": "s3a://b/c"})
+    if changing:
+        cluster.memory = DriverMemory(change=Change(step=Step.CHANGE, wanted=8, tried="8:x"))
+    cluster.api.before["apply"] = busy_quota
+    with pytest.raises(Conflict):
+        cluster.step(job)
+    cluster.api.before.clear()
+    cluster.step(job)
+    assert cluster.memory.change.failure is None
+    assert cluster.made != changing
 
 
 def test_nothing_is_tried_for_a_driver_that_runs(cluster: Cluster) -> None:
