@@ -132,8 +132,10 @@ def test_a_driver_that_stops_is_waited_for_before_the_next_is_made(operator: Ope
     kubectl("patch", "pod", POD, "--type=merge", "-p", '{"metadata":{"finalizers":["test/kubelet"]}}')
     change(kubectl, {"application": {"args": ["new"]}})
     operator.step()
-    for _ in range(3):
-        assert operator.step(600).reason is KubeReason.DRIVER_STOPPING
+    assert operator.step(600).reason is KubeReason.DRIVER_STOPPING
+    for _ in range(2):
+        late = operator.step(600)
+        assert (late.reason, late.stalled) == (KubeReason.DRIVER_NOT_ENDING, True)
     kubectl("patch", "pod", POD, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
     eventually(operator.gone)
     operator.step()

@@ -194,6 +194,11 @@ class KubeReason(enum.StrEnum):
     DRIVER_STOPPING = "DriverStopping"
     """The driver was asked to stop between two batches: suspended, deleted, or to be started with a new spec."""
 
+    DRIVER_NOT_ENDING = "DriverNotEnding"
+    """A pod of the driver was to end a minute ago and more, and is still there: its node does not answer, or a
+    finalizer holds it. Two drivers never share a checkpoint, so nothing is started beside it. To do: look at the node;
+    once it is surely off, delete the pod as the message says."""
+
     KEY_GROUPS_CHANGING = "KeyGroupsChanging"
     """Another number of key groups is made: the driver stops between two batches, a pod of its image changes a copy of
     the checkpoint, checks it and puts it in place, and the driver starts again."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from streamjob_operator.kube.driver import ends, regroup
+from streamjob_operator.kube.driver import ends, overdue, regroup
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, JobFacts, PodPhase
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.spec.quantities import format_duration
@@ -29,6 +29,18 @@ def decide(
     changing: DriverPod | None = None,
 ) -> Decision:
     """The next step towards what is wanted; `changing` is the pod that changes the number of key groups."""
+    ending = next((one for one in (pod, changing) if one is not None and one.deleting), None)
+    return overdue.told(_decided(job, wanted_hash, pod, memory, now_s, changing), ending, memory, now_s)
+
+
+def _decided(
+    job: JobFacts,
+    wanted_hash: str,
+    pod: DriverPod | None,
+    memory: DriverMemory,
+    now_s: float,
+    changing: DriverPod | None,
+) -> Decision:
     if not job.wanted:
         ending = _ending(job, pod, memory, now_s)
         if pod is None and changing is not None:
