@@ -22,6 +22,8 @@ from streamjob_operator.kube.driver.grants import grant_map
 from streamjob_operator.kube.driver.monitoring import Monitoring
 from streamjob_operator.kube.driver.naming import executor_selector
 from streamjob_operator.kube.driver.observe import rfc3339, seconds
+from streamjob_operator.kube.driver.regroup import made
+from streamjob_operator.kube.driver.values import Change
 from streamjob_operator.kube.job.adoption import Adoption, Awaited, adopt
 from streamjob_operator.kube.models.driver import DriverStatus
 from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
@@ -114,7 +116,7 @@ class KubeDrivers:
         memory = from_status(told, groups.model_dump(mode="json", by_alias=True))
         state = reconcile_driver(self._api, facts, memory, asked.now_s, repair=asked.repair)
         lacking = asked.lacking if state.lacking is None else state.lacking
-        told_facts = dataclasses.replace(_own_facts(state, asked), lacking=" ".join(lacking) or None)
+        told_facts = dataclasses.replace(_own_facts(state, asked, memory.change), lacking=" ".join(lacking) or None)
         return Look(facts=told_facts, next_look_s=state.next_look_s, gone=state.gone, lacking=lacking)
 
     def _adopted(self, asked: Asked) -> Look:
@@ -181,7 +183,8 @@ def _wanted(job: StreamJob, groups: KeyGroupsStatus) -> int | None:
     return key_groups.wanted(job, key_groups.KeyGroupsSeen(now=groups.now, proposed=groups.proposed))
 
 
-def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
+def _own_facts(state: DriverState, asked: Asked, before: Change) -> DriverFacts:
+    change = KeyGroupsStatus.model_validate(change_to_status(state.memory.change))
     return DriverFacts(
         phase=state.phase,
         reason=state.reason,
@@ -192,7 +195,7 @@ def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
         address=state.address,
         pod_uid=state.memory.pod_uid,
         status=_status(to_status(state.memory, state.pod), asked, running=state.ready),
-        change=KeyGroupsStatus.model_validate(change_to_status(state.memory.change)),
+        change=change.model_copy(update={"now": made(before, state.memory.change)}),
     )
 
 

@@ -29,7 +29,8 @@ class DriverFacts:
         selector: label selector of the executors' pods; None while it is not known.
         address: of the driver's pod on the network, as Kubernetes has it; None while it has none.
         pod_uid: of the driver's pod; None while there is none.
-        change: of the number of key groups; only its fields of `status.keyGroups`, None where the driver is not ours.
+        change: of the number of key groups; only its fields of `status.keyGroups`, with `now` where that many have just
+            been made; None where the driver is not ours.
     """
 
     phase: Phase
