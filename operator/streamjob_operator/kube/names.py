@@ -199,6 +199,11 @@ class KubeReason(enum.StrEnum):
     finalizer holds it. Two drivers never share a checkpoint, so nothing is started beside it. To do: look at the node;
     once it is surely off, delete the pod as the message says."""
 
+    CHECKPOINT_IN_USE = "CheckpointInUse"
+    """Another StreamJob of the namespace has the same `application.checkpoint` and a driver, or was made before this
+    one, as after a copy under another name. Two drivers on one checkpoint harm each other, so this one waits. To do:
+    give it a checkpoint of its own, or suspend or delete the other one."""
+
     KEY_GROUPS_CHANGING = "KeyGroupsChanging"
     """Another number of key groups is made: the driver stops between two batches, a pod of its image changes a copy of
     the checkpoint, checks it and puts it in place, and the driver starts again."""

@@ -7,10 +7,10 @@ import dataclasses
 
 from streamjob_operator.kube.api.children import FormerLife, apply_child, require_ours
 from streamjob_operator.kube.api.client import KubeApi
-from streamjob_operator.kube.api.kinds import PODS, Kind
+from streamjob_operator.kube.api.kinds import PODS, STREAM_JOBS, Kind
 from streamjob_operator.kube.api.owners import Belongs, whose
 from streamjob_operator.kube.api.refusals import Conflict, NotFound, Refused
-from streamjob_operator.kube.driver import naming, regroup, settings, support
+from streamjob_operator.kube.driver import naming, regroup, settings, sharing, support
 from streamjob_operator.kube.driver.decide import SOON_S, STEADY_S, decide
 from streamjob_operator.kube.driver.monitoring import KINDS, monitor
 from streamjob_operator.kube.driver.observe import driver_pod
@@ -46,7 +46,7 @@ def reconcile_driver(
     pod, decision = None, None
     try:
         pod, changing = _look(api, job), _look_at_change(api, job, memory)
-        decision = decide(job, application_hash(job), pod, memory, now_s, changing)
+        decision = _alone(api, job, memory, decide(job, application_hash(job), pod, memory, now_s, changing))
         lacking = _do(api, job, pod, decision, repair)
     except FormerLife as former:
         return _state(pod, _waiting(job, memory, str(former)), ())
@@ -60,6 +60,14 @@ def reconcile_driver(
         reason = KubeReason.INVALID_SPEC if _is_wrong(refusal) else KubeReason.DRIVER_REFUSED
         return _failed(job, pod, memory, reason, str(refusal))
     return dataclasses.replace(_state(pod, decision, settings.merged(job)[1]), lacking=lacking)
+
+
+def _alone(api: KubeApi, job: JobFacts, memory: DriverMemory, decision: Decision) -> Decision:
+    """No driver is made beside another one on the same checkpoint."""
+    if decision.action is not Action.CREATE or not sharing.has_address(job):
+        return decision
+    other = sharing.holder(job, api.list(STREAM_JOBS, job.namespace))
+    return decision if other is None else sharing.waiting(other, memory)
 
 
 def _is_wrong(refusal: Refused) -> bool:
