@@ -91,6 +91,7 @@ def _absent(job: JobFacts, wanted_hash: str, memory: DriverMemory, now_s: float)
     if known and memory.ended_uid is not None:
         if not ends.restarts(job, memory):
             return _over(job, memory, pod=None)
+        memory = ends.waiting(job, memory, now_s)
         if memory.restart_at_s is not None and now_s < memory.restart_at_s:
             return _backing_off(memory, now_s)
     memory = dataclasses.replace(memory if known else _fresh(memory), application_hash=wanted_hash, restart_at_s=None)
@@ -108,6 +109,7 @@ def _absent(job: JobFacts, wanted_hash: str, memory: DriverMemory, now_s: float)
 def _ended(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float) -> Decision:
     if not ends.restarts(job, memory):
         return _over(job, memory, pod)
+    memory = ends.waiting(job, memory, now_s)
     if memory.restart_at_s is not None and now_s < memory.restart_at_s:
         return _backing_off(memory, now_s)
     sentence = f"The ended driver's pod {pod.name} makes way for the next."

@@ -397,3 +397,15 @@ def test_a_deletion_of_the_job_still_ends_beside_a_pod_that_does_not() -> None:
     seen = pod(deleting=True)
     memory = decided(seen, job=job).memory
     assert decided(seen, memory, job=job, now_s=NOW_S + 31 + SILENT_S).gone
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_wait_is_never_longer_than_the_spec_has_it_now(gone: bool) -> None:
+    """It was lowered meanwhile, or the operator that wrote the time had another clock, on another node."""
+    seen = ended()
+    memory = dataclasses.replace(decided(seen).memory, restart_at_s=NOW_S + 86_400)
+    there = None if gone else seen
+    decision = decided(there, memory)
+    assert (decision.reason, decision.next_look_s) == (KubeReason.DRIVER_BACKOFF, 10.0)
+    assert decided(there, decision.memory, now_s=NOW_S + 9.0).reason is KubeReason.DRIVER_BACKOFF
+    assert decided(there, decision.memory, now_s=NOW_S + 10.0).reason is KubeReason.DRIVER_STARTING
