@@ -40,11 +40,16 @@ def own() -> Kept:
 def running() -> Kept:
     """A job of our own whose driver runs."""
     kept = own()
+    runs(kept)
+    return kept
+
+
+def runs(kept: Kept) -> None:
+    """Its driver is made, and the kubelet starts it."""
     kept.look()
     pod = kept.found(PODS, "orders-driver")
     state = {"name": "driver", "ready": True, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}
     kept.api.put(PODS, {**pod, "status": {"phase": "Running", "containerStatuses": [state]}})
-    return kept
 
 
 def told(kept: Kept) -> str:
@@ -150,3 +155,21 @@ def test_want_of_room_and_policies_are_not_the_specs_fault(status: int, message:
     kept.look()
     assert (kept.condition("Ready"), kept.condition("Accepted")) == ("False/DriverRefused", "True/SpecAccepted")
     assert message in next(one["message"] for one in kept.status()["conditions"] if one["type"] == "Ready")
+
+
+def test_executors_that_a_new_driver_began_with_are_waited_for() -> None:
+    """Where none comes there is no batch and no cycle, so that nothing else says how many there should be."""
+    kept = Kept(
+        applicationRef=None,
+        application={"image": "i", "mainFile": "local:///job.py"},
+        executors={"min": 2, "max": 4},
+    )
+    runs(kept)
+    kept.reports(agent(executors={"1": "ready"}))
+    status = kept.look()
+    assert kept.condition("ExecutorsAvailable") == "False/WaitingForExecutors"
+    assert (status["executors"]["summary"], status["phase"]) == ("1/2", "Scaling")
+    kept.reports(agent(executors={"1": "ready", "2": "ready"}))
+    status = kept.look()
+    assert kept.condition("ExecutorsAvailable") == "True/ExecutorsReady"
+    assert status["phase"] == "Running"

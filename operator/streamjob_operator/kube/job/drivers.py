@@ -194,6 +194,7 @@ def _own_facts(state: DriverState, asked: Asked, before: Change) -> DriverFacts:
         selector=executor_selector(asked.reading.metadata["name"]),
         address=state.address,
         pod_uid=state.memory.pod_uid,
+        executors_asked=first_executors(asked.job, asked.memory),
         status=_status(to_status(state.memory, state.pod), asked, running=state.ready),
         change=change.model_copy(update={"now": made(before, state.memory.change)}),
     )

@@ -23,6 +23,7 @@ class DriverFacts:
         limits: what cannot be done for an adopted application; None when all can.
         overridden: Spark settings of the user's that were overridden, as a sentence; None when none were.
         lacking: what could not be made around the driver, as a sentence; None when all was.
+        executors_asked: executors that a driver of ours begins with; None for one of somebody else's.
         executors_trouble: why executors' pods do not come, in the scheduler's words; None when they do.
         executors_admitted: executors' pods that exist; None when nobody knows.
         pods: name of each executor's pod by executor id, as far as known.
@@ -40,6 +41,7 @@ class DriverFacts:
     limits: str | None = None
     overridden: str | None = None
     lacking: str | None = None
+    executors_asked: int | None = None
     executors_trouble: str | None = None
     executors_admitted: int | None = None
     pods: dict[str, str] = dataclasses.field(default_factory=dict)
