@@ -5,6 +5,7 @@ from __future__ import annotations
 from kubectl import Kubectl, eventually
 from owned_driver import Operator, change, container, running
 
+from streamjob_operator.kube.driver import executor_refusal
 from streamjob_operator.kube.names import KubeReason, Phase
 
 
@@ -51,6 +52,16 @@ def test_an_executor_is_tried_with_the_size_that_spark_will_give_it(operator: Op
     assert (state.reason, state.stalled) == (KubeReason.DRIVER_REFUSED, True)
     assert "application.executor: its pod is refused" in state.sentence
     assert "maximum memory usage per Container is 8Gi" in state.sentence
+
+
+def test_a_quota_that_has_no_room_for_an_executor_is_told_in_its_words(operator: Operator, kubectl: Kubectl) -> None:
+    hard = {"pods": "1"}
+    kubectl.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "one"}, "spec": {"hard": hard}})
+    eventually(lambda: kubectl.get("resourcequota", "one").get("status", {}).get("hard") == hard)
+    assert executor_refusal(operator.api, operator.facts()) is None
+    operator.step()
+    assert operator.pod() is not None
+    assert "exceeded quota: one" in str(executor_refusal(operator.api, operator.facts()))
 
 
 def test_an_account_of_the_users_gets_the_rights(operator: Operator, kubectl: Kubectl) -> None:

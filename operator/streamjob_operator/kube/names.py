@@ -272,6 +272,11 @@ class KubeReason(enum.StrEnum):
     """No node has room for an executor's pod; the message is the scheduler's. To do: make room, lower `executors.max`,
     or ask for less in `application.executor`."""
 
+    EXECUTOR_REFUSED = "ExecutorRefused"
+    """The API server takes no further executor's pod: a quota that is used up, a LimitRange, a policy; the message has
+    its words about a pod that was tried and not made. To do: make room, lower `executors.max`, ask for less in
+    `application.executor`, or change what forbids it."""
+
     MARKED_FOR_REMOVAL = "MarkedForRemoval"
     """An executor is drained and will be removed when it is empty. Event on its pod."""
 

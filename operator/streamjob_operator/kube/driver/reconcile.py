@@ -19,6 +19,7 @@ from streamjob_operator.kube.driver.regroup_pod import change_manifest
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, DriverState, JobFacts
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import Maps
+from streamjob_operator.ports import Unavailable
 
 _WRONG = (400, 422)
 """Answers to an object that is wrong in itself."""
@@ -26,9 +27,10 @@ _FOR_GOOD = (*_WRONG, 403)
 _POLICIES = ("admission webhook ", "ValidatingAdmissionPolicy ")
 """Who says no in these words is a rule of the cluster: the object may be right in itself, and the rule may change,
 though the answer's number is often that of a wrong object."""
-_PASSES = ("exceeded quota", "does not support dry run", "error looking up service account")
-"""Words of refusals that say nothing about the template: room may come, a webhook cannot be tried, the account is about
-to be made."""
+_UNTRIED = ("does not support dry run", "error looking up service account")
+"""Words of refusals that speak of the trial alone: a webhook cannot be tried, the account is about to be made."""
+_PASSES = ("exceeded quota", *_UNTRIED)
+"""Words of refusals that say nothing about the template: room may come, besides."""
 
 
 def reconcile_driver(
@@ -134,6 +136,17 @@ def _try_pods(api: KubeApi, job: JobFacts) -> None:
         except Refused as refusal:
             if refusal.status in _FOR_GOOD and not any(word in refusal.message for word in _PASSES):
                 raise Refused(refusal.status, refusal.reason, f"{what}: its pod is refused: {refusal}") from refusal
+
+
+def executor_refusal(api: KubeApi, job: JobFacts) -> str | None:
+    """Why the API server would take no executor's pod at this moment, such as a quota that is used up; None where it
+    would, or where that cannot be tried. Spark makes these pods, and only its log has such words."""
+    _, (_, manifest) = trials(job)
+    try:
+        api.create(PODS, manifest, dry_run=True)
+    except (Refused, Unavailable) as refusal:
+        return None if any(word in str(refusal) for word in _UNTRIED) else str(refusal)
+    return None
 
 
 def apply_support(api: KubeApi, job: JobFacts) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from streamjob_operator.kube.driver import (
     DriverState,
     JobFacts,
     change_to_status,
+    executor_refusal,
     from_status,
     reconcile_driver,
     to_status,
@@ -30,13 +31,16 @@ from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.partition_map.maps import MapView
-from streamjob_operator.kube.pods.executors import executor_pods, selector
+from streamjob_operator.kube.pods.executors import ExecutorPods, executor_pods, selector
 from streamjob_operator.kube.pods.lost_nodes import Since, leaving_since, let_go
 from streamjob_operator.kube.pods.marks import keep_marks, mark_pods
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.report.facts import DriverFacts
 from streamjob_operator.spec import Application, StreamJob
 from streamjob_operator.values import Memory
+
+MISSING_S = 30.0
+"""Time in which Spark makes the pods of executors that it was asked for."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +103,16 @@ class KubeDrivers:
     def _own(self, asked: Asked, application: Application) -> Look:
         told = {} if asked.status.driver is None else asked.status.driver.model_dump(mode="json", by_alias=True)
         groups = asked.status.key_groups or KeyGroupsStatus()
+        facts = self._job_facts(asked, application)
+        memory = from_status(told, groups.model_dump(mode="json", by_alias=True))
+        state = reconcile_driver(self._api, facts, memory, asked.now_s, repair=asked.repair)
+        lacking = asked.lacking if state.lacking is None else state.lacking
+        told_facts = dataclasses.replace(_own_facts(state, asked, memory.change), lacking=" ".join(lacking) or None)
+        return Look(facts=told_facts, next_look_s=state.next_look_s, gone=state.gone, lacking=lacking)
+
+    def _job_facts(self, asked: Asked, application: Application) -> JobFacts:
         metadata = asked.reading.metadata
-        facts = JobFacts(
+        return JobFacts(
             name=metadata["name"],
             namespace=metadata["namespace"],
             generation=asked.reading.generation,
@@ -110,14 +122,9 @@ class KubeDrivers:
             executors=first_executors(asked.job, asked.memory),
             deleted_at_s=asked.reading.deleted_at_s,
             monitoring=self._monitoring,
-            key_groups=_wanted(asked.job, groups),
+            key_groups=_wanted(asked.job, asked.status.key_groups or KeyGroupsStatus()),
             key_groups_asked=key_groups.asked(asked.job),
         )
-        memory = from_status(told, groups.model_dump(mode="json", by_alias=True))
-        state = reconcile_driver(self._api, facts, memory, asked.now_s, repair=asked.repair)
-        lacking = asked.lacking if state.lacking is None else state.lacking
-        told_facts = dataclasses.replace(_own_facts(state, asked, memory.change), lacking=" ".join(lacking) or None)
-        return Look(facts=told_facts, next_look_s=state.next_look_s, gone=state.gone, lacking=lacking)
 
     def _adopted(self, asked: Asked) -> Look:
         """Nothing of theirs is stopped: a deleted StreamJob takes back its marks and may go."""
@@ -154,10 +161,19 @@ class KubeDrivers:
             facts,
             pods=pods.names,
             executors_trouble=pods.trouble,
+            executors_refused=self._refusal(asked, pods),
             executors_admitted=pods.admitted or None,
             lacking=" ".join(one for one in (facts.lacking, *refused) if one) or None,
         )
         return dataclasses.replace(look, facts=told, leaving=leaving)
+
+    def _refusal(self, asked: Asked, pods: ExecutorPods) -> str | None:
+        """Why executors of ours that have no pod get none; asked once they are missing for longer than Spark takes."""
+        application, since_s = asked.job.spec.application, _missing_since_s(asked)
+        wanted, here = _executors_wanted(asked), sum(one.executor_id not in asked.memory.marked for one in pods.pods)
+        if application is None or here >= wanted or since_s is None or asked.now_s < since_s + MISSING_S:
+            return None
+        return executor_refusal(self._api, self._job_facts(asked, application))
 
 
 def refusal_of(change: Callable[[], object]) -> str | None:
@@ -167,6 +183,19 @@ def refusal_of(change: Callable[[], object]) -> str | None:
     except Refused as refusal:
         return f"Executors' pods were not changed: {refusal}"
     return None
+
+
+def _executors_wanted(asked: Asked) -> int:
+    told = asked.memory.executors_target
+    return first_executors(asked.job, asked.memory) if told is None else told
+
+
+def _missing_since_s(asked: Asked) -> float | None:
+    """Since when executors are waited for: before the first cycle since the driver runs. By our clock."""
+    if asked.memory.executors_target is not None:
+        return asked.memory.target_since_s
+    driver = asked.status.driver
+    return None if driver is None else seconds(driver.started_at)
 
 
 def first_executors(job: StreamJob, memory: Memory) -> int:

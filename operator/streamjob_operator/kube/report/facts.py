@@ -25,6 +25,7 @@ class DriverFacts:
         lacking: what could not be made around the driver, as a sentence; None when all was.
         executors_asked: executors that a driver of ours begins with; None for one of somebody else's.
         executors_trouble: why executors' pods do not come, in the scheduler's words; None when they do.
+        executors_refused: why the API server takes no further executor's pod, in its words; None where it does.
         executors_admitted: executors' pods that exist; None when nobody knows.
         pods: name of each executor's pod by executor id, as far as known.
         selector: label selector of the executors' pods; None while it is not known.
@@ -43,6 +44,7 @@ class DriverFacts:
     lacking: str | None = None
     executors_asked: int | None = None
     executors_trouble: str | None = None
+    executors_refused: str | None = None
     executors_admitted: int | None = None
     pods: dict[str, str] = dataclasses.field(default_factory=dict)
     selector: str | None = None
