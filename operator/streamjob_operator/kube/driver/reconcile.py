@@ -93,7 +93,8 @@ def _pod(api: KubeApi, job: JobFacts, name: str) -> DriverPod | None:
     if document is None:
         return None
     if whose(document, job.owner) is Belongs.LOST:
-        api.delete(PODS, name, job.namespace, uid=document["metadata"]["uid"])
+        if not document["metadata"].get("deletionTimestamp"):
+            api.delete(PODS, name, job.namespace, uid=document["metadata"]["uid"])
         raise FormerLife(PODS, name)
     require_ours(document, job.owner, PODS)
     return driver_pod(document)
