@@ -10,7 +10,7 @@ from e2e.cluster.controlplane import ControlPlane
 from e2e.cluster.fault_proxy import FaultProxy, Rule
 from e2e.cluster.kubectl import ESTABLISHED
 from kubectl import Kubectl, eventually
-from owned_driver import POD, Operator, change, failed, running
+from owned_driver import JOB, POD, Operator, change, failed, running
 
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import (
@@ -26,6 +26,8 @@ from streamjob_operator.kube.api.kinds import (
 from streamjob_operator.kube.driver import DriverMemory, reconcile_driver
 from streamjob_operator.kube.names import KubeReason, Phase
 
+SETTINGS = (CONFIG_MAPS, "orders-spark")
+
 
 def test_the_api_server_takes_everything_and_gives_it_all_back_when_the_job_goes(
     operator: Operator, kubectl: Kubectl
@@ -39,6 +41,25 @@ def test_the_api_server_takes_everything_and_gives_it_all_back_when_the_job_goes
     kubectl("delete", "streamjob", "orders")
     for kind, name in kinds.items():
         eventually(lambda kind=kind, name=name: operator.api.get(kind, name, operator.namespace) is None)
+
+
+def test_what_a_deletion_has_orphaned_is_taken_back_and_its_driver_makes_way(
+    operator: Operator, kubectl: Kubectl
+) -> None:
+    """As after a restore from a backup, too, whose tool takes owners away."""
+    operator.step()
+    kubectl("delete", "streamjob", "orders", "--cascade=orphan")
+    eventually(lambda: "ownerReferences" not in (operator.pod() or {"metadata": {"ownerReferences": ()}})["metadata"])
+    kubectl.apply(JOB)
+    operator.told = {}
+    assert operator.step().phase is Phase.PENDING
+    eventually(operator.gone)
+    assert operator.step().reason is KubeReason.DRIVER_STARTING
+    uid = operator.facts().owner["metadata"]["uid"]
+    for kind, name in (*((one, POD) for one in (SERVICE_ACCOUNTS, ROLES, ROLE_BINDINGS, SERVICES, PODS)), SETTINGS):
+        found = operator.api.get(kind, name, operator.namespace)
+        assert found is not None
+        assert [one["uid"] for one in found["metadata"]["ownerReferences"]] == [uid], kind
 
 
 def test_the_driver_passes_the_restricted_pod_security_standard(operator: Operator, kubectl: Kubectl) -> None:
@@ -111,8 +132,10 @@ def test_a_driver_that_stops_is_waited_for_before_the_next_is_made(operator: Ope
     kubectl("patch", "pod", POD, "--type=merge", "-p", '{"metadata":{"finalizers":["test/kubelet"]}}')
     change(kubectl, {"application": {"args": ["new"]}})
     operator.step()
-    for _ in range(3):
-        assert operator.step(600).reason is KubeReason.DRIVER_STOPPING
+    assert operator.step(600).reason is KubeReason.DRIVER_STOPPING
+    for _ in range(2):
+        late = operator.step(600)
+        assert (late.reason, late.stalled) == (KubeReason.DRIVER_NOT_ENDING, True)
     kubectl("patch", "pod", POD, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
     eventually(operator.gone)
     operator.step()

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamjob_operator.importing.draft import ROLES, Draft, Map, lookup
-from streamjob_operator.importing.puts import mebibytes, memory
+from streamjob_operator.importing.puts import memory
 from streamjob_operator.spec.application import CONTROLLED, SAID_ELSEWHERE
+from streamjob_operator.spec.quantities import mebibytes
 
 _THEIR_CONTAINER = {"driver": "spark-kubernetes-driver", "executor": "spark-kubernetes-executor"}
 _ALLOCATION = "spark.dynamicAllocation."

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import re
 from typing import Any
 
 from streamjob_operator.importing.draft import ROLES, Draft, Map, Put
-
-_SIZE = re.compile(r"([0-9]+)\s*([kmgtKMGT]?)[iI]?[bB]?")
-_MIB = {"k": 1 / 1024, "": 1.0, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
+from streamjob_operator.spec.quantities import SPARK_SIZE
 
 
 def role_of(path: str) -> tuple[str, ...]:
@@ -38,7 +35,7 @@ def of_role(name: str) -> Put:
 
 def memory(draft: Draft, path: str, value: Any) -> None:
     """A heap as Spark writes it."""
-    match = _SIZE.fullmatch(str(value))
+    match = SPARK_SIZE.fullmatch(str(value))
     text = f"{match[1]}{match[2].lower() or 'm'}" if match else str(value)
     draft.under(*role_of(path))["memory"] = text
 
@@ -175,9 +172,3 @@ def _put(place: Map, name: str, value: Any) -> None:
         place[name] = {**there, **value}
     else:
         place[name] = value
-
-
-def mebibytes(text: object) -> float | None:
-    """A size as Spark writes it, MiB where it has no unit; None for another text."""
-    match = _SIZE.fullmatch(str(text))
-    return None if match is None else int(match[1]) * _MIB[match[2].lower()]

@@ -194,6 +194,16 @@ class KubeReason(enum.StrEnum):
     DRIVER_STOPPING = "DriverStopping"
     """The driver was asked to stop between two batches: suspended, deleted, or to be started with a new spec."""
 
+    DRIVER_NOT_ENDING = "DriverNotEnding"
+    """A pod of the driver was to end a minute ago and more, and is still there: its node does not answer, or a
+    finalizer holds it. Two drivers never share a checkpoint, so nothing is started beside it. To do: look at the node;
+    once it is surely off, delete the pod as the message says."""
+
+    CHECKPOINT_IN_USE = "CheckpointInUse"
+    """Another StreamJob of the namespace has the same `application.checkpoint` and a driver, or was made before this
+    one, as after a copy under another name. Two drivers on one checkpoint harm each other, so this one waits. To do:
+    give it a checkpoint of its own, or suspend or delete the other one."""
+
     KEY_GROUPS_CHANGING = "KeyGroupsChanging"
     """Another number of key groups is made: the driver stops between two batches, a pod of its image changes a copy of
     the checkpoint, checks it and puts it in place, and the driver starts again."""
@@ -261,6 +271,11 @@ class KubeReason(enum.StrEnum):
     EXECUTOR_UNSCHEDULABLE = "ExecutorUnschedulable"
     """No node has room for an executor's pod; the message is the scheduler's. To do: make room, lower `executors.max`,
     or ask for less in `application.executor`."""
+
+    EXECUTOR_REFUSED = "ExecutorRefused"
+    """The API server takes no further executor's pod: a quota that is used up, a LimitRange, a policy; the message has
+    its words about a pod that was tried and not made. To do: make room, lower `executors.max`, ask for less in
+    `application.executor`, or change what forbids it."""
 
     MARKED_FOR_REMOVAL = "MarkedForRemoval"
     """An executor is drained and will be removed when it is empty. Event on its pod."""

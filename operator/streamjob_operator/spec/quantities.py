@@ -17,6 +17,8 @@ _DURATION = re.compile(DURATION_PATTERN)
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 SIZE_PATTERN = r"([0-9]+(?:\.[0-9]+)?)(|[kMGTP]|[KMGTP]i)"
 _SIZE = re.compile(SIZE_PATTERN)
+SPARK_SIZE = re.compile(r"([0-9]+)\s*([kmgtKMGT]?)[iI]?[bB]?")
+_MIB = {"k": 1 / 1024, "": 1.0, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
 
 DURATION_HINT = "a duration such as 500ms, 90s, 5m or 1h30m is needed"
 SIZE_HINT = "a byte size such as 500M, 512Mi or 2Gi is needed"
@@ -40,6 +42,12 @@ def parse_size(value: object) -> float:
     if not math.isfinite(size):
         raise ValueError(SIZE_HINT)
     return size
+
+
+def mebibytes(text: object) -> float | None:
+    """A size as Spark writes it, MiB where it has no unit; None for another text."""
+    match = SPARK_SIZE.fullmatch(str(text))
+    return None if match is None else int(match[1]) * _MIB[match[2].lower()]
 
 
 def format_duration(seconds: float) -> str:

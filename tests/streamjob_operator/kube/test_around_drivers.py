@@ -15,6 +15,7 @@ from streamjob_agent.map_form import assignment_to_spec
 from streamjob_agent.wire import Assignment
 from streamjob_operator.kube.api.kinds import CONFIG_MAPS, PARTITION_MAPS, POD_MONITORS, PODS, Kind
 from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.job.drivers import MISSING_S
 from streamjob_operator.kube.job.keeper import REPAIR_AGAIN_S, REPAIR_S
 
 
@@ -40,11 +41,16 @@ def own() -> Kept:
 def running() -> Kept:
     """A job of our own whose driver runs."""
     kept = own()
+    runs(kept)
+    return kept
+
+
+def runs(kept: Kept) -> None:
+    """Its driver is made, and the kubelet starts it."""
     kept.look()
     pod = kept.found(PODS, "orders-driver")
     state = {"name": "driver", "ready": True, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}
     kept.api.put(PODS, {**pod, "status": {"phase": "Running", "containerStatuses": [state]}})
-    return kept
 
 
 def told(kept: Kept) -> str:
@@ -150,3 +156,80 @@ def test_want_of_room_and_policies_are_not_the_specs_fault(status: int, message:
     kept.look()
     assert (kept.condition("Ready"), kept.condition("Accepted")) == ("False/DriverRefused", "True/SpecAccepted")
     assert message in next(one["message"] for one in kept.status()["conditions"] if one["type"] == "Ready")
+
+
+def test_executors_that_a_new_driver_began_with_are_waited_for() -> None:
+    """Where none comes there is no batch and no cycle, so that nothing else says how many there should be."""
+    kept = Kept(
+        applicationRef=None,
+        application={"image": "i", "mainFile": "local:///job.py"},
+        executors={"min": 2, "max": 4},
+    )
+    runs(kept)
+    kept.reports(agent(executors={"1": "ready"}))
+    status = kept.look()
+    assert kept.condition("ExecutorsAvailable") == "False/WaitingForExecutors"
+    assert (status["executors"]["summary"], status["phase"]) == ("1/2", "Scaling")
+    kept.reports(agent(executors={"1": "ready", "2": "ready"}))
+    status = kept.look()
+    assert kept.condition("ExecutorsAvailable") == "True/ExecutorsReady"
+    assert status["phase"] == "Running"
+
+
+def used_up(name: str) -> None:
+    if name == "orders-executor-trial":
+        raise Refused(403, "Forbidden", "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2")
+
+
+def missing_one(**told: Any) -> Kept:
+    """A job whose driver runs and began with two executors, of which one has come."""
+    kept = Kept(
+        applicationRef=None,
+        application={"image": "i", "mainFile": "local:///job.py"},
+        executors={"min": 2, "max": 4},
+    )
+    runs(kept)
+    kept.reports(agent(executors={"1": "ready"}), **told)
+    kept.look()
+    return kept
+
+
+def test_why_the_api_server_takes_no_further_executor_is_told() -> None:
+    """Spark's log alone had a quota's words: there is no pod that anybody could look at."""
+    kept = missing_one()
+    kept.api.before["try"] = used_up
+    kept.look()
+    assert kept.condition("ExecutorsAvailable") == "False/WaitingForExecutors"  # they may be about to come
+    kept.look(after_s=MISSING_S)
+    assert kept.condition("ExecutorsAvailable") == "False/ExecutorRefused"
+    message = next(one["message"] for one in kept.status()["conditions"] if one["type"] == "ExecutorsAvailable")
+    assert "1 of 2 executors are ready" in message
+    assert "exceeded quota: small" in message
+    del kept.api.before["try"]
+    kept.look()
+    assert kept.condition("ExecutorsAvailable") == "False/WaitingForExecutors"
+
+
+def test_nothing_is_tried_for_executors_that_are_there_or_have_pods() -> None:
+    kept = missing_one()
+    for name in ("1", "2"):
+        labels = {"spark-app-selector": "app-1", "spark-exec-id": name, "spark-role": "executor"}
+        kept.api.put(PODS, {"metadata": {"name": f"exec-{name}", "namespace": "n", "labels": labels}})
+    kept.api.calls.clear()
+    kept.look(after_s=MISSING_S)
+    assert ("try", PODS.plural) not in kept.api.calls
+    kept.reports(agent(executors={"1": "ready", "2": "ready"}))
+    kept.look(after_s=MISSING_S)
+    assert ("try", PODS.plural) not in kept.api.calls
+
+
+@pytest.mark.parametrize("said", ["webhook does not support dry run", "error looking up service account n/default"])
+def test_what_cannot_be_tried_is_no_refusal(said: str) -> None:
+    kept = missing_one()
+
+    def refuse(_: str) -> None:
+        raise Refused(403, "Forbidden", said)
+
+    kept.api.before["try"] = refuse
+    kept.look(after_s=MISSING_S)
+    assert kept.condition("ExecutorsAvailable") == "False/WaitingForExecutors"

@@ -81,3 +81,13 @@ def test_what_is_done_is_shown_beside_what_was_measured_and_only_as_long_as_it_i
     assert after.key_groups == change.model_copy(update={"now": 12, "proposed": 48})
     assert status_of(facts(), before=after).key_groups == KeyGroupsStatus(now=12, proposed=48)
     assert status_of(facts(driver=None), before=after).key_groups == after.key_groups, "nobody knows"
+
+
+def test_what_was_made_is_how_many_there_are_before_anything_measures_it() -> None:
+    """Or an edit of the application, which is tried anew, would stop the driver for what is done already."""
+    before = status_of(facts(record(wanted=48)))
+    done = facts(driver=dataclasses.replace(RUNNING, change=KeyGroupsStatus(now=48, tried="48:hash")))
+    after = status_of(done, before=before)
+    assert after.key_groups == KeyGroupsStatus(now=48, tried="48:hash")
+    later = facts(driver=dataclasses.replace(RUNNING, change=KeyGroupsStatus(tried="48:hash")))
+    assert status_of(later, before=after).key_groups == after.key_groups

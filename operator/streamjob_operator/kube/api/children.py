@@ -45,9 +45,12 @@ def owned_metadata(job: Mapping[str, Any], name: str, labels: Mapping[str, str])
 
 
 def apply_child(api: KubeApi, job: Mapping[str, Any], kind: Kind, manifest: Object) -> Object:
-    """Apply the whole object; fields that others added to it stay. Raises NotOurs, FormerLife, Refused, Unavailable."""
+    """Apply the whole object; fields that others added to it stay, and one that lost its owner gets it back.
+
+    Raises NotOurs, FormerLife, Refused, Unavailable.
+    """
     there = api.get(kind, manifest["metadata"]["name"], job["metadata"]["namespace"])
-    if there is not None:
+    if there is not None and whose(there, job) is not Belongs.LOST:
         require_ours(there, job, kind)
     return api.apply(kind, manifest, force=True)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamjob_operator.kube.api.kinds import STREAM_JOBS
+from streamjob_operator.kube.names import Label
 
 Document = Mapping[str, Any]
 
@@ -19,6 +20,10 @@ class Belongs(enum.Enum):
 
     FORMER = "former"
     """A StreamJob's that had this one's name before: Kubernetes takes it away, or it was restored from a backup."""
+
+    LOST = "lost"
+    """Made for a StreamJob of this name, as its label says, and without an owner: a backup's tool restores objects so,
+    and `kubectl delete --cascade=orphan` leaves them so."""
 
     NOBODYS = "nobody's"
     OTHERS = "others'"
@@ -44,7 +49,10 @@ def whose(document: Document, job: Document) -> Belongs:
         return Belongs.OURS
     if any(_names_alike(one, job) for one in owners):
         return Belongs.FORMER
-    return Belongs.OTHERS if owners else Belongs.NOBODYS
+    if owners:
+        return Belongs.OTHERS
+    label = (document["metadata"].get("labels") or {}).get(Label.JOB.value)
+    return Belongs.LOST if label == job["metadata"]["name"] else Belongs.NOBODYS
 
 
 def _names_alike(owner: Document, job: Document) -> bool:

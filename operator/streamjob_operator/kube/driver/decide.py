@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from streamjob_operator.kube.driver import ends, regroup
+from streamjob_operator.kube.driver import ends, overdue, regroup
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, JobFacts, PodPhase
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.spec.quantities import format_duration
@@ -29,6 +29,18 @@ def decide(
     changing: DriverPod | None = None,
 ) -> Decision:
     """The next step towards what is wanted; `changing` is the pod that changes the number of key groups."""
+    ending = next((one for one in (pod, changing) if one is not None and one.deleting), None)
+    return overdue.told(_decided(job, wanted_hash, pod, memory, now_s, changing), ending, memory, now_s)
+
+
+def _decided(
+    job: JobFacts,
+    wanted_hash: str,
+    pod: DriverPod | None,
+    memory: DriverMemory,
+    now_s: float,
+    changing: DriverPod | None,
+) -> Decision:
     if not job.wanted:
         ending = _ending(job, pod, memory, now_s)
         if pod is None and changing is not None:
@@ -79,6 +91,7 @@ def _absent(job: JobFacts, wanted_hash: str, memory: DriverMemory, now_s: float)
     if known and memory.ended_uid is not None:
         if not ends.restarts(job, memory):
             return _over(job, memory, pod=None)
+        memory = ends.waiting(job, memory, now_s)
         if memory.restart_at_s is not None and now_s < memory.restart_at_s:
             return _backing_off(memory, now_s)
     memory = dataclasses.replace(memory if known else _fresh(memory), application_hash=wanted_hash, restart_at_s=None)
@@ -96,6 +109,7 @@ def _absent(job: JobFacts, wanted_hash: str, memory: DriverMemory, now_s: float)
 def _ended(job: JobFacts, pod: DriverPod, memory: DriverMemory, now_s: float) -> Decision:
     if not ends.restarts(job, memory):
         return _over(job, memory, pod)
+    memory = ends.waiting(job, memory, now_s)
     if memory.restart_at_s is not None and now_s < memory.restart_at_s:
         return _backing_off(memory, now_s)
     sentence = f"The ended driver's pod {pod.name} makes way for the next."

@@ -56,6 +56,17 @@ def count(job: JobFacts, memory: DriverMemory, uid: str, ran_s: float, now_s: fl
     )
 
 
+def waiting(job: JobFacts, memory: DriverMemory, now_s: float) -> DriverMemory:
+    """The memory with a wait that is no longer than the spec has it now, by our clock.
+
+    The spec may have been edited meanwhile, and an operator on another node may have had another clock.
+    """
+    if memory.restart_at_s is None:
+        return memory
+    longest_s = job.application.restart.backoff.wait_s(max(0, memory.restarts - 1))
+    return dataclasses.replace(memory, restart_at_s=min(memory.restart_at_s, now_s + longest_s))
+
+
 def restarts(job: JobFacts, memory: DriverMemory) -> bool:
     """Whether a driver that ended so is started again.
 

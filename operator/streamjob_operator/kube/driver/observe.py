@@ -11,6 +11,8 @@ from streamjob_operator.kube.names import APPLICATION_HASH
 from streamjob_operator.unsteered import first_bytes, last_bytes, one_line, unsteered
 
 CONTAINER = "driver"
+_DRIVERS_OWN = (CONTAINER, "spark-kubernetes-driver")
+"""Names of the driver's container: ours, and the one that Spark gives where a template names none."""
 LONGEST_WORDS_BYTES = 800
 """Of a driver's last words, or of others' about its end, in UTF-8: what is kept, so that an event has room for it."""
 _OWN_DEADLINE = "DeadlineExceeded"
@@ -52,10 +54,13 @@ def driver_pod(document: Document) -> DriverPod:
 
 
 def _container(document: Document, status: Document) -> Document:
-    """The status of the driver's own container, whichever sidecars there are; it is the first of the pod."""
-    containers = (document.get("spec") or {}).get("containers") or [{}]
-    found = status.get("containerStatuses") or ()
-    return next((one for one in found if one.get("name") == containers[0].get("name")), {})
+    """The status of the driver's own container, whichever sidecars there are: it is known by its name, else the first.
+
+    A webhook may put a sidecar before it, as Istio does with holdApplicationUntilProxyStarts.
+    """
+    names = [one.get("name") for one in (document.get("spec") or {}).get("containers") or [{}]]
+    own = next((one for one in _DRIVERS_OWN if one in names), names[0])
+    return next((one for one in status.get("containerStatuses") or () if one.get("name") == own), {})
 
 
 def _started_at_s(state: Document) -> float | None:

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from streamjob_operator.kube.api.owners import owner_reference
-from streamjob_operator.kube.driver import conf_folders, naming, settings
+from streamjob_operator.kube.driver import conf_folders, executor_size, naming, settings
 from streamjob_operator.kube.driver.merge import overlay, with_main_first
 from streamjob_operator.kube.driver.monitoring import AGENT_PORT, AGENT_PORT_NAME, scrape_annotations
 from streamjob_operator.kube.driver.observe import CONTAINER
@@ -73,10 +73,11 @@ def trials(job: JobFacts) -> tuple[tuple[str, Manifest], ...]:
     """The pods that will be made, under names of their own, to be tried by dry run; each with what to call it."""
     driver, executor = driver_manifest(job), executor_template(job)
     driver["metadata"] = {**driver["metadata"], "name": naming.child_name(job.name, "driver-trial")}
-    main, *others = executor["spec"]["containers"]  # Spark adds the image
+    main, *others = executor["spec"]["containers"]  # Spark adds the image, and sizes: a quota may ask for them
+    sized = overlay(main, {"resources": executor_size.resources(settings.merged(job)[0])})
     executor["spec"] = {
         **executor["spec"],
-        "containers": [{"image": settings.executor_image(job.application), **main}, *others],
+        "containers": [{"image": settings.executor_image(job.application), **sized}, *others],
     }
     address = {"name": naming.child_name(job.name, "executor-trial"), "namespace": job.namespace}
     executor["metadata"] = {**executor["metadata"], **address}

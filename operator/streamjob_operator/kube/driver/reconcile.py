@@ -7,10 +7,10 @@ import dataclasses
 
 from streamjob_operator.kube.api.children import FormerLife, apply_child, require_ours
 from streamjob_operator.kube.api.client import KubeApi
-from streamjob_operator.kube.api.kinds import PODS, Kind
+from streamjob_operator.kube.api.kinds import PODS, STREAM_JOBS, Kind
 from streamjob_operator.kube.api.owners import Belongs, whose
 from streamjob_operator.kube.api.refusals import Conflict, NotFound, Refused
-from streamjob_operator.kube.driver import naming, regroup, settings, support
+from streamjob_operator.kube.driver import naming, regroup, settings, sharing, support
 from streamjob_operator.kube.driver.decide import SOON_S, STEADY_S, decide
 from streamjob_operator.kube.driver.monitoring import KINDS, monitor
 from streamjob_operator.kube.driver.observe import driver_pod
@@ -19,6 +19,7 @@ from streamjob_operator.kube.driver.regroup_pod import change_manifest
 from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, DriverState, JobFacts
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import Maps
+from streamjob_operator.ports import Unavailable
 
 _WRONG = (400, 422)
 """Answers to an object that is wrong in itself."""
@@ -26,15 +27,17 @@ _FOR_GOOD = (*_WRONG, 403)
 _POLICIES = ("admission webhook ", "ValidatingAdmissionPolicy ")
 """Who says no in these words is a rule of the cluster: the object may be right in itself, and the rule may change,
 though the answer's number is often that of a wrong object."""
-_PASSES = ("exceeded quota", "does not support dry run", "error looking up service account")
-"""Words of refusals that say nothing about the template: room may come, a webhook cannot be tried, the account is about
-to be made."""
+_UNTRIED = ("does not support dry run", "error looking up service account")
+"""Words of refusals that speak of the trial alone: a webhook cannot be tried, the account is about to be made."""
+_PASSES = ("exceeded quota", *_UNTRIED)
+"""Words of refusals that say nothing about the template: room may come, besides."""
 
 
 def reconcile_driver(
     api: KubeApi, job: JobFacts, memory: DriverMemory, now_s: float, *, repair: bool = False
 ) -> DriverState:
-    """One step towards the wanted driver. Raises Unavailable when the API server does not answer.
+    """One step towards the wanted driver. Raises Unavailable when the API server does not answer, and Conflict where
+    somebody else was faster: the next step sees what he did.
 
     `repair` applies what stands around a running driver again, against drift: for the first look after the operator's
     start, after a change of the spec, and now and then.
@@ -45,10 +48,12 @@ def reconcile_driver(
     pod, decision = None, None
     try:
         pod, changing = _look(api, job), _look_at_change(api, job, memory)
-        decision = decide(job, application_hash(job), pod, memory, now_s, changing)
+        decision = _alone(api, job, memory, decide(job, application_hash(job), pod, memory, now_s, changing))
         lacking = _do(api, job, pod, decision, repair)
     except FormerLife as former:
         return _state(pod, _waiting(job, memory, str(former)), ())
+    except Conflict:
+        raise
     except Refused as refusal:
         if decision is not None and decision.action is Action.CHANGE:  # the driver is to run again, not to wait for it
             change = regroup.refused(decision.memory.change, str(refusal))
@@ -59,26 +64,38 @@ def reconcile_driver(
     return dataclasses.replace(_state(pod, decision, settings.merged(job)[1]), lacking=lacking)
 
 
+def _alone(api: KubeApi, job: JobFacts, memory: DriverMemory, decision: Decision) -> Decision:
+    """No driver is made beside another one on the same checkpoint."""
+    if decision.action is not Action.CREATE or not sharing.has_address(job):
+        return decision
+    other = sharing.holder(job, api.list(STREAM_JOBS, job.namespace))
+    return decision if other is None else sharing.waiting(other, memory)
+
+
 def _is_wrong(refusal: Refused) -> bool:
     """Whether what was refused can never be taken, whatever room or rules there are."""
     return refusal.status in _WRONG and not any(word in refusal.message for word in _POLICIES)
 
 
 def _look(api: KubeApi, job: JobFacts) -> DriverPod | None:
-    document = api.get(PODS, naming.driver_name(job.name), job.namespace)
-    if document is None:
-        return None
-    require_ours(document, job.owner, PODS)
-    return driver_pod(document)
+    return _pod(api, job, naming.driver_name(job.name))
 
 
 def _look_at_change(api: KubeApi, job: JobFacts, memory: DriverMemory) -> DriverPod | None:
     """The pod that changes the number of key groups; nobody looks for it while there is no such change."""
-    if memory.change.step is None:
-        return None
-    document = api.get(PODS, naming.change_name(job.name), job.namespace)
+    return None if memory.change.step is None else _pod(api, job, naming.change_name(job.name))
+
+
+def _pod(api: KubeApi, job: JobFacts, name: str) -> DriverPod | None:
+    """The pod of that name; raises NotOurs, FormerLife, Unavailable. One that lost its owner is of a former life, and
+    nobody else would end it: it may be a driver that a backup's tool has started, with our checkpoint."""
+    document = api.get(PODS, name, job.namespace)
     if document is None:
         return None
+    if whose(document, job.owner) is Belongs.LOST:
+        if not document["metadata"].get("deletionTimestamp"):
+            api.delete(PODS, name, job.namespace, uid=document["metadata"]["uid"])
+        raise FormerLife(PODS, name)
     require_ours(document, job.owner, PODS)
     return driver_pod(document)
 
@@ -122,6 +139,17 @@ def _try_pods(api: KubeApi, job: JobFacts) -> None:
                 raise Refused(refusal.status, refusal.reason, f"{what}: its pod is refused: {refusal}") from refusal
 
 
+def executor_refusal(api: KubeApi, job: JobFacts) -> str | None:
+    """Why the API server would take no executor's pod at this moment, such as a quota that is used up; None where it
+    would, or where that cannot be tried. Spark makes these pods, and only its log has such words."""
+    _, (_, manifest) = trials(job)
+    try:
+        api.create(PODS, manifest, dry_run=True)
+    except (Refused, Unavailable) as refusal:
+        return None if any(word in str(refusal) for word in _UNTRIED) else str(refusal)
+    return None
+
+
 def apply_support(api: KubeApi, job: JobFacts) -> tuple[str, ...]:
     """Everything that must be there before the driver's pod; sentences about what could not be made.
 
@@ -151,7 +179,7 @@ def _apply_monitor(api: KubeApi, job: JobFacts) -> tuple[str, ...]:
 
 def _remove_monitor(api: KubeApi, job: JobFacts, kind: Kind) -> None:
     there = api.get(kind, naming.driver_name(job.name), job.namespace)
-    if there is not None and whose(there, job.owner) is Belongs.OURS:
+    if there is not None and whose(there, job.owner) in (Belongs.OURS, Belongs.LOST):
         api.delete(kind, there["metadata"]["name"], job.namespace, uid=there["metadata"]["uid"])
 
 

@@ -33,6 +33,14 @@ def begun(job: JobFacts, wanted_hash: str, memory: DriverMemory) -> DriverMemory
     return DriverMemory(change=Change(step=Step.CHANGE, wanted=job.key_groups, tried=token))
 
 
+def made(before: Change, after: Change) -> int | None:
+    """How many key groups there are, where a change has just come to its end; None where none has, or it failed.
+
+    Nothing has measured them yet: an edit of the application in between would have it done once more.
+    """
+    return before.wanted if before.step is Step.END and after.step is None and after.failure is None else None
+
+
 def purpose(change: Change) -> str:
     """What the operation's pod is for, as its annotation says."""
     return UNDO if change.step is Step.UNDO else f"key-groups-{change.wanted}"

@@ -10,6 +10,7 @@ from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import Label
 from streamjob_operator.spec import Application, dependencies
 from streamjob_operator.spec.application import PORTS
+from streamjob_operator.spec.quantities import mebibytes
 
 DRIVER_PORT, BLOCK_PORT = PORTS
 FOLDER = "/etc/streamjob"
@@ -21,7 +22,6 @@ IVY = "spark.jars.ivy"
 """Where packages are fetched to: the user of a Spark image has no home to write to."""
 _PYTHON_OVERHEAD = 0.4  # of the heap, for Python workers and RocksDB; Spark's own default for PySpark
 _LEAST_OVERHEAD_MIB = 384
-_MIB = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
 
 
 def needed(job: JobFacts) -> dict[str, str]:
@@ -93,5 +93,7 @@ def _escaped(text: str, also: str = "") -> str:
 
 def container_memory(heap: str) -> str:
     """What the driver's container needs for a JVM heap as Spark writes it: heap, and Python beside it. As `3072Mi`."""
-    heap_mib = int(heap[:-1]) * _MIB[heap[-1]]
+    heap_mib = mebibytes(heap)
+    if heap_mib is None:
+        raise ValueError(f"{heap!r} is no size of Spark's")
     return f"{math.ceil(heap_mib + max(_LEAST_OVERHEAD_MIB, _PYTHON_OVERHEAD * heap_mib))}Mi"

@@ -130,6 +130,7 @@ class DriverMemory:
         restarts: starts in a row that did not last for a healthy time.
         own_ends: those of them that were the driver's own doing, for the most restarts.
         awaited_since_s: since when the pod's first answer is waited for, by our clock; None once it has come.
+        ending_since_s: since when a pod that was told to end is waited for, by our clock; None where none is.
         restart_at_s: when it is started next; None when it has not ended.
         ended_uid: the pod whose end was counted already.
         exit_code: of the last one that ended; None when it did not end by itself.
@@ -143,6 +144,7 @@ class DriverMemory:
     restarts: int = 0
     own_ends: int = 0
     awaited_since_s: float | None = None
+    ending_since_s: float | None = None
     restart_at_s: float | None = None
     ended_uid: str | None = None
     exit_code: int | None = None

@@ -14,6 +14,7 @@ from streamjob_operator.kube.driver import (
     DriverState,
     JobFacts,
     change_to_status,
+    executor_refusal,
     from_status,
     reconcile_driver,
     to_status,
@@ -22,19 +23,24 @@ from streamjob_operator.kube.driver.grants import grant_map
 from streamjob_operator.kube.driver.monitoring import Monitoring
 from streamjob_operator.kube.driver.naming import executor_selector
 from streamjob_operator.kube.driver.observe import rfc3339, seconds
+from streamjob_operator.kube.driver.regroup import made
+from streamjob_operator.kube.driver.values import Change
 from streamjob_operator.kube.job.adoption import Adoption, Awaited, adopt
 from streamjob_operator.kube.models.driver import DriverStatus
 from streamjob_operator.kube.models.key_groups import KeyGroupsStatus
 from streamjob_operator.kube.models.status import Status
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.partition_map.maps import MapView
-from streamjob_operator.kube.pods.executors import executor_pods, selector
+from streamjob_operator.kube.pods.executors import ExecutorPods, executor_pods, selector
 from streamjob_operator.kube.pods.lost_nodes import Since, leaving_since, let_go
 from streamjob_operator.kube.pods.marks import keep_marks, mark_pods
 from streamjob_operator.kube.report.events import Events
 from streamjob_operator.kube.report.facts import DriverFacts
 from streamjob_operator.spec import Application, StreamJob
 from streamjob_operator.values import Memory
+
+MISSING_S = 30.0
+"""Time in which Spark makes the pods of executors that it was asked for."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +103,16 @@ class KubeDrivers:
     def _own(self, asked: Asked, application: Application) -> Look:
         told = {} if asked.status.driver is None else asked.status.driver.model_dump(mode="json", by_alias=True)
         groups = asked.status.key_groups or KeyGroupsStatus()
+        facts = self._job_facts(asked, application)
+        memory = from_status(told, groups.model_dump(mode="json", by_alias=True))
+        state = reconcile_driver(self._api, facts, memory, asked.now_s, repair=asked.repair)
+        lacking = asked.lacking if state.lacking is None else state.lacking
+        told_facts = dataclasses.replace(_own_facts(state, asked, memory.change), lacking=" ".join(lacking) or None)
+        return Look(facts=told_facts, next_look_s=state.next_look_s, gone=state.gone, lacking=lacking)
+
+    def _job_facts(self, asked: Asked, application: Application) -> JobFacts:
         metadata = asked.reading.metadata
-        facts = JobFacts(
+        return JobFacts(
             name=metadata["name"],
             namespace=metadata["namespace"],
             generation=asked.reading.generation,
@@ -108,14 +122,9 @@ class KubeDrivers:
             executors=first_executors(asked.job, asked.memory),
             deleted_at_s=asked.reading.deleted_at_s,
             monitoring=self._monitoring,
-            key_groups=_wanted(asked.job, groups),
+            key_groups=_wanted(asked.job, asked.status.key_groups or KeyGroupsStatus()),
             key_groups_asked=key_groups.asked(asked.job),
         )
-        memory = from_status(told, groups.model_dump(mode="json", by_alias=True))
-        state = reconcile_driver(self._api, facts, memory, asked.now_s, repair=asked.repair)
-        lacking = asked.lacking if state.lacking is None else state.lacking
-        told_facts = dataclasses.replace(_own_facts(state, asked), lacking=" ".join(lacking) or None)
-        return Look(facts=told_facts, next_look_s=state.next_look_s, gone=state.gone, lacking=lacking)
 
     def _adopted(self, asked: Asked) -> Look:
         """Nothing of theirs is stopped: a deleted StreamJob takes back its marks and may go."""
@@ -152,10 +161,19 @@ class KubeDrivers:
             facts,
             pods=pods.names,
             executors_trouble=pods.trouble,
+            executors_refused=self._refusal(asked, pods),
             executors_admitted=pods.admitted or None,
             lacking=" ".join(one for one in (facts.lacking, *refused) if one) or None,
         )
         return dataclasses.replace(look, facts=told, leaving=leaving)
+
+    def _refusal(self, asked: Asked, pods: ExecutorPods) -> str | None:
+        """Why executors of ours that have no pod get none; asked once they are missing for longer than Spark takes."""
+        application, since_s = asked.job.spec.application, _missing_since_s(asked)
+        wanted, here = _executors_wanted(asked), sum(one.executor_id not in asked.memory.marked for one in pods.pods)
+        if application is None or here >= wanted or since_s is None or asked.now_s < since_s + MISSING_S:
+            return None
+        return executor_refusal(self._api, self._job_facts(asked, application))
 
 
 def refusal_of(change: Callable[[], object]) -> str | None:
@@ -165,6 +183,19 @@ def refusal_of(change: Callable[[], object]) -> str | None:
     except Refused as refusal:
         return f"Executors' pods were not changed: {refusal}"
     return None
+
+
+def _executors_wanted(asked: Asked) -> int:
+    told = asked.memory.executors_target
+    return first_executors(asked.job, asked.memory) if told is None else told
+
+
+def _missing_since_s(asked: Asked) -> float | None:
+    """Since when executors are waited for: before the first cycle since the driver runs. By our clock."""
+    if asked.memory.executors_target is not None:
+        return asked.memory.target_since_s
+    driver = asked.status.driver
+    return None if driver is None else seconds(driver.started_at)
 
 
 def first_executors(job: StreamJob, memory: Memory) -> int:
@@ -181,7 +212,8 @@ def _wanted(job: StreamJob, groups: KeyGroupsStatus) -> int | None:
     return key_groups.wanted(job, key_groups.KeyGroupsSeen(now=groups.now, proposed=groups.proposed))
 
 
-def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
+def _own_facts(state: DriverState, asked: Asked, before: Change) -> DriverFacts:
+    change = KeyGroupsStatus.model_validate(change_to_status(state.memory.change))
     return DriverFacts(
         phase=state.phase,
         reason=state.reason,
@@ -191,8 +223,9 @@ def _own_facts(state: DriverState, asked: Asked) -> DriverFacts:
         selector=executor_selector(asked.reading.metadata["name"]),
         address=state.address,
         pod_uid=state.memory.pod_uid,
+        executors_asked=first_executors(asked.job, asked.memory),
         status=_status(to_status(state.memory, state.pod), asked, running=state.ready),
-        change=KeyGroupsStatus.model_validate(change_to_status(state.memory.change)),
+        change=change.model_copy(update={"now": made(before, state.memory.change)}),
     )
 
 

@@ -37,6 +37,9 @@ class DriverStatus(Part):
     awaited_since: Time | None = None
     """Since when the newest pod's first answer is waited for; absent once it has come. RFC 3339."""
 
+    ending_since: Time | None = None
+    """Since when a pod that was told to end is waited for; absent where none is. RFC 3339."""
+
     restart_at: Time | None = None
     """When it is started next; absent when no restart is due. RFC 3339."""
 

@@ -10,7 +10,7 @@ class KeyGroupsStatus(Part):
     """Key groups of each stateful operator."""
 
     now: int | None = None
-    """How many there are, by the newest measurement."""
+    """How many there are, by the newest measurement, or as they were made since."""
 
     proposed: int | None = None
     """How many might do where no number of executors does; absent where nothing says that more would help."""

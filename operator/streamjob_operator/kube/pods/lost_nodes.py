@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from streamjob_operator.kube.api.client import KubeApi
 from streamjob_operator.kube.api.kinds import PODS
 from streamjob_operator.kube.api.refusals import Conflict
+from streamjob_operator.kube.driver.overdue import SILENT_S
 from streamjob_operator.kube.names import KubeReason
 from streamjob_operator.kube.pods.executors import ExecutorPods, LeavingPod
 from streamjob_operator.kube.report.events import Events, Telling
 
-SILENT_S = 60.0
-"""A kubelet ends a pod once its grace is over. After so much more there is none."""
 Since = Mapping[str, float]
 """Uid of a pod -> when it was first seen to be ending, seconds since the epoch by our clock: the API server's may be
 another one."""

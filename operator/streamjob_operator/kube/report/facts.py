@@ -23,13 +23,16 @@ class DriverFacts:
         limits: what cannot be done for an adopted application; None when all can.
         overridden: Spark settings of the user's that were overridden, as a sentence; None when none were.
         lacking: what could not be made around the driver, as a sentence; None when all was.
+        executors_asked: executors that a driver of ours begins with; None for one of somebody else's.
         executors_trouble: why executors' pods do not come, in the scheduler's words; None when they do.
+        executors_refused: why the API server takes no further executor's pod, in its words; None where it does.
         executors_admitted: executors' pods that exist; None when nobody knows.
         pods: name of each executor's pod by executor id, as far as known.
         selector: label selector of the executors' pods; None while it is not known.
         address: of the driver's pod on the network, as Kubernetes has it; None while it has none.
         pod_uid: of the driver's pod; None while there is none.
-        change: of the number of key groups; only its fields of `status.keyGroups`, None where the driver is not ours.
+        change: of the number of key groups; only its fields of `status.keyGroups`, with `now` where that many have just
+            been made; None where the driver is not ours.
     """
 
     phase: Phase
@@ -39,7 +42,9 @@ class DriverFacts:
     limits: str | None = None
     overridden: str | None = None
     lacking: str | None = None
+    executors_asked: int | None = None
     executors_trouble: str | None = None
+    executors_refused: str | None = None
     executors_admitted: int | None = None
     pods: dict[str, str] = dataclasses.field(default_factory=dict)
     selector: str | None = None

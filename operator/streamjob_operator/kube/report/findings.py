@@ -180,7 +180,15 @@ def _executors(facts: Facts, driver: DriverFacts, motion: Motion) -> Iterator[Fi
             message = f"{executors(motion.ready, 'is', 'are')} there."
             yield Finding(type=kind, holds=True, reason=KubeReason.EXECUTORS_READY, message=message)
     else:
-        trouble = driver.executors_trouble
-        reason = KubeReason.EXECUTOR_UNSCHEDULABLE if trouble else Reason.WAITING_FOR_EXECUTORS
-        message = f"{motion.ready} of {executors(motion.wanted, 'is', 'are')} ready. {trouble or ''}".strip()
+        reason, trouble = _missing(driver)
+        message = f"{motion.ready} of {executors(motion.wanted, 'is', 'are')} ready. {trouble}".strip()
         yield Finding(type=kind, holds=False, reason=reason, message=message)
+
+
+def _missing(driver: DriverFacts) -> tuple[str, str]:
+    """Why executors do not come, and a sentence about it, empty where nobody says."""
+    if driver.executors_trouble is not None:
+        return KubeReason.EXECUTOR_UNSCHEDULABLE, driver.executors_trouble
+    if driver.executors_refused is not None:
+        return KubeReason.EXECUTOR_REFUSED, f"The API server takes no further pod: {driver.executors_refused}"
+    return Reason.WAITING_FOR_EXECUTORS, ""

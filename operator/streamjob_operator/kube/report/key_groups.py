@@ -14,11 +14,13 @@ from streamjob_operator.spec.key_groups import KeyGroupsMode
 
 
 def key_groups_of(before: KeyGroupsStatus | None, facts: Facts, driver: DriverFacts) -> KeyGroupsStatus | None:
-    """What the newest cycle that could measure saw, and what the driver's reconciler does about it."""
-    known = before or KeyGroupsStatus()
+    """What the newest cycle that could measure saw, or was made since; and what is done about it."""
+    known, change = before or KeyGroupsStatus(), driver.change or KeyGroupsStatus()
     seen = None if facts.cycle is None else seen_in(facts.cycle.record)
     now, proposed = (known.now, known.proposed) if seen is None else (seen.now, seen.proposed)
-    after = (driver.change or KeyGroupsStatus()).model_copy(update={"now": now, "proposed": proposed})
+    if change.now is not None:
+        now, proposed = change.now, None
+    after = change.model_copy(update={"now": now, "proposed": proposed})
     return None if after == KeyGroupsStatus() else after
 
 

@@ -45,6 +45,8 @@ class Motion:
 def motion_of(facts: Facts) -> Motion:
     """What is under way at this moment."""
     wanted = None if facts.memory is None else facts.memory.executors_target
+    if wanted is None and facts.driver is not None:  # no cycle has said it yet, and none does without executors
+        wanted = facts.driver.executors_asked
     agent = None if facts.map is None else facts.map.agent
     runs = facts.driver is not None and facts.driver.phase is Phase.RUNNING
     if not runs or agent is None or facts.map is None:  # a driver that is gone took its executors with it

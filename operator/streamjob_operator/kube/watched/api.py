@@ -78,10 +78,11 @@ class WatchedApi(KubeApi):
         self, kind: Kind, name: str, namespace: str | None = None, *, uid: str | None = None, grace_s: int | None = None
     ) -> bool:
         """See KubeApi; how it goes on is for the server to say."""
-        there = super().delete(kind, name, namespace, uid=uid, grace_s=grace_s)
-        if kind in self._stores:
-            self._stores[kind].doubt(namespace or "", name)
-        return there
+        try:
+            return super().delete(kind, name, namespace, uid=uid, grace_s=grace_s)
+        finally:
+            if kind in self._stores:
+                self._stores[kind].doubt(namespace or "", name)
 
     def _written(self, kind: Kind, namespace: str, name: str, write: Callable[[], Object]) -> Object:
         store = self._stores.get(kind)

@@ -23,4 +23,4 @@ def job_facts(application: dict[str, Any] | None = None, **fields: Any) -> JobFa
     assert spec.application is not None
     given = {"name": "orders", "namespace": "streams", "generation": 1, "executors": 3, **fields}
     metadata = {"name": given["name"], "namespace": given["namespace"], "uid": "uid-1"}
-    return JobFacts(owner={"metadata": metadata}, spec=spec, application=spec.application, **given)
+    return JobFacts(**{"owner": {"metadata": metadata}, "spec": spec, "application": spec.application, **given})

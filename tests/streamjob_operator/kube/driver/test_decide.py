@@ -10,8 +10,18 @@ from driver_jobs import job_facts
 
 from streamjob_operator.kube.driver.decide import DELETION_MARGIN_S, decide
 from streamjob_operator.kube.driver.observe import driver_pod
+from streamjob_operator.kube.driver.overdue import SILENT_S
 from streamjob_operator.kube.driver.remembering import from_status, to_status
-from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, DriverPod, JobFacts, PodPhase
+from streamjob_operator.kube.driver.values import (
+    Action,
+    Change,
+    Decision,
+    DriverMemory,
+    DriverPod,
+    JobFacts,
+    PodPhase,
+    Step,
+)
 from streamjob_operator.kube.names import APPLICATION_HASH, KubeReason, Phase
 
 JOB = job_facts()
@@ -353,3 +363,49 @@ def test_the_start_deadline_is_for_the_first_answer_of_each_pod() -> None:
     slow = decided(pod(), job=job)
     following = decided(pod(uid="pod-2"), slow.memory, job=job, now_s=NOW_S + 299)
     assert decided(pod(uid="pod-2"), following.memory, job=job, now_s=NOW_S + 500).action is Action.NOTHING
+
+
+@pytest.mark.parametrize("job", [JOB, suspended()], ids=["wanted", "suspended"])
+def test_a_pod_that_does_not_end_is_told_and_nothing_is_started_beside_it(job: JobFacts) -> None:
+    """As on a node that is gone: for hours there was a driver that "stops between two batches"."""
+    seen = pod(deleting=True, grace_s=120.0)
+    decision = decided(seen, job=job)
+    assert (decision.stalled, decision.reason) == (False, KubeReason.DRIVER_STOPPING)
+    decision = decided(seen, decision.memory, job=job, now_s=NOW_S + 120 + SILENT_S)
+    assert not decision.stalled
+    late = decided(seen, decision.memory, job=job, now_s=NOW_S + 121 + SILENT_S)
+    assert (late.action, late.reason, late.stalled) == (Action.NOTHING, KubeReason.DRIVER_NOT_ENDING, True)
+    assert "was to end by 1970-01-01T02:48:40Z and is still there" in late.sentence
+    again = decided(seen, late.memory, job=job, now_s=NOW_S + 9_000)
+    assert again.sentence == late.sentence  # a status that says the same is not written anew
+    gone = decided(None, again.memory, job=job, now_s=NOW_S + 9_060)
+    assert gone.memory.ending_since_s is None
+    assert (gone.action is Action.CREATE) == (job is JOB)
+
+
+def test_a_pod_that_changes_key_groups_and_does_not_end_is_told() -> None:
+    memory = DriverMemory(change=Change(step=Step.CHANGE, wanted=8, tried="8:x"))
+    changing = pod(deleting=True, application_hash="key-groups-8")
+    decision = decide(JOB, HASH, None, memory, NOW_S, changing)
+    late = decide(JOB, HASH, None, decision.memory, NOW_S + 31 + SILENT_S, changing)
+    assert (late.action, late.reason, late.stalled) == (Action.NOTHING, KubeReason.DRIVER_NOT_ENDING, True)
+    assert late.memory.change.step is Step.CHANGE
+
+
+def test_a_deletion_of_the_job_still_ends_beside_a_pod_that_does_not() -> None:
+    job = dataclasses.replace(JOB, deleted_at_s=NOW_S)
+    seen = pod(deleting=True)
+    memory = decided(seen, job=job).memory
+    assert decided(seen, memory, job=job, now_s=NOW_S + 31 + SILENT_S).gone
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_wait_is_never_longer_than_the_spec_has_it_now(gone: bool) -> None:
+    """It was lowered meanwhile, or the operator that wrote the time had another clock, on another node."""
+    seen = ended()
+    memory = dataclasses.replace(decided(seen).memory, restart_at_s=NOW_S + 86_400)
+    there = None if gone else seen
+    decision = decided(there, memory)
+    assert (decision.reason, decision.next_look_s) == (KubeReason.DRIVER_BACKOFF, 10.0)
+    assert decided(there, decision.memory, now_s=NOW_S + 9.0).reason is KubeReason.DRIVER_BACKOFF
+    assert decided(there, decision.memory, now_s=NOW_S + 10.0).reason is KubeReason.DRIVER_STARTING

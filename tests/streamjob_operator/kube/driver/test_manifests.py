@@ -153,6 +153,51 @@ def test_pods_are_tried_under_names_of_their_own_and_otherwise_as_they_will_be()
     assert "image" not in container(executor_template(job_facts()))
 
 
+@pytest.mark.parametrize(
+    ("executor", "conf", "size"),
+    [
+        ({}, {}, ("1", None, "1434Mi")),
+        ({"memory": "4g", "cores": 2}, {}, ("2", None, "5735Mi")),
+        ({"memory": "512m"}, {}, ("1", None, "896Mi")),
+        (
+            {},
+            {"spark.executor.memoryOverhead": "1G", "spark.kubernetes.executor.limit.cores": "2"},
+            ("1", "2", "2048Mi"),
+        ),
+        (
+            {},
+            {"spark.kubernetes.executor.request.cores": "500m", "spark.executor.memoryOverheadFactor": "0.5"},
+            ("500m", None, "1536Mi"),
+        ),
+        ({}, {"spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "1048576"}, ("1", None, "1435Mi")),
+        ({}, {"spark.executor.pyspark.memory": "100", "spark.executor.minMemoryOverhead": "1g"}, ("1", None, "2148Mi")),
+    ],
+)
+def test_an_executor_is_tried_with_the_size_that_spark_gives_it(
+    executor: dict[str, Any], conf: dict[str, str], size: tuple[str, str | None, str]
+) -> None:
+    given = container(trials(job_facts({"executor": executor, "sparkConf": conf}))[1][1])["resources"]
+    assert given["requests"]["memory"] == given["limits"]["memory"]
+    told = (given["requests"]["cpu"], given["limits"].get("cpu"), given["limits"]["memory"])
+    assert told == size
+
+
+def test_sizes_of_an_executors_template_give_way_to_sparks_and_others_stay() -> None:
+    theirs = {"requests": {"memory": "1Mi", "ephemeral-storage": "1Gi"}, "limits": {"example.com/gpu": "1"}}
+    template = {"spec": {"containers": [{"name": "executor", "resources": theirs}]}}
+    given = container(trials(job_facts({"executor": {"podTemplate": template}}))[1][1])["resources"]
+    assert given == {
+        "requests": {"memory": "1434Mi", "ephemeral-storage": "1Gi", "cpu": "1"},
+        "limits": {"memory": "1434Mi", "example.com/gpu": "1"},
+    }
+
+
+@pytest.mark.parametrize("name", ["memoryOverhead", "memoryOverheadFactor", "minMemoryOverhead", "pyspark.memory"])
+def test_a_size_that_spark_cannot_read_is_sparks_to_refuse(name: str) -> None:
+    job = job_facts({"sparkConf": {f"spark.executor.{name}": "much"}})
+    assert container(trials(job)[1][1])["resources"] == {}
+
+
 def test_resources_of_a_template_replace_ours() -> None:
     own = {"spec": {"containers": [{"resources": {"limits": {"memory": "9Gi"}}}]}}
     found = container(driver(driver={"memory": "2g", "podTemplate": own}))["resources"]

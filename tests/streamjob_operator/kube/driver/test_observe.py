@@ -57,6 +57,20 @@ def test_a_sidecar_without_an_image_does_not_keep_a_running_driver_from_starting
     assert pod({"state": {"waiting": {"reason": "ContainerCreating"}}}, waiting).trouble is not None
 
 
+@pytest.mark.parametrize("own", ["driver", "spark-kubernetes-driver"])
+def test_a_driver_behind_a_sidecar_that_a_webhook_put_first_is_the_one_that_is_judged(own: str) -> None:
+    """As Istio does it with holdApplicationUntilProxyStarts; the driver is ours, or one that Spark has made."""
+    told = [{"name": "istio-proxy", "ready": True, "state": RUNNING}, {"name": own, "ready": False, "state": ENDED}]
+    found = driver_pod(
+        {
+            "metadata": {"name": "orders-driver", "uid": "u"},
+            "spec": {"restartPolicy": "Never", "containers": [{"name": "istio-proxy"}, {"name": own}]},
+            "status": {"phase": "Running", "podIP": "10.0.0.1", "containerStatuses": told},
+        }
+    )
+    assert (found.ended, found.ready, found.exit_code) == (True, False, 137)
+
+
 def test_a_container_that_its_pod_starts_again_has_not_ended() -> None:
     """As in a pod of somebody else's that restarts its containers."""
     document = {

@@ -10,9 +10,10 @@ from driver_jobs import job_facts
 from fake_api import FakeApi
 
 from streamjob_operator.kube.api.kinds import PODS, SERVICE_ACCOUNTS
-from streamjob_operator.kube.api.refusals import Refused
+from streamjob_operator.kube.api.refusals import Conflict, Refused
 from streamjob_operator.kube.driver import DriverMemory, DriverState, JobFacts, reconcile_driver
 from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
+from streamjob_operator.kube.driver.values import Change, Step
 from streamjob_operator.kube.names import KubeReason, Phase
 
 POD = ("pods", "streams", "orders-driver")
@@ -101,6 +102,26 @@ def test_who_says_no_to_a_drivers_pod_is_told_apart(
     assert cluster.made
 
 
+def busy_quota(_: str) -> None:
+    raise Conflict(409, "Conflict", 'Operation cannot be fulfilled on resourcequotas "q": the object has been modified')
+
+
+@pytest.mark.parametrize("changing", [False, True])
+def test_who_was_slower_than_another_is_not_refused(cluster: Cluster, changing: bool) -> None:
+    """A quota that counts at this moment, or a pod that is another one by now: the next turn sees. A change of key
+    groups that was given up for it would not be tried again."""
+    job = job_facts({"checkpoint": "s3a://b/c"})
+    if changing:
+        cluster.memory = DriverMemory(change=Change(step=Step.CHANGE, wanted=8, tried="8:x"))
+    cluster.api.before["apply"] = busy_quota
+    with pytest.raises(Conflict):
+        cluster.step(job)
+    cluster.api.before.clear()
+    cluster.step(job)
+    assert cluster.memory.change.failure is None
+    assert cluster.made != changing
+
+
 def test_nothing_is_tried_for_a_driver_that_runs(cluster: Cluster) -> None:
     cluster.step()
     cluster.api.calls.clear()
@@ -124,3 +145,51 @@ def test_an_account_of_the_users_is_not_touched(cluster: Cluster) -> None:
     assert state.phase is Phase.SUBMITTING
     accounts = [key for key in cluster.api.objects if key[0] == "serviceaccounts"]
     assert accounts == [key for key in before if key[0] == "serviceaccounts"]
+
+
+def lose_owners(api: Any) -> None:
+    """As a backup's tool restores objects, and `kubectl delete --cascade=orphan` leaves them."""
+    for one in api.objects.values():
+        one["metadata"].pop("ownerReferences", None)
+
+
+def test_what_lost_its_owner_gets_it_back_and_a_driver_without_one_makes_way(cluster: Cluster) -> None:
+    cluster.step()
+    former = cluster.api.objects[POD]["metadata"]["uid"]
+    lose_owners(cluster.api)
+    cluster.memory = DriverMemory()  # the StreamJob is another one, too
+    waiting = cluster.step()
+    assert (waiting.phase, waiting.stalled) == (Phase.PENDING, False)
+    assert "Pod orders-driver" in waiting.sentence
+    assert not cluster.made
+    assert cluster.step().reason is KubeReason.DRIVER_STARTING
+    assert cluster.api.objects[POD]["metadata"]["uid"] != former
+    owners = {key: one["metadata"].get("ownerReferences") for key, one in cluster.api.objects.items()}
+    assert [key for key, found in owners.items() if not found] == []
+
+
+def test_a_driver_without_an_owner_ends_though_none_is_wanted(cluster: Cluster) -> None:
+    cluster.step()
+    lose_owners(cluster.api)
+    cluster.step(job_facts(spec={"suspend": True}))
+    assert not cluster.made
+    assert cluster.step(job_facts(spec={"suspend": True})).phase is Phase.SUSPENDED
+
+
+def test_a_monitor_that_lost_its_owner_goes_when_another_way_of_scraping_is_chosen(cluster: Cluster) -> None:
+    cluster.step()
+    for key, one in cluster.api.objects.items():
+        if key[0] == "podmonitors":
+            one["metadata"].pop("ownerReferences")
+    job = job_facts(monitoring=Monitoring(monitor=Monitor.OFF))
+    reconcile_driver(cluster.api, job, cluster.memory, 1_000.0, repair=True)
+    assert not [one for one, *_ in cluster.api.objects if one == "podmonitors"]
+
+
+@pytest.mark.parametrize("labels", [{}, {"streamjob.dev/job": "payments"}])
+def test_a_pod_without_an_owner_that_is_not_labelled_as_ours_is_left_alone(
+    cluster: Cluster, labels: dict[str, str]
+) -> None:
+    cluster.api.put(PODS, {"metadata": {"name": POD[2], "namespace": POD[1], "labels": labels}})
+    assert cluster.step().reason is KubeReason.DRIVER_REFUSED
+    assert cluster.made

@@ -11,7 +11,7 @@ from driver_jobs import job_facts
 from streamjob_operator.kube.driver.decide import decide
 from streamjob_operator.kube.driver.monitoring import Monitor, Monitoring
 from streamjob_operator.kube.driver.pod import driver_manifest
-from streamjob_operator.kube.driver.regroup import START_DEADLINE_S, UNDO, begun, refused
+from streamjob_operator.kube.driver.regroup import START_DEADLINE_S, UNDO, begun, made, refused
 from streamjob_operator.kube.driver.regroup_pod import change_manifest
 from streamjob_operator.kube.driver.remembering import change_to_status, from_status, to_status
 from streamjob_operator.kube.driver.values import Action, Change, Decision, DriverMemory, DriverPod, PodPhase, Step
@@ -290,3 +290,21 @@ def test_a_checkpoint_that_is_taken_out_before_it_was_sent_back_leaves_what_was_
     assert course.step(None, killed).action is Action.STOP_CHANGE
     course.step(None, application=job_facts({}).application)
     assert course.memory.change.failure == f"Its pod ended with exit code 137 (OOMKilled): It broke. {GONE}"
+
+
+def test_what_was_made_is_known_at_its_end(course: Course) -> None:
+    """Nothing has measured it yet, and the application may be edited meanwhile: it would be done once more."""
+    told = []
+    for pod in (FINISHED, FINISHED, None):
+        before = course.memory.change
+        course.step(None, pod)
+        told.append(made(before, course.memory.change))
+    assert told == [None, None, 8]
+
+
+def test_what_was_refused_is_not_made(course: Course) -> None:
+    refusing = operation(PodPhase.FAILED, exit_code=2, last_words="No.")
+    for pod in (refusing, refusing, None):
+        before = course.memory.change
+        course.step(None, pod)
+        assert made(before, course.memory.change) is None

@@ -87,6 +87,16 @@ def test_after_a_conflict_the_server_is_asked(world: World, status: int) -> None
     assert found["metadata"]["resourceVersion"] == "9"
 
 
+def test_a_deletion_that_speaks_of_a_former_object_is_not_repeated(world: World) -> None:
+    """A watch that has missed the end of one and the beginning of the other, of the same name."""
+    api, script = world.api(Answer(status=409), Answer(body=document(9)))
+    world.stores[PARTITION_MAPS].put(document(4))
+    with pytest.raises(Conflict):
+        api.delete(PARTITION_MAPS, "a", "n", uid="former")
+    assert api.get(PARTITION_MAPS, "a", "n")
+    assert (world.version(), len(script.asked)) == ("9", 2)
+
+
 def test_a_list_fills_the_stores_and_empties_them(world: World) -> None:
     def listed(version: int, *items: dict[str, Any]) -> Answer:
         return Answer(body={"metadata": {"resourceVersion": str(version)}, "items": list(items)})

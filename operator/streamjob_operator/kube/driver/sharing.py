@@ -1,0 +1,68 @@
+"""Two StreamJobs with one checkpoint, as after a copy under another name: one driver at a time. Pure.
+
+A place that only its own pods reach, such as a path on a volume, is written alike in jobs that share nothing. So only
+addresses are compared, and only within a namespace: whoever writes StreamJobs in another must not keep these waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from streamjob_operator.kube.driver.values import Action, Decision, DriverMemory, JobFacts
+from streamjob_operator.kube.names import KubeReason, Phase
+
+LOOK_S = 15.0
+Document = Mapping[str, Any]
+_OF_THE_POD = ("file:", "local:")
+
+
+def has_address(job: JobFacts) -> bool:
+    """Whether its checkpoint is at a place that every pod reaches by that name."""
+    return _address(job.application.checkpoint) is not None
+
+
+def holder(job: JobFacts, others: Iterable[Document]) -> str | None:
+    """Name of another StreamJob of the namespace whose driver works on the job's checkpoint, or comes first; None where
+    there is none."""
+    wanted = _address(job.application.checkpoint)
+    found = (one for one in others if _checkpoint(one) == wanted and one["metadata"]["name"] != job.name)
+    return next((one["metadata"]["name"] for one in found if _goes_first(one, job.owner)), None)
+
+
+def waiting(other: str, memory: DriverMemory) -> Decision:
+    """What is done about it: nothing, until the other one is gone."""
+    sentence = (
+        f"application.checkpoint is that of StreamJob {other}, too, and two drivers on one checkpoint harm each other: "
+        f"give this one its own, or suspend or delete {other}."
+    )
+    return Decision(
+        action=Action.NOTHING,
+        phase=Phase.PENDING,
+        reason=KubeReason.CHECKPOINT_IN_USE,
+        sentence=sentence,
+        memory=memory,
+        next_look_s=LOOK_S,
+        stalled=True,
+    )
+
+
+def _address(checkpoint: str | None) -> str | None:
+    known = checkpoint is not None and "://" in checkpoint and not checkpoint.startswith(_OF_THE_POD)
+    return checkpoint.rstrip("/") if known and checkpoint is not None else None
+
+
+def _checkpoint(other: Document) -> str | None:
+    return _address(((other.get("spec") or {}).get("application") or {}).get("checkpoint"))
+
+
+def _goes_first(other: Document, ours: Document) -> bool:
+    """It has a pod, or is to have one and was made before; the uid tells those apart that were made in one second."""
+    if ((other.get("status") or {}).get("driver") or {}).get("pod"):
+        return True
+    wanted = not (other.get("spec") or {}).get("suspend") and "deletionTimestamp" not in other["metadata"]
+    return wanted and _age(other) < _age(ours)
+
+
+def _age(document: Document) -> tuple[str, str]:
+    return str(document["metadata"].get("creationTimestamp", "")), str(document["metadata"]["uid"])
