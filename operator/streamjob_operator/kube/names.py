@@ -200,8 +200,8 @@ class KubeReason(enum.StrEnum):
     once it is surely off, delete the pod as the message says."""
 
     CHECKPOINT_IN_USE = "CheckpointInUse"
-    """Another StreamJob of the namespace has the same `application.checkpoint` and a driver, or was made before this
-    one, as after a copy under another name. Two drivers on one checkpoint harm each other, so this one waits. To do:
+    """Another StreamJob of the namespace has the same program, arguments and `application.checkpoint`, and a driver, or
+    was made before this one, as after a copy under another name. Two drivers on one checkpoint harm each other, so this one waits. To do:
     give it a checkpoint of its own, or suspend or delete the other one."""
 
     KEY_GROUPS_CHANGING = "KeyGroupsChanging"

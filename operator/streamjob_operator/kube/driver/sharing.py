@@ -2,6 +2,7 @@
 
 A place that only its own pods reach, such as a path on a volume, is written alike in jobs that share nothing. So only
 addresses are compared, and only within a namespace: whoever writes StreamJobs in another must not keep these waiting.
+Nor do jobs of different programs wait: their checkpoints may be folders below the one that both name.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from streamjob_operator.kube.names import KubeReason, Phase
 
 LOOK_S = 15.0
 Document = Mapping[str, Any]
+_PROGRAM = ("mainFile", "mainClass", "args")
 _OF_THE_POD = ("file:", "local:")
 
 
@@ -25,8 +27,8 @@ def has_address(job: JobFacts) -> bool:
 def holder(job: JobFacts, others: Iterable[Document]) -> str | None:
     """Name of another StreamJob of the namespace whose driver works on the job's checkpoint, or comes first; None where
     there is none."""
-    wanted = _address(job.application.checkpoint)
-    found = (one for one in others if _checkpoint(one) == wanted and one["metadata"]["name"] != job.name)
+    ours = job.application.model_dump(mode="json", by_alias=True)
+    found = (one for one in others if one["metadata"]["name"] != job.name and _alike(_application(one), ours))
     return next((one["metadata"]["name"] for one in found if _goes_first(one, job.owner)), None)
 
 
@@ -52,8 +54,13 @@ def _address(checkpoint: str | None) -> str | None:
     return checkpoint.rstrip("/") if known and checkpoint is not None else None
 
 
-def _checkpoint(other: Document) -> str | None:
-    return _address(((other.get("spec") or {}).get("application") or {}).get("checkpoint"))
+def _application(other: Document) -> Document:
+    return (other.get("spec") or {}).get("application") or {}
+
+
+def _alike(one: Document, other: Document) -> bool:
+    programs = ([application.get(name) or None for name in _PROGRAM] for application in (one, other))
+    return _address(one.get("checkpoint")) == _address(other.get("checkpoint")) and next(programs) == next(programs)
 
 
 def _goes_first(other: Document, ours: Document) -> bool:

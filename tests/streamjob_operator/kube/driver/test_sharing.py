@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from driver_jobs import job_facts
+from driver_jobs import APPLICATION, job_facts
 from fake_api import FakeApi
 
 from streamjob_operator.kube.api.kinds import PODS, STREAM_JOBS
@@ -18,11 +19,23 @@ OURS = {"metadata": {"name": "orders", "namespace": "streams", "uid": "uid-1", "
 
 
 def other(
-    checkpoint: str | None = HERE, *, made: str = "2026-01-01", pod: str | None = None, **spec: Any
+    checkpoint: str | None = HERE,
+    *,
+    made: str = "2026-01-01",
+    pod: str | None = None,
+    args: Sequence[str] = APPLICATION["args"],
+    **spec: Any,
 ) -> dict[str, Any]:
     metadata = {"name": "payments", "namespace": "streams", "uid": "uid-2", "creationTimestamp": made}
     status = {"driver": {"pod": pod} if pod else {}}
-    return {"metadata": metadata, "spec": {"application": {"checkpoint": checkpoint}, **spec}, "status": status}
+    return {
+        "metadata": metadata,
+        "spec": {
+            "application": {"mainFile": APPLICATION["mainFile"], "args": [*args], "checkpoint": checkpoint},
+            **spec,
+        },
+        "status": status,
+    }
 
 
 def step(api: Any, memory: DriverMemory) -> DriverState:
@@ -62,6 +75,7 @@ def test_a_driver_that_runs_is_not_stopped_for_a_copy() -> None:
         (other(suspend=True, pod="payments-driver"), True),  # it still stops
         (other("s3a://bucket/payments"), False),
         (other(None), False),
+        (other(args=("--topic", "payments")), False),  # its checkpoint may be a folder below
         ({**other(), "spec": {"applicationRef": {"name": "x"}}}, False),
     ],
 )
