@@ -201,8 +201,8 @@ class KubeReason(enum.StrEnum):
 
     CHECKPOINT_IN_USE = "CheckpointInUse"
     """Another StreamJob of the namespace has the same program, arguments and `application.checkpoint`, and a driver, or
-    was made before this one, as after a copy under another name. Two drivers on one checkpoint harm each other, so this one waits. To do:
-    give it a checkpoint of its own, or suspend or delete the other one."""
+    was made before this one, as after a copy under another name. Two drivers on one checkpoint harm each other, so this
+    one waits. To do: give it a checkpoint of its own, or suspend or delete the other one."""
 
     KEY_GROUPS_CHANGING = "KeyGroupsChanging"
     """Another number of key groups is made: the driver stops between two batches, a pod of its image changes a copy of
