@@ -87,6 +87,16 @@ class Wish:
         return self.failed + len(self.failing)
 
 
+def within(state: Wish, groups: Collection[GroupKey]) -> Wish:
+    """Only what is wanted of these groups: of those that are no more nothing can be obeyed."""
+    maps = {
+        name: getattr(state, name) for name in ("registered", "told", "goals", "cost_s", "places", "asked", "recent")
+    }
+    kept = {name: {key: one for key, one in by_group.items() if key in groups} for name, by_group in maps.items()}
+    order = tuple(key for key in state.order if key in groups)
+    return dataclasses.replace(state, order=order, failing=state.failing & set(groups), **kept)
+
+
 def adopt(state: Wish, assignment: Assignment, observed: Mapping[GroupKey, str]) -> Wish:
     """Take over the plan of an accepted assignment: its moves are pending from now on, those not yet released replaced.
 
