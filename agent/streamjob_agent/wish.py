@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping
+from typing import TypeVar
 
 from streamjob_agent.bridge import TrafficReading
 from streamjob_agent.wire import Assignment, GroupKey, Pace
+
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +92,22 @@ class Wish:
 
 def within(state: Wish, groups: Collection[GroupKey]) -> Wish:
     """Only what is wanted of these groups: of those that are no more nothing can be obeyed."""
-    maps = {
-        name: getattr(state, name) for name in ("registered", "told", "goals", "cost_s", "places", "asked", "recent")
-    }
-    kept = {name: {key: one for key, one in by_group.items() if key in groups} for name, by_group in maps.items()}
-    order = tuple(key for key in state.order if key in groups)
-    return dataclasses.replace(state, order=order, failing=state.failing & set(groups), **kept)
+
+    def kept(by_group: Mapping[GroupKey, T]) -> dict[GroupKey, T]:
+        return {key: one for key, one in by_group.items() if key in groups}
+
+    return dataclasses.replace(
+        state,
+        registered=kept(state.registered),
+        told=kept(state.told),
+        goals=kept(state.goals),
+        order=tuple(key for key in state.order if key in groups),
+        cost_s=kept(state.cost_s),
+        places=kept(state.places),
+        asked=kept(state.asked),
+        recent=kept(state.recent),
+        failing=frozenset(key for key in state.failing if key in groups),
+    )
 
 
 def adopt(state: Wish, assignment: Assignment, observed: Mapping[GroupKey, str]) -> Wish:
