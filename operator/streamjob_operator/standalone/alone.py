@@ -16,7 +16,7 @@ class Taken(Exception):
 
 @contextlib.contextmanager
 def alone(folder: Path, pid: int) -> Iterator[None]:
-    """Within it no other process, `pid` being this one's, gets in: a kill of any kind lets the next one in. Raises Taken.
+    """No other process gets in meanwhile; a kill of any kind lets the next one in. `pid` is this one's. Raises Taken.
 
     A record lock: it is the process's alone, so that no child of a controller that was killed holds it on. Where the
     file system has no locks, or takes no file, nothing is held back.
