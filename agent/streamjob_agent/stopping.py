@@ -41,7 +41,7 @@ class GracefulStop:
 
     def install(self) -> None:
         """Handle SIGTERM from now on; only on the main thread."""
-        self._before = signal.signal(signal.SIGTERM, self.on_signal)
+        self._before = signal.signal(signal.SIGTERM, self.on_signal) or signal.SIG_DFL  # None: one that is not Python's
         os.register_at_fork(after_in_child=self._leave_alone)
         atexit.register(self._wait_until_told)
 
