@@ -92,6 +92,10 @@ class Actuation:
         for query_id, owners in given.items():
             self._given.setdefault(query_id, {}).update(owners)
 
+    def keep(self, query_id: str, groups: Collection[GroupKey]) -> None:
+        """A query that is looked after has these key groups and no others."""
+        self.wishes[query_id] = wish.within(self.wishes[query_id], groups)
+
     def act(self, queries: Collection[Query], ended: Collection[str], ledger: Ledger) -> None:
         """One round; `ended` names the queries that finished a batch since the last one."""
         self._tell_marks()

@@ -26,6 +26,7 @@ from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.rests import Rests
 from streamjob_agent.rises import Rises
 from streamjob_agent.seen import News, Seen, look
+from streamjob_agent.spread import group_keys
 from streamjob_agent.usual import Ground, Usual
 from streamjob_agent.wire import AgentStatus, Assignment
 
@@ -59,6 +60,7 @@ class Agent:
         self._ledger = Ledger(config.traffic_min_bytes, config.traffic_max_pairs)
         self._actuation = Actuation(bridge, self.guard, AssignmentMemory(config.state_dir), config.failed_after)
         self._lives = Lives()
+        self._shapes: dict[str, Mapping[int, int]] = {}  # query id -> its operators
         self._news = News(usual=Usual(), rises=Rises())
         self._rests = Rests(clock)
         self._rounds = Rounds(config.overhead_ratio)
@@ -156,6 +158,7 @@ class Agent:
         known = self._seen.queries if scene is None else scene.queries
         self._live(known, usage)
         self.guard.call("ledger", lambda: self._ledger.take(usage), None)
+        self.guard.call("shapes", lambda: self._fit(known), None)
         if scene is not None:
             self._actuation.fleet.update(scene.executors)
         self._actuation.hear(usage.given)
@@ -180,8 +183,18 @@ class Agent:
         self._ledger.forget(forgotten)
         self._news.usual.forget(forgotten)
         self._news.rises.forget(forgotten)
+        self._shapes = {one: operators for one, operators in self._shapes.items() if one not in forgotten}
         with self._lock:
             self._accepted = {one: newest for one, newest in self._accepted.items() if one not in forgotten}
+
+    def _fit(self, queries: tuple[Query, ...]) -> None:
+        """A query that starts again may have fewer key groups: its state was spread anew while it stood still."""
+        for query in queries:
+            if query.operators and self._shapes.get(query.query_id) != query.operators:
+                groups = frozenset(group_keys(query.operators))
+                self._ledger.keep(query.query_id, groups)
+                self._actuation.keep(query.query_id, groups)
+                self._shapes[query.query_id] = query.operators
 
     def _take_inbox(self) -> None:
         with self._lock:

@@ -6,6 +6,7 @@ import atexit
 import dataclasses
 import functools
 import logging
+import os
 import pathlib
 import threading
 import time
@@ -71,6 +72,7 @@ class Host:
         self._server: AgentServer | None = None
         self._token_file: pathlib.Path | None = None
         self._lock = threading.Lock()
+        self._process = os.getpid()
         for complaint in complaints:
             say(logging.WARNING, "StreamJob agent: %s", complaint)
         self._map = self.guard.call("map", lambda: kube.follow(self, self._config, self.guard), None)
@@ -201,7 +203,9 @@ class Host:
         return self._config.token
 
     def close(self) -> None:
-        """Detach, at the end of the process."""
+        """Detach, at the end of the process; at that of one that the job has forked nothing is to be detached."""
+        if os.getpid() != self._process:
+            return
         self.guard.hush()
         if self._token_file is not None:
             self.guard.call("token", functools.partial(self._token_file.unlink, missing_ok=True), None)

@@ -24,16 +24,22 @@ _CONNECT_MODULE = "pyspark.sql.connect.session"
 _MODULES = (*_CONTEXT_MODULES, _SESSION_MODULE, _WRITER_MODULE, _CONNECT_MODULE)
 _MARK = "_streamjob_wrapped"
 _told: list[Host] = []  # who is told of queries that start: the newest, as classes are wrapped once in a process
+_everywhere: list[Host] = []  # who is told of every session that the process makes
 
 
 def watch_imports(host: Host) -> None:
     """Wrap pyspark's classes once they are imported, now if they are already."""
-    _told[:] = [host]
+    _told[:] = _everywhere[:] = [host]
     finder = _Finder(host)
     sys.meta_path.insert(0, finder)
     for name in _MODULES:
         if name in sys.modules:
             finder.loaded(sys.modules[name])
+
+
+def watcher() -> Host | None:
+    """Whose agent every session of this process gets by itself; None where a session must be brought to one."""
+    return _everywhere[0] if _everywhere else None
 
 
 def watch_queries(host: Host) -> None:

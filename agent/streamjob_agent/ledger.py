@@ -118,6 +118,13 @@ class Ledger:
             query.traffic_batches += batches
             query.traffic_read_at = query.batches
 
+    def keep(self, query_id: str, groups: Collection[GroupKey]) -> None:
+        """A query has these key groups and no others: series of others would hold executors that they ran on."""
+        with self._lock:
+            query = self._queries.get(query_id)
+            if query is not None:
+                query.keep(groups)
+
     def forget(self, queries: Collection[str]) -> None:
         """Drop queries that are over, with their series."""
         with self._lock:

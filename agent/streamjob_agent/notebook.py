@@ -23,7 +23,14 @@ def install(spark: Any, config: AgentConfig | None = None) -> str | None:
     Without `config` the environment is read. Queries of the application's other sessions are watched, too, when Python
     starts them. Calling it again with a session of a new application moves the agent there. Settings that only count
     before a session exists are left as they are; the status tells which differ. Never raises.
+
+    A program that has an agent already, of `python -m streamjob_agent run`, keeps that one: two would move key groups
+    back and forth between what each of them wants.
     """
+    present = hooks.watcher()
+    if present is not None:
+        say(logging.WARNING, "StreamJob agent: not installed, this program has one already, as it runs under it")
+        return present.address
     if not _installed:
         given, complaints = (config, ()) if config else AgentConfig.from_env(os.environ)
         _installed.append(Host(given, complaints))

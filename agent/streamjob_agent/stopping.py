@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 from streamjob_agent.guard import Guard, say
 
@@ -34,14 +36,27 @@ class GracefulStop:
         self._begun = False
         self._over = False
         self._stopped = threading.Event()
+        self._process = os.getpid()
+        self._before: Any = signal.SIG_DFL  # what handled it before us
 
     def install(self) -> None:
         """Handle SIGTERM from now on; only on the main thread."""
-        signal.signal(signal.SIGTERM, self.on_signal)
+        self._before = signal.signal(signal.SIGTERM, self.on_signal) or signal.SIG_DFL  # None: one that is not Python's
+        os.register_at_fork(after_in_child=self._leave_alone)
         atexit.register(self._wait_until_told)
+
+    def _leave_alone(self) -> None:
+        """In a process that the program has forked, a worker that a pool ends: the queries are not its own."""
+        if signal.getsignal(signal.SIGTERM) == self.on_signal:
+            signal.signal(signal.SIGTERM, self._before)
+        atexit.unregister(self._wait_until_told)
 
     def on_signal(self, number: int, frame: object) -> None:
         """The first one starts to stop; the one that we send ourselves at the end leaves the program."""
+        if os.getpid() != self._process:  # forked a moment ago, or called by a handler of the program's own
+            signal.signal(signal.SIGTERM, self._before)
+            os.kill(os.getpid(), number)
+            return
         if self._over:
             sys.exit(EXIT_CODE)
         if not self._begun:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from streamjob_agent.bridge import BatchEnd, GroupUsage, RunningBatch, StageUsage, TrafficReading
@@ -135,6 +135,13 @@ class QueryTotals:
     shown_recent_s: Mapping[GroupKey, float] | None = None
     shown_groups: tuple[tuple[GroupKey, GroupTotals], ...] | None = None
     shown_traffic: tuple[Mapping[Pair, float], tuple[tuple[GroupKey, SentTotals], ...]] | None = None
+
+    def keep(self, groups: Collection[GroupKey]) -> None:
+        """Drop what is known of other key groups."""
+        self.groups = {key: one for key, one in self.groups.items() if key in groups}
+        self.sent = {key: one for key, one in self.sent.items() if key in groups}
+        self.state_bytes = {key: size for key, size in self.state_bytes.items() if key in groups}
+        self.shown_owners = self.shown_recent_s = self.shown_groups = self.shown_traffic = None
 
     def page(self, query_id: str) -> QueryPage:
         """A copy."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping
+from typing import TypeVar
 
 from streamjob_agent.bridge import TrafficReading
 from streamjob_agent.wire import Assignment, GroupKey, Pace
+
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +88,26 @@ class Wish:
     def moves_failed(self) -> int:
         """Moves of the current assignment that lost their target or are not obeyed for too long."""
         return self.failed + len(self.failing)
+
+
+def within(state: Wish, groups: Collection[GroupKey]) -> Wish:
+    """Only what is wanted of these groups: of those that are no more nothing can be obeyed."""
+
+    def kept(by_group: Mapping[GroupKey, T]) -> dict[GroupKey, T]:
+        return {key: one for key, one in by_group.items() if key in groups}
+
+    return dataclasses.replace(
+        state,
+        registered=kept(state.registered),
+        told=kept(state.told),
+        goals=kept(state.goals),
+        order=tuple(key for key in state.order if key in groups),
+        cost_s=kept(state.cost_s),
+        places=kept(state.places),
+        asked=kept(state.asked),
+        recent=kept(state.recent),
+        failing=frozenset(key for key in state.failing if key in groups),
+    )
 
 
 def adopt(state: Wish, assignment: Assignment, observed: Mapping[GroupKey, str]) -> Wish:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import socket
 import threading
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from fake_bridge import FakeBridge
 
-from streamjob_agent import attach
+from streamjob_agent import attach, tokens
 from streamjob_agent.agent import Agent
 from streamjob_agent.attach import Host
 from streamjob_agent.config import AgentConfig
@@ -169,3 +170,23 @@ def test_an_agent_whose_session_went_while_it_was_attached_leaves_nothing_attach
     assert host._agent is None
     assert len(bridge.called("close")) == 1
     host.close()
+
+
+def test_a_forked_child_that_comes_to_its_end_leaves_the_agent_and_its_token_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    monkeypatch.setattr(tokens, "folders", lambda: (tmp_path,))
+    bridge = FakeBridge()
+    host = Host(AgentConfig(poll_s=0.05), connect=lambda _: bridge, in_use=lambda _: True)
+    host.session_appeared(Session(object()))
+    child = os.fork()
+    if child == 0:
+        try:
+            host.close()  # as Python does at the end of a process
+            os._exit(len(bridge.called("close")))
+        finally:
+            os._exit(99)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert len(list(tmp_path.iterdir())) == 1
+    host.close()
+    assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,7 @@ from fake_bridge import APPLICATION, QUERY, FakeBridge
 from streamjob_agent.agent import Agent
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.lives import Lives
-from streamjob_agent.wire import Assignment
+from streamjob_agent.wire import Assignment, GroupKey
 
 
 def started(bridge: FakeBridge) -> Agent:
@@ -106,3 +106,30 @@ def test_a_query_without_state_is_never_listed_but_lives_while_it_is_measured() 
     forgotten = [lives.look([], ["stateless", f"ended-{number}"]) for number in range(4)]
     assert forgotten == [frozenset(), {"ended-0"}, {"ended-1"}, {"ended-2"}]
     assert lives.look(["a", "b", "c"], []) == frozenset()
+
+
+def test_key_groups_that_are_no_more_after_a_query_starts_again_hold_no_executor_and_nobody_waits_for_their_moves() -> (
+    None
+):
+    bridge = FakeBridge(operators={0: 6})
+    agent = started(bridge)
+    batch(bridge, agent)
+    agent._aside.wait(30.0)
+    moves = Assignment(generation=1, application_id=APPLICATION, query_id=QUERY, owners={0: ("0",) * 6})
+    bridge.disobeys = lambda key: key.partition > 1
+    assert agent.submit(moves) is None
+    for _ in range(3):
+        batch(bridge, agent)
+    assert agent.status().queries[0].moves_pending > 0
+    few = {GroupKey(operator=0, partition=p) for p in (0, 1)}
+    bridge.operators, bridge.run_id = {0: 2}, "run-2"  # its state was spread anew while it stood still
+    bridge.ran = {key: owner for key, owner in bridge.ran.items() if key in few}
+    bridge.registered = dict(bridge.ran)
+    batch(bridge, agent)
+    agent._aside.wait(30.0)
+    status = agent.status()
+    assert {one.executor_id: one.groups for one in status.executors} == {"0": 2, "1": 0, "2": 0}
+    assert (status.queries[0].moves_pending, status.queries[0].moves_failed) == (0, 0)
+    page = agent.facts().pages[0]
+    assert {key for key, _ in page.groups} == set(page.state_bytes) == few
+    assert not agent._actuation.busy

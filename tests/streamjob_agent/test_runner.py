@@ -150,6 +150,22 @@ def test_settings_are_put_in_place_unless_the_job_has_its_own(folder: pathlib.Pa
     assert ours.stdout.count("context stopped") == 2
 
 
+def test_a_notebook_that_is_run_as_a_job_installs_no_second_agent(folder: pathlib.Path) -> None:
+    script = """
+    import streamjob_agent, threading
+    from pyspark.core.context import SparkContext
+    from pyspark.sql.session import SparkSession
+    from streamjob_agent import hooks, notebook
+    session = SparkSession(SparkContext())
+    address = streamjob_agent.install(session)
+    print("same", address == hooks._told[0].address, len(notebook._installed))
+    print("servers", sum(thread.name == "streamjob-agent-http" for thread in threading.enumerate()))
+    """
+    result = both_ways(folder, script)[1]
+    assert result.stdout == "same True 0\nservers 1\n"
+    assert result.stderr.count("not installed, this program has one already") == 1
+
+
 def test_a_spark_that_cannot_be_watched_does_not_stop_the_job(folder: pathlib.Path) -> None:
     alone, ours = both_ways(folder, SPARK_JOB)
     assert alone.returncode == ours.returncode == 0

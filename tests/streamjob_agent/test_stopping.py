@@ -88,3 +88,60 @@ stopped.wait()
 sys.exit(5)
 """
     assert run("stopped.set()", main)[0] == 5
+
+
+ENDED = "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)"
+FORKED = """
+import os
+{before}
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    {ours}
+    os._exit(0)
+"""
+
+
+def test_a_pool_that_ends_its_forked_workers_stops_no_query() -> None:
+    main = """
+import multiprocessing
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    print(pool.map(abs, [-1, -2]), flush=True)
+pool.join()
+"""
+    assert run("print('stopping', flush=True)", main, signals=0) == (0, "[1, 2]\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "code"),
+    [
+        ("", -signal.SIGTERM),
+        ("signal.signal(signal.SIGTERM, lambda *_: os._exit(9))", 9),
+        (
+            "ours = signal.getsignal(signal.SIGTERM); signal.signal(signal.SIGTERM, lambda *_: ours(*_))",
+            -signal.SIGTERM,
+        ),
+    ],
+    ids=["ours", "the program's own", "the program's own calls ours"],
+)
+def test_a_forked_child_ends_by_a_signal_as_without_us(before: str, code: int) -> None:
+    main = FORKED.format(before=before, ours="os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)") + ENDED
+    assert run("print('stopping', flush=True)", main, signals=0) == (0, f"{int(code)}\n")
+
+
+def test_a_child_that_is_forked_by_another_thread_ends_by_a_signal_as_without_us() -> None:
+    main = """
+import os
+def fork():
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+thread = threading.Thread(target=fork)
+thread.start()
+thread.join()
+"""
+    assert run("print('stopping', flush=True)", main, signals=0) == (0, f"{-signal.SIGTERM}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -23,7 +24,7 @@ class Child:
         self._code: int | None = None  # of the newest one that was stopped
 
     def launch(self, words: Sequence[str], env: Mapping[str, str]) -> None:
-        """Start it; raises OSError when that is impossible."""
+        """Start it; raises OSError when that is impossible, or nobody could find it later: then nothing runs."""
         self._code = None
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -35,7 +36,11 @@ class Child:
                 # A group of its own: Ctrl-C reaches the controller alone, which then stops the job in order.
                 start_new_session=True,
             )
-        self.pid_file.write_text(str(self._process.pid), encoding="ascii")
+        try:
+            self.pid_file.write_text(str(self._process.pid), encoding="ascii")
+        except OSError:  # a full disk
+            self.stop(grace_s=0.0)
+            raise
 
     def exit_code(self) -> int | None:
         """None while it runs, or before it was started."""
@@ -61,7 +66,8 @@ class Child:
                 break
             _signal_group(process.pid, ask)
         self._code = process.wait()
-        self.pid_file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # one that stays names nobody who runs
+            self.pid_file.unlink(missing_ok=True)
 
     def survivor(self) -> int | None:
         """The process id of one that an earlier controller started and that still runs."""

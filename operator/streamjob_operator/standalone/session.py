@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from streamjob_operator.agent_http.client import address_from, fixed_address
 from streamjob_operator.scaling import registry
 from streamjob_operator.signals import stop_on_signals
 from streamjob_operator.spec import Application, StreamJob
+from streamjob_operator.standalone.alone import Taken, alone
 from streamjob_operator.standalone.key_groups import KeyGroupChange, Wanted
 from streamjob_operator.standalone.launcher import Driver, DriverError, Repartition
 from streamjob_operator.standalone.output import Output
@@ -50,9 +52,10 @@ def run_session(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DriverError(f"--out: {out} given; it cannot be made: {error.strerror}.") from error
-    driver = None if attach else _driver(job.spec.application, out)
-    _writable(out / HISTORY)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_alone(out))
+        driver = None if attach else _driver(job.spec.application, out)
+        _writable(out / HISTORY)
         stack.callback(_report, out, tell)
         stop = stack.enter_context(stop_on_signals())
         supervisor, wanted = None, Wanted(job, tell if driver is not None else _nothing)
@@ -76,6 +79,20 @@ def run_session(
             memory_bytes=memory_bytes,
         ).run(_watch(supervisor), stop, duration_s)
         return 0 if supervisor is None else supervisor.ended or 0
+
+
+@contextlib.contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Two controllers of one folder would start the job twice, and write over each other's memory."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(alone(out, os.getpid()))
+        except Taken as error:
+            raise DriverError(
+                f"--out: {out} given; another `streamjob run` is at work there, process {error}. "
+                "End it first, or give another folder."
+            ) from error
+        yield
 
 
 def _writable(history: Path) -> None:

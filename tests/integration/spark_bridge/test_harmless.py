@@ -353,7 +353,7 @@ def test_a_stage_in_which_the_clock_was_set_back_takes_nothing_off_what_was_coun
         properties.setProperty(name, value)
     call(session, info, "submissionTime_$eq", jvm.scala.Option.apply(jvm.java.lang.Long.valueOf(9000)))
     call(session, info, "completionTime_$eq", jvm.scala.Option.apply(jvm.java.lang.Long.valueOf(2000)))
-    call(session, meter, "jobStarted", 987_654_321, getattr(nothing, "$colon$colon")(info), "clock", "run", 0, 0)
+    call(session, meter, "jobStarted", 987_654_321, getattr(nothing, "$colon$colon")(info), "clock", 0, 0)
     stage = call(session, meter, "submitted", info, properties)
     call(session, meter, "completed", info, field(watch.bridge._probe, "registry"))
     assert field(field(stage, "node"), "wallMs") == 0

@@ -12,6 +12,7 @@ import pytest
 from streamjob_operator.spec import Application, RestartPolicy
 from streamjob_operator.spec.restart import Restart
 from streamjob_operator.standalone import launcher
+from streamjob_operator.standalone.child import Child
 from streamjob_operator.standalone.launcher import Driver, DriverError
 from streamjob_operator.standalone.submission import command, environment, spark_settings
 from streamjob_operator.standalone.supervisor import Supervisor
@@ -125,6 +126,15 @@ def test_a_driver_that_was_stopped_is_not_signalled_again(tmp_path: Path, monkey
     one.stop()
     assert signalled == []
     assert one.exit_code() is not None
+
+
+def test_a_process_whose_number_cannot_be_kept_does_not_run_on(tmp_path: Path) -> None:
+    """On a full disk the change of key groups went on beside the driver that was started in its place."""
+    (tmp_path / "one.pid").mkdir()
+    one = Child(tmp_path, "one")
+    with pytest.raises(IsADirectoryError):
+        one.launch([sys.executable, "-c", "import time; time.sleep(60)"], os.environ)
+    assert one.exit_code() in (-signal.SIGTERM, -signal.SIGKILL)
 
 
 class FakeDriver:

@@ -193,6 +193,42 @@ def test_a_history_that_cannot_be_written_is_told_before_anything_is_started(
     assert not (tmp_path / "started").exists()
 
 
+HOLDS = """
+import os, sys
+from pathlib import Path
+from streamjob_operator.standalone.alone import alone
+with alone(Path(sys.argv[1]), os.getpid()):
+    if os.fork() == 0:  # a planner that outlives it for a while
+        os.close(1)
+        os.read(0, 1)
+        os._exit(0)
+    print("here", flush=True)
+    os.read(0, 1)
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--attach", "http://127.0.0.1:9")], ids=["its own driver", "attached"])
+def test_a_second_controller_of_one_folder_is_refused_until_the_first_is_gone_however_it_went(
+    options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the first one's driver waited for its next start, the second one started the job a second time."""
+    out = tmp_path / "out/started"
+    out.mkdir(parents=True)
+    words = [sys.executable, "-c", HOLDS, str(out)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "here\n"
+        done = start(tmp_path, "open('started', 'w').close()", monkeypatch, "--duration", "1s", *options)
+        sentence = (
+            f"another `streamjob run` is at work there, process {first.pid}. End it first, or give another folder."
+        )
+        assert (done.exit_code, done.output) == (2, f"--out: out/started given; {sentence}\n")
+        assert not (tmp_path / "started").exists()
+        first.kill()
+        first.wait()
+        assert start(tmp_path, "", monkeypatch, "--duration", "1s", *options).exit_code == 0
+
+
 def test_a_driver_that_cannot_be_started_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "out/started/driver.log").mkdir(parents=True)
     done = start(tmp_path, "", monkeypatch)

@@ -51,9 +51,7 @@ public final class CoreListener extends SparkListener {
       String id = properties == null ? null : properties.getProperty(Hook.QUERY);
       String batch = properties == null ? null : properties.getProperty(Hook.BATCH);
       if (id != null && batch != null) {
-        String run = String.valueOf(properties.getProperty("spark.jobGroup.id")); // Spark groups jobs by the query's run
-        meter.jobStarted(event.jobId(), event.stageInfos(), id, run, Long.parseLong(batch), event.time());
-        plans.capture(id, Long.parseLong(batch));
+        plans.capture(id, meter.jobStarted(event.jobId(), event.stageInfos(), id, Long.parseLong(batch), event.time()));
       }
     } catch (Throwable fault) {
       faults.caught("plan", fault);
@@ -91,7 +89,8 @@ public final class CoreListener extends SparkListener {
     try {
       StreamingQueryProgress progress = ((StreamingQueryListener.QueryProgressEvent) event).progress();
       String line = BatchLine.of(progress, System.currentTimeMillis());
-      meter.batch(progress.id().toString(), progress.batchId(), progress.numInputRows(), line);
+      boolean ran = progress.durationMs().containsKey("addBatch"); // else it looked for data
+      meter.batch(progress.id().toString(), progress.batchId(), progress.numInputRows(), line, ran);
     } catch (Throwable fault) {
       faults.caught("progress", fault);
     }
@@ -102,6 +101,7 @@ public final class CoreListener extends SparkListener {
 
   private void started(UUID id, UUID run) {
     try {
+      meter.started(id.toString(), run.toString());
       sessions.started(id, run);
     } catch (Throwable fault) {
       faults.caught("start", fault);

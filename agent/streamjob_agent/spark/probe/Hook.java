@@ -62,8 +62,7 @@ public final class Hook extends Rule {
       return null;
     }
     String number = context.getLocalProperty(BATCH);
-    String batch = query.runId + " " + number;
-    if (!query.begins(batch)) {
+    if (!query.begins(number == null ? -1L : Long.parseLong(number))) {
       return null;
     }
     if (number != null) {
@@ -73,7 +72,7 @@ public final class Hook extends Rule {
     registrar.spread(query);
     registrar.boundary(query);
     if (registrar.on && !query.owners().isEmpty()) {
-      wait.begin(id, batch);
+      wait.begin(id, query.runId + " " + number);
     }
     batches.incrementAndGet();
     nanos.addAndGet(System.nanoTime() - from);

@@ -33,7 +33,7 @@ final class Meter {
   private final HashMap groups = new HashMap(); // query id -> Groups
   private HashMap others = new HashMap(); // query id -> Long ms
   private HashMap executors = new HashMap(); // executor id -> Long ms
-  private final HashMap runs = new HashMap(); // query id -> run id of its newest job, until that run ends
+  private final HashMap runs = new HashMap(); // query id -> Run, until that ends
   private final ArrayDeque batches = new ArrayDeque();
   private ArrayList left = new ArrayList();
   private final long[] state = new long[Usage.STATE.length]; // of the task that is being charged
@@ -46,17 +46,48 @@ final class Meter {
     this.plans = plans;
   }
 
-  synchronized void jobStarted(
-      int job, scala.collection.Seq infos, String queryId, String run, long batch, long atMs) {
+  /**
+   * A run of a query, as its start told. Not by what its jobs say: a job may group them as it likes, and those of a thread that
+   * it made in an earlier batch name that one for ever. What comes after a batch's end is of the next one.
+   */
+  private static final class Run {
+    final String id; // null where its start was not heard
+    long batch = -1L; // the least that goes on
+
+    Run(String id) {
+      this.id = id;
+    }
+  }
+
+  synchronized void started(String queryId, String run) {
+    Run before = (Run) runs.get(queryId);
+    if (before == null || !run.equals(before.id)) {
+      know(queryId, run);
+      abandon(queryId);
+    }
+  }
+
+  private Run know(String queryId, String run) {
     if (runs.size() >= MOST_RUNS) {
       runs.clear(); // the ends of most were lost
     }
-    Object before = runs.put(queryId, run);
-    if (before != null && !before.equals(run)) {
-      abandon(queryId);
-    }
-    intake.started(queryId, batch, atMs);
-    batchStages.jobStarted(job, infos, queryId, batch);
+    Run known = new Run(run);
+    runs.put(queryId, known);
+    return known;
+  }
+
+  private Run run(String queryId) {
+    Run known = (Run) runs.get(queryId);
+    return known == null ? know(queryId, null) : known;
+  }
+
+  /** Gives the batch that the job belongs to; `named` is the one that it names. */
+  synchronized long jobStarted(int job, scala.collection.Seq infos, String queryId, long named, long atMs) {
+    Run run = run(queryId);
+    run.batch = Math.max(run.batch, named);
+    intake.started(queryId, run.batch, atMs);
+    batchStages.jobStarted(job, infos, queryId, run.batch);
+    return run.batch;
   }
 
   /** A run of a query is over: what was used for a batch that never ended is no part of the next one. */
@@ -72,7 +103,8 @@ final class Meter {
 
   /** A run has ended, perhaps in the middle of a batch: kept for its end, its key groups would take the room of others. */
   synchronized void over(String queryId, String run) {
-    if (run.equals(runs.get(queryId))) {
+    Run known = (Run) runs.get(queryId);
+    if (known != null && (known.id == null || run.equals(known.id))) {
       runs.remove(queryId);
       abandon(queryId);
     }
@@ -83,7 +115,9 @@ final class Meter {
   }
 
   synchronized Stage submitted(StageInfo info, Properties properties) {
-    Stage stage = new Stage(info, properties);
+    String queryId = properties == null ? null : properties.getProperty(Hook.QUERY);
+    Run run = queryId == null ? null : (Run) runs.get(queryId);
+    Stage stage = new Stage(info, properties, run == null ? -1L : run.batch);
     if (stage.queryId != null) {
       batchStages.submitted(stage);
     }
@@ -299,8 +333,12 @@ final class Meter {
     return value instanceof Number ? ((Number) value).longValue() : 0L;
   }
 
-  /** A batch of so many rows has ended, and all its tasks before it; `line` says how it went. */
-  synchronized void batch(String queryId, long number, long rows, String line) {
+  /** A batch of so many rows has ended, and all its tasks before it; `line` says how it went, `ran` whether there was one. */
+  synchronized void batch(String queryId, long number, long rows, String line, boolean ran) {
+    if (ran) {
+      Run run = run(queryId);
+      run.batch = Math.max(run.batch, number + 1L);
+    }
     dropped += batchStages.closed(queryId, number);
     intake.closed(queryId, number, rows);
     Groups ofQuery = (Groups) groups.get(queryId);

@@ -28,14 +28,15 @@ final class Stage {
   private final int tasks;
   private int ended;
 
-  Stage(StageInfo info, Properties properties) {
+  /** `least`: the batch that goes on, if one that was before it is named. */
+  Stage(StageInfo info, Properties properties, long least) {
     id = info.stageId();
     attempt = info.attemptNumber();
     stateful = stateful(info);
     ours = properties != null && properties.getProperty(Ahead.OURS) != null;
     queryId = properties == null ? null : properties.getProperty(Hook.QUERY);
     String number = properties == null ? null : properties.getProperty(Hook.BATCH);
-    batch = number == null ? -1L : Long.parseLong(number);
+    batch = number == null ? -1L : Math.max(least, Long.parseLong(number));
     parents = info.parentIds();
     Object from = Reflect.orNull(info.submissionTime());
     submittedMs = from == null ? 0L : ((Number) from).longValue();

@@ -34,7 +34,8 @@ final class Tracked {
   final Shapes shapes = new Shapes();
   final HashMap plans = new HashMap(); // Long batch id -> IncrementalExecution, not yet read
   private UUID boundRun; // the run that is known, or about to be
-  private String begun; // run and number of the batch that was planned last
+  private UUID begunRun; // of the batch that was planned last
+  private long begun; // its number
   final TreeMap given = new TreeMap(); // "operator partition" -> executor that the probe itself chose, not reported yet
 
   Tracked(String id) {
@@ -104,13 +105,18 @@ final class Tracked {
     return true;
   }
 
-  /** Whether the batch, by run and number, begins now: it is planned for the first time. */
-  synchronized boolean begins(String batch) {
-    boolean first = !batch.equals(begun);
+  /**
+   * Whether the run's batch of that number begins now: it is planned for the first time. A thread that the job made in an
+   * earlier batch names that one for ever, and plans within this one.
+   */
+  synchronized boolean begins(long batch) {
+    boolean again = runId != null && runId.equals(begunRun);
+    boolean first = !again || batch > begun;
     if (first) {
-      later = begun != null && begun.startsWith(batch.substring(0, batch.indexOf(' ') + 1));
+      later = again;
+      begunRun = runId;
+      begun = batch;
     }
-    begun = batch;
     return first;
   }
 
