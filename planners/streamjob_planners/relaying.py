@@ -24,9 +24,9 @@ MOST_SHARE = 0.8
 """Part of what is left that relays take at most: what a thread has found is lost where it is late at the end."""
 SLACKS, KICKED, SAVED, LONGER = (1.3, 10.0), (0.05, 0.5), (0.03, 0.3), (0.5, 2.0)
 """What is drawn for each try, between both by equal ratios: how many times what its first node was off a walk may leave
-another one off, by chance; the part of the walks that begin with a travelling group that goes home; the part of the
-rounds that try to save a move, as long as none is left; a factor on the hops. No one choice is best where many nodes
-are off and where few are."""
+another one off, by chance; the part of the walks that begin with a travelling group that goes home, as long as few
+nodes are off; the part of the rounds that try to save a move, as long as none is left; a factor on the hops. No one
+choice is best where many nodes are off and where few are."""
 STEPS = 5
 """Random steps that take as long as a hop."""
 

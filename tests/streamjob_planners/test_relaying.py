@@ -8,8 +8,8 @@ import pytest
 from streamjob_planners import drain, relaying
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
-from streamjob_planners.kernel.relay import NONE, STUCK, affordable, hop, kick, undo, walk
-from streamjob_planners.kernel.state import N_OFF
+from streamjob_planners.kernel.relay import NONE, STUCK, affordable, hop, kick, makes_room, undo, walk
+from streamjob_planners.kernel.state import N_AWAY, N_OFF
 from streamjob_planners.model import Budget, PlanParams
 from streamjob_planners.problem import compile_problem
 from streamjob_planners.relaying import relayed
@@ -123,6 +123,17 @@ def test_a_walk_that_makes_room_ends_with_no_more_nodes_off_and_within_the_moves
         assert engine.moves() <= MOVES
         ended += int(engine.relay.made[0] > 0)
     assert ended > 0
+
+
+@pytest.mark.parametrize(
+    ("kicked", "off", "away", "expected"),
+    [(0.25, 1, 5, 250), (0.25, 4, 5, 250), (0.25, 8, 5, 125), (0.25, 40, 5, 25), (0.25, 1, 0, 0), (1.0, 4, 5, 1000)],
+)
+def test_the_more_nodes_are_off_the_fewer_walks_make_room(engine_at, kicked, off, away, expected):
+    state = engine_at().state
+    state.counters[N_OFF], state.counters[N_AWAY] = off, away
+    made = sum(makes_room(state, kicked) for _ in range(1000))
+    assert made == pytest.approx(expected, abs=3 * expected**0.5)
 
 
 @pytest.mark.parametrize(("kicked", "reached"), [(1e-9, 20.0), (0.5, 0.0)])

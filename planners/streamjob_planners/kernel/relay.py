@@ -25,6 +25,9 @@ LOOKED_AT = 16
 """Travelling groups, and groups of other nodes, that are looked at for each hop beside those of the node."""
 SAVINGS = 4
 """Tries to save a move where one is to be saved; each takes as long as a hop."""
+FEW_OFF = 4.0
+"""Nodes off their bands above which walks that begin with a group that goes home are as many times fewer: while many
+are off plain walks bring in most of them, and such a walk takes up to forty hops for one."""
 NONE, STUCK = -1, -2
 """No group and no node; no exchange brings the node into its band."""
 
@@ -354,6 +357,13 @@ def kick(fixed: Fixed, state: State, relay: Relay, node: int, most: float) -> in
 
 
 @compiled
+def makes_room(state: State, kicked: float) -> bool:
+    """Whether the next walk begins with room for a move, by chance; `kicked`: the part that does while few are off."""
+    part = kicked * min(1.0, FEW_OFF / state.counters[N_OFF])
+    return bool(chance(state) < part and state.counters[N_AWAY] > 0)
+
+
+@compiled
 def save(fixed: Fixed, state: State, relay: Relay) -> int:
     """Try to save a move; tries that it took."""
     for number in range(SAVINGS):
@@ -367,7 +377,8 @@ def relay_all(fixed: Fixed, state: State, relay: Relay, knobs: tuple[float, floa
     """Walks until all nodes are within their bands, or so many hops are made; hops made.
 
     `knobs`: by how many times what its first node was off a walk may leave another one off; the part of the walks that
-    begin with room for a move; the part of the rounds that try to save one, as long as none is left.
+    begin with room for a move, as long as few nodes are off; the part of the rounds that try to save one, as long as
+    none is left.
     """
     made, (slack, kicked, saves) = 0, knobs
     while made < hops and state.counters[N_OFF] > 0:
@@ -376,7 +387,7 @@ def relay_all(fixed: Fixed, state: State, relay: Relay, knobs: tuple[float, floa
             continue
         node = state.focus[below(state, state.counters[N_FOCUS])]
         most = slack * chance(state) * excess_of(state, node, state.loads[node])
-        if chance(state) < kicked and state.counters[N_AWAY] > 0:
+        if makes_room(state, kicked):
             made += kick(fixed, state, relay, node, most)
         else:
             made += walk(fixed, state, relay, node, most)
