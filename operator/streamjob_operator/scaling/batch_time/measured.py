@@ -59,6 +59,11 @@ class Measured:
 
         return of
 
+    def without_chance(self) -> Measured:
+        """The same where every task takes its mean."""
+        work = dataclasses.replace(self.work, spread_ratio=np.zeros(self.work.level.size))
+        return dataclasses.replace(self, work=work, noise_ratio=0.0)
+
 
 def measured(situation: Situation, noise: Learned | None) -> Measured | None:
     """From the situation; None where batches are not predicted, or nothing was taken in."""
@@ -100,12 +105,15 @@ def spread_of(snapshot: Snapshot, work: Work) -> FloatArray:
 
 
 def _bias(situation: Situation, found: Measured) -> float:
-    """The plan knows of pins, budgets and memory: what it cannot level, fewer or more executors cannot, either."""
-    model, planned_s = situation.estimate.model, situation.plan.after.expected_s
+    """The plan knows of pins, budgets and memory: what it cannot level, fewer or more executors cannot, either.
+
+    Both without chance: while a backlog goes batches differ in size, which the plan has for noise of its tasks.
+    """
+    model, planned_s = situation.estimate.model, situation.plan.after.batch_s
     there = int((~model.marked).sum())
     if planned_s is None or situation.snapshot.moves_pending or there != situation.fleet.wanted:
         return 1.0
-    ideal_s, fixed_s = found.paces(found.rows)(there).batch_s(found.rows), found.work.fixed_s
+    ideal_s, fixed_s = found.without_chance().paces(found.rows)(there).batch_s(found.rows), found.work.fixed_s
     if ideal_s <= fixed_s:
         return 1.0
     return float(np.clip((planned_s - fixed_s) / (ideal_s - fixed_s), 1.0, MOST_BIAS))

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 from situations import busy, situation_of
-from worlds import series_with
+from worlds import even, series_with
 
-from streamjob_operator.scaling.batch_time.measured import with_noise
+from streamjob_operator.scaling.batch_time.measured import measured, with_noise
 
 TRIGGER_S = 10.0
 CALM = [8.0, 8.2] * 10
@@ -41,3 +41,17 @@ def test_what_a_surge_did_to_batches_is_no_noise_of_those_after_it() -> None:
 
 def test_batches_that_all_overrun_their_trigger_say_nothing() -> None:
     assert noise_ratio([12.0, 13.0] * 10) is None
+
+
+def test_batches_that_differ_in_size_are_no_plan_that_is_off() -> None:
+    """Batches of 1 to 8 times the rows, key groups evenly placed: what tasks vary by is the sizes, and nothing that
+    better placed ones would be without."""
+    world = even(2, 8, 7.0)
+    world.now_s = 1000.0
+    rows = np.repeat([1.0, 2.0, 4.0, 8.0], 2)
+    series = series_with(rows[:, None] * np.ones((8, 16)), row_s=np.full(8, 10.0), ended_s=1000.0, input_rps=100 * rows)
+    seen = dataclasses.replace(world.observe(1000.0, 10.0), series=series)
+    told = tuple(dataclasses.replace(one, spread_s=0.1) for one in seen.stages)
+    found = measured(situation_of(dataclasses.replace(seen, stages=told)), None)
+    assert found is not None
+    assert found.bias == pytest.approx(1.0)
