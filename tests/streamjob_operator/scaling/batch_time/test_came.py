@@ -91,12 +91,12 @@ def test_what_the_batch_that_runs_began_with_counts_as_waiting() -> None:
 
 def lags(*rows: float, at_s: float = 1000.0, every_s: float = 20.0) -> tuple[LagSeen, ...]:
     """Readings of the lag up to a moment, oldest first."""
-    return tuple(LagSeen(at_s=at_s - every_s * ago, rows=one) for ago, one in zip(range(len(rows))[::-1], rows))
+    return tuple(LagSeen(at_s=at_s - every_s * ago, rows=one) for ago, one in reversed(list(enumerate(rows[::-1]))))
 
 
 def test_a_backlog_that_went_before_the_window_is_no_part_of_its_rate() -> None:
-    """100 rows/s; 4,000 rows that waited went within 20 s, and the window is of the 20 s after that. The reading nearest
-    to its begin is that from before: by the window's batches and that reading 20 rows/s came."""
+    """100 rows/s; 4,000 rows that waited went within 20 s, and the window is of the 20 s after that. The reading that
+    is nearest to its begin is from before: by the window's batches and that reading 20 rows/s came."""
     calm = dataclasses.replace(seen(100.0, 300.0, 300.0, 100.0, 100.0, 100.0), window_s=20.0)
     calm = dataclasses.replace(calm, rates=dataclasses.replace(calm.rates, input_rps=100.0))
     assert arriving(calm, lags(4000.0, 0.0, every_s=50.0), 10.0).rate_rps == pytest.approx(100.0)
