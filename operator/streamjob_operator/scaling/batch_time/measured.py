@@ -107,11 +107,12 @@ def spread_of(snapshot: Snapshot, work: Work) -> FloatArray:
 def _bias(situation: Situation, found: Measured) -> float:
     """The plan knows of pins, budgets and memory: what it cannot level, fewer or more executors cannot, either.
 
-    Both without chance: while a backlog goes batches differ in size, which the plan has for noise of its tasks.
+    Both without chance: while a backlog goes batches differ in size, which the plan has for noise of its tasks. A plan
+    that empties executors says nothing of it: those that stay are evened out once these are gone.
     """
     model, planned_s = situation.estimate.model, situation.plan.after.batch_s
-    there = int((~model.marked).sum())
-    if planned_s is None or situation.snapshot.moves_pending or there != situation.fleet.wanted:
+    draining, there = bool(model.marked.any()), int((~model.marked).sum())
+    if planned_s is None or situation.snapshot.moves_pending or draining or there != situation.fleet.wanted:
         return 1.0
     ideal_s, fixed_s = found.without_chance().paces(found.rows)(there).batch_s(found.rows), found.work.fixed_s
     if ideal_s <= fixed_s:

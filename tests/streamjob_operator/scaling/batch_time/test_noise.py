@@ -55,3 +55,18 @@ def test_batches_that_differ_in_size_are_no_plan_that_is_off() -> None:
     found = measured(situation_of(dataclasses.replace(seen, stages=told)), None)
     assert found is not None
     assert found.bias == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("marked", "bias"), [(False, 1.3), (True, 1.0)])
+def test_a_plan_that_empties_an_executor_is_not_off(marked: bool, bias: float) -> None:
+    """It leaves those that stay uneven: seven executors were asked for in mid-drain, at the rate at which one had been
+    sent away, and left again."""
+    world = even(3, 8, 7.0)
+    world.now_s = 1000.0
+    seen = situation_of(world.observe(1000.0, 10.0), wanted=2 if marked else 3)
+    model = dataclasses.replace(seen.estimate.model, marked=np.array([False, False, marked]))
+    uneven = dataclasses.replace(seen.plan, after=dataclasses.replace(seen.plan.after, batch_s=100.0))
+    seen = dataclasses.replace(seen, plan=uneven, estimate=dataclasses.replace(seen.estimate, model=model))
+    found = measured(seen, None)
+    assert found is not None
+    assert found.bias == pytest.approx(bias)
