@@ -65,7 +65,7 @@ def test_a_plan_that_empties_an_executor_is_not_off(marked: bool, bias: float) -
     world.now_s = 1000.0
     seen = situation_of(world.observe(1000.0, 10.0), wanted=2 if marked else 3)
     model = dataclasses.replace(seen.estimate.model, marked=np.array([False, False, marked]))
-    uneven = dataclasses.replace(seen.plan, after=dataclasses.replace(seen.plan.after, batch_s=100.0))
+    uneven = dataclasses.replace(seen.plan, node_of=np.zeros_like(seen.plan.node_of))
     seen = dataclasses.replace(seen, plan=uneven, estimate=dataclasses.replace(seen.estimate, model=model))
     found = measured(seen, None)
     assert found is not None
