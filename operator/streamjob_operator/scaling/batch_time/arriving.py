@@ -93,23 +93,26 @@ def cap_of(snapshot: Snapshot) -> float | None:
 
 
 def _window_rps(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> float:
-    """Rows a second that were taken since the reading of the lag that is nearest to the window's begin, and by which
-    the lag has grown since: both of one time, as a backlog that went before the window is no part of it."""
+    """Rows a second that were taken within the window, and by which the lag has grown since the reading that is nearest
+    to its begin. Where that is more than a batch off, both are since then: a backlog that went before the window is no
+    part of its rate."""
+    rates, taken_rps = snapshot.rates, snapshot.rates.input_rps
     if len(lags) < 2:
-        return snapshot.rates.input_rps
+        return taken_rps
     start_s, now = snapshot.taken_at_s - snapshot.window_s, lags[-1]
     before = min(lags[:-1], key=lambda one: abs(one.at_s - start_s))
-    return _taken_rps(snapshot, before.at_s) + (now.rows - before.rows) / (now.at_s - before.at_s)
+    if abs(before.at_s - start_s) > max(rates.mean_batch_s, rates.trigger_interval_s or 0.0):
+        taken_rps = _taken_rps(snapshot, before.at_s)
+    return taken_rps + (now.rows - before.rows) / (now.at_s - before.at_s)
 
 
 def _taken_rps(snapshot: Snapshot, since_s: float) -> float:
     """Rows a second of the batches since a moment; the window's where the series does not go back to it."""
     series = snapshot.series
-    if series is None or not series.within(since_s).any():
+    if series is None:
         return snapshot.rates.input_rps
-    later = series.within(since_s)
-    first = int(later.argmax())
-    if first == 0 and series.ended_at_s[0] - series.row_s[0] > since_s + CLOCKS_S:
+    later, first_s = series.within(since_s), series.ended_at_s[0] - series.row_s[0]
+    if not later.any() or first_s > since_s + CLOCKS_S:
         return snapshot.rates.input_rps
     return float(series.input_rows[later].sum() / series.row_s[later].sum())
 
