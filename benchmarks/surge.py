@@ -6,13 +6,16 @@ Cycles come by the clock and by what happens, as in the product. With `--steps` 
 search in place of its time, so that a run can be repeated on any machine.
 
 Beside it stand the fewest executors that could: those of the start until new ones can be ready, then the fewest that
-work the backlog off within catchUp, then the fewest that hold the rate, each with work spread evenly over all slots.
+work the backlog off within catchUp, then the fewest that hold the rate, as the batch model has it of the world's own
+key groups, placed longest first. With work spread evenly over all slots there would be fewer, which no plan can reach:
+the heaviest key groups take most of a level by themselves.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import itertools
 from pathlib import Path
 
@@ -21,6 +24,11 @@ from benchmarks.looking import Looking
 
 from streamjob_operator.scaling import registry
 from streamjob_operator.spec import StreamJob
+from streamjob_planners.batch.work import Work
+from streamjob_planners.sizing.course import Outlook
+from streamjob_planners.sizing.fewest import Aim, fewest, smallest
+from streamjob_planners.sizing.pace import pace
+from streamjob_sim.job import SimulatedJob
 from streamjob_sim.reading import read_world
 from streamjob_sim.score import Score
 from streamjob_sim.simulate import job_of, simulate
@@ -29,6 +37,8 @@ from streamjob_sim.world import World
 WORLD = Path(__file__).parent.parent / "samples" / "worlds" / "surge.yaml"
 LONG_S = 600.0
 """Seconds for a plan that ends by its steps: far more than it takes."""
+MEAN = 0.5
+"""Part of the batches that may take longer than the trigger interval where their mean is to fit it."""
 SHARE = 0.7
 """Part of an even share of the work from which a new executor carries its own: hot key groups make shares uneven."""
 
@@ -44,7 +54,8 @@ class Outcome:
             share; None where it never had it.
         boundaries: of each executor that came after the surge: starts of batches from its being ready up to the
             first batch in which it has SHARE of an even share of key groups' work; None where it never had.
-        executor_h, fewest_h: hours of executors, and the fewest that could.
+        executor_h, fewest_h: hours of executors, and of the fewest that could.
+        level_h: the latter if work were spread evenly over all slots.
     """
 
     first_s: float | None
@@ -54,6 +65,7 @@ class Outcome:
     boundaries: tuple[int | None, ...]
     executor_h: float
     fewest_h: float
+    level_h: float
     moves: int
     p95_batch_s: float
 
@@ -72,7 +84,8 @@ def outcome(world: World, score: Score) -> Outcome:
         carries_s=tuple(None if found is None else round(found[1], 1) for found in shares),
         boundaries=tuple(None if found is None else found[0] for found in shares),
         executor_h=score.executor_s / 3600,
-        fewest_h=fewest_s(world) / 3600,
+        fewest_h=fewest_s(world, score.seed) / 3600,
+        level_h=level_s(world) / 3600,
         moves=score.moves,
         p95_batch_s=score.p95_batch_s,
     )
@@ -110,16 +123,50 @@ def _share(score: Score, index: int, ready_s: float) -> tuple[int, float] | None
     return None
 
 
-def fewest_s(world: World) -> float:
+def fewest_s(world: World, seed: int) -> float:
     """Executor-seconds of the fewest executors that could, see the module."""
+    step, trigger_s, ready_s = world.arrival.steps[0], world.batch.trigger_s, world.executors.startup_s
+    rows, most = step.rate * trigger_s, world.policy.executors.max
+    work = own_work(world, seed)
+    paces = functools.cache(lambda executors: pace(work, rows, executors, world.executors.cores))
+    begun = Outlook(
+        rate_rps=step.rate, backlog_rows=world.arrival.rate * trigger_s, trigger_s=trigger_s, ready_s=ready_s
+    )
+    aim = Aim(batch_s=trigger_s, late_ratio=MEAN, gone_within_s=ready_s + world.policy.scaling.catch_up_s)
+    holding = smallest(lambda executors: paces(executors).batch_s(rows) <= trigger_s, most)
+    working = fewest(paces, most, paces(world.executors.initial), begun, aim).executors
+    return _executor_s(world, max(working, holding), holding)
+
+
+def own_work(world: World, seed: int) -> Work:
+    """A batch of the world's key groups, whose parts chance deals out by the seed as in a run."""
+    stages = SimulatedJob(world, np.random.default_rng(seed).spawn(2)[0]).stages
+    level = np.repeat(np.arange(len(world.operators)), [one.partitions for one in world.operators])
+    return Work(
+        level=level,
+        task_fixed_s=stages.overhead_s,
+        task_row_s=stages.work(1.0, world.arrival.steps[0].at_s, None).records / stages.rate,
+        spread_ratio=np.full(level.size, world.batch.noise),
+        fixed_s=world.batch.fixed_s,
+    )
+
+
+def _executor_s(world: World, working: int, holding: int) -> float:
+    """Those of the start until others can be ready, `working` for catchUp, `holding` for the rest."""
+    come_s = world.arrival.steps[0].at_s + world.executors.startup_s
+    worked_s = min(world.policy.scaling.catch_up_s, world.duration_s - come_s)
+    rest_s = world.duration_s - come_s - worked_s
+    return world.executors.initial * come_s + working * worked_s + holding * rest_s
+
+
+def level_s(world: World) -> float:
+    """The same if work were spread evenly over all slots."""
     step, scaling = world.arrival.steps[0], world.policy.scaling
     initial, come_s = world.executors.initial, step.at_s + world.executors.startup_s
     backlog = max(0.0, step.rate - _rate(world, initial)) * (come_s - step.at_s)
     working = next(n for n in itertools.count(1) if (_rate(world, n) - step.rate) * scaling.catch_up_s >= backlog)
     holding = next(n for n in itertools.count(1) if _rate(world, n) >= step.rate)
-    worked_s = min(scaling.catch_up_s, world.duration_s - come_s)
-    rest_s = world.duration_s - come_s - worked_s
-    return initial * come_s + max(working, holding) * worked_s + holding * rest_s
+    return _executor_s(world, max(working, holding), holding)
 
 
 def _rate(world: World, executors: int) -> float:

@@ -46,7 +46,7 @@ def seen(score: Score) -> list[float]:
 def test_a_rise_is_scaled_for_as_it_is_and_not_as_the_mean_over_the_window(rule: str, asked: int, last: int) -> None:
     """The mean over the window would ask for one or two fewer. By batch time six work off what gathered, too."""
     score = run(stepping(rule, 5000, 9000, RISE_S), planner="greedy")
-    assert [abs(at_s - RISE_S) <= 25.0 for at_s in seen(score)] == [True]
+    assert abs(seen(score)[0] - RISE_S) <= 25.0  # rates that vary by a tenth may show another one later, by chance
     at_s, executors = acts(score, Reason.SCALE_OUT)[0]
     assert RISE_S < at_s <= RISE_S + PERIOD_S
     assert executors == asked

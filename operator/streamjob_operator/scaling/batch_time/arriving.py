@@ -8,6 +8,7 @@ import numpy as np
 
 from streamjob_operator.scaling.batch_time.came import Came, came
 from streamjob_operator.scaling.batch_time.state import LagSeen
+from streamjob_operator.series import CLOCKS_S
 from streamjob_operator.values import Snapshot
 from streamjob_planners.sizing import capped
 
@@ -61,7 +62,7 @@ def arriving(snapshot: Snapshot, lags: tuple[LagSeen, ...], objective_s: float |
     measure of what may wait. Without a lag a source with a cap looks like one that brings no more.
     """
     rates, trigger_s = snapshot.rates, snapshot.rates.trigger_interval_s or 0.0
-    rate_rps = max(0.0, rates.input_rps + _growth_rps(snapshot, lags))
+    rate_rps = max(0.0, _window_rps(snapshot, lags))
     most_rows = cap_of(snapshot)
     known = came(snapshot, most_rows is not None)
     newest_rps = None if known is None else _newest_rps(known)
@@ -91,13 +92,29 @@ def cap_of(snapshot: Snapshot) -> float | None:
     return capped.most_rows(rows, snapshot.rates.lag_rows)
 
 
-def _growth_rps(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> float:
-    """Rows a second by which the lag grew within the window, by the reading that is nearest to its begin."""
+def _window_rps(snapshot: Snapshot, lags: tuple[LagSeen, ...]) -> float:
+    """Rows a second that were taken within the window, and by which the lag has grown since the reading that is nearest
+    to its begin. Where that is more than a batch off, both are since then: a backlog that went before the window is no
+    part of its rate."""
+    rates, taken_rps = snapshot.rates, snapshot.rates.input_rps
     if len(lags) < 2:
-        return 0.0
+        return taken_rps
     start_s, now = snapshot.taken_at_s - snapshot.window_s, lags[-1]
     before = min(lags[:-1], key=lambda one: abs(one.at_s - start_s))
-    return (now.rows - before.rows) / (now.at_s - before.at_s)
+    if abs(before.at_s - start_s) > max(rates.mean_batch_s, rates.trigger_interval_s or 0.0):
+        taken_rps = _taken_rps(snapshot, before.at_s)
+    return taken_rps + (now.rows - before.rows) / (now.at_s - before.at_s)
+
+
+def _taken_rps(snapshot: Snapshot, since_s: float) -> float:
+    """Rows a second of the batches since a moment; the window's where the series does not go back to it."""
+    series = snapshot.series
+    if series is None:
+        return snapshot.rates.input_rps
+    later, first_s = series.within(since_s), series.ended_at_s[0] - series.row_s[0]
+    if not later.any() or first_s > since_s + CLOCKS_S:
+        return snapshot.rates.input_rps
+    return float(series.input_rows[later].sum() / series.row_s[later].sum())
 
 
 def _newest_rps(known: Came) -> float | None:

@@ -11,9 +11,12 @@ import numpy as np
 from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import Snapshot
-from streamjob_planners.arrays import BoolArray, FloatArray
+from streamjob_planners.arrays import BoolArray, FloatArray, IntArray
 from streamjob_planners.batch.learned import Learned, learned
+from streamjob_planners.batch.predict import ends
+from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch.work import Work, work_of
+from streamjob_planners.sizing.lateness import duration
 from streamjob_planners.sizing.pace import Pace, pace
 
 LEAST_ROWS = 4
@@ -76,7 +79,7 @@ def measured(situation: Situation, noise: Learned | None) -> Measured | None:
         noise_ratio=UNKNOWN_NOISE if noise is None else math.sqrt(max(noise.mean, 0.0)),
         lost_executors=math.ceil(situation.estimate.lost_executors - 1e-9),
     )
-    return dataclasses.replace(found, bias=_bias(situation, found))
+    return dataclasses.replace(found, bias=_bias(situation, found, model.batch))
 
 
 def spread_of(snapshot: Snapshot, work: Work) -> FloatArray:
@@ -99,16 +102,26 @@ def spread_of(snapshot: Snapshot, work: Work) -> FloatArray:
     return np.minimum(spread, MOST_TASK_NOISE)
 
 
-def _bias(situation: Situation, found: Measured) -> float:
-    """The plan knows of pins, budgets and memory: what it cannot level, fewer or more executors cannot, either."""
-    model, planned_s = situation.estimate.model, situation.plan.after.expected_s
-    there = int((~model.marked).sum())
-    if planned_s is None or situation.snapshot.moves_pending or there != situation.fleet.wanted:
+def _bias(situation: Situation, found: Measured, batch: BatchShape) -> float:
+    """The plan knows of pins, budgets and memory: what it cannot level, fewer or more executors cannot, either.
+
+    One that empties executors says nothing of it: those that stay are evened out once these are gone.
+    """
+    marked = situation.estimate.model.marked
+    if situation.snapshot.moves_pending or marked.any() or marked.size != situation.fleet.wanted:
         return 1.0
-    ideal_s, fixed_s = found.paces(found.rows)(there).batch_s(found.rows), found.work.fixed_s
+    ideal_s, fixed_s = found.paces(found.rows)(marked.size).batch_s(found.rows), found.work.fixed_s
     if ideal_s <= fixed_s:
         return 1.0
+    planned_s = _planned_s(batch, situation.plan.node_of, found.work)
     return float(np.clip((planned_s - fixed_s) / (ideal_s - fixed_s), 1.0, MOST_BIAS))
+
+
+def _planned_s(batch: BatchShape, node_of: IntArray, work: Work) -> float:
+    """Seconds of the plan's batch by the chance that the ideal one has: while a backlog goes batches differ in size,
+    and the plan has that for noise of its tasks."""
+    shape = dataclasses.replace(batch, spread_s=work.spread_ratio * batch.task_s)
+    return duration(shape, node_of, ends(shape, node_of)).mean_s
 
 
 def with_noise(noise: Learned | None, situation: Situation) -> Learned | None:

@@ -8,12 +8,16 @@ load keeps coming back teaches more patience.
 
 from __future__ import annotations
 
+import dataclasses
+
 from streamjob_operator.scaling.batch_time.aims import SOON
 from streamjob_operator.scaling.batch_time.state import Action, Leaving
 from streamjob_operator.spec.policies import QUIET_S, Scaling
 
 REGRETTED_S = 3600.0
 """Time in which a regret counts, as long as fewer executors are not tried again that were not enough."""
+BACK = 0.5
+"""Part of the executors that are asked for that must have been there before some left for those to have been missed."""
 
 
 def window_s(scaling: Scaling, leaving: Leaving, ready_s: float, now_s: float) -> float:
@@ -30,8 +34,11 @@ def window_s(scaling: Scaling, leaving: Leaving, ready_s: float, now_s: float) -
 
 
 def with_action(leaving: Leaving, action: Action) -> Leaving:
-    """What one more change teaches: where more are asked for within QUIET_S after some left, these left too early."""
-    if action.after < action.before:
-        return Leaving(at_s=action.at_s, regretted_at_s=leaving.regretted_at_s)
+    """What one more change teaches: where more are asked for within QUIET_S after some left, and those that left are
+    BACK of these, they left too early. Who asks for many more than there were had no use for those few."""
     soon = leaving.at_s is not None and action.at_s - leaving.at_s < QUIET_S
-    return Leaving(at_s=leaving.at_s, regretted_at_s=action.at_s) if soon else leaving
+    if action.after < action.before:
+        executors = max(leaving.executors if soon else 0, action.before)
+        return dataclasses.replace(leaving, at_s=action.at_s, executors=executors)
+    back = leaving.executors - action.before >= BACK * (action.after - action.before)
+    return dataclasses.replace(leaving, regretted_at_s=action.at_s) if soon and back else leaving

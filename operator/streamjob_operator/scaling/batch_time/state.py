@@ -121,9 +121,11 @@ class High:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Leaving:
-    """When executors left last, and when some were asked for again that had left too early; None: never."""
+    """When executors left last, how many there were before, and when some were asked for again that had left too early;
+    None: never."""
 
     at_s: float | None = None
+    executors: int = 0
     regretted_at_s: float | None = None
 
 

@@ -12,6 +12,7 @@ from worlds import even, job, series_with
 from streamjob_operator.scaling import registry
 from streamjob_operator.scaling.batch_time.arriving import arriving
 from streamjob_operator.scaling.batch_time.came import came
+from streamjob_operator.scaling.batch_time.state import LagSeen
 from streamjob_operator.values import Memory, RunningBatch, Snapshot
 
 POLICY = job(("max: 6", "max: 40"), ("down: 0s", "down: 30s"))
@@ -86,6 +87,24 @@ def test_what_the_batch_that_runs_began_with_counts_as_waiting() -> None:
     behind = arriving(running(seen(100.0, 100.0, 100.0), 9000.0), (), 10.0)
     assert behind.waiting_rows == 9000.0
     assert behind.backlog_rows == pytest.approx(9000.0 - 1.5 * 1000.0)
+
+
+def lags(*rows: float, at_s: float = 1000.0, every_s: float = 20.0) -> tuple[LagSeen, ...]:
+    """Readings of the lag up to a moment, oldest first."""
+    return tuple(LagSeen(at_s=at_s - every_s * ago, rows=one) for ago, one in reversed(list(enumerate(rows[::-1]))))
+
+
+def test_a_backlog_that_went_before_the_window_is_no_part_of_its_rate() -> None:
+    """100 rows/s; 4,000 rows that waited went within 20 s, and the window is of the 20 s after that. The reading that
+    is nearest to its begin is from before: by the window's batches and that reading 20 rows/s came."""
+    calm = dataclasses.replace(seen(100.0, 300.0, 300.0, 100.0, 100.0, 100.0), window_s=20.0)
+    calm = dataclasses.replace(calm, rates=dataclasses.replace(calm.rates, input_rps=100.0))
+    assert arriving(calm, lags(4000.0, 0.0, every_s=50.0), 10.0).rate_rps == pytest.approx(100.0)
+
+
+def test_where_the_batches_do_not_go_back_to_a_reading_those_of_the_window_count() -> None:
+    later = seen(100.0, 100.0, 100.0)
+    assert arriving(later, lags(0.0, 6000.0, every_s=60.0), 10.0).rate_rps == pytest.approx(200.0)
 
 
 def test_behind_a_cap_what_waits_came_at_any_time() -> None:

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 from situations import busy, situation_of
-from worlds import series_with
+from worlds import even, series_with
 
-from streamjob_operator.scaling.batch_time.measured import with_noise
+from streamjob_operator.scaling.batch_time.measured import measured, with_noise
 
 TRIGGER_S = 10.0
 CALM = [8.0, 8.2] * 10
@@ -41,3 +41,32 @@ def test_what_a_surge_did_to_batches_is_no_noise_of_those_after_it() -> None:
 
 def test_batches_that_all_overrun_their_trigger_say_nothing() -> None:
     assert noise_ratio([12.0, 13.0] * 10) is None
+
+
+def test_batches_that_differ_in_size_are_no_plan_that_is_off() -> None:
+    """Batches of 1 to 8 times the rows, key groups evenly placed: what tasks vary by is the sizes, and nothing that
+    better placed ones would be without."""
+    world = even(2, 8, 7.0)
+    world.now_s = 1000.0
+    rows = np.repeat([1.0, 2.0, 4.0, 8.0], 2)
+    series = series_with(rows[:, None] * np.ones((8, 16)), row_s=np.full(8, 10.0), ended_s=1000.0, input_rps=100 * rows)
+    seen = dataclasses.replace(world.observe(1000.0, 10.0), series=series)
+    told = tuple(dataclasses.replace(one, spread_s=0.1) for one in seen.stages)
+    found = measured(situation_of(dataclasses.replace(seen, stages=told)), None)
+    assert found is not None
+    assert found.bias == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("marked", "bias"), [(False, 1.3), (True, 1.0)])
+def test_a_plan_that_empties_an_executor_is_not_off(marked: bool, bias: float) -> None:
+    """It leaves those that stay uneven: seven executors were asked for in mid-drain, at the rate at which one had been
+    sent away, and left again."""
+    world = even(3, 8, 7.0)
+    world.now_s = 1000.0
+    seen = situation_of(world.observe(1000.0, 10.0), wanted=2 if marked else 3)
+    model = dataclasses.replace(seen.estimate.model, marked=np.array([False, False, marked]))
+    uneven = dataclasses.replace(seen.plan, node_of=np.zeros_like(seen.plan.node_of))
+    seen = dataclasses.replace(seen, plan=uneven, estimate=dataclasses.replace(seen.estimate, model=model))
+    found = measured(seen, None)
+    assert found is not None
+    assert found.bias == pytest.approx(bias)

@@ -48,6 +48,18 @@ def test_who_is_asked_for_again_soon_was_let_go_too_early() -> None:
     assert taught((0.0, 6, 4), (300.0, 4, 6), (2000.0, 6, 5)).regretted_at_s == 300.0
 
 
+def test_who_asks_for_many_more_than_there_were_missed_none_of_them() -> None:
+    """Of 18 that a surge needs one had left half a minute before: the job's load does not come back, it is another."""
+    assert taught((0.0, 10, 9), (30.0, 9, 27)).regretted_at_s is None
+    assert taught((0.0, 10, 7), (30.0, 7, 13)).regretted_at_s == 30.0
+    assert taught((0.0, 10, 7), (30.0, 7, 14)).regretted_at_s is None
+
+
+def test_those_that_left_one_after_the_other_left_together() -> None:
+    assert taught((0.0, 9, 8), (300.0, 8, 7), (600.0, 7, 11)).regretted_at_s == 600.0
+    assert taught((0.0, 9, 8), (1000.0, 8, 7), (1300.0, 7, 11)).regretted_at_s is None
+
+
 def test_a_shorter_window_looks_at_the_newest_part_of_a_longer_one() -> None:
     seen = Calm()
     for number, wish in enumerate([9, 9, 9, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2]):
