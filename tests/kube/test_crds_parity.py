@@ -126,6 +126,21 @@ CASES: dict[str, list[Any]] = {
         {"min": 1, "max": 2, "replicas": 9},
     ],
     "applicationRef": [{"name": "x"}],
+    "applicationRef.matchLabels": [
+        *({"app": "x"}, {"a.b/c_d.e": "A-1_b.c"}, {"app": ""}, {"a" * 63: "b" * 63}, {"a" * 64: "b"}, {"a": "b" * 64}),
+        *(
+            {"app": "x,y=z"},
+            {"app": "x y"},
+            {"app": "-x"},
+            {"": "x"},
+            {"/a": "x"},
+            {"a/": "x"},
+            {"A/b": "x"},
+            {"a b": "x"},
+        ),
+        *({}, {f"l{i}": "x" for i in range(20)}, {f"l{i}": "x" for i in range(21)}, {"a": 1}),
+        *({"p" * 253 + "/" + "n" * 63: "x"}, {"p" * 254 + "/" + "n" * 63: "x"}, {"a!=b": "x"}, {"app": "in (x)"}),
+    ],
     "metadata.name": ["a" * 63, "a" * 64, "a.b", "A", "-a", "a-", "0", "a_b"],
 }
 
@@ -138,6 +153,8 @@ def api(api_server: Path) -> client.CustomObjectsApi:
 def changed(path: str, value: Any) -> dict[str, Any]:
     """The valid object with one field replaced."""
     document = copy.deepcopy(VALID)
+    if path.startswith("applicationRef."):
+        del document["spec"]["application"]
     place: Any = document if path.startswith("metadata.name") else document["spec"]
     *parents, name = path.split(".")
     for parent in parents:

@@ -10,6 +10,8 @@ from pydantic.alias_generators import to_camel
 
 from streamjob_operator.spec.base import Part
 from streamjob_operator.spec.dependencies import SETTINGS, Dependencies, both_said, twice
+from streamjob_operator.spec.labels import MOST as MOST_LABELS
+from streamjob_operator.spec.labels import Labels
 from streamjob_operator.spec.object_names import ConfigMapName, DriverName
 from streamjob_operator.spec.pod_templates import (
     DRIVER,
@@ -288,8 +290,8 @@ class ApplicationRef(Part):
     name: DriverName | None = None
     """Name of the object, at most 253 characters. Exactly one of name and matchLabels is needed."""
 
-    match_labels: dict[str, str] | None = Field(default=None, min_length=1)
-    """Labels of the driver pod. Exactly one of name and matchLabels is needed."""
+    match_labels: Labels | None = Field(default=None, min_length=1, max_length=MOST_LABELS)
+    """Labels of the driver pod, at most 20. Exactly one of name and matchLabels is needed."""
 
     @model_validator(mode="after")
     def _one_way(self) -> ApplicationRef:
