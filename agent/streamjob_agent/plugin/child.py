@@ -31,11 +31,11 @@ def live() -> NoReturn:
         from streamjob_agent.plugin.agent import JvmAgent  # here: an environment may lack what it imports
 
         agent = JvmAgent(_gateway(int(port), secret))
+        if agent.grace_s is not None:
+            _stop_at_sigterm(agent, agent.grace_s)
         agent.prepare()
     except Exception as error:  # whatever it is, the driver must not wait for it
         raise SystemExit(f"streamjob_agent: the agent cannot work in this driver: {describe(error)}") from error
-    if agent.grace_s is not None:
-        _stop_at_sigterm(agent, agent.grace_s)
     threading.Thread(target=_await_session, args=(agent,), name="streamjob-session", daemon=True).start()
     sys.stdin.read()
     closing = threading.Thread(target=agent.close, daemon=True)
