@@ -22,6 +22,7 @@ from streamjob_agent.exporter import Exporter, Facts
 from streamjob_agent.guard import Guard, describe, say
 from streamjob_agent.plan_form import QueryPlan
 from streamjob_agent.server import AgentServer
+from streamjob_agent.stopping import GracefulStop
 from streamjob_agent.wire import AgentStatus, Assignment
 
 _ATTACH_LIMIT_S = 60.0  # a job waits no longer than this for the agent; attaching goes on meanwhile
@@ -241,6 +242,12 @@ class Host:
         agent = self._agent
         if agent is not None:
             agent.stop_queries(timeout_s)
+
+    def stop_at_sigterm(self, end: Callable[[], None] | None = None) -> None:
+        """Where there is a grace: SIGTERM first stops the queries, see GracefulStop; only on the main thread."""
+        grace_s = self._config.stop_grace_s
+        if grace_s is not None:
+            GracefulStop(self.stop_queries, self.guard, grace_s, end=end).install()
 
     def failed(self, error: BaseException) -> None:
         """Count an error of a request."""

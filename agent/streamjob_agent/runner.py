@@ -32,8 +32,8 @@ def main(arguments: Sequence[str]) -> None:
     if len(arguments) == 1 and arguments[0] in ("-h", "--help"):
         sys.stdout.write(USAGE + "\n")
         return
-    if list(arguments[:2]) == ["run", "--class"] and len(arguments) > 3:
-        raise SystemExit(_class(arguments[2], arguments[3:]))
+    if list(arguments[:2]) == ["run", "--class"]:
+        raise SystemExit(_class(arguments[2:]))
     py_files, words = _options(arguments)
     if not words or (words[0] == "-m" and len(words) < 2):
         raise SystemExit(_complain(USAGE))
@@ -46,11 +46,13 @@ def main(arguments: Sequence[str]) -> None:
         run_script(path, words[1:])
 
 
-def _class(name: str, words: Sequence[str]) -> int:
+def _class(words: Sequence[str]) -> int:
+    if len(words) < 2:
+        return _complain(USAGE)
     from streamjob_agent.plugin import launch  # here: nothing of it is needed for a script
 
     try:
-        return launch.run_class(name, words, os.environ)
+        return launch.run_class(words[0], words[1:], os.environ)
     except launch.CannotLaunch as error:
         return _complain(f"streamjob_agent: {error}")
 
@@ -58,7 +60,7 @@ def _class(name: str, words: Sequence[str]) -> int:
 def _options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Python files, and the words from the program on; no words where the command is wrong."""
     words = list(arguments)
-    if not words or words.pop(0) != "run" or words[:1] == ["--class"]:
+    if not words or words.pop(0) != "run":
         return [], []
     if words[:1] != ["--py-files"]:
         return [], words
@@ -77,13 +79,12 @@ def prepare(environ: Mapping[str, str]) -> None:
     """Get ready to attach. If that fails, the program runs without an agent."""
 
     def watch() -> None:
-        from streamjob_agent import attach, config, hooks, stopping  # here: an image may lack what they import
+        from streamjob_agent import attach, config, hooks  # here: an image may lack what they import
 
         settings, complaints = config.AgentConfig.from_env(environ)
         host = attach.Host(settings, complaints)
         hooks.watch_imports(host)
-        if settings.stop_grace_s is not None:
-            stopping.GracefulStop(host.stop_queries, host.guard, settings.stop_grace_s).install()
+        host.stop_at_sigterm()
 
     Guard().call("prepare", watch, None)
 

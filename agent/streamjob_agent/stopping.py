@@ -24,15 +24,22 @@ EXIT_CODE = 128 + signal.SIGTERM
 
 
 class GracefulStop:
-    """`stop_queries(seconds)` stops them between two batches, or inside one when that takes longer."""
+    """`stop_queries(seconds)` stops them between two batches, or inside one when that takes longer; `end` is called
+    where the program goes on behind its queries, and ends this process where it is not given."""
 
     def __init__(
-        self, stop_queries: Callable[[float], None], guard: Guard, grace_s: float, ending_s: float = ENDING_S
+        self,
+        stop_queries: Callable[[float], None],
+        guard: Guard,
+        grace_s: float,
+        ending_s: float = ENDING_S,
+        end: Callable[[], None] | None = None,
     ) -> None:
         self._stop_queries = stop_queries
         self._guard = guard
         self._grace_s = grace_s
         self._ending_s = ending_s
+        self._end = end or self._leave
         self._begun = False
         self._over = False
         self._stopped = threading.Event()
@@ -69,6 +76,9 @@ class GracefulStop:
         threading.Thread(target=self._call, daemon=True).start()
         self._stopped.wait(self._grace_s + self._ending_s)
         time.sleep(self._ending_s)
+        self._end()
+
+    def _leave(self) -> None:
         self._over = True
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 

@@ -10,8 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 
-from streamjob_agent.plugin import PLUGIN as CLASS
-from streamjob_agent.plugin import jar
+from streamjob_agent.plugin import SETTING, jar, launch, with_ours
 from streamjob_agent.spark.source import java_files, merged
 
 JAVA = pathlib.Path(__file__).parent / "java"
@@ -33,7 +32,7 @@ def have_jars_made(folder: pathlib.Path) -> None:
 
 def plugged(conf: Mapping[str, str]) -> dict[str, str]:
     """Settings with the plugin among others that are asked for."""
-    return {**conf, "spark.plugins": ",".join(one for one in (conf.get("spark.plugins"), CLASS) if one)}
+    return {**conf, SETTING: with_ours(conf.get(SETTING, ""))}
 
 
 @contextlib.contextmanager
@@ -51,18 +50,12 @@ def submitted(conf: Mapping[str, str], options: list[str], program: list[str]) -
 def command(conf: Mapping[str, str], words: list[str]) -> list[str]:
     """Of spark-submit."""
     pairs = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
-    return [str(_spark_home() / "bin/spark-submit"), *pairs, *words]
+    return [str(launch.spark_home({}) / "bin/spark-submit"), *pairs, *words]
 
 
 def environment() -> dict[str, str]:
     """Of spark-submit."""
-    return {**os.environ, "SPARK_HOME": str(_spark_home())}
-
-
-def _spark_home() -> pathlib.Path:
-    import pyspark
-
-    return pathlib.Path(pyspark.__file__).parent
+    return {**os.environ, "SPARK_HOME": str(launch.spark_home({}))}
 
 
 if __name__ == "__main__":

@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 
 from streamjob_agent import runner
-from streamjob_agent.plugin import PLUGIN, launch
+from streamjob_agent.plugin import PLUGIN, launch, with_ours
 
 WAIT_S = 60
 SPARK = pathlib.Path("/opt/spark")
 # The process above, as `run --class` makes it, but that no Spark is there to make the plugin.
 ABOVE = """
 import os, sys
-from streamjob_agent.plugin import launch
-launch._make = lambda *_: launch.with_ours("")
+from streamjob_agent.plugin import launch, with_ours
+launch._make = lambda *_: with_ours("")
 sys.exit(launch.run_class("com.example.Clicks", ["local://" + sys.argv[1], "a b"], os.environ))
 """
 # The driver: tells its words, starts an agent, ends as it is told to.
@@ -153,7 +153,7 @@ def test_no_driver_outlives_the_process_above(start: Start) -> None:
     [("", PLUGIN), ("a.B", f"a.B,{PLUGIN}"), (f" {PLUGIN} , a.B,", f"a.B,{PLUGIN}")],
 )
 def test_plugins_of_the_job_stay(theirs: str, all_of_them: str) -> None:
-    assert launch.with_ours(theirs) == all_of_them
+    assert with_ours(theirs) == all_of_them
 
 
 def test_the_agents_python_is_this_one_unless_the_job_names_another() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+SETTING = "spark.plugins"
 PLUGIN = "io.streamjob.plugin.StreamJobPlugin"
 MARK = "spark.streamjob.plugin"
 """Set in the context of a driver that the plugin has taken."""
@@ -11,6 +12,15 @@ MARK = "spark.streamjob.plugin"
 
 def withdraw(jconf: Any) -> None:
     """Take the plugin out of a JVM SparkConf: the agent comes by another door."""
-    names = [name.strip() for name in jconf.get("spark.plugins", "").split(",")]
+    names = _names(jconf.get(SETTING, ""))
     if PLUGIN in names:
-        jconf.set("spark.plugins", ",".join(name for name in names if name != PLUGIN))
+        jconf.set(SETTING, ",".join(name for name in names if name != PLUGIN))
+
+
+def with_ours(plugins: str) -> str:
+    """A list of plugins with ours in it, once."""
+    return ",".join([*(name for name in _names(plugins) if name not in ("", PLUGIN)), PLUGIN])
+
+
+def _names(plugins: str) -> list[str]:
+    return [name.strip() for name in plugins.split(",")]

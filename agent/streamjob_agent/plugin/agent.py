@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from streamjob_agent import hooks, spark
@@ -20,9 +21,7 @@ class JvmAgent:
     def __init__(self, gateway: Any) -> None:
         self._gateway = gateway
         self._desk = gateway.entry_point
-        config, complaints = AgentConfig.from_env(os.environ)
-        self.grace_s = config.stop_grace_s
-        self._host = Host(config, complaints, connect=self._connect, in_use=self._in_use)
+        self._host = Host(*AgentConfig.from_env(os.environ), connect=self._connect, in_use=self._in_use)
 
     def prepare(self) -> None:
         """Complete the context's settings, then let the driver go on."""
@@ -45,9 +44,9 @@ class JvmAgent:
         self._host.session_appeared(Session(Context(self._gateway, self._desk.context()), session))
         return True
 
-    def stop_queries(self, timeout_s: float) -> None:
-        """Stop every query between two batches, or inside one when that takes longer."""
-        self._host.guard.call("stop_queries", lambda: self._host.stop_queries(timeout_s), None)
+    def stop_at_sigterm(self, end: Callable[[], None]) -> None:
+        """Where there is a grace: SIGTERM first stops the queries; `end` asks the driver, where that goes on."""
+        self._host.stop_at_sigterm(end)
 
     def close(self) -> None:
         """Detach from Spark."""

@@ -6,7 +6,7 @@ Where SIGTERM has a grace, it means the driver: its queries are stopped between 
 
 from __future__ import annotations
 
-import logging
+import functools
 import os
 import signal
 import sys
@@ -14,8 +14,7 @@ import threading
 import time
 from typing import Any, NoReturn
 
-from streamjob_agent.guard import describe, say
-from streamjob_agent.stopping import ENDING_S
+from streamjob_agent.guard import describe
 
 LOOK_S = 0.2
 """Between two looks at whether the job has made its session."""
@@ -31,8 +30,7 @@ def live() -> NoReturn:
         from streamjob_agent.plugin.agent import JvmAgent  # here: an environment may lack what it imports
 
         agent = JvmAgent(_gateway(int(port), secret))
-        if agent.grace_s is not None:
-            _stop_at_sigterm(agent, agent.grace_s)
+        agent.stop_at_sigterm(functools.partial(_ask_to_end, os.getppid()))
         agent.prepare()
     except Exception as error:  # whatever it is, the driver must not wait for it
         raise SystemExit(f"streamjob_agent: the agent cannot work in this driver: {describe(error)}") from error
@@ -56,20 +54,6 @@ def _await_session(agent: Any) -> None:
         time.sleep(LOOK_S)
 
 
-def _stop_at_sigterm(agent: Any, grace_s: float) -> None:
-    driver, begun = os.getppid(), threading.Event()
-
-    def stop() -> None:
-        say(logging.WARNING, "StreamJob agent: asked to stop; queries are stopped between two batches")
-        agent.stop_queries(grace_s)
-        time.sleep(ENDING_S)  # the program goes on behind its last query, and mostly ends by itself
-        if os.getppid() == driver:
-            os.kill(driver, signal.SIGTERM)
-
-    def on_signal(number: int, frame: object) -> None:
-        if not begun.is_set():
-            begun.set()
-            # Not here: this thread has to see the end of stdin.
-            threading.Thread(target=stop, name="streamjob-stop", daemon=True).start()
-
-    signal.signal(signal.SIGTERM, on_signal)
+def _ask_to_end(driver: int) -> None:
+    if os.getppid() == driver:
+        os.kill(driver, signal.SIGTERM)

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from streamjob_agent.config import AgentConfig
 from streamjob_agent.fetching import ARGUMENTS, SHELL, is_far, path_of
-from streamjob_agent.plugin import PLUGIN
+from streamjob_agent.plugin import SETTING, with_ours
 from streamjob_agent.stopping import ENDING_S, EXIT_CODE
 
 _PR_SET_PDEATHSIG = 1
@@ -63,7 +63,7 @@ def spark_home(environ: Mapping[str, str]) -> pathlib.Path:
 
 def submit(home: pathlib.Path, plugins: str, program: Sequence[str], environ: Mapping[str, str]) -> list[str]:
     """The words of spark-submit; `plugins` are all of the driver's, ours among them."""
-    return [str(home / "bin/spark-submit"), *_settings(environ), "--conf", f"spark.plugins={plugins}", *program]
+    return [str(home / "bin/spark-submit"), *_settings(environ), "--conf", f"{SETTING}={plugins}", *program]
 
 
 def variables(plugin: pathlib.Path, home: pathlib.Path, environ: Mapping[str, str]) -> dict[str, str]:
@@ -75,12 +75,6 @@ def variables(plugin: pathlib.Path, home: pathlib.Path, environ: Mapping[str, st
         "SPARK_HOME": str(home),
         _CLASS_PATH: os.pathsep.join([*([there] if there else []), str(plugin)]),
     }
-
-
-def with_ours(plugins: str) -> str:
-    """A list of plugins with ours in it, once."""
-    theirs = [one.strip() for one in plugins.split(",")]
-    return ",".join([*(one for one in theirs if one and one != PLUGIN), PLUGIN])
 
 
 def _settings(environ: Mapping[str, str]) -> list[str]:

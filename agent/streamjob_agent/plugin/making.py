@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from streamjob_agent.guard import describe
-from streamjob_agent.plugin import jar
+from streamjob_agent.plugin import SETTING, jar
 
 
 def main(path: pathlib.Path) -> None:
@@ -17,7 +17,7 @@ def main(path: pathlib.Path) -> None:
         from pyspark import SparkContext
 
         jvm: Any = SparkContext._jvm
-        plugins = jvm.org.apache.spark.SparkConf().get("spark.plugins", "")
+        plugins = jvm.org.apache.spark.SparkConf().get(SETTING, "")
     except Exception as error:  # no pyspark, no Java: a sentence is what helps
         raise SystemExit(f"streamjob_agent: {describe(error)}") from error
     sys.stdout.write(f"{plugins}\n")
