@@ -9,7 +9,7 @@ from typing import Any
 from streamjob_operator.importing.draft import ROLES, Draft, Map, lookup
 from streamjob_operator.importing.puts import memory
 from streamjob_operator.spec.application import CONTROLLED, SAID_ELSEWHERE
-from streamjob_operator.spec.quantities import mebibytes
+from streamjob_operator.spec.quantities import mebibytes, overhead_mib
 
 _THEIR_CONTAINER = {"driver": "spark-kubernetes-driver", "executor": "spark-kubernetes-executor"}
 _ALLOCATION = "spark.dynamicAllocation."
@@ -80,7 +80,7 @@ def driver_memory(draft: Draft, overhead: Any, factor: Any) -> None:
     if overhead is None and factor is None:
         return
     heap = mebibytes(draft.under("driver").get("memory", "1g")) or 1024.0
-    beside = mebibytes(overhead) if overhead is not None else max(384.0, heap * float(factor))
+    beside = mebibytes(overhead) if overhead is not None else overhead_mib(heap, float(factor))
     if beside is None:
         draft.note(f"driver.memoryOverhead: '{overhead}' is no size of Spark's, so it was left out.")
         return

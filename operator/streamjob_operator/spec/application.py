@@ -22,7 +22,7 @@ from streamjob_operator.spec.pod_templates import (
     template_mistakes,
 )
 from streamjob_operator.spec.restart import Restart
-from streamjob_operator.spec.rules import Rule, Shape, exactly_one, matches, quoted, told
+from streamjob_operator.spec.rules import Rule, Shape, exactly_one, matches, quoted, shaped, told
 from streamjob_operator.spec.sentences import Mistake, Mistakes, shown
 from streamjob_operator.spec.template_shapes import DriverTemplate, ExecutorTemplate, folder_rules
 
@@ -66,23 +66,11 @@ _CLASS = r"[A-Za-z_$][A-Za-z0-9_$]*([.][A-Za-z_$][A-Za-z0-9_$]*)*"
 _CLASS_HINT = "the full name of a class is needed, such as com.example.Clicks"
 
 
-def _spark_memory(text: str) -> str:
-    if not re.fullmatch(_MEMORY, text):
-        raise ValueError(_MEMORY_HINT)
-    return text
-
-
 def _script(text: str) -> str:
     if not re.fullmatch(_MAIN_FILE, text):
         raise ValueError(_MAIN_FILE_HINT)
     if re.fullmatch(_R, text):
         raise ValueError(_R_HINT)
-    return text
-
-
-def _class(text: str) -> str:
-    if not re.fullmatch(_CLASS, text):
-        raise ValueError(_CLASS_HINT)
     return text
 
 
@@ -143,7 +131,7 @@ class Pod(Part):
     cores: int = Field(default=1, ge=1, le=256)
     """Task slots (executor) or cores (driver). Default 1, range 1 to 256."""
 
-    memory: Annotated[str, AfterValidator(_spark_memory), matches(_MEMORY, _MEMORY_HINT)] = Field(
+    memory: Annotated[str, shaped(_MEMORY, _MEMORY_HINT), matches(_MEMORY, _MEMORY_HINT)] = Field(
         default="1g", max_length=20
     )
     """JVM heap, as Spark writes it: 512m, 4g. Default 1g."""
@@ -191,7 +179,7 @@ class Application(Part):
     address that the driver's Spark can fetch before it starts, such as s3a://... or https://... Required; at most 2000
     characters."""
 
-    main_class: Annotated[str, AfterValidator(_class), matches(_CLASS, _CLASS_HINT)] | None = Field(
+    main_class: Annotated[str, shaped(_CLASS, _CLASS_HINT), matches(_CLASS, _CLASS_HINT)] | None = Field(
         default=None, max_length=500
     )
     """Class of the jar in mainFile whose main is the application, in Java or Scala; the agent rides in its driver as a

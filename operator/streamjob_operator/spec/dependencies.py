@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 from annotated_types import MaxLen
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from streamjob_operator.spec.base import Part
-from streamjob_operator.spec.rules import Rule, matches, quoted
+from streamjob_operator.spec.rules import Rule, matches, quoted, shaped
 
 MOST, LONGEST = 100, 1000
 """Entries of a list, and characters of one: the API server weighs a rule by the most that it may see."""
@@ -29,18 +28,9 @@ _PACKAGE, _PACKAGE_HINT = r"[^,:\s]+:[^,:\s]+:[^,:\s]+", "a Maven package is nee
 _EXCLUDED, _EXCLUDED_HINT = r"[^,:\s]+:[^,:\s]+", "a Maven artifact is needed, GROUP:ARTIFACT"
 
 
-def _shaped(pattern: str, hint: str) -> AfterValidator:
-    def check(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(hint)
-        return text
-
-    return AfterValidator(check)
-
-
-Resource = Annotated[str, MaxLen(LONGEST), _shaped(_RESOURCE, _RESOURCE_HINT), matches(_RESOURCE, _RESOURCE_HINT)]
-Package = Annotated[str, MaxLen(LONGEST), _shaped(_PACKAGE, _PACKAGE_HINT), matches(_PACKAGE, _PACKAGE_HINT)]
-Excluded = Annotated[str, MaxLen(LONGEST), _shaped(_EXCLUDED, _EXCLUDED_HINT), matches(_EXCLUDED, _EXCLUDED_HINT)]
+Resource = Annotated[str, MaxLen(LONGEST), shaped(_RESOURCE, _RESOURCE_HINT), matches(_RESOURCE, _RESOURCE_HINT)]
+Package = Annotated[str, MaxLen(LONGEST), shaped(_PACKAGE, _PACKAGE_HINT), matches(_PACKAGE, _PACKAGE_HINT)]
+Excluded = Annotated[str, MaxLen(LONGEST), shaped(_EXCLUDED, _EXCLUDED_HINT), matches(_EXCLUDED, _EXCLUDED_HINT)]
 
 
 class Dependencies(Part):

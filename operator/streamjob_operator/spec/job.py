@@ -14,11 +14,12 @@ from streamjob_operator.spec.key_groups import APPROVED, WHERE
 from streamjob_operator.spec.object_names import SecretName
 from streamjob_operator.spec.policies import Balancing, Executors, Mode, Scaling
 from streamjob_operator.spec.quantities import Duration, format_duration
-from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, seconds, told
+from streamjob_operator.spec.rules import Rule, exactly_one, matches, quoted, seconds, shaped, told
 
 API_VERSION = "streamjob.dev/v1alpha1"
 APPROVE, PAUSE = "streamjob.dev/approve", "streamjob.dev/pause"
 NAME_PATTERN = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+_NAME_HINT = "1 to 63 lower-case letters, digits and '-' are needed, with a letter or digit at both ends"
 _URL = r"https?://[^\s/?#]+(?:/[^\s?#]*)?"
 """Without a query or a fragment: a question's path is put behind it, and would be left out, so that whoever writes a
 StreamJob could have any page of the operator's network asked for."""
@@ -41,18 +42,6 @@ _STALE = "metrics.staleAfter must not be shorter than balancing.statisticsPeriod
 _URL_HINT = "an address such as http://prometheus.monitoring:9090 is needed, without ? and #"
 
 
-def _dns_label(name: str) -> str:
-    if not re.fullmatch(NAME_PATTERN, name):
-        raise ValueError("1 to 63 lower-case letters, digits and '-' are needed, with a letter or digit at both ends")
-    return name
-
-
-def _http(url: str) -> str:
-    if not re.fullmatch(_URL, url):
-        raise ValueError(_URL_HINT)
-    return url
-
-
 def _headers(given: dict[str, str]) -> dict[str, str]:
     for name, value in given.items():
         if not re.fullmatch(_HEADER, name) or name.lower() in _OURS or re.search(r"[\r\n]", value):
@@ -63,7 +52,7 @@ def _headers(given: dict[str, str]) -> dict[str, str]:
 class Metadata(Part):
     """Name and annotations."""
 
-    name: Annotated[str, AfterValidator(_dns_label)]
+    name: Annotated[str, shaped(NAME_PATTERN, _NAME_HINT)]
     """Name of the job: lower-case letters, digits and '-', at most 63. Required."""
 
     namespace: str | None = None
@@ -121,7 +110,7 @@ class Tls(Part):
 class Prometheus(Part):
     """A Prometheus that scrapes the agent."""
 
-    url: Annotated[str, AfterValidator(_http), matches(_URL, _URL_HINT)] = Field(max_length=2000)
+    url: Annotated[str, shaped(_URL, _URL_HINT), matches(_URL, _URL_HINT)] = Field(max_length=2000)
     """Its address, http or https. Required."""
 
     auth: Auth | None = None

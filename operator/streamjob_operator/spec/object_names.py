@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 from annotated_types import MaxLen
-from pydantic import AfterValidator
 
-from streamjob_operator.spec.rules import matches
+from streamjob_operator.spec.rules import matches, shaped
 
 _NAME = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
 _LONGEST = 253
@@ -18,17 +16,11 @@ def _hint(what: str) -> str:
     return f"the name of a {what} is needed: lower-case letters, digits, dashes and dots"
 
 
-def _named(what: str) -> AfterValidator:
-    def check(text: str) -> str:
-        if not re.fullmatch(_NAME, text):
-            raise ValueError(_hint(what))
-        return text
-
-    return AfterValidator(check)
-
-
-ConfigMapName = Annotated[str, MaxLen(_LONGEST), _named("ConfigMap"), matches(_NAME, _hint("ConfigMap"))]
-SecretName = Annotated[str, MaxLen(_LONGEST), _named("Secret"), matches(_NAME, _hint("Secret"))]
+ConfigMapName = Annotated[str, MaxLen(_LONGEST), shaped(_NAME, _hint("ConfigMap")), matches(_NAME, _hint("ConfigMap"))]
+SecretName = Annotated[str, MaxLen(_LONGEST), shaped(_NAME, _hint("Secret")), matches(_NAME, _hint("Secret"))]
 DriverName = Annotated[
-    str, MaxLen(_LONGEST), _named("SparkApplication or Pod"), matches(_NAME, _hint("SparkApplication or Pod"))
+    str,
+    MaxLen(_LONGEST),
+    shaped(_NAME, _hint("SparkApplication or Pod")),
+    matches(_NAME, _hint("SparkApplication or Pod")),
 ]

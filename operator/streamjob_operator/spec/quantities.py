@@ -18,6 +18,8 @@ _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 SIZE_PATTERN = r"([0-9]+(?:\.[0-9]+)?)(|[kMGTP]|[KMGTP]i)"
 _SIZE = re.compile(SIZE_PATTERN)
 SPARK_SIZE = re.compile(r"([0-9]+)\s*([kmgtKMGT]?)[iI]?[bB]?")
+LEAST_OVERHEAD_MIB = 384.0
+"""Least memory that Spark gives a container beside a heap."""
 _MIB = {"k": 1 / 1024, "": 1.0, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
 
 DURATION_HINT = "a duration such as 500ms, 90s, 5m or 1h30m is needed"
@@ -48,6 +50,11 @@ def mebibytes(text: object) -> float | None:
     """A size as Spark writes it, MiB where it has no unit; None for another text."""
     match = SPARK_SIZE.fullmatch(str(text))
     return None if match is None else int(match[1]) * _MIB[match[2].lower()]
+
+
+def overhead_mib(heap_mib: float, factor: float, least_mib: float = LEAST_OVERHEAD_MIB) -> float:
+    """What Spark gives a container beside a heap, where nobody says how much."""
+    return max(least_mib, factor * heap_mib)
 
 
 def format_duration(seconds: float) -> str:

@@ -7,8 +7,11 @@ validator that says the same; the API server prints the field, the value where i
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable
 from typing import Any
+
+from pydantic import AfterValidator
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,6 +46,17 @@ class Shape:
 def matches(pattern: str, message: str) -> Rule:
     """The whole text must fit an RE2 pattern."""
     return Rule(f"self.matches({quoted(f'^(?:{pattern})$')})", message)
+
+
+def shaped(pattern: str, hint: str) -> AfterValidator:
+    """The same for who reads it: the whole text must fit."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(hint)
+        return text
+
+    return AfterValidator(check)
 
 
 def quoted(text: str) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 LOCK = "controller.pid"
 
@@ -21,22 +22,28 @@ def alone(folder: Path, pid: int) -> Iterator[None]:
     A record lock: it is the process's alone, so that no child of a controller that was killed holds it on. Where the
     file system has no locks, or takes no file, nothing is held back.
     """
-    with contextlib.ExitStack() as stack:
-        try:
-            file = stack.enter_context((folder / LOCK).open("a+", encoding="ascii"))
-        except OSError:
-            yield
-            return
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError) as error:  # the two that a lock of another's has
-            file.seek(0)
-            raise Taken(file.read(20).strip()) from error
-        except OSError:
-            yield
-            return
-        with contextlib.suppress(OSError):  # a full disk: the lock holds without it
-            file.truncate(0)
-            file.write(f"{pid}\n")
-            file.flush()
+    with _opened(folder / LOCK) as file:
+        if file is not None:
+            _lock(file, pid)
         yield
+
+
+def _opened(path: Path) -> contextlib.AbstractContextManager[TextIO | None]:
+    try:
+        return path.open("a+", encoding="ascii")
+    except OSError:
+        return contextlib.nullcontext()
+
+
+def _lock(file: TextIO, pid: int) -> None:
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError) as error:  # the two that a lock of another's has
+        file.seek(0)
+        raise Taken(file.read(20).strip()) from error
+    except OSError:
+        return
+    with contextlib.suppress(OSError):  # a full disk: the lock holds without it
+        file.truncate(0)
+        file.write(f"{pid}\n")
+        file.flush()

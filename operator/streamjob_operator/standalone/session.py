@@ -53,7 +53,7 @@ def run_session(
     except OSError as error:
         raise DriverError(f"--out: {out} given; it cannot be made: {error.strerror}.") from error
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_alone(out))
+        _enter_alone(stack, out)
         driver = None if attach else _driver(job.spec.application, out)
         _writable(out / HISTORY)
         stack.callback(_report, out, tell)
@@ -81,18 +81,15 @@ def run_session(
         return 0 if supervisor is None else supervisor.ended or 0
 
 
-@contextlib.contextmanager
-def _alone(out: Path) -> Iterator[None]:
+def _enter_alone(stack: contextlib.ExitStack, out: Path) -> None:
     """Two controllers of one folder would start the job twice, and write over each other's memory."""
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(alone(out, os.getpid()))
-        except Taken as error:
-            raise DriverError(
-                f"--out: {out} given; another `streamjob run` is at work there, process {error}. "
-                "End it first, or give another folder."
-            ) from error
-        yield
+    try:
+        stack.enter_context(alone(out, os.getpid()))
+    except Taken as error:
+        raise DriverError(
+            f"--out: {out} given; another `streamjob run` is at work there, process {error}. "
+            "End it first, or give another folder."
+        ) from error
 
 
 def _writable(history: Path) -> None:

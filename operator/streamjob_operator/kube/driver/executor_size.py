@@ -9,9 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from streamjob_operator.spec.quantities import mebibytes
-
-_LEAST_OVERHEAD = "384m"
+from streamjob_operator.spec.quantities import LEAST_OVERHEAD_MIB, mebibytes, overhead_mib
 
 
 def resources(settings: Mapping[str, str]) -> dict[str, Any]:
@@ -49,9 +47,9 @@ def _overhead_mib(heap_mib: float, settings: Mapping[str, str]) -> float | None:
     stated = settings.get("spark.executor.memoryOverhead")
     if stated is not None:
         return mebibytes(stated)
-    least_mib = mebibytes(settings.get("spark.executor.minMemoryOverhead", _LEAST_OVERHEAD))
+    least_mib = mebibytes(settings.get("spark.executor.minMemoryOverhead", f"{LEAST_OVERHEAD_MIB:.0f}m"))
     try:
         factor = float(settings["spark.executor.memoryOverheadFactor"])
     except ValueError:
         return None
-    return None if least_mib is None else max(least_mib, heap_mib * factor)
+    return None if least_mib is None else overhead_mib(heap_mib, factor, least_mib)

@@ -10,7 +10,7 @@ from streamjob_operator.kube.driver.values import JobFacts
 from streamjob_operator.kube.names import Label
 from streamjob_operator.spec import Application, dependencies
 from streamjob_operator.spec.application import PORTS
-from streamjob_operator.spec.quantities import mebibytes
+from streamjob_operator.spec.quantities import mebibytes, overhead_mib
 
 DRIVER_PORT, BLOCK_PORT = PORTS
 FOLDER = "/etc/streamjob"
@@ -21,7 +21,6 @@ SCRATCH = "/var/data/streamjob"
 IVY = "spark.jars.ivy"
 """Where packages are fetched to: the user of a Spark image has no home to write to."""
 _PYTHON_OVERHEAD = 0.4  # of the heap, for Python workers and RocksDB; Spark's own default for PySpark
-_LEAST_OVERHEAD_MIB = 384
 
 
 def needed(job: JobFacts) -> dict[str, str]:
@@ -96,4 +95,4 @@ def container_memory(heap: str) -> str:
     heap_mib = mebibytes(heap)
     if heap_mib is None:
         raise ValueError(f"{heap!r} is no size of Spark's")
-    return f"{math.ceil(heap_mib + max(_LEAST_OVERHEAD_MIB, _PYTHON_OVERHEAD * heap_mib))}Mi"
+    return f"{math.ceil(heap_mib + overhead_mib(heap_mib, _PYTHON_OVERHEAD))}Mi"

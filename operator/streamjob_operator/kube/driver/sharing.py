@@ -27,8 +27,8 @@ def has_address(job: JobFacts) -> bool:
 def holder(job: JobFacts, others: Iterable[Document]) -> str | None:
     """Name of another StreamJob of the namespace whose driver works on the job's checkpoint, or comes first; None where
     there is none."""
-    ours = job.application.model_dump(mode="json", by_alias=True)
-    found = (one for one in others if one["metadata"]["name"] != job.name and _alike(_application(one), ours))
+    ours = _program(job.application.model_dump(mode="json", by_alias=True))
+    found = (one for one in others if one["metadata"]["name"] != job.name and _program(_application(one)) == ours)
     return next((one["metadata"]["name"] for one in found if _goes_first(one, job.owner)), None)
 
 
@@ -58,9 +58,9 @@ def _application(other: Document) -> Document:
     return (other.get("spec") or {}).get("application") or {}
 
 
-def _alike(one: Document, other: Document) -> bool:
-    programs = ([application.get(name) or None for name in _PROGRAM] for application in (one, other))
-    return _address(one.get("checkpoint")) == _address(other.get("checkpoint")) and next(programs) == next(programs)
+def _program(application: Document) -> list[Any]:
+    """What is run, and where its checkpoint is: the same of two jobs that are one."""
+    return [_address(application.get("checkpoint")), *(application.get(name) or None for name in _PROGRAM)]
 
 
 def _goes_first(other: Document, ours: Document) -> bool:
