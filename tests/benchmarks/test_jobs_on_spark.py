@@ -239,8 +239,10 @@ def test_a_picture_is_drawn_of_whatever_there_is(tmp_path: Path) -> None:
 
 
 def test_a_meter_counts_the_process_and_what_it_began_and_forgets_none_that_ended() -> None:
-    work = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(10**7))'])"
-    with subprocess.Popen([sys.executable, "-c", work + "; input()"], stdin=subprocess.PIPE) as process:
+    # What it began computes until it is ended, so that however the two take turns it is seen at work first.
+    begun = "child = subprocess.Popen([sys.executable, '-c', 'while True: pass'])"
+    work = f"import subprocess, sys; {begun}; input(); child.kill(); child.wait()"
+    with subprocess.Popen([sys.executable, "-c", work], stdin=subprocess.PIPE) as process:
         meter = Meter(process.pid)
         until_s = time.monotonic() + 60.0
         while time.monotonic() < until_s and (not meter.seen or meter.seen[-1].ours_s < 0.1):
