@@ -37,7 +37,10 @@ _PATIENT = ("state_bytes", "traffic", "memory", "diagnostics", "plan", "join")
 _EAGER_POLL_S = 0.2  # until a query's first task was seen: a remembered placement must come before it
 _SLOW_EVERY_BATCHES = 5
 _RECALL_S = 2.0  # the job waits no longer than this for what must be told before a query's first task
-_STOPPED = {"between": "between two batches", "inside": "inside a batch, which is run again after the restart"}
+_STOPPED = {
+    "between": "was stopped between two batches",
+    "inside": "was stopped inside a batch, which is run again after the restart",
+}
 _NOTHING = Usage(
     groups={}, batches=(), other_busy_s={}, executor_busy_s={}, failed_tasks=0, longest_stateful_stage_s=None
 )
@@ -298,7 +301,8 @@ class Agent:
     def stop_queries(self, timeout_s: float) -> None:
         """Stop every query between two batches, as far as that is possible in time. For any thread; may raise."""
         for query_id, where in self._bridge.stop_queries(timeout_s).items():
-            say(logging.WARNING, "StreamJob agent: query %s was stopped %s", query_id, _STOPPED[where])
+            told = _STOPPED.get(where, f"did not stop: {where}")
+            say(logging.WARNING, "StreamJob agent: query %s %s", query_id, told)
 
     def status(self) -> AgentStatus:
         """What the agent knows now. For any thread."""

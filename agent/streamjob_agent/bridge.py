@@ -277,7 +277,9 @@ class SparkBridge(Protocol):
         """Each check's name and "ok", "ok, but ..." or what failed; leaves no trace in the job."""
 
     def stop_queries(self, timeout_s: float) -> Mapping[str, str]:
-        """Stop every query between two batches, after timeout_s inside one: query id -> "between" or "inside".
+        """Stop every query between two batches, after timeout_s inside one.
+
+        Query id -> "between" or "inside", or what Spark threw where a query would not be stopped: others are, all the same.
 
         For the end of the program: a query that starts later is held before its first batch.
         """

@@ -12,9 +12,7 @@ final class Faults {
 
   /** An interrupt is not ours to end: it is Spark's way to stop the query whose thread this is. */
   void caught(String place, Throwable fault) {
-    // What a method called by name has thrown comes wrapped, in something that says nothing.
-    boolean wrapped = fault instanceof InvocationTargetException && fault.getCause() != null;
-    Throwable real = wrapped ? fault.getCause() : fault;
+    Throwable real = real(fault);
     if (real instanceof InterruptedException) {
       Thread.currentThread().interrupt();
     } else {
@@ -22,11 +20,22 @@ final class Faults {
     }
   }
 
+  /** What was thrown, in one line. */
+  static String words(Throwable fault) {
+    String text = String.valueOf(real(fault)).replace('\t', ' ').replace('\n', ' ').replace('\r', ' ');
+    return text.length() > 300 ? text.substring(0, 300) : text;
+  }
+
+  /** What a method called by name has thrown comes wrapped, in something that says nothing. */
+  private static Throwable real(Throwable fault) {
+    boolean wrapped = fault instanceof InvocationTargetException && fault.getCause() != null;
+    return wrapped ? fault.getCause() : fault;
+  }
+
   private synchronized void count(String place, Throwable fault) {
     Long before = (Long) counts.get(place);
     counts.put(place, Long.valueOf(before == null ? 1L : before.longValue() + 1L));
-    String text = String.valueOf(fault).replace('\t', ' ').replace('\n', ' ').replace('\r', ' ');
-    newest.put(place, text.length() > 300 ? text.substring(0, 300) : text);
+    newest.put(place, words(fault));
   }
 
   /** One line each: X, place, count, newest message. */

@@ -1,7 +1,7 @@
 package io.streamjob.probe;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,29 +17,31 @@ final class Stopper {
     this.running = running;
   }
 
-  /** Lines: query id, "between" or "inside" a batch, separated by a tab; queries started meanwhile are stopped, too. */
+  /**
+   * Lines: query id, "between" or "inside" a batch, or what went wrong, separated by a tab; queries started meanwhile are
+   * stopped, too. A stop waits for its query's end, for ever or until it throws: each has a thread of its own.
+   */
   String stopAll(long atMostMs) throws Exception {
     long until = System.nanoTime() + atMostMs * 1000000L;
-    HashMap done = new HashMap(); // query id -> where it was stopped
+    IdentityHashMap begun = new IdentityHashMap(); // execution -> its Stop: one that started anew has another
     gate.close(2L * atMostMs);
-    while (!running.isEmpty()) {
-      boolean late = System.nanoTime() - until >= 0L;
+    boolean late = false;
+    while (!running.isEmpty() && !(late && over(begun))) {
+      late = System.nanoTime() - until >= 0L;
       List all = new ArrayList(running.values());
       for (int i = 0; i < all.size(); i++) {
         Object execution = all.get(i);
-        String id = String.valueOf(Reflect.call(execution, "id"));
-        boolean between = gate.holds(id) || !active(execution);
-        if (between || late) {
-          done.put(id, between ? "between" : "inside");
-          Reflect.call(execution, "stop");
+        if (!begun.containsKey(execution)) {
+          String id = String.valueOf(Reflect.call(execution, "id"));
+          boolean between = gate.holds(id) || !active(execution);
+          if (between || late) {
+            begun.put(execution, new Stop(id, execution, between ? "between" : "inside"));
+          }
         }
-      }
-      if (late) {
-        break;
       }
       Thread.sleep(LOOK_MS);
     }
-    return write(done);
+    return write(begun);
   }
 
   /** Whether a batch is being made, or new data looked for. */
@@ -47,13 +49,44 @@ final class Stopper {
     return ((Boolean) Reflect.call(Reflect.call(execution, "status"), "isTriggerActive")).booleanValue();
   }
 
-  private static String write(HashMap done) {
+  private static boolean over(IdentityHashMap begun) {
+    boolean over = true;
+    for (Iterator each = begun.values().iterator(); each.hasNext(); ) {
+      over &= !((Stop) each.next()).isAlive();
+    }
+    return over;
+  }
+
+  private static String write(IdentityHashMap begun) {
     StringBuilder out = new StringBuilder();
-    Iterator each = done.keySet().iterator();
-    while (each.hasNext()) {
-      Object id = each.next();
-      out.append(id).append('\t').append(done.get(id)).append('\n');
+    for (Iterator each = begun.values().iterator(); each.hasNext(); ) {
+      Stop stop = (Stop) each.next();
+      out.append(stop.id).append('\t').append(stop.outcome).append('\n');
     }
     return out.toString();
+  }
+
+  private static final class Stop extends Thread {
+    final String id;
+    volatile String outcome;
+    private final Object execution;
+
+    Stop(String id, Object execution, String where) {
+      super("streamjob-stop-" + id);
+      this.id = id;
+      this.execution = execution;
+      this.outcome = where;
+      setDaemon(true);
+      start();
+    }
+
+    @Override
+    public void run() {
+      try {
+        Reflect.call(execution, "stop");
+      } catch (Throwable refused) {
+        outcome = Faults.words(refused);
+      }
+    }
   }
 }
