@@ -279,7 +279,7 @@ class SparkBridge(Protocol):
     def stop_queries(self, timeout_s: float) -> Mapping[str, str]:
         """Stop every query between two batches, after timeout_s inside one.
 
-        Query id -> "between" or "inside", or what Spark threw where a query would not be stopped: others are, all the same.
+        Query id -> "between" or "inside", or what Spark threw of one that would not stop: others do all the same.
 
         For the end of the program: a query that starts later is held before its first batch.
         """

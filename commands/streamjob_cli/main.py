@@ -96,7 +96,22 @@ def validate(path: Path) -> None:
     help="Memory that this process may use, without the job's own, which bounds what is read and kept of measurements. "
     "More than 2 GiB (the default) changes nothing.",
 )
-def run(path: Path, out: Path | None, duration: float | None, attach: str | None, memory_bytes: int | None) -> None:
+@click.option(
+    "--history-bytes",
+    type=click.IntRange(min=1 << 24),
+    default=1 << 28,
+    show_default=True,
+    help="Size at which history.jsonl loses its oldest cycles, until half of it is left. A cycle takes some 7 KB, and "
+    "0.6 KB a key group.",
+)
+def run(
+    path: Path,
+    out: Path | None,
+    duration: float | None,
+    attach: str | None,
+    memory_bytes: int | None,
+    history_bytes: int,
+) -> None:
     """Run a job, or attach to one, and keep it balanced and right-sized.
 
     What is edited in the file of balancing, scaling, executors and annotations meanwhile counts at once.
@@ -112,7 +127,13 @@ def run(path: Path, out: Path | None, duration: float | None, attach: str | None
         raise click.UsageError(f"`streamjob run` draws a report at the end; {what}.")
     try:
         code = run_session(
-            job, path, out or Path("out") / job.metadata.name, duration, attach, memory_bytes=memory_bytes
+            job,
+            path,
+            out or Path("out") / job.metadata.name,
+            duration,
+            attach,
+            memory_bytes=memory_bytes,
+            history_bytes=history_bytes,
         )
     except DriverError as error:
         click.echo(str(error), err=True)

@@ -1,7 +1,8 @@
 """The history file: one JSON line per cycle with all that it saw and did, and lines of facts about the run.
 
 Lines are `{"kind": "cycle", ...}` or any other kind that a caller notes, such as "job". A line that a crash tore is
-left out by the reader; a new writer of the same file starts on a line of its own.
+left out by the reader; a new writer of the same file starts on a line of its own. Of a file that has become too large
+the oldest cycles go, and a line says how many.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from streamjob_operator.codec import decode, encode
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord
 
-CYCLE, JOB = "cycle", "job"
-_OF_A_CYCLE = b'{"kind":"cycle",'
-"""How a writer begins such a line."""
+CYCLE, JOB, SHORTENED = "cycle", "job", "shortened"
+_OF_A_CYCLE, _OF_BEING_SHORTENED = b'{"kind":"cycle",', b'{"kind":"shortened",'
+"""How a writer begins such lines."""
 
 
 class HistoryError(ValueError):
@@ -29,10 +30,15 @@ class HistoryError(ValueError):
 
 
 class HistoryFile:
-    """Reporter that appends each record to a file; every line is on disk before the next cycle starts."""
+    """Reporter that appends each record to a file; every line is on disk before the next cycle starts.
 
-    def __init__(self, path: str | pathlib.Path, job: StreamJob | None = None) -> None:
+    A file of more than `most_bytes`, if they are given, loses its oldest cycles until half of that is left; other lines
+    stay. It should be room for several cycles, of 0.6 KB a key group each.
+    """
+
+    def __init__(self, path: str | pathlib.Path, job: StreamJob | None = None, most_bytes: int | None = None) -> None:
         self.path = pathlib.Path(path)
+        self.most_bytes = most_bytes
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if _torn(self.path):
             self._append("\n")
@@ -42,6 +48,8 @@ class HistoryFile:
     def report(self, record: CycleRecord) -> None:
         """Append the record; raises OSError when the disk refuses."""
         self.note(CYCLE, **encode(record))
+        if self.most_bytes is not None and self.path.stat().st_size > self.most_bytes:
+            self._shorten(self.most_bytes // 2)
 
     def note(self, kind: str, **facts: Any) -> None:
         """Append a line of facts that are no cycle."""
@@ -56,6 +64,25 @@ class HistoryFile:
             with contextlib.suppress(OSError):  # half a line would spoil the next one, once the disk has room again
                 os.truncate(self.path, before)
             raise
+
+    def _shorten(self, to_bytes: int) -> None:
+        """As a whole or not at all: who reads meanwhile has the file as it was."""
+        without = notes_of(self.path).shortened_by
+        temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
+        try:
+            with _opened(self.path) as old, temporary.open("wb") as new:
+                left_bytes = self.path.stat().st_size
+                for line in old:
+                    if line.startswith(_OF_A_CYCLE) and left_bytes > to_bytes:
+                        left_bytes -= len(line)
+                        without += 1
+                    elif not line.startswith(_OF_BEING_SHORTENED):
+                        new.write(line)
+                told = {"kind": SHORTENED, "cycles": without}
+                new.write(json.dumps(told, separators=(",", ":")).encode() + b"\n")
+            os.replace(temporary, self.path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def _torn(path: pathlib.Path) -> bool:
@@ -81,6 +108,11 @@ class Notes:
     def job(self) -> dict[str, Any]:
         """Facts about the job, of the newest controller that wrote the file; empty when none told them."""
         return next(iter(self.of_kind(JOB)[-1:]), {})
+
+    @property
+    def shortened_by(self) -> int:
+        """Cycles, the oldest ones, that the file no longer has."""
+        return sum(one["cycles"] for one in self.of_kind(SHORTENED))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

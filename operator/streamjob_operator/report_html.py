@@ -131,6 +131,7 @@ def render(run: Run) -> str:
         reasons=Counter(one.reason for one in timeline.cycles).most_common(),
         rows=[_row(one, timeline) for one in timeline.cycles[-MOST_ROWS:]],
         untold=max(0, len(timeline.cycles) - MOST_ROWS),
+        shortened_by=notes.shortened_by,
     )
 
 

@@ -45,6 +45,7 @@ class LookingAfter:
     path: Path
     out: Path
     history: Path
+    history_bytes: int | None
     address: Callable[[], str]
     console: Console
     tell: Callable[[str], None]
@@ -69,7 +70,7 @@ class LookingAfter:
                 actuator=AgentActuator(client),
                 memory=FileMemory(self.out / MEMORY, self.tell),
                 reporters=(
-                    OnDisk(HistoryFile(self.history, job), self.history, self.tell),
+                    OnDisk(HistoryFile(self.history, job, self.history_bytes), self.history, self.tell),
                     OnDisk(SnapshotFile(self.out / SNAPSHOT), self.out / SNAPSHOT, self.tell),
                     view,
                     self.wanted,

@@ -34,12 +34,15 @@ def run_session(
     duration_s: float | None,
     attach: str | None,
     rules: Rules = registry.get,
+    *,
     memory_bytes: int | None = None,
+    history_bytes: int | None = None,
 ) -> int:
     """Run until the job ends, the time is over or Ctrl-C; the driver's exit code, 0 when it was stopped by us.
 
     `path` is the file that says what the job is, and may be edited meanwhile; `rules` gives scaling rules by name.
     `memory_bytes` is what this process may use, the driver and its executors left out; None where nobody has said.
+    A history of more than `history_bytes` loses its older half; None keeps all of it.
 
     Raises DriverError when the job cannot be started.
     """
@@ -71,6 +74,7 @@ def run_session(
             path=path,
             out=out,
             history=out / HISTORY,
+            history_bytes=history_bytes,
             address=fixed_address(attach or "") if driver is None else address_from(driver.address_file),
             console=console,
             tell=tell,

@@ -14,9 +14,19 @@ import pytest
 from scipy import sparse
 
 from streamjob_operator.codec import decode, encode
-from streamjob_operator.history import HistoryError, HistoryFile, newest_first, read_history
+from streamjob_operator.history import HistoryError, HistoryFile, cycles_of, newest_first, read_history
 from streamjob_operator.spec import parse_job
 from streamjob_operator.values import CycleRecord
+
+JOB = """
+apiVersion: streamjob.dev/v1alpha1
+kind: StreamJob
+metadata: {name: parcels}
+spec:
+  application: {mainFile: job.py}
+  executors: {min: 1, max: 4}
+  balancing: {maxLoadDistance: %d, statisticsPeriod: 6s}
+"""
 
 
 def same(left: Any, right: Any) -> bool:
@@ -57,18 +67,9 @@ def test_torn_line_is_left_out_and_the_next_writer_starts_a_line(
 
 
 def test_notes_and_the_newest_job_facts(tmp_path: pathlib.Path) -> None:
-    text = """
-    apiVersion: streamjob.dev/v1alpha1
-    kind: StreamJob
-    metadata: {name: parcels}
-    spec:
-      application: {mainFile: job.py}
-      executors: {min: 1, max: 4}
-      balancing: {maxLoadDistance: %d, statisticsPeriod: 6s}
-    """
     path = tmp_path / "history.jsonl"
     for bound in (10, 12):
-        HistoryFile(path, parse_job(text % bound)).note("phase", name=f"bound {bound}")
+        HistoryFile(path, parse_job(JOB % bound)).note("phase", name=f"bound {bound}")
     history = read_history(path)
     assert [note["name"] for note in history.of_kind("phase")] == ["bound 10", "bound 12"]
     assert history.job["name"] == "parcels"
@@ -125,6 +126,32 @@ def test_the_newest_cycle_comes_first_and_older_ones_are_not_understood_for_it(
         next(found)
     with pytest.raises(HistoryError, match=r"none\.jsonl: No such file"):
         next(newest_first(tmp_path / "none.jsonl"))
+
+
+def test_a_history_that_has_grown_too_large_loses_its_oldest_cycles_alone(
+    tmp_path: pathlib.Path, make_record: Callable[..., CycleRecord]
+) -> None:
+    path = tmp_path / "history.jsonl"
+    HistoryFile(path).report(make_record(at_s=0.0))
+    a_cycle_bytes = path.stat().st_size
+    history = HistoryFile(path, parse_job(JOB % 10), most_bytes=10 * a_cycle_bytes)
+    history.note("phase", name="noon")
+    reading, largest = cycles_of(path), 0
+    assert next(reading).at_s == 0.0
+    for at in range(1, 41):
+        history.report(make_record(at_s=float(at)))
+        largest = max(largest, path.stat().st_size)
+    assert [one.at_s for one in reading][:3] == [1.0, 2.0, 3.0], "who reads has the file as it was"
+    found = read_history(path)
+    kept = [one.at_s for one in found.cycles]
+    assert kept == [float(at) for at in range(41 - len(kept), 41)]
+    assert 4 <= len(kept) <= 10
+    assert found.shortened_by == 41 - len(kept), "those of each time added up"
+    assert len(found.of_kind("shortened")) == 1
+    assert [one["name"] for one in found.of_kind("phase")] == ["noon"]
+    assert found.job
+    assert largest <= 10 * a_cycle_bytes
+    assert [one.name for one in tmp_path.iterdir()] == ["history.jsonl"]
 
 
 def test_missing_file_is_named(tmp_path: pathlib.Path) -> None:

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from streamjob_operator.digest import CycleDigest, ExecutorDigest, digest
-from streamjob_operator.history import HistoryError, HistoryFile
+from streamjob_operator.history import HistoryError, HistoryFile, read_history
 from streamjob_operator.report_html import write_report
 from streamjob_operator.report_plots import INK, Batch, Phase, Timeline, batch_times, loads, svg
 from streamjob_operator.spec import parse_job
@@ -114,6 +114,17 @@ def test_a_run_that_never_measured_anything_has_a_report(tmp_path: pathlib.Path,
     history = HistoryFile(tmp_path / "history.jsonl")
     history.report(unmeasured)
     assert "MetricsUnavailable" in page_of(history.path).text
+
+
+def test_a_page_says_that_older_cycles_are_gone(tmp_path: pathlib.Path, run: tuple[CycleRecord, ...]) -> None:
+    history = HistoryFile(tmp_path / "history.jsonl", JOB)
+    for record in run:
+        history.report(record)
+    assert "too large" not in page_of(history.path).text
+    history.most_bytes = history.path.stat().st_size
+    history.report(run[-1])
+    gone = len(run) + 1 - len(read_history(history.path).cycles)
+    assert f"its {gone} oldest cycles are gone" in page_of(history.path).text
 
 
 def test_a_long_table_tells_its_newest_cycles(
