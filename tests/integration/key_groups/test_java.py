@@ -1,5 +1,4 @@
-"""A job in Java, whose jar Spark fetches from afar: it gets the key groups that its StreamJob asks for, and its answer stays
-exact."""
+"""A job in Java, whose jar Spark fetches from afar, gets the key groups that its StreamJob asks for, and stays exact."""
 
 from __future__ import annotations
 
