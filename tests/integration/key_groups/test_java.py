@@ -1,4 +1,4 @@
-"""A job in Java, whose jar Spark fetches from afar, gets the key groups that its StreamJob asks for, and stays exact."""
+"""A job in Java, whose jar Spark fetches from afar, gets the key groups that its StreamJob asks for, exactly."""
 
 from __future__ import annotations
 
