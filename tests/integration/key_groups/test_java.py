@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import functools
 import http.server
-import os
-import signal
-import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +19,6 @@ from e2e.compatibility.submitted import JOB as JAR
 from e2e.compatibility.submitted import have_jars_made
 
 pytestmark = pytest.mark.spark
-LONGEST_S = 600.0
 JOB = """
 apiVersion: streamjob.dev/v1alpha1
 kind: StreamJob
@@ -63,18 +59,11 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.shutdown()
 
 
-def until(holds: Callable[[], bool], run: subprocess.Popen[bytes], log: Path) -> None:
-    deadline_s = time.monotonic() + LONGEST_S
-    while not holds():
-        assert run.poll() is None, log.read_text()
-        assert time.monotonic() < deadline_s, log.read_text()
-        time.sleep(0.2)
-
-
-def test_a_jar_from_afar_gets_eight_key_groups(tmp_path: Path, address: str) -> None:
-    said, log, given = tmp_path / "said", tmp_path / "log", list[lines.Line]()
+def test_a_jar_from_afar_gets_eight_key_groups(tmp_path: Path, address: str, run: Callable[[], Any]) -> None:
+    said, given = tmp_path / "said", list[lines.Line]()
     (tmp_path / "input").mkdir()
     (tmp_path / "job.yaml").write_text(JOB.format(jar=address, folder=tmp_path))
+    job = run()
 
     def keeps_up() -> None:
         """One file waits beside the one that is being read."""
@@ -86,24 +75,15 @@ def test_a_jar_from_afar_gets_eight_key_groups(tmp_path: Path, address: str) -> 
 
     def spread() -> bool:
         keeps_up()
-        return "The state is spread over 8 key groups" in log.read_text()
+        return "The state is spread over 8 key groups" in job.said()
 
     def one_more(before: int) -> bool:
         keeps_up()
         return len(given) > before
 
-    words = [sys.executable, "-c", "from streamjob_cli.main import main; main()", "run", "job.yaml"]
-    with log.open("wb") as file:
-        run = subprocess.Popen(words, cwd=tmp_path, stdout=file, stderr=file, env=dict(os.environ))
-    try:
-        until(spread, run, log)
-        until(functools.partial(one_more, len(given)), run, log)
-        until(lambda: java_job.rows(said) == answers.counts(given), run, log)
-        run.send_signal(signal.SIGINT)
-        assert run.wait(LONGEST_S) == 0, log.read_text()
-    finally:
-        if run.poll() is None:  # ended in order, so that it takes its driver with it
-            run.send_signal(signal.SIGINT)
-            run.wait(120)
+    job.until(spread)
+    job.until(functools.partial(one_more, len(given)))
+    job.until(lambda: java_job.rows(said) == answers.counts(given))
+    job.end()
     groups = {one.name for one in (tmp_path / "checkpoint" / "state" / "0").iterdir() if one.name.isdigit()}
     assert groups == {str(group) for group in range(8)}

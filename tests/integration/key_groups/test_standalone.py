@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import collections
+import functools
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +31,6 @@ spec:
     statisticsPeriod: 2s
     keyGroups: {{count: 8}}
 """
-LONGEST_S = 600.0
 
 
 class Feed:
@@ -69,36 +65,25 @@ def results(folder: Path) -> dict[str, list[int]]:
     return found
 
 
-def until(holds: Callable[[], bool], feed: Feed | None, run: subprocess.Popen[bytes], log: Path) -> None:
-    """Rows keep coming meanwhile, as fast as they are taken."""
-    deadline_s = time.monotonic() + LONGEST_S
-    while not holds():
-        assert run.poll() is None, log.read_text()
-        assert time.monotonic() < deadline_s, log.read_text()
-        if feed is not None:
-            feed.keep_up()
-        time.sleep(0.2)
-
-
-def test_a_streamjob_that_asks_for_eight_key_groups_gets_them(tmp_path: Path) -> None:
-    output, log = tmp_path / "output", tmp_path / "log"
+def test_a_streamjob_that_asks_for_eight_key_groups_gets_them(tmp_path: Path, run: Callable[[], Any]) -> None:
+    output = tmp_path / "output"
     output.mkdir()
     feed = Feed(tmp_path / "input", output)
     (tmp_path / "job.yaml").write_text(JOB.format(script=Path(__file__).with_name("totals.py")))
-    words = [sys.executable, "-c", "from streamjob_cli.main import main; main()", "run", "job.yaml"]
-    with log.open("wb") as file:
-        run = subprocess.Popen(words, cwd=tmp_path, stdout=file, stderr=file, env=dict(os.environ))
-    try:
-        until(lambda: "The state is spread over 8 key groups" in log.read_text(), feed, run, log)
-        before = feed.files
-        until(lambda: feed.files > before + 1, feed, run, log)
-        until(lambda: results(output) == feed.totals, None, run, log)
-        run.send_signal(signal.SIGINT)
-        assert run.wait(LONGEST_S) == 0, log.read_text()
-    finally:
-        if run.poll() is None:  # ended in order, so that it takes its driver with it
-            run.send_signal(signal.SIGINT)
-            run.wait(120)
+    job = run()
+
+    def spread() -> bool:
+        feed.keep_up()
+        return "The state is spread over 8 key groups" in job.said()
+
+    def one_more(before: int) -> bool:
+        feed.keep_up()
+        return feed.files > before + 1
+
+    job.until(spread)
+    job.until(functools.partial(one_more, feed.files))
+    job.until(lambda: results(output) == feed.totals)
+    job.end()
     groups = {one.name for one in (tmp_path / "checkpoint" / "state" / "0").iterdir() if one.name.isdigit()}
     assert groups == {str(group) for group in range(8)}
     assert results(output) == feed.totals
