@@ -1,13 +1,15 @@
 """What one move costs the moved key group: extra seconds of its first task on the new executor, by state size.
 
     python benchmarks/spark/move_pause.py [--providers hdfs,rocksdb] [--sizes-mb 1,50,200] [--moves 6] [--checkpoint s3]
-        [--maintenance-s 60]
+        [--maintenance-s 60] [--operator sums]
 
 Builds state of about 1 KB a row in four key groups, then moves one group at a time and compares the first task after
 the move with the median of the same group's tasks before it, and when it soon comes back. Each finished case is
 appended to OUT/move_pause.jsonl; a case that is there is not run again. `--checkpoint local` is a local disk, its page
 cache warm; `s3` an object store on loopback (`make object-store`), 50 ms and 50 MB/s away. `--maintenance-s` is how
-often Spark uploads snapshots of what changed: a load replays all changes since the newest one.
+often Spark uploads snapshots of what changed: a load replays all changes since the newest one. `--operator` is what has
+the state: `sums` by key, a `join` in format 3 or `python`'s lists (`transformWithStateInPandas`). The latter two have
+column families, which only RocksDB can.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import pathlib
 import signal
 import statistics
@@ -30,6 +33,8 @@ HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvi
 PROVIDERS = {"hdfs": (HDFS, "false"), "rocksdb": (ROCKSDB, "false"), "rocksdb-changelog": (ROCKSDB, "true")}
 PLACES = ("local", "s3")
 """Where checkpoints are."""
+OPERATORS = ("sums", "join", "python")
+"""What has the state."""
 PARTITIONS = 4
 ROWS_PER_BATCH = 50_000
 QUIET_BATCHES = 5
@@ -60,17 +65,42 @@ def session(conf: Mapping[str, str]) -> Any:
     return builder.getOrCreate()
 
 
-def start(spark: Any, rows: int, checkpoint: str) -> Any:
-    """A query that first fills `rows` keys with 1 KB each, then touches only the first hundred."""
+def start(spark: Any, operator: str, rows: int, checkpoint: str) -> Any:
+    """A query that first fills state with `rows` times 1 KB, then touches only the first hundred keys."""
     from pyspark.sql import functions as F
 
     key = F.when(F.col("value") < rows, F.col("value")).otherwise(F.col("value") % 100)
     payload = F.concat(*[F.sha2((F.col("value") + i).cast("string"), 512) for i in range(8)])
     stream = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", ROWS_PER_BATCH).load()
     small = stream.where((F.col("value") < rows) | (F.col("value") % 500 == 0))
-    counted = small.select(key.alias("k"), payload.alias("x")).groupBy("k").agg(F.max("x"), F.count("*"))
-    writer = counted.writeStream.outputMode("update").format("noop").option("checkpointLocation", checkpoint)
-    return writer.start()
+    keyed = small.select(key.alias("k"), payload.alias("x"))
+    if operator == "join":
+        frame, mode = keyed.join(keyed.where("k < 100").select((-1 - F.col("k")).alias("k")), "k"), "append"
+    elif operator == "python":
+        frame, mode = lists(keyed), "update"
+    else:
+        frame, mode = keyed.groupBy("k").agg(F.max("x"), F.count("*")), "update"
+    return frame.writeStream.outputMode(mode).format("noop").option("checkpointLocation", checkpoint).start()
+
+
+def lists(keyed: Any) -> Any:
+    """A list of all texts for each of four hundred keys, kept in Python."""
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+    class Lists(StatefulProcessor):  # type: ignore[misc]
+        def init(self, handle: Any) -> None:
+            self.texts = handle.getListState("texts", "x string")
+
+        def handleInputRows(self, key: Any, rows: Iterator[Any], timers: Any) -> Iterator[Any]:  # noqa: N802 - theirs
+            for frame in rows:
+                self.texts.appendList([(text,) for text in frame["x"]])
+                yield frame[:0][["x"]]
+
+        def close(self) -> None:
+            pass
+
+    grouped = keyed.withColumn("k", keyed["k"] % 400).groupBy("k")
+    return grouped.transformWithStateInPandas(Lists(), "x string", "Update", "None")
 
 
 class Watch:
@@ -140,14 +170,18 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=6)
     parser.add_argument("--checkpoint", choices=PLACES, default="local")
     parser.add_argument("--maintenance-s", type=int, default=MAINTENANCE_S)
+    parser.add_argument("--operator", choices=OPERATORS, default="sums")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # executors' Python is the driver's
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     path = args.out / RUNS
-    where = (args.checkpoint, args.maintenance_s)
+    where = (args.checkpoint, args.maintenance_s, args.operator)
     have = {
-        (one["provider"], one["megabytes"]) for one in read_cases(path) if (place_of(one), maintenance_of(one)) == where
+        (one["provider"], one["megabytes"])
+        for one in read_cases(path)
+        if (place_of(one), maintenance_of(one), operator_of(one)) == where
     }
     cases = [(name, int(size)) for name in args.providers.split(",") for size in args.sizes_mb.split(",")]
     if wanted := [one for one in cases if one not in have]:
@@ -155,19 +189,20 @@ def main() -> None:
     print_report(rows_of(args.out))
 
 
-def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path, where: tuple[str, int]) -> None:
-    """Measure each provider and size in one session, and append what was found; `where` is place and maintenance."""
+def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path, where: tuple[str, int, str]) -> None:
+    """Measure each provider and size in one session, append what was found; `where`: place, maintenance, operator."""
     from streamjob_agent.spark import connect
 
-    place, maintenance_s = where
+    place, maintenance_s, operator = where
     with checkpoints(place) as (conf, folder):
         spark = session({**conf, "spark.sql.streaming.stateStore.maintenanceInterval": f"{maintenance_s}s"})
         spark.sparkContext.setLogLevel("FATAL")
         bridge = connect(spark)
         try:
             for name, megabytes in cases:
-                found = one_case(spark, bridge, (name, megabytes), moves, f"{folder}/{name}-{megabytes}")
+                found = one_case(spark, bridge, (operator, name, megabytes), moves, f"{folder}/{name}-{megabytes}")
                 case = {"provider": name, "megabytes": megabytes, "checkpoint": place, "maintenance_s": maintenance_s}
+                case["operator"] = operator
                 with path.open("a") as file:
                     file.write(json.dumps({"at": stamp(), **case, **found}) + "\n")
         finally:
@@ -199,6 +234,11 @@ def maintenance_of(case: Mapping[str, Any]) -> int:
     return int(case.get("maintenance_s", MAINTENANCE_S))
 
 
+def operator_of(case: Mapping[str, Any]) -> str:
+    """What has the state."""
+    return str(case.get("operator", "sums"))
+
+
 def read_cases(path: pathlib.Path) -> list[dict[str, Any]]:
     """Every finished case of the file, none when there is no file."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
@@ -208,6 +248,7 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
     """The figures of every case that was run."""
     return [
         {
+            "operator": operator_of(one),
             "provider": one["provider"],
             "checkpoint": place_of(one),
             "maintenance_s": maintenance_of(one),
@@ -223,13 +264,15 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
 def print_report(rows: list[dict[str, Any]]) -> None:
     """The table in Markdown."""
     print(
-        "| state store | checkpoint | snapshots each, s | MB to load a group "
+        "| state of | state store | checkpoint | snapshots each, s | MB to load a group "
         "| pause, median s | mean s | spread s | moves | back, median s |\n"
-        "|---|---|---|---|---|---|---|---|---|"
+        "|---|---|---|---|---|---|---|---|---|---|"
     )
     for one in rows:
         pause = one["pause_s"]
-        where = f"{one['provider']} | {one['checkpoint']} | {maintenance_of(one)} | {one['state_mb']}"
+        where = (
+            f"{operator_of(one)} | {one['provider']} | {one['checkpoint']} | {maintenance_of(one)} | {one['state_mb']}"
+        )
         seconds = f"{one['pause_median_s']:.2f} | {pause['mean']:.2f} | {pause['spread']:.2f} | {pause['trials']}"
         print(f"| {where} | {seconds} | {told(one.get('back_median_s'))} |")
 
@@ -239,13 +282,14 @@ def told(seconds: float | None) -> str:
     return "" if seconds is None else f"{seconds:.2f}"
 
 
-def one_case(spark: Any, bridge: Any, case: tuple[str, int], moves: int, checkpoint: str) -> dict[str, object]:
-    """One state store and size in megabytes, in a checkpoint of its own."""
-    name, megabytes = case
+def one_case(spark: Any, bridge: Any, case: tuple[str, str, int], moves: int, checkpoint: str) -> dict[str, object]:
+    """One operator, state store and size in megabytes, in a checkpoint of its own."""
+    operator, name, megabytes = case
     provider, changelog = PROVIDERS[name]
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", provider)
     spark.conf.set("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", changelog)
-    query = start(spark, megabytes * 1000 * PARTITIONS, checkpoint)
+    spark.conf.set("spark.sql.streaming.join.stateFormatVersion", "3")
+    query = start(spark, operator, megabytes * 1000 * PARTITIONS, checkpoint)
     try:
         return measure(spark, bridge, query, megabytes, moves)
     finally:

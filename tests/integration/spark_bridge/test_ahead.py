@@ -8,10 +8,12 @@ import os
 import pathlib
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from test_operators import append_to, totals_in_state
 from test_placement import rotated, start_counts
 
 from streamjob_agent.spark.selftest import AHEAD_IN
@@ -23,18 +25,21 @@ STATE = "org.apache.spark.sql.execution.streaming.state"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
-FAR = "fs.viewfs.mounttable.far.link./all"
-"""A folder under a name that is not a file's: state there is as far for the probe as an object store."""
+JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
 
 
 @pytest.fixture
 def far_stream(file_stream: Any, spark_cluster: Any, tmp_path: pathlib.Path) -> Iterator[Any]:
+    """A checkpoint under a name that is not a file's: state there is as far for the probe as an object store."""
     conf = spark_cluster.session.conf
+    # A name for each test: executors keep a file system by its name, and would read the snapshots of the test before.
+    name = f"far{uuid.uuid4().hex}"
+    mount = f"fs.viewfs.mounttable.{name}.link./all"
     # Other tests have the same session.
-    before = {key: conf.get(key, None) for key in (FAR, PROVIDER, CHANGELOG, FORMAT)}
+    before = {key: conf.get(key, None) for key in (mount, PROVIDER, CHANGELOG, FORMAT, JOIN_FORMAT)}
     (tmp_path / "far").mkdir()
-    conf.set(FAR, f"file://{tmp_path}/far")
-    file_stream.checkpoint = "viewfs://far/all/checkpoint"
+    conf.set(mount, f"file://{tmp_path}/far")
+    file_stream.checkpoint = f"viewfs://{name}/all/checkpoint"
     yield file_stream
     for key, value in before.items():
         if value is None:
@@ -106,9 +111,14 @@ def test_groups_leave_when_their_task_has_ended_and_counts_are_exact(
     assert not_opened(watch) == []
 
 
-@pytest.mark.parametrize("version", ["1", "2"])
-def test_all_stores_of_a_join_are_opened_ahead_and_pairs_are_exact(watch: Any, far_stream: Any, version: str) -> None:
+@pytest.mark.parametrize(("join", "version"), [("2", "1"), ("2", "2"), ("3", "2"), ("4", "1")])
+def test_all_stores_of_a_join_are_opened_ahead_and_pairs_are_exact(
+    watch: Any, far_stream: Any, join: str, version: str
+) -> None:
     needs_ahead(watch)
+    far_stream.session.conf.set(JOIN_FORMAT, join)
+    far_stream.session.conf.set(PROVIDER, f"{STATE}.RocksDBStateStoreProvider")
+    far_stream.session.conf.set(CHANGELOG, "true")
     far_stream.session.conf.set(FORMAT, version)
     pairs: collections.Counter[tuple[str, int, int]] = collections.Counter()
 
@@ -135,6 +145,31 @@ def test_all_stores_of_a_join_are_opened_ahead_and_pairs_are_exact(watch: Any, f
     for key, value in far_stream.written:
         by_key[key].append(value)
     assert pairs == collections.Counter((k, v, w) for k, values in by_key.items() for v in values for w in values)
+    assert watch.failed_tasks == 0
+    assert "ahead" not in watch.bridge.diagnostics()[0]
+    assert not_opened(watch) == []
+
+
+@pytest.mark.parametrize(("changelog", "version"), [("false", "1"), ("true", "2")])
+def test_column_families_are_opened_ahead_and_what_python_keeps_in_them_is_exact(
+    watch: Any, far_stream: Any, collected: Any, changelog: str, version: str
+) -> None:
+    needs_ahead(watch)
+    far_stream.session.conf.set(PROVIDER, f"{STATE}.RocksDBStateStoreProvider")
+    far_stream.session.conf.set(CHANGELOG, changelog)
+    far_stream.session.conf.set(FORMAT, version)
+    far_stream.write(keys=12)
+    query = append_to(collected, totals_in_state(far_stream), far_stream.checkpoint, "update")
+    seen = watch.run(query)
+    for _ in range(2):
+        before = ahead(watch)
+        wanted = watch.move_all(query, rotated(watch, seen))
+        far_stream.write(files=2, keys=12)
+        assert watch.run(query) == wanted
+        assert ahead(watch) == before + len(wanted)
+        seen = wanted
+    query.stop()
+    assert collected.rows == far_stream.expected()
     assert watch.failed_tasks == 0
     assert "ahead" not in watch.bridge.diagnostics()[0]
     assert not_opened(watch) == []

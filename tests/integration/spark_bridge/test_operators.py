@@ -17,6 +17,28 @@ def append_to(sink: Any, frame: Any, checkpoint: str, mode: str = "append") -> A
     return frame.writeStream.outputMode(mode).foreachBatch(sink).option("checkpointLocation", checkpoint).start()
 
 
+def totals_in_state(stream: Any) -> Any:
+    """Counts and sums by key that Python keeps in a store of column families."""
+    processor = pytest.importorskip("pyspark.sql.streaming.stateful_processor", reason="Spark 4.0 and newer have it")
+
+    class Totals(processor.StatefulProcessor):  # type: ignore[misc,name-defined]
+        def init(self, handle: Any) -> None:
+            self.totals = handle.getValueState("totals", "n long, total long")
+
+        def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802 - theirs
+            count, value = self.totals.get() if self.totals.exists() else (0, 0)
+            for frame in rows:
+                count, value = count + len(frame), value + int(frame["v"].sum())
+            self.totals.update((count, value))
+            yield pd.DataFrame({"k": [key[0]], "n": [count], "total": [value]})
+
+        def close(self) -> None:
+            pass
+
+    grouped = stream.read().groupBy("k")
+    return grouped.transformWithStateInPandas(Totals(), "k string, n long, total long", "Update", "None")
+
+
 def all_on(watch: Any, seen: Any, index: int) -> Any:
     return dict.fromkeys(seen, watch.executors()[index])
 
@@ -72,26 +94,8 @@ def test_pandas_state(watch: Any, file_stream: Any, collected: Any) -> None:
 
 
 def test_transform_with_state(watch: Any, file_stream: Any, collected: Any) -> None:
-    processor = pytest.importorskip("pyspark.sql.streaming.stateful_processor", reason="Spark 4.0 and newer have it")
-
-    class Totals(processor.StatefulProcessor):  # type: ignore[misc,name-defined]
-        def init(self, handle: Any) -> None:
-            self.totals = handle.getValueState("totals", "n long, total long")
-
-        def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802 - theirs
-            count, value = self.totals.get() if self.totals.exists() else (0, 0)
-            for frame in rows:
-                count, value = count + len(frame), value + int(frame["v"].sum())
-            self.totals.update((count, value))
-            yield pd.DataFrame({"k": [key[0]], "n": [count], "total": [value]})
-
-        def close(self) -> None:
-            pass
-
     file_stream.write(keys=12)
-    frame = file_stream.read().groupBy("k")
-    totals = frame.transformWithStateInPandas(Totals(), "k string, n long, total long", "Update", "None")
-    query = append_to(collected, totals, file_stream.checkpoint, "update")
+    query = append_to(collected, totals_in_state(file_stream), file_stream.checkpoint, "update")
     seen = watch.run(query)
     assert sorted(collections.Counter(seen.values()).values()) == [2, 3, 3]
     wanted = watch.move_all(query, all_on(watch, seen, 1))

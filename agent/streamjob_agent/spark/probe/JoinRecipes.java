@@ -7,31 +7,41 @@ import scala.None$;
 import scala.Tuple2;
 
 /**
- * What a stream-stream join opens its stores by, two for each side: its tasks open them by themselves, not by an RDD. From
- * format 3 on all are column families of one store, which is left out as others of that kind are.
+ * What a stream-stream join opens its stores by: its tasks open them by themselves, not by an RDD. There are two for each side,
+ * from format 3 on they are column families of one.
  */
 final class JoinRecipes {
   private static final String STATE = "org.apache.spark.sql.execution.streaming.state.";
-  private static final long ONE_STORE = 3L; // from this format on
+  private static final int ONE_STORE = 3; // from this format on
 
   private JoinRecipes() {
   }
 
   static void add(SparkPlan join, List found) throws Exception {
-    long format = Reflect.callLong(join, "stateFormatVersion");
+    int format = (int) Reflect.callLong(join, "stateFormatVersion");
     Object conf = hidden(join, "storeConf");
-    if (format >= ONE_STORE || !Recipes.staysOpen(conf)) {
+    if (!Recipes.staysOpen(conf)) {
       return;
     }
-    Object info = Reflect.orNull(Reflect.call(join, "stateInfo"));
-    for (int i = 0; i < Binder.JOIN_STORES.length; i++) {
-      Tuple2 schemas = schemas(join, Binder.JOIN_STORES[i], (int) format);
+    long operator = Reflect.callLong(Reflect.orNull(Reflect.call(join, "stateInfo")), "operatorId");
+    boolean one = format >= ONE_STORE;
+    for (int i = 0; i < (one ? 1 : Binder.JOIN_STORES.length); i++) {
+      Tuple2 schemas = one ? first(join, format) : schemas(join, Binder.JOIN_STORES[i], format);
       Object[] parts = {
-        schemas._1(), schemas._2(), spec(join, schemas._1()), None$.MODULE$, Boolean.FALSE, conf,
+        schemas._1(), schemas._2(), spec(join, schemas._1()), None$.MODULE$, Boolean.valueOf(one), conf,
         hidden(join, "hadoopConfBcast"), Boolean.FALSE
       };
-      found.add(new Recipe(Reflect.callLong(info, "operatorId"), Binder.JOIN_STORES[i], i, Recipes.named(conf), parts));
+      found.add(new Recipe(operator, one ? "default" : Binder.JOIN_STORES[i], i, Recipes.named(conf), parts));
     }
+  }
+
+  /** The one store is opened by the schemas of its first family, in format 4 by a column that is always null. */
+  private static Tuple2 first(SparkPlan join, int format) throws Exception {
+    if (format == ONE_STORE) {
+      return schemas(join, Binder.JOIN_STORES[0], format);
+    }
+    Object none = schemas(join, "left-tsWithKey", format)._2();
+    return new Tuple2(none, none);
   }
 
   /** Of keys and of values, by Spark's own function for the side. */

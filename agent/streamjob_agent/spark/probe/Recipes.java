@@ -59,8 +59,7 @@ final class Recipes {
       Object conf = Reflect.call(rdd, "storeConf");
       parts[5] = conf;
       parts[6] = Reflect.call(rdd, "hadoopConfBroadcast");
-      // A store of column families that was opened to be read first was seen to fail when its task opened it to write.
-      if (staysOpen(conf) && !Boolean.TRUE.equals(parts[4])) {
+      if (staysOpen(conf)) {
         long operator = ((Long) part(rdd.getClass().getSuperclass(), rdd, "operatorId")).longValue();
         found.add(new Recipe(operator, "default", 0, named(conf), parts));
       }
