@@ -55,6 +55,32 @@ def test_what_rates_vary_by_anyway_is_no_rise() -> None:
     assert expected(every_ten_s, np.array([*loud, *rise]), 1000.0) is None
 
 
+WOBBLY = np.array([100.0, 108.0, 107.0, 118.0, 117.0, 128.0, 132.0, 131.0, 139.0])
+"""Five more in each ten seconds, give or take two."""
+
+
+def test_rates_that_fall_by_chance_end_no_rise() -> None:
+    found = expected(10.0 * np.arange(9), WOBBLY, 140.0)
+    assert found == pytest.approx(139.0 + 6.0 * 4.2, abs=2.0)
+    assert expected(10.0 * np.arange(4), WOBBLY[:4], 140.0) is None
+
+
+def test_a_line_goes_on_no_longer_than_it_has_lasted_nor_than_until_executors_are_there() -> None:
+    soon, late, later = (expected(10.0 * np.arange(9), WOBBLY, due_s) for due_s in (100.0, 160.0, 1000.0))
+    assert soon is not None
+    assert late is not None
+    assert soon < late
+    assert late == later
+
+
+@pytest.mark.parametrize(("rates", "most"), [(9, 0.06), (20, 0.06)])
+def test_rates_that_wander_seldom_look_like_a_rise(rates: int, most: float) -> None:
+    """A thousand walks of three percent a step: nothing of their past says where they go."""
+    chance = np.random.default_rng(7)
+    walks = 100.0 * np.exp(np.cumsum(0.03 * chance.standard_normal((1000, rates)), axis=1))
+    assert sum(expected(10.0 * np.arange(rates), rps, 1000.0) is not None for rps in walks) <= most * 1000
+
+
 @pytest.mark.parametrize("spread", [0.05, 0.1, 0.3])
 def test_rates_without_a_rise_seldom_look_like_one(spread: float) -> None:
     """A thousand looks at twenty rates that vary around one level."""

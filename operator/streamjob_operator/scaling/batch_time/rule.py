@@ -94,6 +94,7 @@ def _call(situation: Situation, view: View, hint_executors: int) -> Call:
         why=why,
         calm_why=calm_why,
         keeps=keeps,
+        rises=view.ahead.method is Method.RISE,
         more_groups=None if fits else words.more(view, found.out, aim, model),
     )
 

@@ -23,7 +23,8 @@ HALF = 0.5
 class Call:
     """Executors that this moment asks for: `out` to grow to at `rate_rps`, `calm` to shrink to at most, and why.
 
-    `keeps`: what besides batches needs those of `calm`, as the end of a sentence; empty where nothing does.
+    `keeps`: what besides batches needs those of `calm`, as the end of a sentence; empty where nothing does. `rises`:
+    whether the rate rises steeply.
     `more_groups`: what might do where no number of executors does.
     """
 
@@ -33,6 +34,7 @@ class Call:
     why: str
     calm_why: str
     keeps: str = ""
+    rises: bool = False
     more_groups: MoreGroups | None = None
 
 
@@ -51,7 +53,7 @@ def settle(call: Call, situation: Situation, state: State, found: Arriving) -> t
     down_s = patience.window_s(job.spec.scaling, state.leaving, ready_in_s(state), now_s)
     longest_s = stabilization.quiet_s  # a window is no longer, and one may follow a shorter one
     seen = calm.with_wish(state.calm, counted, situation.snapshot.taken_at_s, _usual_s(situation), longest_s)
-    veto = _veto(situation, state, found) or doubt
+    veto = _veto(call, situation, state, found) or doubt
     shrunk = least if veto is None else wanted
     state = dataclasses.replace(state, high=high, calm=seen)
     up = calm.upwards(high, out, wanted, now_s, stabilization.up_s)
@@ -93,7 +95,7 @@ def _usual_s(situation: Situation) -> float:
     return max(period_s, rates.mean_batch_s, rates.trigger_interval_s or 0.0)
 
 
-def _veto(situation: Situation, state: State, found: Arriving) -> str | None:
+def _veto(call: Call, situation: Situation, state: State, found: Arriving) -> str | None:
     """Why no executor may leave now, though fewer would do for the rate: who works a backlog off leaves once it is
     gone, and need not wait for the window again."""
     if under_way(state, situation):
@@ -102,6 +104,8 @@ def _veto(situation: Situation, state: State, found: Arriving) -> str | None:
         return "none may leave while the source's lag grows"
     if found.backlog_rows > 0:
         return "none may leave while there is a backlog"
+    if call.rises:
+        return "none may leave while the rate rises steeply"
     return None
 
 

@@ -15,15 +15,18 @@ from streamjob_operator.scaling.batch_time.came import came
 from streamjob_operator.scaling.batch_time.state import LagSeen
 from streamjob_operator.values import Memory, RunningBatch, Snapshot
 
+POLICY_AT_ONCE = job(("max: 6", "max: 40"))
 POLICY = job(("max: 6", "max: 40"), ("down: 0s", "down: 30s"))
 
 
-def seen(*rps: float, lag_rows: float | None = None, at_s: float = 1000.0) -> Snapshot:
+def seen(*rps: float, lag_rows: float | None = None, at_s: float = 1000.0, executors: int = 2) -> Snapshot:
     """Batches of 7.5 s each 10 s, before which so many rows a second came."""
-    world = even(2, 8, 7.0)
+    world = even(executors, 8, 7.0)
     world.now_s = at_s
     taken = np.array(rps)
-    series = series_with(np.ones((taken.size, 16)), row_s=np.full(taken.size, 10.0), ended_s=at_s, input_rps=taken)
+    series = series_with(
+        np.ones((taken.size, 8 * executors)), row_s=np.full(taken.size, 10.0), ended_s=at_s, input_rps=taken
+    )
     found = world.observe(at_s, 10.0)
     rates = dataclasses.replace(found.rates, input_rps=float(taken[-3:].mean()), last_batch_s=7.5)
     rates = dataclasses.replace(rates, lag_rows=lag_rows, trigger_interval_s=10.0)
@@ -136,6 +139,19 @@ def test_without_forecasts_a_rise_counts_as_far_as_it_came() -> None:
     rising = seen(100.0, 100.0, 100.0, 135.0, 170.0, 200.0)
     wish, _ = registry.get("batch-time").decide(situation_of(rising, policy=plain), None)
     assert "rises" not in wish.why
+
+
+def test_none_leaves_into_a_steep_rise() -> None:
+    """Three would do for the 200 rows/s of now; nobody knows how far they rise."""
+    for rates, executors in (((200.0,) * 6, 3), ((100.0, 100.0, 100.0, 135.0, 170.0, 200.0), 4)):
+        taken, found = np.array(rates), seen(*rates, executors=4)
+        work = np.ones((taken.size, 32)) * (taken / taken.mean())[:, None]
+        series = series_with(work, row_s=np.full(taken.size, 10.0), ended_s=1000.0, input_rps=taken)
+        newest = dataclasses.replace(found.rates, input_rps=200.0)
+        found = dataclasses.replace(found, rates=newest, series=series)
+        wish, _ = registry.get("batch-time").decide(situation_of(found, policy=POLICY_AT_ONCE), None)
+        assert wish.executors == executors
+        assert ("none may leave while the rate rises steeply" in wish.why) is (executors == 4)
 
 
 def test_executors_without_a_share_are_no_loss() -> None:
