@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import pathlib
+import shutil
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -66,20 +67,23 @@ class HistoryFile:
             raise
 
     def _shorten(self, to_bytes: int) -> None:
-        """As a whole or not at all: who reads meanwhile has the file as it was."""
-        without = notes_of(self.path).shortened_by
+        """As a whole or not at all: who reads meanwhile has the file as it was. Raises OSError."""
+        left_bytes, without = self.path.stat().st_size, 0
         temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
         try:
-            with _opened(self.path) as old, temporary.open("wb") as new:
-                left_bytes = self.path.stat().st_size
+            with self.path.open("rb") as old, temporary.open("wb") as new:
+                shutil.copymode(self.path, temporary)
                 for line in old:
-                    if line.startswith(_OF_A_CYCLE) and left_bytes > to_bytes:
+                    if line.startswith(_OF_BEING_SHORTENED):
+                        without += json.loads(line)["cycles"]
+                    elif line.startswith(_OF_A_CYCLE) and left_bytes > to_bytes:
                         left_bytes -= len(line)
                         without += 1
-                    elif not line.startswith(_OF_BEING_SHORTENED):
+                    else:
                         new.write(line)
-                told = {"kind": SHORTENED, "cycles": without}
-                new.write(json.dumps(told, separators=(",", ":")).encode() + b"\n")
+                new.write(_OF_BEING_SHORTENED + b'"cycles":%d}\n' % without)
+                new.flush()
+                os.fsync(new.fileno())  # else a machine that fails may have neither
             os.replace(temporary, self.path)
         finally:
             temporary.unlink(missing_ok=True)

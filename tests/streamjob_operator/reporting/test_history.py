@@ -154,6 +154,24 @@ def test_a_history_that_has_grown_too_large_loses_its_oldest_cycles_alone(
     assert [one.name for one in tmp_path.iterdir()] == ["history.jsonl"]
 
 
+def test_a_line_of_somebody_else_stays_and_hinders_no_cycle(
+    tmp_path: pathlib.Path, make_record: Callable[..., CycleRecord]
+) -> None:
+    path = tmp_path / "history.jsonl"
+    HistoryFile(path).report(make_record(at_s=0.0))
+    history = HistoryFile(path, most_bytes=5 * path.stat().st_size)
+    with path.open("a") as file:
+        file.write('{"mine": 1}\n')
+    path.chmod(0o600)
+    for at in range(1, 21):
+        history.report(make_record(at_s=float(at)))
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert lines.count({"mine": 1}) == 1
+    assert [one["at_s"] for one in lines if one.get("kind") == "cycle"][-1] == 20.0
+    assert len(lines) <= 7
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_missing_file_is_named(tmp_path: pathlib.Path) -> None:
     with pytest.raises(HistoryError, match=r"none\.jsonl: No such file"):
         read_history(tmp_path / "none.jsonl")
