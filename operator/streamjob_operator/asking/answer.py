@@ -45,8 +45,8 @@ class Backlog:
     Attributes:
         executors: that number.
         rows: now; None where no source tells.
-        grows_rps: rows per second by which it grows; below 0 it is worked off, and None where there is no telling, as
-            rows take no time.
+        grows_rps: rows per second by which it grows; below 0 it is worked off, at 0 only the fixed part of batches adds
+            to it, and None where there is no telling, as rows take no time.
         gone_s: time until nothing waits; None where that is never, or nobody knows.
         course: (seconds from now, rows).
     """
@@ -130,7 +130,7 @@ def backlog(measured: Measured, executors: int, rate_rps: float) -> Backlog:
 def _gone_s(rows: float | None, grows_rps: float | None) -> float | None:
     if rows is None:
         return None
-    if rows == 0 and (grows_rps is None or grows_rps <= 0):
+    if rows == 0 and (grows_rps is None or grows_rps < 0):
         return 0.0
     return None if grows_rps is None or grows_rps >= 0 else rows / -grows_rps
 

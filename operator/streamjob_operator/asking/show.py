@@ -85,13 +85,18 @@ def answer_sentences(found: Answer) -> Iterator[str]:
 def backlog_sentence(backlog: Backlog) -> str:
     """How rows that wait go on."""
     who = f"With {executors(backlog.executors)}"
-    if backlog.rows is None and (backlog.grows_rps or 0.0) <= 0:
+    if backlog.rows is None and (backlog.grows_rps is None or backlog.grows_rps < 0):
         return f"{who} no backlog comes about; no source tells whether there is one."
     waits = "nothing waits" if not backlog.rows else f"{backlog.rows:,.0f} rows wait"
     if backlog.gone_s is not None:
         return f"{who} {waits}{f', gone after {format_duration(round(backlog.gone_s))}' if backlog.gone_s else ''}."
-    if not backlog.grows_rps:
-        return f"{who} {waits}{', and as many later' if backlog.grows_rps == 0 else '; rows take no time'}."
+    if backlog.grows_rps is None:
+        return f"{who} {waits}; rows take no time."
+    if backlog.grows_rps == 0:
+        longer = (
+            "each batch is longer than the one before: tasks alone take all of the time in which as many rows arrive"
+        )
+        return f"{who} {waits}{'' if backlog.rows else ' yet'}, but {longer}."
     course = ", ".join(f"{rows:,.0f} after {format_duration(at_s)}" for at_s, rows in backlog.course)
     return f"{who} rows wait, and more and more of them: {course}."
 

@@ -105,9 +105,16 @@ def test_a_backlog_of_rows_that_take_no_time_does_not_grow() -> None:
     assert backlog_sentence(backlog(free, 1, 100.0)) == "With 1 executor 1,000 rows wait; rows take no time."
 
 
-def test_a_backlog_at_the_most_that_is_kept_up_with_stays() -> None:
-    assert backlog_sentence(backlog(measured(lag_rows=1000.0), 1, 125.0)) == (
-        "With 1 executor 1,000 rows wait, and as many later."
+@pytest.mark.parametrize(("lag_rows", "waits"), [(1000.0, "1,000 rows wait"), (0.0, "nothing waits yet")])
+def test_at_the_most_that_tasks_could_take_batches_get_longer_and_longer(lag_rows: float, waits: str) -> None:
+    """One slot, 125 rows/s: T = 0.5 + 0.008 R, and 125 T rows come meanwhile: half a second more than T to take."""
+    of = measured(lag_rows=lag_rows)
+    course = backlog(of, 1, 125.0)
+    assert course.gone_s is None
+    assert predicted(of, 1, 125.0).batch_s is None
+    assert backlog_sentence(course) == (
+        f"With 1 executor {waits}, but each batch is longer than the one before: "
+        "tasks alone take all of the time in which as many rows arrive."
     )
 
 
