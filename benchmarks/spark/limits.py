@@ -23,7 +23,7 @@ PARTS = (
     ("predictions", predictions, ("case",)),
     ("slow", slow, ("case", "system")),
     ("overhead", overhead, ("groups",)),
-    ("move_pause", move_pause, ("provider", "checkpoint", "maintenance_s", "state_mb")),
+    ("move_pause", move_pause, move_pause.NAMED),
 )
 """Tables, and what tells their rows apart."""
 

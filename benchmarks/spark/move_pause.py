@@ -39,6 +39,8 @@ PARTITIONS = 4
 ROWS_PER_BATCH = 50_000
 QUIET_BATCHES = 5
 RUNS = "move_pause.jsonl"
+NAMED = ("operator", "provider", "checkpoint", "maintenance_s", "state_mb")
+"""What tells rows of the table apart."""
 MAINTENANCE_S = 60
 """Spark's default."""
 
@@ -181,7 +183,7 @@ def main() -> None:
     have = {
         (one["provider"], one["megabytes"])
         for one in read_cases(path)
-        if (place_of(one), maintenance_of(one), operator_of(one)) == where
+        if (one["checkpoint"], one["maintenance_s"], one["operator"]) == where
     }
     cases = [(name, int(size)) for name in args.providers.split(",") for size in args.sizes_mb.split(",")]
     if wanted := [one for one in cases if one not in have]:
@@ -201,10 +203,10 @@ def measure_all(cases: list[tuple[str, int]], moves: int, path: pathlib.Path, wh
         try:
             for name, megabytes in cases:
                 found = one_case(spark, bridge, (operator, name, megabytes), moves, f"{folder}/{name}-{megabytes}")
-                case = {"provider": name, "megabytes": megabytes, "checkpoint": place, "maintenance_s": maintenance_s}
-                case["operator"] = operator
+                case = {"operator": operator, "provider": name, "megabytes": megabytes}
+                there = {"checkpoint": place, "maintenance_s": maintenance_s}
                 with path.open("a") as file:
-                    file.write(json.dumps({"at": stamp(), **case, **found}) + "\n")
+                    file.write(json.dumps({"at": stamp(), **case, **there, **found}) + "\n")
         finally:
             bridge.close()
             spark.stop()
@@ -224,21 +226,6 @@ def checkpoints(place: str) -> Iterator[tuple[Mapping[str, str], str]]:
         yield spark_conf(address), f"s3a://{BUCKET}"
 
 
-def place_of(case: Mapping[str, Any]) -> str:
-    """Where a case had its checkpoint."""
-    return str(case.get("checkpoint", "local"))
-
-
-def maintenance_of(case: Mapping[str, Any]) -> int:
-    """Seconds between two uploads of snapshots."""
-    return int(case.get("maintenance_s", MAINTENANCE_S))
-
-
-def operator_of(case: Mapping[str, Any]) -> str:
-    """What has the state."""
-    return str(case.get("operator", "sums"))
-
-
 def read_cases(path: pathlib.Path) -> list[dict[str, Any]]:
     """Every finished case of the file, none when there is no file."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
@@ -248,14 +235,10 @@ def rows_of(out: pathlib.Path) -> list[dict[str, Any]]:
     """The figures of every case that was run."""
     return [
         {
-            "operator": operator_of(one),
-            "provider": one["provider"],
-            "checkpoint": place_of(one),
-            "maintenance_s": maintenance_of(one),
-            "state_mb": one["state_mb"],
+            **{name: one[name] for name in NAMED},
             "pause_median_s": round(statistics.median(one["pauses_s"]), 3),
             "pause_s": figure(one["pauses_s"]),
-            "back_median_s": round(statistics.median(one["pauses_back_s"]), 3) if "pauses_back_s" in one else None,
+            "back_median_s": round(statistics.median(one["pauses_back_s"]), 3),
         }
         for one in read_cases(out / RUNS)
     ]
@@ -270,9 +253,7 @@ def print_report(rows: list[dict[str, Any]]) -> None:
     )
     for one in rows:
         pause = one["pause_s"]
-        where = (
-            f"{operator_of(one)} | {one['provider']} | {one['checkpoint']} | {maintenance_of(one)} | {one['state_mb']}"
-        )
+        where = " | ".join(str(one[name]) for name in NAMED)
         seconds = f"{one['pause_median_s']:.2f} | {pause['mean']:.2f} | {pause['spread']:.2f} | {pause['trials']}"
         print(f"| {where} | {seconds} | {told(one.get('back_median_s'))} |")
 
