@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 from streamjob_operator.codec import decode, encode
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.values import CycleRecord
+from streamjob_operator.whole import replacing
 
 CYCLE, JOB, SHORTENED = "cycle", "job", "shortened"
 _OF_A_CYCLE, _OF_BEING_SHORTENED = b'{"kind":"cycle",', b'{"kind":"shortened",'
@@ -69,24 +70,17 @@ class HistoryFile:
     def _shorten(self, to_bytes: int) -> None:
         """As a whole or not at all: who reads meanwhile has the file as it was. Raises OSError."""
         left_bytes, without = self.path.stat().st_size, 0
-        temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
-        try:
-            with self.path.open("rb") as old, temporary.open("wb") as new:
-                shutil.copymode(self.path, temporary)
-                for line in old:
-                    if line.startswith(_OF_BEING_SHORTENED):
-                        without += json.loads(line)["cycles"]
-                    elif line.startswith(_OF_A_CYCLE) and left_bytes > to_bytes:
-                        left_bytes -= len(line)
-                        without += 1
-                    else:
-                        new.write(line)
-                new.write(_OF_BEING_SHORTENED + b'"cycles":%d}\n' % without)
-                new.flush()
-                os.fsync(new.fileno())  # else a machine that fails may have neither
-            os.replace(temporary, self.path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with self.path.open("rb") as old, replacing(self.path, lasting=True) as new:
+            shutil.copymode(self.path, new.name)
+            for line in old:
+                if line.startswith(_OF_BEING_SHORTENED):
+                    without += json.loads(line)["cycles"]
+                elif line.startswith(_OF_A_CYCLE) and left_bytes > to_bytes:
+                    left_bytes -= len(line)
+                    without += 1
+                else:
+                    new.write(line)
+            new.write(_OF_BEING_SHORTENED + b'"cycles":%d}\n' % without)
 
 
 def _torn(path: pathlib.Path) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from streamjob_operator.values import Memory
+from streamjob_operator.whole import replacing
 
 _ADAPTER = TypeAdapter(Memory)
 CORRUPT_SUFFIX = ".corrupt"
@@ -72,19 +73,5 @@ class FileMemory:
     def save(self, memory: Memory) -> None:
         """Write, flush to disk, rename: a crash leaves the old or the new memory. Raises OSError."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(to_json(memory))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self._path)
-        _sync_directory(self._path.parent)
-
-
-def _sync_directory(directory: Path) -> None:
-    """A rename is on disk only when its directory is."""
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        with replacing(self._path, lasting=True) as file:
+            file.write(to_json(memory).encode())
