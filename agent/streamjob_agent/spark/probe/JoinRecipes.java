@@ -13,6 +13,7 @@ import scala.Tuple2;
 final class JoinRecipes {
   private static final String STATE = "org.apache.spark.sql.execution.streaming.state.";
   private static final int ONE_STORE = 3; // from this format on
+  private static final String[] ONE = {"default"};
 
   private JoinRecipes() {
   }
@@ -25,13 +26,14 @@ final class JoinRecipes {
     }
     long operator = Reflect.callLong(Reflect.orNull(Reflect.call(join, "stateInfo")), "operatorId");
     boolean one = format >= ONE_STORE;
-    for (int i = 0; i < (one ? 1 : Binder.JOIN_STORES.length); i++) {
-      Tuple2 schemas = one ? first(join, format) : schemas(join, Binder.JOIN_STORES[i], format);
+    String[] stores = one ? ONE : Binder.JOIN_STORES;
+    for (int i = 0; i < stores.length; i++) {
+      Tuple2 schemas = one ? first(join, format) : schemas(join, stores[i], format);
       Object[] parts = {
         schemas._1(), schemas._2(), spec(join, schemas._1()), None$.MODULE$, Boolean.valueOf(one), conf,
         hidden(join, "hadoopConfBcast"), Boolean.FALSE
       };
-      found.add(new Recipe(operator, one ? "default" : Binder.JOIN_STORES[i], i, Recipes.named(conf), parts));
+      found.add(new Recipe(operator, stores[i], i, Recipes.named(conf), parts));
     }
   }
 
