@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,25 +18,28 @@ from e2e.compatibility.submitted import JOB as JAR
 from e2e.compatibility.submitted import have_jars_made
 
 pytestmark = pytest.mark.spark
-JOB = """
-apiVersion: streamjob.dev/v1alpha1
-kind: StreamJob
-metadata: {{name: counts}}
-spec:
-  application:
-    mainFile: {jar}
-    mainClass: e2e.compatibility.CountsJob
-    args: [{folder}, {folder}/checkpoint]
-    checkpoint: {folder}/checkpoint
-    sparkConf:
-      spark.master: local-cluster[1,1,1024]
-      spark.sql.shuffle.partitions: "4"
-      spark.ui.enabled: "false"
-  executors: {{min: 1, max: 1}}
-  balancing:
-    statisticsPeriod: 2s
-    keyGroups: {{count: 8}}
-"""
+
+
+class Counts:
+    """Files of lines, one a batch, and what the job says of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._said = folder, folder / "said"
+        self._given: list[lines.Line] = []
+        self.files = 0
+        (folder / "input").mkdir()
+
+    def keep_up(self) -> None:
+        """One file waits beside the one that is being read."""
+        if self.files < len(list(self._said.glob("[0-9]*.json"))) + 2:
+            (self._folder / "draft").write_text(lines.text(lines.lines(self.files)))
+            (self._folder / "draft").rename(self._folder / f"input/{self.files}.csv")
+            self._given += lines.lines(self.files)
+            self.files += 1
+
+    def exact(self) -> bool:
+        """The newest count of each key is right."""
+        return java_job.rows(self._said) == answers.counts(self._given)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -59,31 +61,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.shutdown()
 
 
-def test_a_jar_from_afar_gets_eight_key_groups(tmp_path: Path, address: str, run: Callable[[], Any]) -> None:
-    said, given = tmp_path / "said", list[lines.Line]()
-    (tmp_path / "input").mkdir()
-    (tmp_path / "job.yaml").write_text(JOB.format(jar=address, folder=tmp_path))
-    job = run()
-
-    def keeps_up() -> None:
-        """One file waits beside the one that is being read."""
-        number = len(list((tmp_path / "input").iterdir()))
-        if number < len(list(said.glob("[0-9]*.json"))) + 2:
-            (tmp_path / "draft").write_text(lines.text(lines.lines(number)))
-            (tmp_path / "draft").rename(tmp_path / f"input/{number}.csv")
-            given.extend(lines.lines(number))
-
-    def spread() -> bool:
-        keeps_up()
-        return "The state is spread over 8 key groups" in job.said()
-
-    def one_more(before: int) -> bool:
-        keeps_up()
-        return len(given) > before
-
-    job.until(spread)
-    job.until(functools.partial(one_more, len(given)))
-    job.until(lambda: java_job.rows(said) == answers.counts(given))
-    job.end()
-    groups = {one.name for one in (tmp_path / "checkpoint" / "state" / "0").iterdir() if one.name.isdigit()}
-    assert groups == {str(group) for group in range(8)}
+def test_a_jar_from_afar_gets_eight_key_groups(
+    tmp_path: Path, address: str, spread_over_eight: Callable[..., None]
+) -> None:
+    words = [str(tmp_path), str(tmp_path / "checkpoint")]
+    application = {"mainFile": address, "mainClass": "e2e.compatibility.CountsJob", "args": words}
+    spread_over_eight(application, Counts(tmp_path))

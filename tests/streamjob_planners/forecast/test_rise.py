@@ -73,12 +73,12 @@ def test_a_line_goes_on_no_longer_than_it_has_lasted_nor_than_until_executors_ar
     assert late == later
 
 
-@pytest.mark.parametrize(("rates", "most"), [(9, 0.06), (20, 0.06)])
-def test_rates_that_wander_seldom_look_like_a_rise(rates: int, most: float) -> None:
+@pytest.mark.parametrize("rates", [9, 20])
+def test_rates_that_wander_seldom_look_like_a_rise(rates: int) -> None:
     """A thousand walks of three percent a step: nothing of their past says where they go."""
     chance = np.random.default_rng(7)
     walks = 100.0 * np.exp(np.cumsum(0.03 * chance.standard_normal((1000, rates)), axis=1))
-    assert sum(expected(10.0 * np.arange(rates), rps, 1000.0) is not None for rps in walks) <= most * 1000
+    assert sum(expected(10.0 * np.arange(rates), rps, 1000.0) is not None for rps in walks) <= 60
 
 
 @pytest.mark.parametrize("spread", [0.05, 0.1, 0.3])
