@@ -11,10 +11,10 @@ from typing import BinaryIO
 
 @contextlib.contextmanager
 def replacing(path: Path, *, lasting: bool = False) -> Iterator[BinaryIO]:
-    """A new file, which takes the place of `path` once the block has ended, and of which nothing stays where it did not.
+    """A new file that takes the place of `path` at the block's end; nothing of it stays where the block raises.
 
-    Its folder must be there. `lasting`: it is on the disk before it has its name, and that is before this ends, so that a
-    crash of the machine leaves one of the two as well. Raises OSError.
+    Its folder must be there. `lasting`: it is on the disk before it has its name, so that a crash of the machine leaves
+    one of the two as well. Raises OSError.
     """
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
