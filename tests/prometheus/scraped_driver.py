@@ -55,31 +55,34 @@ class Bench:
 
         self.pages.show(self.slot, numbered)
 
-    def scraped(self) -> None:
+    def scraped(self) -> float:
         """Until Prometheus has stored a page that it asked for after now: on a busy machine a scrape may run out of
-        time after it was answered.
+        time after it was answered. Returns its stamp, in s.
         """
         newer, until_s = self._shown + 1, time.monotonic() + STORED_S
-        while not self.server.query(f'scripted_page{{job="slot-{self.slot}"}} >= {newer}'):
+        page = f'scripted_page{{job="slot-{self.slot}"}}'
+        while not (stored := self.server.query(f"timestamp({page}) and {page} >= {newer}")):
             assert time.monotonic() < until_s, "nobody scrapes"
             time.sleep(0.02)
+        return float(stored[0]["value"][1])
 
     def failed(self, count: int = 1) -> None:
         """Until that many scrapes of a page that is none were answered, and one more has begun."""
         self.pages.wait_for_scrapes(self.slot, count + 1)
 
-    def batches(self, count: int, *busy_s: float) -> None:
-        """Batches, each with a scrape of its own."""
+    def batches(self, count: int, *busy_s: float) -> float:
+        """Batches, each with a scrape of its own; returns the stamp of the last, in s."""
+        stamp_s = 0.0
         for _ in range(count):
             self.agent.batch(*busy_s)
-            self.scraped()
+            stamp_s = self.scraped()
+        return stamp_s
 
     def run(self, *busy_s: float) -> None:
-        """Batches for more than a window, after a first one that no window holds."""
-        self.scraped()
-        begun_s = time.monotonic()
-        while time.monotonic() - begun_s < self.window_s + 0.4:
-            self.batches(1, *busy_s)
+        """Batches for more than a window by the stamps of their scrapes, after a first one that no window holds."""
+        begun_s = self.scraped()
+        while self.batches(1, *busy_s) - begun_s < self.window_s + 0.4:
+            pass
 
     def observe(self) -> Snapshot:
         return self.metrics.observe(time.time(), self.window_s)
