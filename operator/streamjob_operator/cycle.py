@@ -9,6 +9,7 @@ import numpy as np
 
 from streamjob_operator.events import Event
 from streamjob_operator.ports import Ports
+from streamjob_operator.scaling.objective import batch_objective_s
 from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
@@ -178,7 +179,8 @@ def think(
     wish, state = timed("need", ask, ports.rules(job.spec.scaling.rule), situation)
     decision = timed("scale", decide, wish, situation.fleet, memory, job, now_s, ports.quota)
     change = resize if job.resizes else keep
-    resized = timed("resize", change, seen.model, plan, decision, memory, solver)
+    objective_s = batch_objective_s(job.spec.scaling, snapshot.rates.trigger_interval_s or 0.0)
+    resized = timed("resize", change, seen.model, plan, decision, memory, solver, objective_s)
     violations = timed("verify", verify, resized.model, resized.plan, solver.params)
     remove = timed("terminate", empty_of, resized.marked, snapshot)
     case = Case(
@@ -192,6 +194,7 @@ def think(
         now_s=now_s,
         policy=policy,
         changed_at_s=seen.changed_at_s,
+        behind=behind,
     )
     case, verdict = timed("gate", judge, case)
     carried = case.resized

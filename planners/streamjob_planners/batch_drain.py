@@ -58,16 +58,15 @@ def without_marked_s(problem: Problem) -> FloatArray:
     return np.maximum(work_s, longest_s)
 
 
-def forced(engine: Engine) -> IntArray:
-    """Today's placement with one group drained, the lightest that can be, to the node that then ends first."""
-    model, fixed, state = engine.problem.model, engine.fixed, engine.state
-    today = model.node_of
-    engine.load(today)
-    waiting = on_marked(engine.problem, today)
+def forced(engine: Engine, node_of: IntArray) -> IntArray:
+    """`node_of` with one group drained, the lightest that can be, to the node that then ends first."""
+    fixed, state = engine.fixed, engine.state
+    engine.load(node_of)
+    waiting = on_marked(engine.problem, node_of)
     for group in waiting[np.argsort(fixed.load[waiting], kind="stable")].tolist():
         cells = fixed.base[fixed.home[group]] + fixed.receivers
         ends = (state.loads[cells] + fixed.load[group]) / fixed.capacity[cells]
         for cell in cells[np.argsort(ends, kind="stable")].tolist():
             if may_enter(fixed, state, group, cell) and send(fixed, state, group, cell):
                 return engine.placement()
-    return today
+    return node_of

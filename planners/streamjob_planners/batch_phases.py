@@ -8,6 +8,7 @@ import numpy as np
 
 from streamjob_planners import balance, measures
 from streamjob_planners.batch.bound import bound_of
+from streamjob_planners.batch.doubt import doubt
 from streamjob_planners.batch.predict import free_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch_drain import drained, forced, on_marked
@@ -17,6 +18,7 @@ from streamjob_planners.batch_levelling import levelled_batch
 from streamjob_planners.batch_thin import send_unpaid_home
 from streamjob_planners.cells import floors_s
 from streamjob_planners.crossings import Crossings
+from streamjob_planners.drain import RELIEF_RATIO
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.model import IntArray
 from streamjob_planners.tightening import tightened
@@ -81,6 +83,7 @@ class BatchPhases:
             node_of = today
         if to_drain and not self._limits.over():
             node_of = drained(self._engine, self._limits.share(0.5), self._time, self._schedule, node_of)
+            node_of = self._with_progress(node_of)
         if not self._limits.over():
             node_of = self._even_out(node_of)
         node_of = send_unpaid_home(self._engine, node_of, self.toll)
@@ -97,9 +100,11 @@ class BatchPhases:
         part = self._limits.share(TIGHTEN_SHARE)
         return first if enough else tightened(self._engine, part, self._time, first, self.toll)
 
-    def _shorten(self, start: IntArray) -> IntArray:
+    def _shorten(self, start: IntArray, waiting: float = np.inf) -> IntArray:
+        """The shortest batch from there; no more than `waiting` comes to be on marked nodes."""
         goal = balance.Goal(
             aim=self._time,
+            waiting=waiting,
             floor=float(self._floors.sum()),
             toll=self.toll,
             patience=PATIENCE,
@@ -137,11 +142,27 @@ class BatchPhases:
             return balance.descend(self._engine, part, start, goal, self._schedule)
 
     def _with_progress(self, node_of: IntArray) -> IntArray:
-        """`node_of`, or one that drains at least one group, where nothing else was won and one can be placed."""
-        today = self._problem.model.node_of
-        if not on_marked(self._problem, today).size or not np.array_equal(node_of, today):
+        """`node_of`, or one that drains at least one group at any price, where it neither drains nor does something
+        more urgent and one can be placed: a drain that never ends costs an executor."""
+        model = self._problem.model
+        today = model.node_of
+        left = on_marked(self._problem, today).size
+        if not left or on_marked(self._problem, node_of).size < left or self._relieves(node_of):
             return node_of
-        return forced(self._engine)
+        for start in (node_of, today):
+            found = forced(self._engine, start)
+            if on_marked(self._problem, found).size < left:
+                left_on = self._engine.waiting_of(found) + 1e-9
+                return found if self._limits.over() else self._shorten(found, left_on)
+        return node_of
+
+    def _relieves(self, node_of: IntArray) -> bool:
+        """Whether batches get shorter by more than can wait, and than noise may make of it."""
+        before, after = (measures.effect(self._problem.model, one) for one in (self._problem.model.node_of, node_of))
+        if before.expected_s is None or after.expected_s is None or self._problem.model.batch is None:
+            return False
+        gain_s = before.expected_s - after.expected_s
+        return gain_s > RELIEF_RATIO * before.expected_s and gain_s > doubt(self._problem.model.batch, node_of).most_s
 
     def _not_worse(self, node_of: IntArray) -> IntArray:
         """`node_of`, or today's placement if it neither drains nor pays back what it costs."""

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from streamjob_planners import measures
+from streamjob_planners.distance_doubt import distance_doubt
 from streamjob_planners.ledger.nodes import Ledger
 from streamjob_planners.model import FloatArray, IntArray
 from streamjob_planners.problem import Problem
@@ -74,7 +75,8 @@ def ensure_progress(problem: Problem, node_of: IntArray) -> IntArray:
     if measures.marked_groups(model, node_of) < measures.marked_groups(model, today):
         return node_of
     before, after = stretch(problem, today), stretch(problem, node_of)
-    if before - after > max(problem.params.tolerance, RELIEF_RATIO * before):
+    doubt = distance_doubt(model, node_of)  # what may be noise nobody will carry out
+    if before - after > max(problem.params.tolerance, RELIEF_RATIO * before, doubt):
         return node_of
     for start in (node_of, today):
         forced = _drain_one(problem, start)

@@ -1,12 +1,14 @@
-"""A job that falls behind: no price holds back moves that shorten its batches."""
+"""A job that falls behind: neither price nor doubt holds back moves that shorten its batches."""
 
 from __future__ import annotations
 
 import pytest
 from worlds import World, even, job, warm
 
+from streamjob_operator.steps import worth_time
 from streamjob_operator.steps.behind import TOLD
 from streamjob_operator.values import Reason
+from streamjob_planners.batch.doubt import Doubt
 
 IMPATIENT = job(("min: 1, max: 6", "min: 2, max: 2"), ("mode: Auto", "mode: Auto\n    payback: 0.1"))
 """Within a tenth of a batch no move gains what it costs."""
@@ -58,6 +60,13 @@ def test_batches_that_overrun_their_trigger_are_behind_where_nobody_tells_what_w
 
 def test_a_gain_that_may_be_noise_is_left_all_the_same() -> None:
     assert turned(uneven(loads=(50.0, 49.0, 49.0, 49.0)), 1000.0, 2000.0, 3000.0).assignments == []
+
+
+def test_a_gain_that_is_more_than_noise_makes_in_the_mean_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches of a backlog differ in size, and that counts as noise: ten minutes of surge were waited out for it."""
+    monkeypatch.setattr(worth_time, "doubt_of", lambda model, plan: Doubt(mean_s=0.1, most_s=5.0))
+    assert turned(uneven(), 1000.0, 2000.0).assignments[0].message.endswith(TOLD)
+    assert turned(uneven(), None, None).assignments == []
 
 
 def test_what_moves_may_add_to_a_batch_still_spreads_them() -> None:

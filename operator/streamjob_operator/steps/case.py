@@ -14,7 +14,8 @@ from streamjob_planners.verify import Violation
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """All that the gate judges. `remove` are marked executors that hold nothing any more, `kept_back` says what memory
-    keeps from moving, `policy` tells the spec from others; `approved` is the plan that was shown and is `resized` now.
+    keeps from moving, `policy` tells the spec from others; `approved` is the plan that was shown and is `resized` now,
+    `behind` whether the job falls behind.
     """
 
     job: StreamJob
@@ -28,6 +29,7 @@ class Case:
     approved: PendingPlan | None = None
     kept_back: str | None = None
     changed_at_s: float | None = None
+    behind: bool = False
 
     @property
     def resizes(self) -> bool:

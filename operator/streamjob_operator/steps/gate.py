@@ -184,14 +184,14 @@ def _all_worth(case: Case) -> Worth:
     judged, coming = _worth(case, case.resized.plan), case.resized.coming
     if judged.act or coming is None or not case.unprepared or case.resizes:
         return judged
-    later = worth(coming.model, coming.plan, case.job.spec.balancing)
+    later = worth(coming.model, coming.plan, case.job.spec.balancing, behind=case.behind)
     if not later.act:
         return judged
     return Worth(act=True, reason=Reason.FILLING, message=f"{executors(coming.executors, 'is', 'are')} to come.")
 
 
 def _worth(case: Case, plan: Plan) -> Worth:
-    judged = worth(case.resized.model, plan, case.job.spec.balancing)
+    judged = worth(case.resized.model, plan, case.job.spec.balancing, behind=case.behind)
     if case.kept_back is not None and not judged.act:
         judged = Worth(act=False, reason=Reason.MEMORY_TOO_SMALL, message=f"{judged.message} {case.kept_back}")
     judged = dataclasses.replace(judged, message=" ".join([judged.message, *speeds.sentences(case.memory)]))

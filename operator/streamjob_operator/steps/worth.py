@@ -22,23 +22,27 @@ class Worth:
     message: str
 
 
-def worth(model: LoadModel, plan: Plan, balancing: Balancing) -> Worth:
+def worth(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False) -> Worth:
     """Drains are always worth it; balance pays in seconds of a batch, or above the bound on the load distance;
-    collocation where it saves what it costs."""
+    collocation where it saves what it costs. `behind`: the job falls behind."""
     before, after = plan.before, plan.after
     if after.marked_groups < before.marked_groups:
         leaving = before.marked_groups - after.marked_groups
         message = f"{leaving} of {before.marked_groups} key groups leave executors that go."
         return Worth(act=True, reason=Reason.DRAINING, message=message)
-    gain = worth_time if by_time(model, balancing) else worth_distance
-    found = gain.gained(model, plan, balancing)
-    if found is None and gain is worth_time:
-        found = worth_swing.gained(model, plan, balancing)
+    timed = by_time(model, balancing)
+    if timed:
+        found = worth_time.gained(model, plan, balancing, behind=behind) or worth_swing.gained(model, plan, balancing)
+    else:
+        found = worth_distance.gained(model, plan, balancing)
     if found is not None:
         return Worth(act=True, reason=found[0], message=found[1])
     if balancing.collocation.enabled and _collocates(model, plan, balancing):
         return _collocation(model, plan, _payback_s(model, plan, balancing))
-    reason, message = gain.not_gained(model, plan, balancing)
+    if timed:
+        reason, message = worth_time.not_gained(model, plan, balancing, behind=behind)
+    else:
+        reason, message = worth_distance.not_gained(model, plan, balancing)
     return Worth(act=False, reason=reason, message=message)
 
 

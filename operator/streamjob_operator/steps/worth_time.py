@@ -25,14 +25,17 @@ NEAR_BOUND = 0.02
 """Part of a batch by which it may be above its bound and count as balanced."""
 
 
-def gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, str] | None:
-    """The reason to make the plan, None if it does not gain enough."""
+def gained(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False) -> tuple[Reason, str] | None:
+    """The reason to make the plan, None if it does not gain enough; `behind`: see `least_gain_s`."""
     if not plan.moves:
         return None
     before_s, after_s = expected(plan)
     gain_s, cost_s = before_s - after_s, moves_cost_s(model, plan, balancing.migration_budget)
     noise = doubt_of(model, plan)
-    if gain_s > least_gain_s(plan, noise) and (gain_s - noise.mean_s) * balancing.payback_batches >= cost_s:
+    if (
+        gain_s > least_gain_s(plan, noise, behind=behind)
+        and (gain_s - noise.mean_s) * balancing.payback_batches >= cost_s
+    ):
         return Reason.BATCH_TIME, _promise(before_s, after_s, cost_s, len(plan.moves))
     filled = newly_used(model, plan)
     if filled and _levels_out(plan):
@@ -42,7 +45,7 @@ def gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, 
     return None
 
 
-def not_gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reason, str]:
+def not_gained(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bool = False) -> tuple[Reason, str]:
     """Why not, with what a batch waits for."""
     before_s, after_s = expected(plan)
     now = f"Batches take {_seconds(before_s)}"
@@ -55,8 +58,9 @@ def not_gained(model: LoadModel, plan: Plan, balancing: Balancing) -> tuple[Reas
         return Reason.BALANCED, f"{now}{least}: {why}."
     cost_s = moves_cost_s(model, plan, balancing.migration_budget)
     noise = doubt_of(model, plan)
-    if before_s - after_s <= least_gain_s(plan, noise):
-        message = f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)}, {_too_little(noise)}."
+    if before_s - after_s <= least_gain_s(plan, noise, behind=behind):
+        little = _too_little(noise.mean_s if behind else noise.most_s)
+        message = f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)}, {little}."
     else:
         message = (
             f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)} a batch and cost "
@@ -77,9 +81,13 @@ def doubt_of(model: LoadModel, plan: Plan) -> Doubt:
     return doubt(model.batch, plan.node_of)
 
 
-def least_gain_s(plan: Plan, noise: Doubt) -> float:
-    """Seconds that a gain must exceed to be more than chance."""
-    return max(LEAST_GAIN * expected(plan)[0], noise.most_s)
+def least_gain_s(plan: Plan, noise: Doubt, *, behind: bool = False) -> float:
+    """Seconds that a gain must exceed to be more than chance.
+
+    Of a job that falls behind, more than chance makes of it in the mean: its batches are few and differ in size, which
+    counts as noise of its tasks, and what it waits for is worse than moves that were not needed.
+    """
+    return max(LEAST_GAIN * expected(plan)[0], noise.mean_s if behind else noise.most_s)
 
 
 def newly_used(model: LoadModel, plan: Plan) -> list[str]:
@@ -124,10 +132,10 @@ def _seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{value:.2g} s"
 
 
-def _too_little(noise: Doubt) -> str:
-    if noise.most_s < FREE_S:
+def _too_little(noise_s: float) -> str:
+    if noise_s < FREE_S:
         return "less than predictions can tell"
-    return f"and up to {_seconds(noise.most_s)} may be noise of what was measured"
+    return f"and up to {_seconds(noise_s)} may be noise of what was measured"
 
 
 def _levels_out(plan: Plan) -> bool:

@@ -12,10 +12,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 
-import numpy as np
-
+from streamjob_planners.batch.ideal import ideal_placement
 from streamjob_planners.batch.predict import Part, Predicted, predict
-from streamjob_planners.batch.schedule import longest_first
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch.work import Work
 
@@ -68,13 +66,9 @@ class Sustained:
 
 
 def batch_of(work: Work, rows: float, executors: int, slots: int) -> Predicted:
-    """A batch of so many rows, every level placed longest task first."""
+    """A batch of so many rows, placed by `ideal_placement`."""
     shape = work.shape(rows, executors, slots)
-    owner = np.zeros(shape.level.size, dtype=np.int64)
-    for level in range(shape.n_levels):
-        here = shape.level == level
-        owner[here] = longest_first(shape.task_s[here], executors * slots) // slots
-    return predict(shape, owner)
+    return predict(shape, ideal_placement(shape))
 
 
 def largest_rate(

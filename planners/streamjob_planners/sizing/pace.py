@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from streamjob_planners.batch.ideal import ideal_placement
 from streamjob_planners.batch.predict import Binding, bindings, ends, longest, noise_s
-from streamjob_planners.batch.schedule import longest_first
 from streamjob_planners.batch.work import Work
 from streamjob_planners.sizing.lateness import Duration, duration
 
@@ -57,17 +57,14 @@ Paces = Callable[[int], Pace]
 
 
 def pace(work: Work, rows: float, executors: int, slots: int, common_ratio: float = 0.0) -> Pace:
-    """The line through batches of `rows` (> 0) and of half as many, each level placed longest task first.
+    """The line through batches of `rows` (> 0) and of half as many, each level placed by `ideal_placement`.
 
     `common_ratio`: see `duration`. Raises ValueError for no rows, executors or slots.
     """
     if not rows > 0 or executors < 1 or slots < 1:
         raise ValueError(f"rows, executors, slots: {rows}, {executors} and {slots} given, all must be above 0")
     shape = work.shape(rows, executors, slots)
-    owner = np.zeros(shape.level.size, dtype=np.int64)
-    for level in range(shape.n_levels):
-        here = shape.level == level
-        owner[here] = longest_first(shape.task_s[here], executors * slots) // slots
+    owner = ideal_placement(shape)
     whole = ends(shape, owner)
     found = duration(shape, owner, whole, common_ratio)
     smaller = work.shape(rows / 2.0, executors, slots)

@@ -47,10 +47,15 @@ def decided(reason: Reason, target: int, *, told: bool = False) -> ScalingDecisi
 
 
 def after(
-    model: LoadModel, decision: ScalingDecision, memory: Memory, by: Solver | None = None, plan: Plan | None = None
+    model: LoadModel,
+    decision: ScalingDecision,
+    memory: Memory,
+    by: Solver | None = None,
+    plan: Plan | None = None,
+    objective_s: float | None = None,
 ) -> Resized:
     hold = moved(model, model.node_of.tolist()) if plan is None else plan
-    return resize(model, hold, decision, memory, by or solver())
+    return resize(model, hold, decision, memory, by or solver(), objective_s)
 
 
 def wanting(executors: int | None, *marked: str, pending: PendingPlan | None = None) -> Memory:
@@ -210,6 +215,21 @@ def test_by_seconds_only_an_executor_above_the_mean_does_harm() -> None:
         assert after(even, decided(Reason.SCALE_IN, 2), wanting(3), solver(by_two, by_time), plan=level).marked
     as_today = moved(model, [0, 1, 2])
     assert after(model, decided(Reason.SCALE_IN, 2), wanting(3), solver(by_two, by_time), plan=as_today).marked
+
+
+def test_where_batches_have_a_time_one_above_the_mean_does_no_harm_within_it() -> None:
+    """A heavy key group keeps its executor far above the mean, with however many others."""
+    by_time = PlanParams(objective=Objective.BATCH_TIME, max_load_distance=2.0)
+    model, level = timed([5.0, 1.0, 1.0], [0, 1, 2], nodes=3), moved(placed([30.0], [0], nodes=1), [0])
+    by = solver(by_two, by_time)
+    assert after(model, decided(Reason.SCALE_IN, 2), wanting(3), by, plan=level, objective_s=5.0).marked
+    short = moved(model, [0, 1, 2])
+    long = dataclasses.replace(model, batch=timed([6.0, 1.0, 1.0], [0, 1, 2], nodes=3).batch)
+    refused = after(long, decided(Reason.SCALE_IN, 2), wanting(3), by, plan=short, objective_s=5.0)
+    assert (refused.decision.reason, refused.wanted, refused.marked) == (Reason.WOULD_UNBALANCE, 3, ())
+    assert refused.decision.message == "With fewer executors batches could not get below 6.0 s, 5.0 are allowed."
+    as_today = moved(long, [0, 1, 2])
+    assert after(long, decided(Reason.SCALE_IN, 2), wanting(3), by, plan=as_today, objective_s=5.0).marked
 
 
 def test_state_that_finds_no_room_keeps_executors() -> None:

@@ -90,6 +90,20 @@ def test_of_a_gain_what_noise_makes_in_the_mean_pays_for_nothing(
     assert act or f"not paid for within {payback} batches" in found.message
 
 
+@pytest.mark.parametrize(("mean_s", "act"), [(0.5, True), (1.3, False)])
+def test_a_job_that_falls_behind_waits_for_no_certainty(
+    monkeypatch: pytest.MonkeyPatch, mean_s: float, act: bool
+) -> None:
+    """Of 1.2 s a batch up to 9 s may be noise: its few long batches differ in size."""
+    monkeypatch.setattr(worth_time, "doubt_of", lambda model, plan: Doubt(mean_s=mean_s, most_s=9.0))
+    plan = plans.make_plan(skewed(), np.array([0, 1, 1, 0]), planner="test", elapsed_s=0.0)
+    calm = worth(skewed(), plan, Balancing())
+    assert (calm.act, "up to 9.0 s may be noise" in calm.message) == (False, True)
+    found = worth(skewed(), plan, Balancing(), behind=True)
+    assert found.act is act
+    assert act or "up to 1.3 s may be noise of what was measured" in found.message
+
+
 def test_a_gain_that_noise_may_make_to_the_last_bit_is_told_as_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plans.make_plan(skewed(), np.array([0, 1, 1, 0]), planner="test", elapsed_s=0.0)
     before_s, after_s = worth_time.expected(plan)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamjob_planners import facts
+from streamjob_planners.batch.ideal import ideal_placement
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import Budget, GroupId, LoadModel, Objective, PlanParams
 from streamjob_planners.verify import verify
@@ -134,3 +135,23 @@ def test_moves_that_do_not_pay_within_the_payback_are_not_made(planner, promises
     dear = dataclasses.replace(model, migration_cost_s=np.full(4, 100.0))
     assert _solve(planner, dear, PARAMS, stepping_clock(0.0)).moves == ()
     assert _solve(planner, model, PARAMS, stepping_clock(0.0)).moves != ()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_last_key_group_leaves_a_node_that_is_to_go(planner, promises, stepping_clock, seed):
+    """Twelve executors are as level as can be, a thirteenth holds one group. A few moves elsewhere would make batches
+    shorter, by less than may be noise, so that nobody would make them: that is no reason to stay."""
+    promises("batch time")
+    rng, each = np.random.default_rng(seed), 120
+    task_s = np.concatenate([rng.lognormal(0.0, 0.5, each), rng.lognormal(-0.7, 0.9, each)])
+    task_s[0] = 3.0
+    level = np.repeat([0, 1], each)
+    shape = {"task_s": task_s, "fixed_s": 0.5, "error_s": np.full(2 * each, 0.5)}
+    model = _chained([0] * 2 * each, level.tolist(), 12, slots=np.full(12, 2), **shape)
+    node_of = ideal_placement(model.batch)
+    node_of[0] = 12
+    model = _chained(node_of.tolist(), level.tolist(), 13, slots=np.full(13, 2), **shape)
+    model = dataclasses.replace(model, marked=np.arange(13) == 12, load=task_s)
+    plan = _solve(planner, model, dataclasses.replace(PARAMS, max_iterations=50_000), stepping_clock(0.0))
+    assert plan.node_of[0] != 12
+    assert _batch_s(model, plan.node_of) <= 1.05 * _batch_s(model, model.node_of)

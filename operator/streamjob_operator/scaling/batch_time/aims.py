@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streamjob_operator.scaling.objective import batch_objective_s
 from streamjob_operator.spec.policies import Scaling, ScalingObjective
 from streamjob_planners.sizing.fewest import Aim
 
@@ -11,21 +12,6 @@ there, which are left alone up to it."""
 SOON, IN_TIME = 0.5, 1.0
 """Part of `catchUp` in which a backlog shall be gone, for the same two. Batches of a backlog were foretold up to twice
 too short, and where too few were asked for more must be asked for when more waits."""
-
-
-def batch_objective_s(scaling: Scaling, trigger_s: float) -> float | None:
-    """Seconds that a batch may take; None where nothing is asked of it but to keep up.
-
-    A row that comes right after a batch began waits for that batch, or for the trigger, and then for its own: results
-    are as old as the larger of trigger and batch, and one batch more. Without an objective batches are to end within
-    their trigger.
-    """
-    latency_s = scaling.max_latency_s
-    if latency_s is None:
-        return trigger_s or None
-    if latency_s >= 2.0 * trigger_s:
-        return latency_s / 2.0
-    return max(latency_s - trigger_s, 0.0)
 
 
 def aim_of(scaling: Scaling, trigger_s: float, ready_s: float) -> Aim:

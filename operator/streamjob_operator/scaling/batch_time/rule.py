@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from streamjob_operator.scaling.batch_time import ledger, words
-from streamjob_operator.scaling.batch_time.aims import aim_of, batch_objective_s
+from streamjob_operator.scaling.batch_time.aims import aim_of
 from streamjob_operator.scaling.batch_time.arriving import Arriving, arriving
 from streamjob_operator.scaling.batch_time.fallback import without_batches
 from streamjob_operator.scaling.batch_time.hints import hinted
@@ -14,6 +14,7 @@ from streamjob_operator.scaling.batch_time.measured import Measured, late_ratio,
 from streamjob_operator.scaling.batch_time.needs import View, line_of, needs
 from streamjob_operator.scaling.batch_time.state import Action, State
 from streamjob_operator.scaling.batch_time.steady import Call, settle
+from streamjob_operator.scaling.objective import batch_objective_s
 from streamjob_operator.scaling.rule import Situation, Wish, clamp, kept, recalled
 from streamjob_operator.scaling.rule import State as Kept
 from streamjob_operator.scaling.utilization.needs import by_memory

@@ -6,9 +6,9 @@ import pytest
 from worlds import job
 
 from streamjob_operator.scaling.batch_time import calm
-from streamjob_operator.scaling.batch_time.aims import batch_objective_s
 from streamjob_operator.scaling.batch_time.hints import hinted
 from streamjob_operator.scaling.batch_time.state import Calm
+from streamjob_operator.scaling.objective import batch_objective_s
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.spec.policies import Hint, Scaling
 
