@@ -47,7 +47,8 @@ def counts(
     """What threads had spent after the job's batch `warm`, and at its end; `wanted` is what chain_job.py reads.
 
     `agent` is the folder of one, None for a driver without; `conf` are settings beside overhead.py's, or in place of
-    them. Raises RuntimeError with the end of its log where the job did not get that far within `longest_s`.
+    them. Of a job that is broken off after `longest_s`, up to its last batch; raises RuntimeError with the end of its
+    log where none has ended after the first count.
     """
     folder = pathlib.Path(tempfile.mkdtemp(prefix="agent-cpu-", dir=scratch()))
     try:
@@ -64,7 +65,7 @@ def counts(
 
 
 def finish(agent: str | None, submit_args: str, folder: pathlib.Path, longest_s: float) -> None:
-    """Run the job to its end, under the agent if there is one, its files in `folder`."""
+    """Run the job to its end, or for `longest_s`, under the agent if there is one, its files in `folder`."""
     env = {
         **os.environ,
         "PYTHONPATH": agent or "",
@@ -80,6 +81,8 @@ def finish(agent: str | None, submit_args: str, folder: pathlib.Path, longest_s:
         process = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
         try:
             process.wait(longest_s)
+        except subprocess.TimeoutExpired:
+            print(f"broken off after {longest_s:g} s", file=sys.stderr)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -112,6 +115,8 @@ def main() -> None:
     parser.add_argument("--warm", type=int, default=8)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     args = parser.parse_args()
+    if args.batches < args.warm + 2:
+        parser.error(f"--batches: {args.batches} given, {args.warm + 2} or more are needed after --warm {args.warm}")
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / RUNS
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

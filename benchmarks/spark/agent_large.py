@@ -100,6 +100,8 @@ def main() -> None:
     parser.add_argument("--longest-s", type=float, default=3000.0)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     args = parser.parse_args()
+    if args.batches < args.warm + 2:
+        parser.error(f"--batches: {args.batches} given, {args.warm + 2} or more are needed after --warm {args.warm}")
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / "agent_large.jsonl"
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:

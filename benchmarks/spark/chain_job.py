@@ -39,8 +39,9 @@ def main(config_path: str) -> None:
                 if progress["batchId"] > seen:
                     seen = progress["batchId"]
                     print(json.dumps({"batchId": seen, "durationMs": progress["durationMs"]}), file=out, flush=True)
-    if threads:
-        pathlib.Path(config["cpu"]).write_text(json.dumps([*spent, {"batch": seen, **cpu(threads), **events(handed)}]))
+                    if spent and seen > spent[0]["batch"]:  # a run that is broken off has told what it came to
+                        late = {"batch": seen, **cpu(threads), **events(handed)}
+                        pathlib.Path(config["cpu"]).write_text(json.dumps([*spent, late]))
     query.stop()
     spark.stop()
 
