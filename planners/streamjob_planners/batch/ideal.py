@@ -8,6 +8,9 @@ from streamjob_planners.arrays import FloatArray, IntArray
 from streamjob_planners.batch.schedule import finish_s, longest_first
 from streamjob_planners.batch.shape import BatchShape
 
+CLOSE = 1.01
+"""Times what no placement can be below: nearer than that there is nothing to look for."""
+
 
 def ideal_placement(shape: BatchShape) -> IntArray:
     """The executor of each key group, (n_groups,): each level by itself, longest task first (Graham, 1969).
@@ -26,7 +29,14 @@ def ideal_placement(shape: BatchShape) -> IntArray:
 def _of_level(task_s: FloatArray, slots: IntArray) -> IntArray:
     each = int(slots[0])
     by_slots = longest_first(task_s, slots.size * each) // each
-    if each == 1:
+    if each == 1 or task_s.size == 0:
+        return by_slots
+    ends_s = _end_s(task_s, by_slots, slots)
+    if ends_s <= CLOSE * max(float(task_s.max()), float(task_s.sum()) / (slots.size * each)):
         return by_slots
     by_nodes = longest_first(task_s, slots.size)
-    return min((by_slots, by_nodes), key=lambda node_of: float(finish_s(task_s, node_of, slots).max()))
+    return by_nodes if _end_s(task_s, by_nodes, slots) < ends_s else by_slots
+
+
+def _end_s(task_s: FloatArray, node_of: IntArray, slots: IntArray) -> float:
+    return float(finish_s(task_s, node_of, slots).max())
