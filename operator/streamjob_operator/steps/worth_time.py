@@ -59,7 +59,7 @@ def not_gained(model: LoadModel, plan: Plan, balancing: Balancing, *, behind: bo
     cost_s = moves_cost_s(model, plan, balancing.migration_budget)
     noise = doubt_of(model, plan)
     if before_s - after_s <= least_gain_s(plan, noise, behind=behind):
-        little = _too_little(noise.mean_s if behind else noise.most_s)
+        little = _too_little(noise, behind=behind)
         message = f"{now}; {len(plan.moves)} moves would gain {_seconds(before_s - after_s)}, {little}."
     else:
         message = (
@@ -132,10 +132,12 @@ def _seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{value:.2g} s"
 
 
-def _too_little(noise_s: float) -> str:
-    if noise_s < FREE_S:
+def _too_little(noise: Doubt, *, behind: bool) -> str:
+    if (noise.mean_s if behind else noise.most_s) < FREE_S:
         return "less than predictions can tell"
-    return f"and up to {_seconds(noise_s)} may be noise of what was measured"
+    if behind:
+        return f"and noise of what was measured makes {_seconds(noise.mean_s)} in the mean"
+    return f"and up to {_seconds(noise.most_s)} may be noise of what was measured"
 
 
 def _levels_out(plan: Plan) -> bool:
