@@ -9,7 +9,6 @@ import numpy as np
 
 from streamjob_operator.events import Event
 from streamjob_operator.ports import Ports
-from streamjob_operator.scaling.objective import batch_objective_s
 from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
@@ -21,6 +20,7 @@ from streamjob_operator.steps.fail_safe import Blind, fail_safe
 from streamjob_operator.steps.gate import held
 from streamjob_operator.steps.headroom import room_of
 from streamjob_operator.steps.idle import as_known
+from streamjob_operator.steps.in_time import in_time
 from streamjob_operator.steps.kept_back import kept_back
 from streamjob_operator.steps.leave import despite
 from streamjob_operator.steps.memory_advice import memory_advice
@@ -179,8 +179,8 @@ def think(
     wish, state = timed("need", ask, ports.rules(job.spec.scaling.rule), situation)
     decision = timed("scale", decide, wish, situation.fleet, memory, job, now_s, ports.quota)
     change = resize if job.resizes else keep
-    objective_s = batch_objective_s(job.spec.scaling, snapshot.rates.trigger_interval_s or 0.0)
-    resized = timed("resize", change, seen.model, plan, decision, memory, solver, objective_s)
+    limit = in_time(job.spec.scaling, seen)
+    resized = timed("resize", change, seen.model, plan, decision, memory, solver, limit)
     violations = timed("verify", verify, resized.model, resized.plan, solver.params)
     remove = timed("terminate", empty_of, resized.marked, snapshot)
     case = Case(

@@ -146,8 +146,8 @@ class Reason(enum.StrEnum):
     more CPU for the controller, or a faster planner."""
 
     WOULD_UNBALANCE = "WouldUnbalance"
-    """Fewer executors would do, but the rest could not be balanced, or batches would take longer than they may. To do:
-    more key groups, or other keys."""
+    """Fewer executors would do, but the rest could not be balanced, and batches would not be in time. To do: more key
+    groups, or other keys."""
 
     ACTUATOR_UNAVAILABLE = "ActuatorUnavailable"
     """The agent could not be reached to hand over the plan; the next cycle plans anew. To do: look at the driver if

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
 
 from streamjob_operator.steps.arrivals import Coming
+from streamjob_operator.steps.in_time import InTime
 from streamjob_operator.steps.solve import Solver
 from streamjob_operator.values import Memory, Reason, ScalingDecision
 from streamjob_planners import measures, plans, what_if
-from streamjob_planners.model import Effect, LoadModel, Objective, Plan, PlanParams
+from streamjob_planners.model import Effect, LoadModel, Objective, Plan
 from streamjob_planners.verify import verify
 
 _COMING = (Reason.WAITING_FOR_EXECUTORS, Reason.REPLICAS_SET, Reason.BALANCED)
@@ -44,7 +44,7 @@ def keep(
     decision: ScalingDecision,
     memory: Memory,
     _solver: Solver | None = None,
-    _objective_s: float | None = None,
+    _limit: InTime | None = None,
 ) -> Resized:
     """No change of executors, as when scaling is off or only recommended."""
     return Resized(model=model, plan=plan, decision=decision, wanted=_wanted(decision, memory), marked=memory.marked)
@@ -56,16 +56,16 @@ def resize(
     decision: ScalingDecision,
     memory: Memory,
     solver: Solver,
-    objective_s: float | None = None,
+    limit: InTime | None = None,
 ) -> Resized:
-    """Plan for the decision's target; batches may take `objective_s`, None where they only have to keep up.
+    """Plan for the decision's target; `limit` is what batches may take, None where they only have to keep up.
 
     May raise Hold when the planner fails.
     """
     if decision.reason is Reason.SCALE_OUT:
         return _grow(model, decision, memory, solver)
     if decision.reason is Reason.SCALE_IN:
-        return _shrink(model, plan, decision, memory, solver, objective_s)
+        return _shrink(model, plan, decision, memory, solver, limit)
     kept = dataclasses.replace(keep(model, plan, decision, memory), wanted=decision.target)
     missing = _missing(model, decision)
     return _with_coming(kept, missing, solver) if missing and decision.reason in _COMING else kept
@@ -128,7 +128,7 @@ def _shrink(
     decision: ScalingDecision,
     memory: Memory,
     solver: Solver,
-    objective_s: float | None,
+    limit: InTime | None,
 ) -> Resized:
     """Mark the executors that are cheapest to drain, if the rest can then be balanced (ALBIC paper, algorithm 1).
 
@@ -139,7 +139,7 @@ def _shrink(
         return dataclasses.replace(keep(model, plan, decision, memory), wanted=decision.target)
     marks = _waiting_marks(model, decision, memory) or what_if.choose_marks(model, count)
     fewer = _unpinned(what_if.with_marks(model, marks))
-    trouble = None if decision.told else _unbalanced(fewer, plan, solver, objective_s)
+    trouble = None if decision.told else _unbalanced(fewer, plan, solver, limit)
     if trouble is not None:
         stay = dataclasses.replace(decision, target=_wanted(decision, memory), reason=trouble[0], message=trouble[1])
         return keep(model, plan, stay, memory)
@@ -167,36 +167,28 @@ def _waiting_marks(model: LoadModel, decision: ScalingDecision, memory: Memory) 
     return marks if len(open_nodes) - len(marks) == decision.target else ()
 
 
-def _unbalanced(fewer: LoadModel, plan: Plan, solver: Solver, objective_s: float | None) -> tuple[Reason, str] | None:
-    """Why the rest could not take it all, or not be balanced, even without a budget; None when it could."""
+def _unbalanced(fewer: LoadModel, plan: Plan, solver: Solver, limit: InTime | None) -> tuple[Reason, str] | None:
+    """Why the rest could not take it all, or not be balanced, even without a budget; None when it could.
+
+    By batch time only an executor above the mean does harm, which would be the first to be busy all the time; not where
+    batches would be in time all the same: a heavy key group keeps its executor there, with however many others.
+    """
     best, params = solver.without_budget().solve(fewer).after, solver.params
     if best.marked_groups and fewer.resources:
         left = f"With fewer executors there is no room in memory for {best.marked_groups} key groups' state."
         return Reason.MEMORY_TOO_SMALL, left
-    harm = _harm(params, fewer, objective_s)
-    above, allowed = harm.of(best), max(harm.allowed, harm.of(plan.after))
+    if params.objective_of(fewer) is Objective.BATCH_TIME:
+        above, allowed = best.max_load - best.mean, max(params.max_load_distance, plan.after.max_load - plan.after.mean)
+        what = "the busiest executor could not get below {:.1f} points above the mean"
+    else:
+        above, allowed, limit = best.load_distance, max(params.max_load_distance, plan.after.load_distance), None
+        what = "the load distance could not get below {:.1f} points"
     if above <= allowed:
         return None
-    found = f"{harm.what} could not get below {above:.1f} {harm.unit}, {allowed:.1f} are allowed"
-    return Reason.WOULD_UNBALANCE, f"With fewer executors {found}."
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Harm:
-    """What must not grow by scaling in: how much of it a placement has, and how much of it is allowed."""
-
-    what: str
-    unit: str
-    allowed: float
-    of: Callable[[Effect], float]
-
-
-def _harm(params: PlanParams, model: LoadModel, objective_s: float | None) -> _Harm:
-    """Batches that only have to keep up are held up by an executor above the mean, as it is always busy first."""
-    points = params.max_load_distance
-    if params.objective_of(model) is not Objective.BATCH_TIME:
-        return _Harm(what="the load distance", unit="points", allowed=points, of=lambda one: one.load_distance)
-    if objective_s is not None:
-        return _Harm(what="batches", unit="s", allowed=objective_s, of=lambda one: one.expected_s or 0.0)
-    unit = "points above the mean"
-    return _Harm(what="the busiest executor", unit=unit, allowed=points, of=lambda one: one.max_load - one.mean)
+    message = f"With fewer executors {what.format(above)}, {allowed:.1f} are allowed"
+    if limit is None or fewer.batch is None or best.expected_s is None:
+        return Reason.WOULD_UNBALANCE, f"{message}."
+    batch_s = limit.batch_s(fewer.batch.fixed_s, best.expected_s)
+    if batch_s <= limit.objective_s:
+        return None
+    return Reason.WOULD_UNBALANCE, f"{message}, and batches would take {batch_s:.1f} s of {limit.objective_s:.1f} s."

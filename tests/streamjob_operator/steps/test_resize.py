@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from small_models import flags, moved, placed, timed
 
+from streamjob_operator.steps.in_time import InTime
 from streamjob_operator.steps.resize import Resized, keep, resize
 from streamjob_operator.steps.solve import Solver
 from streamjob_operator.values import Memory, PendingPlan, Reason, ScalingDecision
@@ -52,10 +53,10 @@ def after(
     memory: Memory,
     by: Solver | None = None,
     plan: Plan | None = None,
-    objective_s: float | None = None,
+    limit: InTime | None = None,
 ) -> Resized:
     hold = moved(model, model.node_of.tolist()) if plan is None else plan
-    return resize(model, hold, decision, memory, by or solver(), objective_s)
+    return resize(model, hold, decision, memory, by or solver(), limit)
 
 
 def wanting(executors: int | None, *marked: str, pending: PendingPlan | None = None) -> Memory:
@@ -217,19 +218,23 @@ def test_by_seconds_only_an_executor_above_the_mean_does_harm() -> None:
     assert after(model, decided(Reason.SCALE_IN, 2), wanting(3), solver(by_two, by_time), plan=as_today).marked
 
 
-def test_where_batches_have_a_time_one_above_the_mean_does_no_harm_within_it() -> None:
+def test_one_above_the_mean_does_no_harm_where_batches_are_in_time_all_the_same() -> None:
     """A heavy key group keeps its executor far above the mean, with however many others."""
     by_time = PlanParams(objective=Objective.BATCH_TIME, max_load_distance=2.0)
-    model, level = timed([5.0, 1.0, 1.0], [0, 1, 2], nodes=3), moved(placed([30.0], [0], nodes=1), [0])
-    by = solver(by_two, by_time)
-    assert after(model, decided(Reason.SCALE_IN, 2), wanting(3), by, plan=level, objective_s=5.0).marked
-    short = moved(model, [0, 1, 2])
-    long = dataclasses.replace(model, batch=timed([6.0, 1.0, 1.0], [0, 1, 2], nodes=3).batch)
-    refused = after(long, decided(Reason.SCALE_IN, 2), wanting(3), by, plan=short, objective_s=5.0)
+    model, level = timed([6.0, 1.0, 1.0], [0, 1, 2], nodes=3, fixed_s=1.0), moved(placed([30.0], [0], nodes=1), [0])
+
+    def found(limit: InTime | None) -> Resized:
+        return after(model, decided(Reason.SCALE_IN, 2), wanting(3), solver(by_two, by_time), plan=level, limit=limit)
+
+    assert found(InTime(objective_s=7.0)).marked
+    refused = found(InTime(objective_s=5.0))
     assert (refused.decision.reason, refused.wanted, refused.marked) == (Reason.WOULD_UNBALANCE, 3, ())
-    assert refused.decision.message == "With fewer executors batches could not get below 6.0 s, 5.0 are allowed."
-    as_today = moved(long, [0, 1, 2])
-    assert after(long, decided(Reason.SCALE_IN, 2), wanting(3), by, plan=as_today, objective_s=5.0).marked
+    assert refused.decision.message == (
+        "With fewer executors the busiest executor could not get below 20.0 points above the mean, 2.0 are allowed, "
+        "and batches would take 7.0 s of 5.0 s."
+    )
+    assert found(InTime(objective_s=5.0, rows_ratio=0.5)).marked  # those that were measured worked a backlog off
+    assert found(None).decision.reason is Reason.WOULD_UNBALANCE
 
 
 def test_state_that_finds_no_room_keeps_executors() -> None:
