@@ -104,6 +104,14 @@ def parts_ms(early: dict[str, Any], late: dict[str, Any]) -> dict[str, float]:
     return {part: 1000.0 * seconds[part] / batches for part in (*PARTS, "driver")}
 
 
+def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The arguments, of which there must be a batch to count after those that warm up."""
+    args = parser.parse_args()
+    if args.batches < args.warm + 2:
+        parser.error(f"--batches: {args.batches} given, {args.warm + 2} or more are needed after --warm {args.warm}")
+    return args
+
+
 def main() -> None:
     """Run what is missing, and report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -114,9 +122,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=24)
     parser.add_argument("--warm", type=int, default=8)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
-    args = parser.parse_args()
-    if args.batches < args.warm + 2:
-        parser.error(f"--batches: {args.batches} given, {args.warm + 2} or more are needed after --warm {args.warm}")
+    args = parsed(parser)
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / RUNS
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

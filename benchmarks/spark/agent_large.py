@@ -20,7 +20,7 @@ import time
 import zipfile
 from typing import Any
 
-from agent_cpu import PARTS, counts, parts_ms
+from agent_cpu import PARTS, counts, parsed, parts_ms
 from runs import HERE, scratch, stamp
 from task_ends import jvm
 
@@ -99,9 +99,7 @@ def main() -> None:
     parser.add_argument("--warm", type=int, default=1)
     parser.add_argument("--longest-s", type=float, default=3000.0)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
-    args = parser.parse_args()
-    if args.batches < args.warm + 2:
-        parser.error(f"--batches: {args.batches} given, {args.warm + 2} or more are needed after --warm {args.warm}")
+    args = parsed(parser)
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / "agent_large.jsonl"
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:

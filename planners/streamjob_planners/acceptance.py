@@ -23,7 +23,7 @@ def no_worse(
     `collocates`: the load distance may rise, within max_load_distance, to make traffic local. `saves`: it is kept with
     the loads that are left after what collocation saves too, not only with the measured ones.
     """
-    if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
+    if measures.drains(model, node_of):
         return True
     before, after = measures.effect(model, model.node_of), measures.effect(model, node_of)
     if params.objective_of(model) is Objective.BATCH_TIME:
@@ -87,7 +87,7 @@ def pays(model: LoadModel, node_of: IntArray, params: PlanParams) -> bool:
 
 def urgent(model: LoadModel, node_of: IntArray) -> bool:
     """Whether a placement drains, or fills an open node that has nothing today."""
-    if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
+    if measures.drains(model, node_of):
         return True
     return bool((empty_nodes(model) & (np.bincount(node_of, minlength=model.n_nodes) > 0)).any())
 

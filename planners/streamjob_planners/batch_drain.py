@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from streamjob_planners import balance
+from streamjob_planners import balance, drain
 from streamjob_planners.batch_goals import BatchTime
-from streamjob_planners.drain import DRAIN_SLACK_RATIO, GRAIN_RATIO
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.kernel.transfer import may_enter, send
 from streamjob_planners.model import FloatArray, IntArray
@@ -19,11 +18,6 @@ MOST_FAILURES = 30
 """Passes in a row that drain nothing more; the rest of the time is then left to others."""
 
 
-def on_marked(problem: Problem, node_of: IntArray) -> IntArray:
-    """Movable groups that are still on marked nodes, indices."""
-    return np.flatnonzero(problem.model.marked[node_of] & problem.movable)
-
-
 def drained(engine: Engine, limits: Limits, aim: BatchTime, schedule: balance.Schedule, node_of: IntArray) -> IntArray:
     """The most drained while every level stays within a tenth, or half a group, of its length.
 
@@ -31,10 +25,10 @@ def drained(engine: Engine, limits: Limits, aim: BatchTime, schedule: balance.Sc
     that they do now makes levels shorter than they can stay.
     """
     lengths = np.maximum(aim.levels_s(node_of), without_marked_s(engine.problem))
-    aim_s = np.maximum(DRAIN_SLACK_RATIO * lengths, lengths + GRAIN_RATIO * engine.grain)
+    aim_s = np.maximum(drain.DRAIN_SLACK_RATIO * lengths, lengths + drain.GRAIN_RATIO * engine.grain)
     best, failures = node_of, 0
     engine.load(best)
-    while on_marked(engine.problem, best).size and failures < MOST_FAILURES and not limits.over():
+    while drain.waiting(engine.problem, best).size and failures < MOST_FAILURES and not limits.over():
         aim.hold(engine, aim_s)
         waiting = engine.waiting_of(best) * (1 - 1e-9) - 1e-12
         heat = schedule.heat * engine.grain
@@ -62,7 +56,7 @@ def forced(engine: Engine, node_of: IntArray) -> IntArray:
     """`node_of` with one group drained, the lightest that can be, to the node that then ends first."""
     fixed, state = engine.fixed, engine.state
     engine.load(node_of)
-    waiting = on_marked(engine.problem, node_of)
+    waiting = drain.waiting(engine.problem, node_of)
     for group in waiting[np.argsort(fixed.load[waiting], kind="stable")].tolist():
         cells = fixed.base[fixed.home[group]] + fixed.receivers
         ends = (state.loads[cells] + fixed.load[group]) / fixed.capacity[cells]

@@ -6,19 +6,18 @@ import dataclasses
 
 import numpy as np
 
-from streamjob_planners import balance, measures
+from streamjob_planners import balance, drain, measures
 from streamjob_planners.batch.bound import bound_of
 from streamjob_planners.batch.doubt import doubt
 from streamjob_planners.batch.predict import free_s
 from streamjob_planners.batch.shape import BatchShape
-from streamjob_planners.batch_drain import drained, forced, on_marked
+from streamjob_planners.batch_drain import drained, forced
 from streamjob_planners.batch_enough import Enough
 from streamjob_planners.batch_goals import BatchTime, LevelSquares
 from streamjob_planners.batch_levelling import levelled_batch
 from streamjob_planners.batch_thin import send_unpaid_home
 from streamjob_planners.cells import floors_s
 from streamjob_planners.crossings import Crossings
-from streamjob_planners.drain import RELIEF_RATIO
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.model import IntArray
 from streamjob_planners.tightening import tightened
@@ -76,7 +75,7 @@ class BatchPhases:
     def solve(self) -> IntArray:
         """The placement of the plan: short, drained, even, without what does not pay, never worse than today's."""
         today = self._problem.model.node_of
-        to_drain = on_marked(self._problem, today).size > 0
+        to_drain = drain.waiting(self._problem, today).size > 0
         node_of = self._shorten(self._first())
         node_of = send_unpaid_home(self._engine, node_of, self.toll)
         if self._time.reached(node_of) > self._time.reached(today):
@@ -144,30 +143,28 @@ class BatchPhases:
     def _with_progress(self, node_of: IntArray) -> IntArray:
         """`node_of`, or one that drains at least one group at any price, where it neither drains nor does something
         more urgent and one can be placed: a drain that never ends costs an executor."""
-        model = self._problem.model
-        today = model.node_of
-        left = on_marked(self._problem, today).size
-        if not left or on_marked(self._problem, node_of).size < left or self._relieves(node_of):
+        problem = self._problem
+        waits = drain.waiting(problem, problem.model.node_of).size > 0
+        if not waits or measures.drains(problem.model, node_of) or self._relieves(node_of):
             return node_of
-        for start in (node_of, today):
-            found = forced(self._engine, start)
-            if on_marked(self._problem, found).size < left:
-                left_on = self._engine.waiting_of(found) + 1e-9
-                return found if self._limits.over() else self._shorten(found, left_on)
-        return node_of
+        found = drain.one_drained(problem, node_of, lambda start: forced(self._engine, start))
+        if self._limits.over() or not measures.drains(problem.model, found):
+            return found
+        return self._shorten(found, self._engine.waiting_of(found) + 1e-9)
 
     def _relieves(self, node_of: IntArray) -> bool:
         """Whether batches get shorter by more than can wait, and than noise may make of it."""
-        before, after = (measures.effect(self._problem.model, one) for one in (self._problem.model.node_of, node_of))
-        if before.expected_s is None or after.expected_s is None or self._problem.model.batch is None:
+        model = self._problem.model
+        before_s, after_s = (measures.effect(model, one).expected_s for one in (model.node_of, node_of))
+        if before_s is None or after_s is None or model.batch is None:
             return False
-        gain_s = before.expected_s - after.expected_s
-        return gain_s > RELIEF_RATIO * before.expected_s and gain_s > doubt(self._problem.model.batch, node_of).most_s
+        gain_s = before_s - after_s
+        return gain_s > drain.RELIEF_RATIO * before_s and gain_s > doubt(model.batch, node_of).most_s
 
     def _not_worse(self, node_of: IntArray) -> IntArray:
         """`node_of`, or today's placement if it neither drains nor pays back what it costs."""
         model = self._problem.model
-        if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
+        if measures.drains(model, node_of):
             return node_of
         before, after = (measures.effect(model, one) for one in (model.node_of, node_of))
         if before.batch_s is None or after.batch_s is None or before.level_rms_s is None or after.level_rms_s is None:

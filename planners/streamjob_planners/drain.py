@@ -71,17 +71,22 @@ def drain_within(
 def ensure_progress(problem: Problem, node_of: IntArray) -> IntArray:
     """`node_of`, or, if it neither drains nor relieves, one that drains at least one group if any can be placed."""
     model = problem.model
-    today = model.node_of
-    if measures.marked_groups(model, node_of) < measures.marked_groups(model, today):
+    if not waiting(problem, model.node_of).size or measures.drains(model, node_of):
         return node_of
-    before, after = stretch(problem, today), stretch(problem, node_of)
-    doubt = distance_doubt(model, node_of)  # what may be noise nobody will carry out
-    if before - after > max(problem.params.tolerance, RELIEF_RATIO * before, doubt):
+    before, after = stretch(problem, model.node_of), stretch(problem, node_of)
+    gain = before - after
+    # What may be noise nobody will carry out.
+    if gain > max(problem.params.tolerance, RELIEF_RATIO * before) and gain > distance_doubt(model, node_of):
         return node_of
-    for start in (node_of, today):
-        forced = _drain_one(problem, start)
-        if measures.marked_groups(model, forced) < measures.marked_groups(model, today):
-            return forced
+    return one_drained(problem, node_of, lambda start: _drain_one(problem, start))
+
+
+def one_drained(problem: Problem, node_of: IntArray, drain_one: Callable[[IntArray], IntArray]) -> IntArray:
+    """`node_of`, or else today's placement, after `drain_one`; `node_of` as it is where that drains neither."""
+    for start in (node_of, problem.model.node_of):
+        found = drain_one(start)
+        if measures.drains(problem.model, found):
+            return found
     return node_of
 
 

@@ -109,6 +109,11 @@ def marked_groups(model: LoadModel, node_of: IntArray) -> int:
     return int(np.count_nonzero(model.marked[node_of]))
 
 
+def drains(model: LoadModel, node_of: IntArray) -> bool:
+    """Whether fewer key groups are on marked nodes than today."""
+    return marked_groups(model, node_of) < marked_groups(model, model.node_of)
+
+
 def level_rms_s(model: LoadModel, shape: BatchShape, node_of: IntArray) -> float:
     """Sum over levels of the root mean square of the nodes' seconds of work per slot.
 

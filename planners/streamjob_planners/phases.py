@@ -205,7 +205,7 @@ class Phases:
     def _not_worse(self, node_of: IntArray) -> IntArray:
         """`node_of`, or today's placement if it neither drains, nor balances, nor helps the second measure."""
         model = self._problem.model
-        if measures.marked_groups(model, node_of) < measures.marked_groups(model, model.node_of):
+        if measures.drains(model, node_of):
             return node_of
         gained = measures.load_distance(model, model.node_of) - measures.load_distance(model, node_of)
         moves = int(np.count_nonzero(node_of != model.node_of))

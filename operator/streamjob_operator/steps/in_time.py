@@ -33,5 +33,5 @@ def in_time(scaling: Scaling, seen: Estimate) -> InTime | None:
     objective_s = batch_objective_s(scaling, trigger_s)
     if objective_s is None:
         return None
-    batches = seen.growth_ratio * max(objective_s, trigger_s) * rates.batches / seen.recent.window_s
-    return InTime(objective_s=objective_s, rows_ratio=batches)
+    batches_per_s = rates.batches / seen.recent.window_s
+    return InTime(objective_s=objective_s, rows_ratio=seen.growth_ratio * max(objective_s, trigger_s) * batches_per_s)
