@@ -73,7 +73,8 @@ class Schedule:
         relays_priced: that chance where groups differ in price, whatever counts allow: exact exchanges come first.
         relays_many: that chance where nodes are many and moves are few for each (`Goal.exact_mostly`); then neither
             heavy groups nor a long pass have their turn before.
-        exact: chance that a pass is one of exact exchanges or relays; both threads begin with one.
+        exact: chance that a pass is one of exact exchanges or relays; both threads begin with one. Not where relays are
+            what is exact and counts allow a much smaller distance.
         exact_after: chance that such a pass begins with what an ordinary one made, and not with the best so far.
         journeys: chance that both threads choose counts of journeys first (`journeying`), where relays did not have
             theirs and there are two kinds of groups; one of both begins with that.
@@ -89,7 +90,7 @@ class Schedule:
     steps_per_move: int = 200
     most_steps: int = 200_000
     again: float = 0.4
-    again_far: float = 0.6
+    again_far: float = 0.8
     counted: float = 0.95
     counted_heat: float = 4.0
     aim: float = 0.6
@@ -178,6 +179,11 @@ class Goal:
             return self.patience
         return self.patience * float(np.clip((reached - self.least) / (PLENTY * self.worth), 0.0, 1.0))
 
+    def counted(self, reached: float) -> bool:
+        """Whether counts decide there: relays, which keep them, would only take the time of passes that are held to
+        others."""
+        return self.exact_soon and self.crossings.allow_less(reached)
+
     def little(self, schedule: Schedule) -> float:
         """What is no gain of a meeting."""
         return max(schedule.close, LITTLE_RATIO * self.worth)
@@ -202,8 +208,11 @@ def descend(engine: Engine, limits: Limits, start: IntArray, goal: Goal, schedul
     beside: list[Making] = [_journey_pass] if journeys > 0.0 else []
     little = goal.little(schedule)
     while idle < goal.patience_at(reached) and not (_done(limits, goal, schedule, reached) or goal.good(best)):
-        passed_on = 0.0 if goal.exact_soon and goal.crossings.allow_less(reached) else relays
+        counted = goal.counted(reached)
+        passed_on = 0.0 if counted else relays
         made = kinds.pop(0) if kinds else _by_chance(engine.rng, passed_on, journeys, heavy, chance)
+        if counted and made is _closing:
+            made = _passes
         both = (beside.pop() if beside else made, made)
         distance, found = _together(threads, engine, limits, both, goal, schedule, (best, reached, steps))
         idle = idle + 1 if distance > reached - little else 0
@@ -276,7 +285,7 @@ def _passes(goal: Goal, schedule: Schedule, engine: Engine, limits: Limits, now:
     for _ in range(schedule.alone):
         if _done(limits, goal, schedule, reached):
             break
-        exact = goal.exact is not None and engine.rng.random() < schedule.exact
+        exact = goal.exact is not None and not goal.counted(reached) and engine.rng.random() < schedule.exact
         now = (best, reached, steps)
         found = (
             _exact_pass(goal, schedule, engine, limits, now) if exact else _pass(engine, limits, goal, schedule, now)

@@ -32,7 +32,7 @@ COARSE = 4
 """Units below which a distance is too small for them."""
 STEP = 1.1
 """Ratio between distances for which pairs are worked out."""
-MUCH = 0.2
+MUCH = 0.1
 """Part of the mean group by which a distance is far from what counts allow."""
 TRIES = 30
 """Draws until one keeps the budget."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streamjob_planners import drain, relaying
+from streamjob_planners import balance, drain, relaying
+from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.goals import Distance
 from streamjob_planners.kernel.relay import NONE, STUCK, affordable, hop, kick, makes_room, undo, walk
@@ -184,3 +185,26 @@ def test_what_an_exchange_spends_is_what_its_placement_does(priced_engine):
         assert answer == problem.affordable(after)
         answers.add(answer)
     assert answers == {True, False}
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_relays_wait_while_counts_allow_a_much_smaller_distance(problem_of, allowed):
+    """Groups are all alike in price; a descent of some passes, for which counts always say the same."""
+
+    class Counted(Crossings):
+        def allow_less(self, distance: float) -> bool:
+            return allowed
+
+    problem, asked = problem_of(), []
+    engine, limits, aim = Engine(problem, 1), Limits(lambda: 0.0, 1.0, 100_000), Distance(problem)
+    engine.sort_groups(limits)
+
+    def relays(worker: Engine, part: Limits, best: np.ndarray) -> np.ndarray:
+        asked.append(best)
+        return relayed(worker, part, aim, best)
+
+    goal = balance.Goal(
+        aim=aim, floor=0.0, crossings=Counted(problem), exact=relays, relays=relays, exact_soon=True, patience=3
+    )
+    balance.descend(engine, limits, problem.model.node_of, goal, balance.Schedule(exact=0.5))
+    assert bool(asked) != allowed
