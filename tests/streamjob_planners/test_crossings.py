@@ -64,8 +64,8 @@ def test_larger_distances_follow_one_by_one_and_are_drawn_once_they_are_added(pr
 
 def test_a_distance_far_from_what_counts_allow_is_told(problem):
     crossings = prepared(problem(4), 1.0, 30.0)  # they allow 10.8; the mean group has 10 points
-    assert [crossings.allow_less(distance) for distance in (10.0, 12.0, 13.0)] == [False, False, True]
-    assert not Crossings(problem(4)).allow_less(13.0)
+    assert [crossings.allow_less(distance) for distance in (10.0, 11.5, 12.0)] == [False, False, True]
+    assert not Crossings(problem(4)).allow_less(12.0)
 
 
 def test_without_load_or_with_too_many_groups_counts_decide_nothing(small_model):
