@@ -72,7 +72,8 @@ def _continued(
         return None
     later = kept[len(before.marks) :]
     readings = _read(connection, target, later, end.group_ids)
-    rows = None if readings.broken else before.and_then(later, readings.totals())
+    totals = readings.totals()
+    rows = None if readings.broken else before.and_then(later, totals)
     return None if rows is None else Read(series=rows.series, known=rows)
 
 
@@ -91,7 +92,8 @@ def _read(connection: Connection, target: Target, kept: Sequence[Mark], group_id
 
 
 class _Readings:
-    """What the kept scrapes hold, taken in series by series. `broken`: the labels or numbers of some are none."""
+    """What the kept scrapes hold, taken in series by series. Once `totals` were asked for, `broken` says that labels
+    or numbers of some are none."""
 
     def __init__(self, kept: Sequence[Mark], group_ids: Sequence[GroupId]) -> None:
         self._kept = kept
