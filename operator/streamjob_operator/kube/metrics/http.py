@@ -20,6 +20,7 @@ from prometheus_api_client.exceptions import PrometheusApiClientException
 from urllib3.exceptions import LocationValueError, ReadTimeoutError
 
 from streamjob_operator.agent_http.turns import LONGEST_TURN_S
+from streamjob_operator.kube.metrics.answer import Answer
 from streamjob_operator.kube.metrics.answered import Samples, are_series
 from streamjob_operator.kube.metrics.tls import TlsAdapter, tls_context
 from streamjob_operator.kube.metrics.whole import Patience, Whole, WholeAdapter
@@ -235,7 +236,7 @@ class Connection:
         what = "did not send its whole answer" if self._begun else "did not answer"
         return self._trouble(f"{what} within {self._timeout_s:g} s")
 
-    def _take(self, response: requests.Response, **_: object) -> None:
+    def _take(self, response: requests.Response, **_: object) -> requests.Response:
         """Read an answer within the limits of size and time; raises Unavailable when it is none of Prometheus's."""
         self._begun = True
         if response.is_redirect:  # to anywhere in the operator's network
@@ -250,6 +251,7 @@ class Connection:
             raise self._trouble(f"answered {code} with {kind or 'nothing'} in place of JSON; {hint}")
         if code != requests.codes.ok:
             raise self._trouble(f"answered {code}: {_said(body)}")
+        return Answer.of(response)
 
     def _check_parts(self, body: bytes) -> None:
         """Small bytes of empty lists, or of short texts, would be gigabytes of them."""

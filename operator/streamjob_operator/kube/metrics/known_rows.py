@@ -1,4 +1,4 @@
-"""Rows of a series that were read before: what was scraped does not change, so a cycle asks for the newest scrapes alone.
+"""Rows of a series that were read before: what was scraped does not change, so a cycle asks for new scrapes alone.
 
 Series reach back over several windows, most of which the cycles before have read.
 """

@@ -33,7 +33,7 @@ _LABEL = {names.PART_SECONDS: "part", **dict.fromkeys(STAGE_COUNTERS, "stage")}
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """What was read: `series` on the operator's clock, None where there is none, and what of it need not be read again."""
+    """What was read: `series` on the operator's clock, None where there is none, and what need not be read again."""
 
     series: BatchSeries | None
     known: KnownRows | None = None
