@@ -13,6 +13,7 @@ from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.approved import judge
+from streamjob_operator.steps.at_rest import plan_at_rest
 from streamjob_operator.steps.behind import falls_behind, in_a_hurry, told
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
@@ -164,7 +165,7 @@ def think(
     behind = falls_behind(seen)
     policy = policy_of(job)
     job, solver = in_a_hurry(job, solver) if behind else (job, solver)
-    plan = timed("solve", solver.solve, seen.model)
+    plan = timed("rest", plan_at_rest, seen.model, job, solver.params) or timed("solve", solver.solve, seen.model)
     settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
     situation = Situation(
         job=job,

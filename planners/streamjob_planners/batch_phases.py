@@ -90,6 +90,11 @@ class BatchPhases:
             self.notes = ("The deadline came before the search was done.",)
         return self._with_progress(self._not_worse(node_of))
 
+    def enough(self, node_of: IntArray) -> bool:
+        """Whether nothing that is worth having can be won beyond a placement, and no node waits for its first key
+        groups."""
+        return self._enough.nothing_left(node_of)
+
     def _first(self) -> IntArray:
         """Today's placement where that is good enough; else levelled in pairs, then tightened."""
         enough = self._enough.as_it_is()
