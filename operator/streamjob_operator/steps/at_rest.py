@@ -12,8 +12,10 @@ from streamjob_operator.steps.worth_distance import within
 from streamjob_operator.steps.worth_time import LEAST_GAIN, NEAR_BOUND
 from streamjob_planners import measures, plans, registry
 from streamjob_planners.acceptance import empty_nodes
-from streamjob_planners.batch.bound import batch_bound
+from streamjob_planners.batch.bound import search_bound
+from streamjob_planners.batch.floor import floors_s
 from streamjob_planners.model import LoadModel, Plan, PlanParams
+from streamjob_planners.problem import compile_problem
 from streamjob_planners.swings.common import LEAST_SWING, swing_ratio
 
 
@@ -27,9 +29,10 @@ def plan_at_rest(model: LoadModel, job: StreamJob, params: PlanParams) -> Plan |
     if not by_time(model, job.spec.balancing):
         level = within(measures.load_distance(model, model.node_of), job.spec.balancing)
         return plans.hold_plan(model, planner=registry.DEFAULT) if level else None
-    if swing_ratio(model.load_series) >= LEAST_SWING:
+    if model.batch is None or swing_ratio(model.load_series) >= LEAST_SWING:
         return None
-    bound_s = batch_bound(model, params)
+    problem = compile_problem(model, params)
+    bound_s = search_bound(problem, model.batch, floors_s(problem, model.batch))
     plan = plans.make_plan(model, model.node_of, planner=registry.DEFAULT, elapsed_s=0.0, batch_bound_s=bound_s)
     return plan if _near(plan, bound_s) else None
 
