@@ -32,6 +32,15 @@ class StageRows:
     wait_s: FloatArray
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """Who ran the tasks of a series: numbers of executors, each once, rising, and the place of each task's executor
+    among them, (n_rows, n_groups)."""
+
+    numbers: tuple[int, ...]
+    place: IntArray
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BatchSeries:
     """One row per batch, oldest first; a row stands for several where they ended between two readings.
@@ -76,6 +85,14 @@ class BatchSeries:
     def changes(self) -> tuple[int, ...]:
         """Rows from which on key groups share the work anew, ascending; a cycle asks several times."""
         return changes(self.busy_s, self.batches)
+
+    @functools.cached_property
+    def ran(self) -> Ran | None:
+        """Who ran each row's tasks; None where nobody tells owners. A cycle asks several times."""
+        if self.owners is None:
+            return None
+        numbers, place = np.unique(self.owners, return_inverse=True)
+        return Ran(numbers=tuple(numbers.tolist()), place=place.reshape(self.owners.shape).astype(np.int64))
 
     def within(self, start_s: float) -> BoolArray:
         """Rows that begin at or after a moment, (n_rows,)."""
