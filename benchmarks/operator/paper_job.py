@@ -107,20 +107,19 @@ class PaperJob(SyntheticJob):
     def _executors_of(self, name: str, batches: FloatArray) -> Iterator[Series]:
         for one in range(self._executors):
             if name == names.EXECUTOR_BUSY_SECONDS:
-                yield {"executor": str(one)}, self._each(batches, lambda era, of=one: era.load[era.owners == of].sum())
+                yield {"executor": str(one)}, self._each(batches, functools.partial(_held_s, one))
             else:
                 more = {"host": f"10.0.0.{one}"} if name == names.EXECUTOR_CORES else {"state": "ready"}
                 cores = float(CORES) if name == names.EXECUTOR_CORES else 1.0
                 yield {"executor": str(one), **more}, np.full(batches.size, cores)
 
-    def _each(self, batches: FloatArray, value: Callable[[Era], float]) -> FloatArray:
-        """A counter that grows by as much in each batch of an era, seconds of work by load."""
-        return self._summed(batches, lambda era, until: until * value(era) * BATCH_S)
+    def _each(self, batches: FloatArray, added: Callable[[Era], float]) -> FloatArray:
+        """A counter by what each batch of an era has `added`."""
+        return self._summed(batches, lambda era, until: until * added(era))
 
     def _counters(self, name: str, batches: FloatArray) -> Iterator[Series]:
         for labels in _LABELS.get(name, ({},)):
-            values = self._summed(batches, lambda era, until, of=labels: until * self._figure(name, of, era))
-            yield {"query": QUERY, **labels}, values
+            yield {"query": QUERY, **labels}, self._each(batches, functools.partial(self._figure, name, labels))
 
     def _figure(self, name: str, labels: dict[str, str], era: Era) -> float:
         """What each batch of an era adds."""
@@ -142,6 +141,11 @@ class PaperJob(SyntheticJob):
             names.QUERY_OTHER_BUSY_SECONDS: 2.0,
         }
         return known.get(name, 0.0)
+
+
+def _held_s(executor: int, era: Era) -> float:
+    """Seconds of work of an executor's key groups in a batch."""
+    return float(era.load[era.owners == executor].sum()) * BATCH_S
 
 
 @functools.cache
