@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+import operator
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, TypeGuard
@@ -18,6 +19,7 @@ class Samples(enum.Enum):
 
 _LISTS, _OBJECTS, _TEXTS, _TIMES = frozenset((list,)), frozenset((dict,)), frozenset((str,)), frozenset((int, float))
 """Kinds of what JSON becomes."""
+_METRIC, _FIRST, _LAST = operator.itemgetter("metric"), operator.itemgetter(0), operator.itemgetter(-1)
 
 
 def are_series(result: object, wanted: Samples) -> TypeGuard[list[dict[str, Any]]]:
@@ -25,22 +27,25 @@ def are_series(result: object, wanted: Samples) -> TypeGuard[list[dict[str, Any]
     there may be millions. All series are asked at once, by what they have."""
     if not isinstance(result, list) or not _all(result, _OBJECTS):
         return False
-    labels = [one.get("metric") for one in result]
-    if not _all(labels, _OBJECTS) or not _all(itertools.chain.from_iterable(one.values() for one in labels), _TEXTS):
+    what = "value" if wanted is Samples.OF_ONE else "values"
+    try:
+        labels, told = list(map(_METRIC, result)), list(map(operator.itemgetter(what), result))
+    except KeyError:
+        return False
+    if not _all(labels, _OBJECTS) or not _all(itertools.chain.from_iterable(map(dict.values, labels)), _TEXTS):
         return False
     if wanted is Samples.OF_ONE:
-        return _are_samples([one.get("value") for one in result])
-    told = [one.get("values") for one in result]
+        return _are_samples(told)
     if not _all(told, _LISTS) or not all(told):
         return False
-    return _are_samples([one[0] for one in told]) and _are_samples([one[-1] for one in told])
+    return _are_samples(list(map(_FIRST, told))) and _are_samples(list(map(_LAST, told)))
 
 
 def _are_samples(samples: list[Any]) -> bool:
     """Times and numbers; Prometheus writes the second as text, since JSON has no infinity."""
     if not _all(samples, _LISTS) or not {2}.issuperset(map(len, samples)):
         return False
-    return _all((one[0] for one in samples), _TIMES) and _are_numbers([one[1] for one in samples])
+    return _all(map(_FIRST, samples), _TIMES) and _are_numbers(list(map(_LAST, samples)))
 
 
 def _are_numbers(texts: list[Any]) -> bool:
