@@ -32,7 +32,7 @@ Object = dict[str, Any]
 
 
 class PaperCluster:
-    """One job's servers; a context manager. `at` moves the time, `shift` the loads."""
+    """One job's servers; a context manager. `at` moves the time, `shift` the loads from then on."""
 
     def __init__(self, groups: int, executors: int, now_s: float) -> None:
         context = multiprocessing.get_context("fork")
@@ -97,7 +97,7 @@ class World:
 
     def shift(self, _: float) -> Object:
         """See PaperCluster."""
-        self.job.shift()
+        self.job.shift(self.now_s)
         return {}
 
     def keep(self, plural: str, document: Object) -> Object:

@@ -1,13 +1,15 @@
 """A driver whose counters are known for any moment, so that what Prometheus would have stored need not be kept.
 
 Everything that the agent tells of a stateful query of one operator: key groups, stages, parts, executors. Work varies
-by some percent from batch to batch, by a table that is gone through again and again.
+by some percent from batch to batch, by a table that is gone through again and again. What was told of a moment stays
+so: other loads and owners hold from a batch on.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from benchmarks.operator.synthetic import BATCH_S, CORES, SyntheticJob
@@ -22,6 +24,15 @@ Series = tuple[dict[str, str], FloatArray]
 """Labels without the name, and a value for each moment."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Era:
+    """What holds from the end of a batch, by its number, until that of the next era."""
+
+    batch: float
+    load: FloatArray
+    owners: FloatArray
+
+
 class PaperJob(SyntheticJob):
     """One query of one operator since `begun_s`; counters step when a batch ends, each BATCH_S."""
 
@@ -31,15 +42,20 @@ class PaperJob(SyntheticJob):
         self.begun_s = begun_s
         noise = np.exp(rng.normal(0.0, NOISE, (TABLE, groups)))
         self._grown = np.vstack([np.zeros(groups), np.cumsum(noise, axis=0)])
-        self._eras: list[tuple[float, list[str]]] = [(begun_s, list(self.owners))]
+        self._eras: list[Era] = []
+        self.moved(begun_s)
 
-    def shift(self) -> None:
-        """Other loads from now on, and from the beginning: the past is written anew, as if it had always been so."""
+    def shift(self, now_s: float) -> None:
+        """Other loads from now on."""
         self.load = self.load[self._rng.permutation(self.load.size)]
+        self.moved(now_s)
 
     def moved(self, now_s: float) -> None:
-        """Owners are others from now on."""
-        self._eras.append((now_s, list(self.owners)))
+        """Owners, or loads, are others from now on."""
+        batch = float(np.floor((now_s - self.begun_s) / BATCH_S))
+        owners = np.array([float(one) for one in self.owners])
+        self._eras = [one for one in self._eras if one.batch < batch]
+        self._eras.append(Era(batch=batch, load=self.load.copy(), owners=owners))
 
     def series(self, name: str, at_s: FloatArray) -> Iterator[Series]:
         """Every series of that name at these moments."""
@@ -47,12 +63,12 @@ class PaperJob(SyntheticJob):
         if name in names_of_groups():
             yield from self._groups(name, batches)
         elif name in (names.EXECUTOR_CORES, names.EXECUTOR_STATE, names.EXECUTOR_BUSY_SECONDS):
-            yield from self._executors_of(name, at_s)
+            yield from self._executors_of(name, batches)
         elif name in (names.EXECUTOR_MEMORY_USED, names.EXECUTOR_MEMORY_LIMIT):
             size = 3e9 if name == names.EXECUTOR_MEMORY_USED else 4e9
             yield from (({"executor": str(one)}, np.full(at_s.size, size)) for one in range(self._executors))
         elif name in _PER_BATCH:
-            yield from (({"query": QUERY, **labels}, batches * value) for labels, value in self._figures(name))
+            yield from self._counters(name, batches)
         elif name in _GAUGES:
             yield from (({"query": QUERY, **labels}, np.full(at_s.size, value)) for labels, value in _GAUGES[name])
         elif name == names.QUERY_LAST_BATCH_TIMESTAMP:
@@ -62,64 +78,74 @@ class PaperJob(SyntheticJob):
 
     def _groups(self, name: str, batches: FloatArray) -> Iterator[Series]:
         if name in _OF_GROUPS:
-            values = self._busy_at(batches) * _OF_GROUPS[name]
+            values = self._summed(batches, lambda era, until: self._grown_to(until) * era.load) * _OF_GROUPS[name]
             values = values.round() if name in _WHOLE else values
         else:
             values = np.full((batches.size, self.load.size), 0.0) + _SIZES.get(name, 0.0)
             if name == names.GROUP_EXECUTOR_ID:
-                values += np.array([float(one) for one in self.owners])
+                values += np.array([self._at(one).owners for one in batches.tolist()])
         for at in range(self.load.size):
             yield {"query": QUERY, "operator": "0", "partition": str(at)}, values[:, at]
 
-    def _busy_at(self, batches: FloatArray) -> FloatArray:
-        """Busy seconds of each group up to then, (n_moments, n_groups)."""
-        rounds, row = np.divmod(batches.astype(np.int64), TABLE)
-        grown = rounds[:, None] * self._grown[-1] + self._grown[row]
-        return np.asarray(grown * self.load * BATCH_S)
+    def _at(self, batch: float) -> Era:
+        return next(one for one in reversed(self._eras) if one.batch <= max(batch, 0.0))
 
-    def _executors_of(self, name: str, at_s: FloatArray) -> Iterator[Series]:
-        for one in map(str, range(self._executors)):
+    def _summed(self, batches: FloatArray, counted: Callable[[Era, FloatArray], FloatArray]) -> FloatArray:
+        """A counter at the ends of these batches, by what each era would have `counted` up to one."""
+        ends = [*(one.batch for one in self._eras[1:]), np.inf]
+        parts = [
+            counted(era, np.clip(batches, era.batch, end)) - counted(era, np.array([era.batch]))
+            for era, end in zip(self._eras, ends, strict=True)
+        ]
+        return np.asarray(np.sum(parts, axis=0))
+
+    def _grown_to(self, batches: FloatArray) -> FloatArray:
+        """Seconds of each group up to then, had it a load of 1, (n_moments, n_groups)."""
+        rounds, row = np.divmod(batches.astype(np.int64), TABLE)
+        return np.asarray((rounds[:, None] * self._grown[-1] + self._grown[row]) * BATCH_S)
+
+    def _executors_of(self, name: str, batches: FloatArray) -> Iterator[Series]:
+        for one in range(self._executors):
             if name == names.EXECUTOR_BUSY_SECONDS:
-                yield {"executor": one}, self._busy_of(one, at_s)
+                yield {"executor": str(one)}, self._each(batches, functools.partial(_held_s, one))
             else:
                 more = {"host": f"10.0.0.{one}"} if name == names.EXECUTOR_CORES else {"state": "ready"}
                 cores = float(CORES) if name == names.EXECUTOR_CORES else 1.0
-                yield {"executor": one, **more}, np.full(at_s.size, cores)
+                yield {"executor": str(one), **more}, np.full(batches.size, cores)
 
-    def _busy_of(self, executor: str, at_s: FloatArray) -> FloatArray:
-        ends = [begun_s for begun_s, _ in self._eras[1:]] + [np.inf]
-        total = np.zeros(at_s.size)
-        for (begun_s, owners), ended_s in zip(self._eras, ends, strict=True):
-            held = np.array([owner == executor for owner in owners])
-            total += (np.clip(at_s, begun_s, ended_s) - begun_s) * self.load[held].sum()
-        return total
+    def _each(self, batches: FloatArray, added: Callable[[Era], float]) -> FloatArray:
+        """A counter by what each batch of an era has `added`."""
+        return self._summed(batches, lambda era, until: until * added(era))
 
-    def _figures(self, name: str) -> Sequence[tuple[dict[str, str], float]]:
-        """What each batch adds."""
+    def _counters(self, name: str, batches: FloatArray) -> Iterator[Series]:
+        for labels in _LABELS.get(name, ({},)):
+            yield {"query": QUERY, **labels}, self._each(batches, functools.partial(self._figure, name, labels))
+
+    def _figure(self, name: str, labels: dict[str, str], era: Era) -> float:
+        """What each batch of an era adds."""
         held = np.zeros(self._executors)
-        np.add.at(held, [int(owner) for owner in self.owners], self.load)
-        wall_s, busy_s = float(held.max()) * BATCH_S / CORES, float(self.load.sum()) * BATCH_S
-        longest_s = float(self.load.max()) * BATCH_S
+        np.add.at(held, era.owners.astype(np.int64), era.load)
+        wall_s, busy_s = float(held.max()) * BATCH_S / CORES, float(era.load.sum()) * BATCH_S
+        longest_s, first = float(era.load.max()) * BATCH_S, labels.get("stage") == OPERATOR
         parts = {"addBatch": wall_s + 0.5, "queryPlanning": 0.05, "walCommit": 0.05, "triggerExecution": wall_s + 0.7}
-        stages = {
-            names.STAGE_WALL_SECONDS: (wall_s, 0.4),
-            names.STAGE_BUSY_SECONDS: (busy_s, 2.0),
-            names.STAGE_LONGEST_SECONDS: (longest_s, 0.3),
-            names.STAGE_WAIT_SECONDS: (0.3, 0.1),
-        }
-        if name in stages:
-            return [({"stage": stage}, value) for stage, value in zip((OPERATOR, FREE), stages[name], strict=True)]
-        if name == names.PART_SECONDS:
-            return [({"part": part}, value) for part, value in parts.items()]
-        if name == names.OPERATOR_SQUARED_SECONDS:
-            return [({"operator": "0"}, float((self.load**2).sum()) * BATCH_S**2 * (1 + NOISE**2))]
         known = {
+            names.STAGE_WALL_SECONDS: wall_s if first else 0.4,
+            names.STAGE_BUSY_SECONDS: busy_s if first else 2.0,
+            names.STAGE_LONGEST_SECONDS: longest_s if first else 0.3,
+            names.STAGE_WAIT_SECONDS: 0.3 if first else 0.1,
+            names.PART_SECONDS: parts.get(labels.get("part", ""), 0.0),
+            names.OPERATOR_SQUARED_SECONDS: float((era.load**2).sum()) * BATCH_S**2 * (1 + NOISE**2),
             names.QUERY_BATCHES: 1.0,
             names.QUERY_BATCH_SECONDS: wall_s + 0.7,
             names.QUERY_INPUT_ROWS: 5000.0,
             names.QUERY_OTHER_BUSY_SECONDS: 2.0,
         }
-        return [({}, known.get(name, 0.0))]
+        return known.get(name, 0.0)
+
+
+def _held_s(executor: int, era: Era) -> float:
+    """Seconds of work of an executor's key groups in a batch."""
+    return float(era.load[era.owners == executor].sum()) * BATCH_S
 
 
 @functools.cache
@@ -135,6 +161,19 @@ _OF_GROUPS = {
     names.GROUP_LOCAL_BYTES: 10_000.0,
     names.GROUP_REMOTE_BYTES: 90_000.0,
 }
+_OF_STAGES = tuple({"stage": one} for one in (OPERATOR, FREE))
+_LABELS: dict[str, tuple[dict[str, str], ...]] = {
+    **dict.fromkeys(
+        (
+            *(names.STAGE_WALL_SECONDS, names.STAGE_BUSY_SECONDS),
+            *(names.STAGE_LONGEST_SECONDS, names.STAGE_WAIT_SECONDS),
+        ),
+        _OF_STAGES,
+    ),
+    names.PART_SECONDS: tuple({"part": one} for one in ("addBatch", "queryPlanning", "walCommit", "triggerExecution")),
+    names.OPERATOR_SQUARED_SECONDS: ({"operator": "0"},),
+}
+"""Of series that grow with each batch, what they have beside the query's."""
 _WHOLE = (names.GROUP_RECORDS, names.GROUP_LOCAL_BYTES, names.GROUP_REMOTE_BYTES)
 _SIZES = {names.GROUP_STATE_BYTES: 1e6, names.GROUP_STATE_MEMORY: 2e6, names.GROUP_WARMUP_SECONDS: 0.25}
 _PER_BATCH = frozenset(

@@ -13,6 +13,7 @@ from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.approved import judge
+from streamjob_operator.steps.at_rest import plan_at_rest
 from streamjob_operator.steps.behind import falls_behind, in_a_hurry, told
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
@@ -164,7 +165,8 @@ def think(
     behind = falls_behind(seen)
     policy = policy_of(job)
     job, solver = in_a_hurry(job, solver) if behind else (job, solver)
-    plan = timed("solve", solver.solve, seen.model)
+    resting = timed("rest", plan_at_rest, seen.model, job, solver.params)
+    plan = resting or timed("solve", solver.solve, seen.model)
     settled = memory.acted_at_s is None or snapshot.taken_at_s - snapshot.window_s >= memory.acted_at_s
     situation = Situation(
         job=job,
@@ -181,7 +183,8 @@ def think(
     change = resize if job.resizes else keep
     limit = in_time(job.spec.scaling, seen)
     resized = timed("resize", change, seen.model, plan, decision, memory, solver, limit)
-    violations = timed("verify", verify, resized.model, resized.plan, solver.params)
+    # A plan of ours that moves nothing needs no judge: nothing is done by it.
+    violations = () if resized.plan is resting else timed("verify", verify, resized.model, resized.plan, solver.params)
     remove = timed("terminate", empty_of, resized.marked, snapshot)
     case = Case(
         job=job,

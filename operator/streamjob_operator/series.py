@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,15 @@ class StageRows:
     busy_s: FloatArray
     longest_s: FloatArray
     wait_s: FloatArray
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """Who ran the tasks of a series: numbers of executors, each once, rising, and the place of each task's executor
+    among them, (n_rows, n_groups)."""
+
+    numbers: tuple[int, ...]
+    place: IntArray
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -76,6 +86,14 @@ class BatchSeries:
         """Rows from which on key groups share the work anew, ascending; a cycle asks several times."""
         return changes(self.busy_s, self.batches)
 
+    @functools.cached_property
+    def ran(self) -> Ran | None:
+        """Who ran each row's tasks; None where nobody tells owners. A cycle asks several times."""
+        if self.owners is None:
+            return None
+        numbers, place = np.unique(self.owners, return_inverse=True)
+        return Ran(numbers=tuple(numbers.tolist()), place=place.reshape(self.owners.shape).astype(np.int64))
+
     def within(self, start_s: float) -> BoolArray:
         """Rows that begin at or after a moment, (n_rows,)."""
         begun: BoolArray = self.ended_at_s - self.row_s >= start_s - CLOCKS_S
@@ -85,13 +103,30 @@ class BatchSeries:
         """The rows that begin at or after a moment; all of them where it is None or no row does."""
         rows = self.within(-np.inf if start_s is None else start_s)
         first = int(rows.argmax()) if rows.any() else 0
-        return self if first == 0 else self._from(first)
+        return self.from_row(first)
 
-    def _from(self, row: int) -> BatchSeries:
-        columns = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        arrays = {name: column[row:] for name, column in columns.items() if isinstance(column, np.ndarray)}
+    def from_row(self, row: int) -> BatchSeries:
+        """The rows from this one on."""
+        if row == 0:
+            return self
+        arrays = {name: column[row:] for name, column in _arrays(self).items()}
         parts_s = {part: seconds[row:] for part, seconds in self.parts_s.items()}
         return dataclasses.replace(self, **arrays, parts_s=parts_s, stages=_rows_from(self.stages, row))
+
+    def followed_by(self, later: BatchSeries) -> BatchSeries:
+        """These rows and then those of another series, which tells of the same key groups, parts and stages."""
+        arrays = _joined(_arrays(self), _arrays(later))
+        stages = {
+            stage: dataclasses.replace(rows, **_joined(_arrays(rows), _arrays(later.stages[stage])))
+            for stage, rows in self.stages.items()
+        }
+        return dataclasses.replace(self, **arrays, parts_s=_joined(self.parts_s, later.parts_s), stages=stages)
+
+    @property
+    def nbytes(self) -> int:
+        """What its arrays hold, bytes."""
+        stages = (one for rows in self.stages.values() for one in _arrays(rows).values())
+        return sum(one.nbytes for one in (*_arrays(self).values(), *self.parts_s.values(), *stages))
 
     def of_groups(self, columns: IntArray) -> BatchSeries:
         """The same batches of some of the key groups, in the order of `columns`."""
@@ -173,11 +208,20 @@ def joined(times: Iterable[BatchTimes]) -> BatchTimes | None:
 
 
 def _rows_from(stages: Mapping[str, StageRows], row: int) -> dict[str, StageRows]:
-    names = ("wall_s", "busy_s", "longest_s", "wait_s")
     return {
-        stage: dataclasses.replace(rows, **{name: getattr(rows, name)[row:] for name in names})
+        stage: dataclasses.replace(rows, **{name: column[row:] for name, column in _arrays(rows).items()})
         for stage, rows in stages.items()
     }
+
+
+def _arrays(rows: BatchSeries | StageRows) -> dict[str, Any]:
+    """Its own columns by the names of their fields."""
+    found = {field.name: getattr(rows, field.name) for field in dataclasses.fields(rows)}
+    return {name: one for name, one in found.items() if isinstance(one, np.ndarray)}
+
+
+def _joined(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.concatenate((one, after[name])) for name, one in before.items()}
 
 
 CLOCKS_S = 1e-3

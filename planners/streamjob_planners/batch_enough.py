@@ -39,9 +39,13 @@ class Enough:
         longer_s = float(self._time.levels_s(node_of).sum()) - self._bound_s
         return max(longer_s, self._time.reached(node_of) - self.least_s) <= self.worth_s
 
+    def nothing_left(self, node_of: IntArray) -> bool:
+        """Whether that batch is, and no node waits for its first key groups."""
+        return not self._vacant and self.good(node_of)
+
     def as_it_is(self) -> bool:
-        """Whether today's batch is, and no node waits for its first key groups."""
-        return not self._vacant and self.good(self._problem.model.node_of)
+        """Whether today's batch is."""
+        return self.nothing_left(self._problem.model.node_of)
 
     def evenness(self, aim: LevelSquares, node_of: IntArray) -> tuple[float, float]:
         """Of the second measure at `node_of`: what it does not go below, price of the moves included, and what of it is

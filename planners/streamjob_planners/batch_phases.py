@@ -7,8 +7,9 @@ import dataclasses
 import numpy as np
 
 from streamjob_planners import balance, drain, measures
-from streamjob_planners.batch.bound import bound_of
+from streamjob_planners.batch.bound import search_bound
 from streamjob_planners.batch.doubt import doubt
+from streamjob_planners.batch.floor import floors_s
 from streamjob_planners.batch.predict import free_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.batch_drain import drained, forced
@@ -16,7 +17,6 @@ from streamjob_planners.batch_enough import Enough
 from streamjob_planners.batch_goals import BatchTime, LevelSquares
 from streamjob_planners.batch_levelling import levelled_batch
 from streamjob_planners.batch_thin import send_unpaid_home
-from streamjob_planners.cells import floors_s
 from streamjob_planners.crossings import Crossings
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.model import IntArray
@@ -36,8 +36,6 @@ PATIENCE = 100
 """Meetings without a gain after which a batch counts as short as it gets, with the price of its moves."""
 LITTLE_PATIENCE = 8
 """Meetings without a gain after which the second measure counts as small as it gets."""
-MOST_PROVEN = 2_000
-"""Key groups up to which the bound takes the budget and whole tasks into account: some ten milliseconds."""
 LEAST_GRAIN = 1e-3
 """Part of an ordinary group's seconds that is too little to be won."""
 
@@ -66,9 +64,7 @@ class BatchPhases:
         self.toll = toll
         self._schedule = in_seconds(schedule, engine.grain)
         rest_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum()))
-        self.bound_s = rest_s + float(self._floors.sum())
-        if problem.model.n_groups <= MOST_PROVEN:
-            self.bound_s = max(self.bound_s, bound_of(problem, shape))
+        self.bound_s = search_bound(problem, shape, self._floors)
         self._enough = Enough(problem, shape, self._time, self._floors, self.bound_s - rest_s)
         self.notes: tuple[str, ...] = ()
 
@@ -89,6 +85,11 @@ class BatchPhases:
         if self._limits.over():
             self.notes = ("The deadline came before the search was done.",)
         return self._with_progress(self._not_worse(node_of))
+
+    def enough(self, node_of: IntArray) -> bool:
+        """Whether nothing that is worth having can be won beyond a placement, and no node waits for its first key
+        groups."""
+        return self._enough.nothing_left(node_of)
 
     def _first(self) -> IntArray:
         """Today's placement where that is good enough; else levelled in pairs, then tightened."""

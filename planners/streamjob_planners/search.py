@@ -70,7 +70,8 @@ class SearchPlanner:
             batches = batches_of(model)
             part = limits if batches is None else limits.share(MEAN_SHARE)
             shorter = BatchPhases(engine, part, self._schedule, shape)
-            node_of = _filled(problem, shape, shorter.solve(), clock)
+            node_of = shorter.solve()
+            node_of = node_of if shorter.enough(node_of) else _filled(problem, shape, node_of, clock)
             if batches is not None:
                 node_of = Evening(engine, limits, batches, shorter.toll).better(node_of)
             plan = self._shorter(shorter, node_of, model, clock() - start)

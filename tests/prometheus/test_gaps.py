@@ -166,6 +166,6 @@ def test_prometheus_that_went_away_and_came_back(
 
 def test_names_of_people_and_machines_do_no_harm_in_a_query() -> None:
     agent = ScriptedAgent('a"} or vector(1) #\\')
-    target = prometheus_target.Target(application_id=agent.application, labels={"pod": 'x"y\\z'}, scraped_at_s=(1.0,))
+    target = prometheus_target.Target(application_id=agent.application, labels={"pod": 'x"y\\z'})
     assert target.selector("up") == '{up,pod="x\\"y\\\\z"}'
     assert prometheus_target.quoted(agent.application) == '"a\\"} or vector(1) #\\\\"'

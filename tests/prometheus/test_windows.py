@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
@@ -88,6 +89,7 @@ def test_a_window_that_begins_where_the_last_one_ended_reads_that_page_once(
     after = bench.observe()
     pages = [one for one in asked if one.startswith("max by")]
     assert len(pages) == 1
+    assert len(asked) == 4, "the time, the scrapes, a page, rows: the target is known"
     assert after.window_s == pytest.approx(
         after.taken_at_s - before.taken_at_s, abs=0.1
     )  # the clocks' difference varies
@@ -101,6 +103,17 @@ def test_a_window_that_begins_where_the_last_one_ended_reads_that_page_once(
     assert after.records.tolist() == alone.records.tolist()
     assert after.window_s == pytest.approx(alone.window_s)
     assert after.executors == alone.executors
+
+
+def test_a_target_that_is_known_by_other_labels_is_looked_for_again(bench: Bench) -> None:
+    bench.run(1.0, 2.0, 3.0, 4.0)
+    before = bench.observe()
+    target = bench.metrics._target
+    assert target is not None
+    bench.metrics._target = dataclasses.replace(target, labels={**target.labels, "pod": "as-it-was-called"})
+    bench.batches(1, 1.0, 2.0, 3.0, 4.0)
+    assert bench.observe().taken_at_s >= before.taken_at_s
+    assert bench.metrics._target == target
 
 
 def test_moves_executors_and_actuation_come_from_the_status_which_is_newer(bench: Bench) -> None:

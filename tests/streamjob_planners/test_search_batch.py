@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from streamjob_planners import facts, registry, verify
+from streamjob_planners.batch.floor import floors_s
 from streamjob_planners.batch.predict import levels_s
 from streamjob_planners.batch.shape import BatchShape
-from streamjob_planners.cells import cells_of, ends_s, floors_s
+from streamjob_planners.cells import cells_of, ends_s
 from streamjob_planners.engine import Engine, Limits
 from streamjob_planners.model import Budget, LoadModel, Plan, PlanParams, Resource
 from streamjob_planners.problem import compile_problem

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from streamjob_agent import metric_names as names
 from streamjob_agent.wire import AgentStatus, QueryStatus
 from streamjob_operator.measure.batches import grown, in_order, totals_of, worked_s
@@ -64,17 +66,24 @@ def _owners(end: Page, newest: Page, query: QueryStatus | None, *, idle: bool) -
     """Where each group's newest task ran; where that executor is gone, or the query is idle, or an executor that is
     drained may have stolen the task, where the agent says that it will run next."""
     live = {executor_id for executor_id, _ in newest.executors}
-    ran = dict(zip(newest.group_ids, newest.owners, strict=True))
     rows = {} if query is None else query.owners
 
-    def owner(group: GroupId) -> str | None:
+    def owner(group: GroupId, ran: str | None) -> str | None:
         row = rows.get(group.operator, ())
         told = row[group.partition] if group.partition < len(row) else None
-        agents = idle or newest.executor_states.get(ran.get(group) or "") == "draining"
-        places = (told, ran.get(group)) if agents else (ran.get(group), told)
-        return next((one for one in places if one in live), None)
+        agents = idle or newest.executor_states.get(ran or "") == "draining"
+        first, second = (told, ran) if agents else (ran, told)
+        return first if first in live else second if second in live else None
 
-    return tuple(owner(group) for group in end.group_ids)
+    return tuple(map(owner, end.group_ids, _ran(end, newest)))
+
+
+def _ran(end: Page, newest: Page) -> Sequence[str | None]:
+    """Where the newest page saw each key group of `end`."""
+    if newest.group_ids == end.group_ids:
+        return newest.owners
+    ran = dict(zip(newest.group_ids, newest.owners, strict=True))
+    return [ran.get(group) for group in end.group_ids]
 
 
 def _executors(start: Page, end: Page, newest: Page, status: AgentStatus) -> tuple[ExecutorView, ...]:

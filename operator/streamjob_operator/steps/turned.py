@@ -56,6 +56,8 @@ def seen_longer(series: BatchSeries, owners: Sequence[str | None], paces: Mappin
 
     Those that are well are kept while rows from before that are told.
     """
+    if not paces:
+        return {}
     oldest_s, names = float(series.ended_at_s[0] - series.row_s[0]), names_of(series, owners)
     newest = {names[at] for at in _executors(series, owners, names)[-1].tolist() if at >= 0}
     found = {}
@@ -80,6 +82,8 @@ def _seen_longer(series: BatchSeries, owners: Sequence[str | None], paces: Mappi
 
 def at_speed_1(series: BatchSeries, owners: Sequence[str | None], paces: Mapping[str, Pace]) -> FloatArray:
     """Seconds of each row, as they would be had every executor the speed of most, (n_rows, n_groups)."""
+    if not paces:
+        return series.busy_s
     names = names_of(series, owners)
     return _at_speed_1(series, names, _executors(series, owners, names), paces)
 
@@ -98,8 +102,8 @@ def _at_speed_1(
 def names_of(series: BatchSeries, owners: Sequence[str | None]) -> tuple[str, ...]:
     """Executors that ran key groups in some row, by id."""
     told = {one for one in owners if one is not None}
-    if series.owners is not None:
-        told = {str(one) for one in np.unique(series.owners).tolist() if one >= 0}
+    if series.ran is not None:
+        told = {str(one) for one in series.ran.numbers if one >= 0}
     return tuple(sorted(told))
 
 
@@ -117,10 +121,9 @@ def _rows(
 def _executors(series: BatchSeries, owners: Sequence[str | None], names: tuple[str, ...]) -> IntArray:
     """Index of each task's executor, -1 where unknown, (n_rows, n_groups)."""
     of = {name: at for at, name in enumerate(names)}
-    if series.owners is None:
+    if series.ran is None:
         return np.tile(np.array([of.get(one or "", -1) for one in owners], dtype=np.int64), (series.row_s.size, 1))
-    numbers, at = np.unique(series.owners, return_inverse=True)
-    return np.array([of.get(str(one), -1) for one in numbers.tolist()], dtype=np.int64)[at].reshape(series.owners.shape)
+    return np.array([of.get(str(one), -1) for one in series.ran.numbers], dtype=np.int64)[series.ran.place]
 
 
 def _known(names: tuple[str, ...], paces: Mapping[str, Pace]) -> BoolArray:

@@ -42,8 +42,13 @@ def affordable(model: LoadModel, balancing: Balancing) -> bool:
     return bool(free.any()) and (most is None or float(model.state_bytes[free].min()) <= most)
 
 
+def within(distance: float, balancing: Balancing) -> bool:
+    """Whether so many percent points of load distance are tolerated."""
+    return distance <= balancing.max_load_distance + 1e-6  # sums of floats are not exact
+
+
 def _too_far(plan: Plan, balancing: Balancing) -> bool:
-    return plan.before.load_distance > balancing.max_load_distance + 1e-6  # sums of floats are not exact
+    return not within(plan.before.load_distance, balancing)
 
 
 def _price(plan: Plan) -> float:

@@ -15,11 +15,13 @@ import numpy as np
 from streamjob_planners.arrays import FloatArray
 from streamjob_planners.batch.departures import Leavers, least_times_by_moves, least_times_by_price, leavers
 from streamjob_planners.batch.floor import floor_s
-from streamjob_planners.batch.predict import ends
+from streamjob_planners.batch.predict import ends, free_s
 from streamjob_planners.batch.shape import BatchShape
 from streamjob_planners.model import LoadModel, PlanParams
 from streamjob_planners.problem import Problem, compile_problem
 
+MOST_PROVEN = 2_000
+"""Key groups up to which a search's bound takes the budget and whole tasks into account: some ten milliseconds."""
 MOST_SHARES = 256
 """Parts into which a budget is cut at most; each level may get up to one part more than is there."""
 SLACK = 1e-9
@@ -36,6 +38,14 @@ def batch_bound(model: LoadModel, params: PlanParams) -> float:
     if model.batch is None:
         raise ValueError("batch: None given, a bound on batch time needs what a batch takes")
     return bound_of(compile_problem(model, params), model.batch)
+
+
+def search_bound(problem: Problem, shape: BatchShape, floors: FloatArray) -> float:
+    """What a search holds its batches against: `bound_of` where there is time for it, else the sum of the levels'
+    `floors`, (n_levels,), that are known at once."""
+    rest_s = shape.fixed_s + free_s(shape.free_stages, int(shape.slots.sum()))
+    simple_s = rest_s + float(floors.sum())
+    return simple_s if problem.model.n_groups > MOST_PROVEN else max(simple_s, bound_of(problem, shape))
 
 
 def bound_of(problem: Problem, shape: BatchShape) -> float:

@@ -313,5 +313,7 @@ def _shares(window: TaskWindow, row: IntArray, total_s: FloatArray) -> FloatArra
 
 
 def _rounded(values: FloatArray) -> tuple[float, ...]:
-    """Five digits: they are kept in a status, and nobody knows more."""
-    return tuple(float(f"{value:.5g}") for value in values.tolist())
+    """Five digits: they are kept in a status, and nobody knows more. Many are alike."""
+    told = values.tolist()
+    short = {value: float(f"{value:.5g}") for value in set(told)}
+    return tuple([short[value] for value in told])

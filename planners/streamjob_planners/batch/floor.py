@@ -71,3 +71,30 @@ def _scheduled_s(shape: BatchShape, tasks: BoolArray, nodes: BoolArray) -> float
     done = np.append(0.0, longest_first.cumsum())
     packed = (done[full * slots + 1] - done[full * slots - full]) / speed[0]
     return max(shared, float(packed.max(initial=0.0)))
+
+
+def floors_s(problem: Problem, shape: BatchShape) -> FloatArray:
+    """The least that is known at once of every level, (n_levels,): its longest task, or all its work shared out."""
+    floors = np.zeros(max(shape.n_levels, 1))
+    for level in range(shape.n_levels):
+        here = shape.level == level
+        longest = float(shape.task_s[here].max(initial=0.0)) / float(shape.speed.max())
+        floors[level] = max(longest, _shared_out_s(problem, shape, level))
+    return floors
+
+
+def _shared_out_s(problem: Problem, shape: BatchShape, level: int) -> float:
+    """The end of a level whose work can be split; a marked node keeps no more than it has today."""
+    here, marked = shape.level == level, problem.model.marked
+    width = shape.slots * shape.speed
+    own = np.bincount(problem.model.node_of[here], shape.task_s[here], width.size)
+    left, kept = float(own.sum()), float(width[~marked].sum())
+    end = left / kept
+    # The marked nodes that would end before the others are full keep all they have; the rest works as long as others.
+    for node in np.flatnonzero(marked)[np.argsort(-(own / width)[marked], kind="stable")]:
+        if own[node] / width[node] > end:
+            kept += width[node]
+        else:
+            left -= own[node]
+        end = left / kept
+    return end

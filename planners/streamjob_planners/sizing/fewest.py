@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
 
@@ -12,6 +13,8 @@ from streamjob_planners.sizing.pace import Pace, Paces
 
 KEEPS_UP = 0.95
 """Part of the time that batches without an objective may spend on their rows: above it they grow long."""
+SPREADS, MOST_GUESSED = 2.0, 1e6
+"""Standard deviations of a batch that a guess leaves for late ones, and executors that it does not exceed."""
 WORTH = 0.2
 """Part of a batch that twice the executors must save to be worth asking for where no number is enough."""
 
@@ -100,25 +103,50 @@ def fewest(paces: Paces, most: int, today: Pace, outlook: Outlook, aim: Aim) -> 
     if most < 1:
         raise ValueError(f"most: {most} given, 1 or more is needed")
 
+    @functools.cache
     def at(executors: int) -> Judged:
         return judge(executors, paces, today, outlook, aim)
 
-    if at(most).enough:
-        return Fewest(judged=at(smallest(lambda n: at(n).enough, most)), reached=True)
+    near = min(max(_guessed(today, outlook, aim), 1), most)
+    if at(near).enough or at(most).enough:
+        return Fewest(judged=at(smallest(lambda n: at(n).enough, most, near)), reached=True)
     if at(most).in_time:  # only the backlog asks for more than there may be
         return Fewest(judged=at(most), reached=False)
     return Fewest(judged=at(_worth_having(paces, most, outlook, aim)), reached=False)
 
 
-def smallest(holds: Callable[[int], bool], most: int) -> int:
-    """The smallest of 1 to `most` for which it holds, where it holds for all above that, and for `most`."""
-    low, high = 0, 1
-    while high < most and not holds(high):
-        low, high = high, min(2 * high, most)
+def smallest(holds: Callable[[int], bool], most: int, near: int = 1) -> int:
+    """The smallest of 1 to `most` for which it holds, where it holds for all above that, and for `most`.
+
+    Looked for from `near`, 1 to `most`, on, in steps twice as wide each time, then between the last two.
+    """
+    low, high, step = 0, most, 1
+    if holds(near):
+        high = near
+        while high - step > 0 and holds(high - step):
+            high, step = high - step, 2 * step
+        low = max(0, high - step)
+    else:
+        low = near
+        while low + step < most and not holds(low + step):
+            low, step = low + step, 2 * step
+        high = min(low + step, most)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
+
+
+def _guessed(today: Pace, outlook: Outlook, aim: Aim) -> int:
+    """Where to look first, since judging a number takes most of a millisecond: rows take as much less on more
+    executors, and the rest of a batch what it takes today."""
+    rows_s = outlook.rate_rps * today.row_s  # for each second in which rows arrive
+    if aim.batch_s is None:
+        return math.ceil(today.executors * rows_s / aim.busy_ratio)
+    left_s = aim.batch_s / (1.0 + SPREADS * today.spread_ratio) - today.fixed_s
+    if left_s <= 0.0:
+        return today.executors
+    return math.ceil(min(today.executors * rows_s * max(outlook.trigger_s, aim.batch_s) / left_s, MOST_GUESSED))
 
 
 def _gathers(outlook: Outlook, today: Pace) -> bool:

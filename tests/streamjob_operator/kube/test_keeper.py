@@ -12,7 +12,9 @@ from kept import Kept
 
 from streamjob_operator.kube.api.kinds import PODS, ROLE_BINDINGS, ROLES, STREAM_JOBS
 from streamjob_operator.kube.job.adoption import AGENT_STARTS_S, LOOK_S
-from streamjob_operator.kube.job.keeper import REPAIR_S
+from streamjob_operator.kube.job.keeper import FRESH_S, REPAIR_S
+from streamjob_operator.kube.job.rest import CYCLE_DUE
+from streamjob_operator.kube.names import Annotation
 from streamjob_operator.ports import Unavailable
 
 
@@ -162,6 +164,28 @@ def test_a_job_at_rest_is_looked_at_for_its_cycles_and_when_its_agent_would_be_s
     assert 60.0 <= at_rest_s <= 80.0
     assert moving_s <= 60.5
     assert silent_s <= 30.0
+
+
+@pytest.mark.parametrize(
+    ("happens", "looks"),
+    [("nothing", 0), ("the job", 1), ("its map", 1), ("time", 1)],
+)
+def test_a_cycle_goes_on_from_the_look_that_found_it_due(happens: str, looks: int) -> None:
+    """Unless somebody has written either meanwhile, or that was a while ago."""
+    kept = Kept(balancing={"statisticsPeriod": "10m"}, metrics={"prometheus": {"url": "http://127.0.0.1:9"}})
+    kept.driver(**{"spark-role": "driver"})
+    kept.look()
+    kept.reports(agent(now_s=kept.now_s))
+    assert kept.keeper.turn(cycle=False) is CYCLE_DUE
+    if happens == "the job":
+        kept.annotate(Annotation.REFRESH, "again")
+    elif happens == "its map":
+        kept.reports(agent(now_s=kept.now_s + 1.0))
+    kept.now_s += FRESH_S + 1.0 if happens == "time" else 1.0
+    kept.api.calls.clear()
+    assert kept.keeper.turn(cycle=True) is not CYCLE_DUE
+    assert kept.status()["lastCycle"]["reason"] == "MetricsUnavailable", "it ran, though nobody answers it"
+    assert sum(call[:2] == ("get", PODS.plural) for call in kept.api.calls) == looks
 
 
 def test_a_pod_that_its_node_may_never_end_is_looked_at_as_often_as_before() -> None:

@@ -28,7 +28,7 @@ from streamjob_operator.kube.models.status import (
 from streamjob_operator.kube.names import Condition as Kind
 from streamjob_operator.kube.partition_map.actuator import MapActuator
 from streamjob_operator.kube.partition_map.maps import Maps, MapView
-from streamjob_operator.kube.partition_map.memory import StatusMemory, adopt, memory_text, read_memory
+from streamjob_operator.kube.partition_map.memory import StatusMemory, adopt, memory_text, read_memory, recalled
 from streamjob_operator.kube.partition_map.packing import PLAIN_BYTES, pack, unpack
 from streamjob_operator.kube.report.compose import to_document
 from streamjob_operator.memory import UnreadableMemory
@@ -75,7 +75,7 @@ def test_a_memory_that_cannot_be_read_is_told_and_begun_anew(text: str) -> None:
         read_memory(text)
     seen = MapView(generation=0, resource_version="1", spec={}, agent=None, agent_port=None)
     told: list[str] = []
-    assert StatusMemory(text, seen, 0.0, lambda _: None, told.append).load() == Memory()
+    assert StatusMemory(recalled(text, seen, 0.0), lambda _: None, told.append).load() == Memory()
     assert len(told) == 1
 
 
@@ -89,11 +89,11 @@ def test_a_plan_that_cannot_be_read_is_followed_by_the_next_one_and_nothing_else
     known = Memory(generation=6, application_id="app", executors_target=5, marked=("1",), first_seen_s=1.0)
     told: list[str] = []
     seen = later(7, agent(executors={"0": "ready", "1": "ready", "2": "draining"}))
-    loaded = StatusMemory(memory_text(known), seen, 100.0, lambda _: None, told.append).load()
+    loaded = StatusMemory(recalled(memory_text(known), seen, 100.0), lambda _: None, told.append).load()
     assert (loaded.generation, loaded.first_seen_s) == (7, 1.0)
     assert (loaded.marked, loaded.executors_target) == (("2",), None)
     assert "form: '2' given" in told[0]
-    assert StatusMemory(memory_text(known), later(7), 100.0, lambda _: None, told.append).load().marked == ()
+    assert StatusMemory(recalled(memory_text(known), later(7), 100.0), lambda _: None, told.append).load().marked == ()
 
 
 def test_a_plan_that_cannot_be_read_is_replaced(cluster: Cluster) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
+from http.server import BaseHTTPRequestHandler
 
 import pytest
+from prometheus_answers import sent
 from scripted_server import Answer, Script, serving
+from test_prometheus_whole import answering
 
 from streamjob_operator.kube.metrics.http import Connection, Settings, settings_of
 from streamjob_operator.kube.names import KubeReason
@@ -69,3 +73,17 @@ def test_an_authority_that_is_no_text_of_a_certificate() -> None:
     with pytest.raises(Unavailable, match=r"ca\.crt .* is no certificate") as caught:
         Connection(Settings(url="https://127.0.0.1:1", ca_pem="überall"))
     assert caught.value.code == KubeReason.PROMETHEUS_TLS
+
+
+def test_answers_are_asked_for_as_they_are() -> None:
+    """Packed they would cost a Prometheus more than what they say; a proxy may want it otherwise."""
+    asked_with: list[str] = []
+
+    def noted(handler: BaseHTTPRequestHandler) -> None:
+        asked_with.append(handler.headers["Accept-Encoding"])
+        sent(handler, json.dumps(NOTHING).encode())
+
+    with answering(noted) as url:
+        asked(Settings(url=url))
+        asked(Settings(url=url, headers=(("Accept-Encoding", "gzip"),)))
+    assert asked_with == ["identity", "gzip"]

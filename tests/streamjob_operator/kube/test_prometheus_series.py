@@ -48,9 +48,9 @@ class End:
 
 def busy_s(first: Sequence[str], second: Sequence[str]) -> list[list[float]]:
     marks = [Mark(at_s=at_s, identity=("app", "q", "run"), batches=float(at)) for at, at_s in enumerate(AT_S)]
-    target = Target(application_id="app", labels={}, scraped_at_s=AT_S)
+    target = Target(application_id="app", labels={})
     connection, end = cast(Connection, Answers(first, second)), cast(Page, End())
-    series = read_series(connection, target, marks, len(marks), end)
+    series = read_series(connection, target, marks, len(marks), end).series
     assert series is not None
     return series.busy_s.tolist()
 

@@ -7,13 +7,15 @@ import functools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from streamjob_planners.batch.predict import Part
 from streamjob_planners.batch.work import Work
 from streamjob_planners.sizing.capped import most_rows
 from streamjob_planners.sizing.course import Outlook, course
-from streamjob_planners.sizing.fewest import Aim, fewest, judge
-from streamjob_planners.sizing.pace import Paces, pace
+from streamjob_planners.sizing.fewest import Aim, fewest, judge, smallest
+from streamjob_planners.sizing.pace import Pace, Paces, pace
 
 QUIET = Outlook(rate_rps=1000.0, backlog_rows=0.0, trigger_s=10.0, ready_s=60.0)
 AIM = Aim(batch_s=10.0, late_ratio=0.05, gone_within_s=660.0)
@@ -185,3 +187,43 @@ def test_what_gathers_until_they_come_is_worked_off_in_time_too() -> None:
     assert found.executors > 4
     assert found.judged.gone_s is not None
     assert 60.0 < found.judged.gone_s <= 180.0
+
+
+@given(st.integers(1, 200), st.data())
+def test_the_smallest_is_found_from_wherever_one_begins(most: int, data: st.DataObject) -> None:
+    wanted, near = data.draw(st.integers(1, most)), data.draw(st.integers(1, most))
+    asked: list[int] = []
+
+    def holds(number: int) -> bool:
+        asked.append(number)
+        return number >= wanted
+
+    assert smallest(holds, most, near) == wanted
+    assert all(1 <= one <= most for one in asked)
+    assert len(asked) <= 2 * abs(wanted - near).bit_length() + 2, "few where it is near"
+
+
+@pytest.mark.parametrize("today", [1, 2, 7, 30])
+@pytest.mark.parametrize("rate", [900.0, 5300.0, 9e4])
+@pytest.mark.parametrize("aim", [AIM, KEEP_UP])
+def test_today_is_where_one_begins_to_look_and_decides_nothing(rate: float, today: int, aim: Aim) -> None:
+    paces = paces_of(work(spread=0.2), rate * 10.0)
+    outlook = Outlook(rate_rps=rate, backlog_rows=0.0, trigger_s=10.0, ready_s=0.0)
+    found = fewest(paces, 30, paces(today), outlook, aim)
+    every = [n for n in range(1, 31) if judge(n, paces, paces(today), outlook, aim).enough]
+    assert (found.reached, found.executors) == (True, every[0]) if every else not found.reached
+
+
+def test_few_numbers_are_judged_where_rows_go_with_executors() -> None:
+    asked: list[int] = []
+    some = work(spread=0.2)
+
+    @functools.cache
+    def paces(executors: int) -> Pace:
+        asked.append(executors)
+        return pace(some, 40_000.0, executors, 1)
+
+    outlook = Outlook(rate_rps=4000.0, backlog_rows=0.0, trigger_s=10.0, ready_s=0.0)
+    found = fewest(paces, 60, paces(20), outlook, AIM)
+    assert found.executors < 10
+    assert len(asked) <= 5

@@ -22,7 +22,7 @@ from streamjob_operator.kube.metrics.sources import Source, open_source
 from streamjob_operator.kube.names import Phase
 from streamjob_operator.kube.partition_map.actuator import MapActuator
 from streamjob_operator.kube.partition_map.maps import Maps, MapView
-from streamjob_operator.kube.partition_map.memory import StatusMemory
+from streamjob_operator.kube.partition_map.memory import Recalled, StatusMemory
 from streamjob_operator.kube.report.decisions import ACTED, outcome_of
 from streamjob_operator.kube.report.facts import Cycle, Facts
 from streamjob_operator.kube.report.findings import silence
@@ -90,8 +90,11 @@ class Cycling:
         waits = (reading.document.get("status") or {}).get("lastCycle") and not asked
         return next_s(due_s, reading.uid, period_s) if waits else due_s
 
-    def run(self, reading: Reading, facts: Facts, memory_text: str | None, write: Write) -> bool:
-        """One cycle; whether it acted. `write` is given the facts with what it found; it may raise what it likes."""
+    def run(self, reading: Reading, facts: Facts, known: Recalled, write: Write) -> bool:
+        """One cycle; whether it acted. It starts from what is `known`.
+
+        `write` is given the facts with what the cycle found; it may raise what it likes.
+        """
         job, seen = facts.job, facts.map
         if job is None or seen is None:
             raise ValueError("a cycle needs a job and its PartitionMap")
@@ -111,7 +114,7 @@ class Cycling:
         ports = Ports(
             metrics=source.metrics,
             actuator=MapActuator(maps),
-            memory=StatusMemory(memory_text, seen, facts.now_s, keep, self._log.warning),
+            memory=StatusMemory(known, keep, self._log.warning),
             reporters=(recorder, *self._tools.reporters(self._namespace, job)),
             planning=None if self._tools.planning is None else self._tools.planning(self._namespace),
             look=lambda: unmeasured(facts),

@@ -7,23 +7,26 @@ objects. The PartitionMap is written before the status, and completes a memory t
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import random
+from collections.abc import Mapping
+from typing import Any
 
 from streamjob_operator.kube.api.finalizer import hold, release
-from streamjob_operator.kube.api.kinds import STREAM_JOBS
+from streamjob_operator.kube.api.kinds import PARTITION_MAPS, STREAM_JOBS
 from streamjob_operator.kube.api.reading import Reading, read_job
 from streamjob_operator.kube.job.cycling import Cycling, JobLog
 from streamjob_operator.kube.job.drivers import Asked, Look
 from streamjob_operator.kube.job.heartbeat import Heartbeat
 from streamjob_operator.kube.job.rest import CYCLE_DUE, Rest
-from streamjob_operator.kube.job.steering import followed, steering_of, stop
+from streamjob_operator.kube.job.steering import Steering, followed, steering_of, stop
 from streamjob_operator.kube.job.tools import Tools
 from streamjob_operator.kube.job.writing import write_status
 from streamjob_operator.kube.models.status import Handled, Status
 from streamjob_operator.kube.names import KubeReason, Phase
 from streamjob_operator.kube.partition_map.maps import Maps, MapView
-from streamjob_operator.kube.partition_map.memory import recalled
+from streamjob_operator.kube.partition_map.memory import Recalled, recalled
 from streamjob_operator.kube.pods.lost_nodes import Since
 from streamjob_operator.kube.report.compose import compose, read_status
 from streamjob_operator.kube.report.events import Telling
@@ -46,6 +49,23 @@ REPAIR_AGAIN_S = 300.0
 """The same where some of it could not be made."""
 LONGEST_END_S = 180.0
 """A deleted StreamJob goes after this time, whatever its driver does: Kubernetes takes away what it owns."""
+FRESH_S = 5.0
+"""Time in which a cycle goes on from what the look that found it due has seen, if nobody has written the StreamJob or
+its PartitionMap since: pods are looked at again after it."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a turn has seen before it decides anything. `handled` is what was followed of what a person asks for, a
+    cycle that is asked for left out, which `steering` names."""
+
+    reading: Reading
+    status: Status
+    steering: Steering
+    handled: Handled
+    known: Recalled
+    look: Look
+    facts: Facts
 
 
 class Keeper:
@@ -64,6 +84,7 @@ class Keeper:
         self._leaving: Since = {}
         self._ending: tuple[str, float] | None = None  # uid, and when its deletion was seen first
         self._heartbeat = Heartbeat()
+        self._due: Found | None = None  # of a look that stopped short of a cycle
 
     def turn(self, *, cycle: bool = True) -> Rest:
         """One turn; seconds until the next one is due at the latest, None when the StreamJob is gone.
@@ -72,15 +93,27 @@ class Keeper:
         Unavailable, Stale, Refused.
         """
         document = self._tools.api.get(STREAM_JOBS, self._name, self._namespace)
+        due, self._due = self._due, None
         if document is None:
             self._tools.forget(self._namespace, self._name)
             return None
+        if cycle and due is not None and self._stands(due, document):
+            return self._keep(due, cycle=True)
         reading = read_job(document)
         if reading.deleted_at_s is not None:
             return self._end(reading)
         if reading.job is None:
             return self._refuse(reading)
-        return self._keep(read_job(hold(self._tools.api, document)), reading.job, cycle)
+        held = hold(self._tools.api, document)
+        return self._keep(self._find(reading if held is document else read_job(held), reading.job), cycle=cycle)
+
+    def _stands(self, found: Found, document: Mapping[str, Any]) -> bool:
+        """Whether all is as it was found, a moment ago."""
+        facts, seen = found.facts, self._tools.api.get(PARTITION_MAPS, self._name, self._namespace)
+        if seen is None or facts.map is None or not 0.0 <= self._tools.clock() - facts.now_s <= FRESH_S:
+            return False
+        same = document["metadata"]["resourceVersion"] == found.reading.metadata["resourceVersion"]
+        return same and bool(seen["metadata"]["resourceVersion"] == facts.map.resource_version)
 
     def fail(self, sentence: str) -> None:
         """Tell why turns come to nothing, by an event and in the status: either may be what cannot be written.
@@ -105,7 +138,8 @@ class Keeper:
                     unknown=reading.unknown,
                     error=sentence,
                 )
-                self._write(reading, said, read_status(document).handled)
+                before = read_status(document)
+                self._tell(reading, before, said, before.handled)
 
     def close(self) -> None:
         """Let go of what measures the job; a cycle that ended after its StreamJob has told of it once more."""
@@ -116,10 +150,11 @@ class Keeper:
         """The API server let a bad spec pass: say so. The job runs on as it is."""
         now_s = self._tools.clock()
         facts = Facts(now_s=now_s, uid=reading.uid, generation=reading.generation, job=None, mistakes=reading.mistakes)
-        self._write(reading, facts, read_status(reading.document).handled)
+        before = read_status(reading.document)
+        self._tell(reading, before, facts, before.handled)
         return LONGEST_REST_S
 
-    def _keep(self, reading: Reading, job: StreamJob, cycle: bool) -> Rest:
+    def _find(self, reading: Reading, job: StreamJob) -> Found:
         now_s, status = self._tools.clock(), read_status(reading.document)
         maps = Maps(self._tools.api, reading.document)
         seen = maps.ensure()
@@ -127,8 +162,7 @@ class Keeper:
         if steering.stop is not None:
             self._log.info("The running moves are stopped.", extra={"token": steering.stop})
             seen = stop(maps, seen)
-        handled = followed(status.handled, stop=steering.stop)
-        known = recalled(status.memory, seen, now_s)  # what the next cycle will start from, which tells its trouble
+        known = recalled(status.memory, seen, now_s)  # what the next cycle starts from
         look = self._look(reading, job, status, seen, known.memory)
         if look.facts.phase is Phase.SUSPENDED:  # it has no cycles, and nobody is to be alarmed by that
             self._tools.forget(self._namespace, self._name)
@@ -145,17 +179,32 @@ class Keeper:
             memory=known.memory,
             memory_text=known.text,
         )
+        handled = followed(status.handled, stop=steering.stop)
+        return Found(
+            reading=reading,
+            status=status,
+            steering=steering,
+            handled=handled,
+            known=known,
+            look=look,
+            facts=facts,
+        )
+
+    def _keep(self, found: Found, *, cycle: bool) -> Rest:
+        now_s, reading, steering = self._tools.clock(), found.reading, found.steering
+        facts = dataclasses.replace(found.facts, now_s=now_s)
         due_s = self._cycling.due_s(reading, facts, asked=steering.refresh is not None)
         if due_s is not None and now_s >= due_s:
             if not cycle:
+                self._due = found
                 return CYCLE_DUE
-            looked = followed(handled, refresh=steering.refresh)  # with what came of it: who waits for it reads that
-            if self._cycling.run(reading, facts, status.memory, lambda told: self._write(reading, told, looked)):
+            looked = followed(found.handled, refresh=steering.refresh)  # with what came of it: who waits reads that
+            if self._cycling.run(reading, facts, found.known, lambda told: self._write(found, told, looked)):
                 return SHORTEST_REST_S  # pods are marked as the new map has it
             due_s = self._cycling.due_s(reading, facts)
         else:
-            self._write(reading, facts, handled)
-        return self._rest_s(due_s, look, facts)
+            self._write(found, facts, found.handled)
+        return self._rest_s(due_s, found.look, facts)
 
     def _look(self, reading: Reading, job: StreamJob, status: Status, seen: MapView | None, memory: Memory) -> Look:
         now, now_s = (reading.uid, reading.generation), self._tools.clock()
@@ -188,9 +237,11 @@ class Keeper:
         waits += [] if look.next_look_s is None else [look.next_look_s]
         return max(SHORTEST_REST_S, min(waits))
 
-    def _write(self, reading: Reading, facts: Facts, handled: Handled | None) -> None:
+    def _write(self, found: Found, facts: Facts, handled: Handled) -> None:
+        self._tell(found.reading, found.status, facts, handled)
+
+    def _tell(self, reading: Reading, before: Status, facts: Facts, handled: Handled | None) -> None:
         """The status, then the events: one that is lost with the operator was told by the status at least."""
-        before = read_status(reading.document)
         after = compose(before, facts, handled)
         document = write_status(self._tools.api, reading.document, after)
         for telling in tellings(before, after, facts):

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import enum
+import itertools
+import operator
+from collections import deque
+from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 
@@ -13,38 +17,46 @@ class Samples(enum.Enum):
     OF_TIMES = "samples of several times"
 
 
+_LISTS, _OBJECTS, _TEXTS, _TIMES = frozenset((list,)), frozenset((dict,)), frozenset((str,)), frozenset((int, float))
+"""Kinds of what JSON becomes."""
+_METRIC, _FIRST, _LAST = operator.itemgetter("metric"), operator.itemgetter(0), operator.itemgetter(-1)
+
+
 def are_series(result: object, wanted: Samples) -> TypeGuard[list[dict[str, Any]]]:
     """Whether it is a list of labels with samples: of each series the first and the last one are looked at, since
-    there may be millions."""
-    look = _has_one if wanted is Samples.OF_ONE else _has_several
-    return isinstance(result, list) and all(_has_labels(one) and look(one) for one in result)
-
-
-def _has_labels(series: Any) -> bool:
-    labels = series.get("metric") if isinstance(series, dict) else None
-    return isinstance(labels, dict) and all(isinstance(value, str) for value in labels.values())
-
-
-def _has_one(series: dict[str, Any]) -> bool:
-    return _is_sample(series.get("value"))
-
-
-def _has_several(series: dict[str, Any]) -> bool:
-    samples = series.get("values")
-    return isinstance(samples, list) and bool(samples) and _is_sample(samples[0]) and _is_sample(samples[-1])
-
-
-def _is_sample(sample: object) -> bool:
-    """A time and a number; Prometheus writes the second as text, since JSON has no infinity."""
-    if not isinstance(sample, list) or len(sample) != 2:
+    there may be millions. All series are asked at once, by what they have."""
+    if not isinstance(result, list) or not _all(result, _OBJECTS):
         return False
-    at_s, value = sample
-    return isinstance(at_s, int | float) and isinstance(value, str) and _is_number(value)
-
-
-def _is_number(text: str) -> bool:
+    what = "value" if wanted is Samples.OF_ONE else "values"
     try:
-        float(text)
+        labels, told = list(map(_METRIC, result)), list(map(operator.itemgetter(what), result))
+    except KeyError:
+        return False
+    if not _all(labels, _OBJECTS) or not _all(itertools.chain.from_iterable(map(dict.values, labels)), _TEXTS):
+        return False
+    if wanted is Samples.OF_ONE:
+        return _are_samples(told)
+    if not _all(told, _LISTS) or not all(told):
+        return False
+    return _are_samples(list(map(_FIRST, told))) and _are_samples(list(map(_LAST, told)))
+
+
+def _are_samples(samples: list[Any]) -> bool:
+    """Times and numbers; Prometheus writes the second as text, since JSON has no infinity."""
+    if not _all(samples, _LISTS) or not {2}.issuperset(map(len, samples)):
+        return False
+    return _all(map(_FIRST, samples), _TIMES) and _are_numbers(list(map(_LAST, samples)))
+
+
+def _are_numbers(texts: list[Any]) -> bool:
+    if not _all(texts, _TEXTS):
+        return False
+    try:
+        deque(map(float, texts), maxlen=0)
     except ValueError:
         return False
     return True
+
+
+def _all(values: Iterable[object], kinds: frozenset[type]) -> bool:
+    return kinds.issuperset(map(type, values))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from streamjob_agent import metric_names as names
 from streamjob_operator.kube.metrics.http import Connection
@@ -72,18 +74,28 @@ def read_page(
         for one in connection.query(f"max by ({', '.join(_KEPT)}) ({selector})", mark.at_s):
             labels = one["metric"]
             name = labels.get("__name__", "")
-            labels["query"] = query_id
-            order = labels_of(name)
-            if order is None:
+            in_order = _in_order(name)
+            if in_order is None:
                 continue
+            labels["query"] = query_id
             try:
-                series[name][tuple([labels[label] for label in order])] = finite(one["value"][1])
+                series[name][in_order(labels)] = finite(one["value"][1])
             except (KeyError, ValueError):
                 continue  # a series that lacks one of its labels, or has no number, is not the agent's
     _check(target, query_id, [name for name in REQUIRED if not series.get(name)])
     series[names.AGENT_INFO][(target.application_id,)] = 1.0
     series[names.QUERY_INFO][(query_id, run_id)] = 1.0
     return make_page(series, mark.at_s - skew_s)
+
+
+@functools.lru_cache(maxsize=128)  # names are whatever a Prometheus answers with
+def _in_order(name: str) -> Callable[[Mapping[str, str]], Labels] | None:
+    """From all labels of a series to those of the contract, in its order; None where it is not in the contract."""
+    order = labels_of(name)
+    if order is None or len(order) > 1:
+        return None if order is None else operator.itemgetter(*order)
+    (label,) = order
+    return lambda labels: (labels[label],)
 
 
 def _parts(wanted: tuple[str, ...], *, whole: bool) -> Iterator[tuple[str, ...]]:
@@ -110,7 +122,7 @@ def check_same_groups(start: Page, end: Page, expected: int, target: Target) -> 
 
     A group that is missing at the start would seem to have done all its work since the driver began within the window.
     """
-    missing = len(set(end.group_ids) - set(start.group_ids))
+    missing = 0 if end.group_ids == start.group_ids else len(set(end.group_ids) - set(start.group_ids))
     if missing:
         raise Incomplete(
             f"{missing} of {len(end.group_ids)} key groups have no series at the beginning of the window: Prometheus "

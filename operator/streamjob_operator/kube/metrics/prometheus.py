@@ -1,20 +1,22 @@
-"""MetricsSource that reads a Prometheus: six queries a cycle for each streaming query, however many key groups it has.
+"""MetricsSource that reads a Prometheus: four queries a cycle for each streaming query, however many key groups it has.
 
-Prometheus's clock says now, its target labels say which series belong to the driver, its samples' times say when it
-scraped. A window runs from one scrape that saw a batch end to another; the pages of these two scrapes are read back
-whole. Who holds what now comes from the agent's status, which is newer than any scrape. Each streaming query of the
-driver is measured over batches of its own, then they are joined.
+Prometheus's clock says now, its target labels, looked for once, say which series belong to the driver, its samples'
+times say when it scraped. What was scraped does not change, so nothing is read twice. A window runs from one scrape
+that saw a batch end to another; the pages of these two scrapes are read back whole. Who holds what now comes from the
+agent's status, which is newer than any scrape. Each streaming query of the driver is measured over batches of its own,
+then they are joined.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from streamjob_agent.wire import AgentStatus, QueryStatus
 from streamjob_operator.kube.metrics.http import Connection, Settings
+from streamjob_operator.kube.metrics.known_rows import KnownRows
 from streamjob_operator.kube.metrics.pages import COUNTERS, GAUGES, check_same_groups, check_size, read_page
 from streamjob_operator.kube.metrics.series import read_series
 from streamjob_operator.kube.metrics.target import Mark, Target, find_scrapes, find_target
@@ -35,6 +37,8 @@ MOST_MARKS = 20_000
 HORIZON_WINDOWS, HORIZON_MORE_S = 3.0, 600.0
 NOT_YET = (None, KubeReason.SERIES_MISSING)
 """Codes where a query beside the leading one is not measured: it has just begun, or its series are dropped."""
+_ANOTHER_TARGET = (KubeReason.TARGET_MISSING, KubeReason.SERIES_MISSING)
+"""Codes where the target of before has not told: Prometheus may know the agent by other labels since."""
 SERIES_WINDOWS = 3.0
 """How far back scrapes are looked at: room for long batches before the window begins."""
 
@@ -53,12 +57,13 @@ class Known:
     """What is kept of a streaming query between two observations.
 
     `asleep` is the newest scrape that saw it idle, `end` the one that the newest window ended with, and its page: where
-    windows follow one another the next one begins there.
+    windows follow one another the next one begins there. `rows` are those of the newest series.
     """
 
     traffic: TrafficReadings = dataclasses.field(default_factory=TrafficReadings)
     asleep: Mark | None = None
     end: tuple[Mark, Page] | None = None
+    rows: KnownRows | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +106,7 @@ class PrometheusMetrics:
         self._connection: Connection | None = None
         self._room = Room() if room is None else room
         self._known: dict[str, Known] = {}
+        self._target: Target | None = None
         self.trouble: Trouble | None = None
         self.skew_s = 0.0
 
@@ -121,13 +127,19 @@ class PrometheusMetrics:
         return snapshot
 
     def _fit(self) -> None:
-        """Pages that there is no room for are read again when they are needed."""
-        pages = [one.end[1] for one in self._known.values() if one.end is not None]
-        traffic_bytes = sum(one.traffic.size_bytes for one in self._known.values())
-        size_bytes = bytes_of(pages) + traffic_bytes
-        if size_bytes > self._room.allowed_bytes(self):
-            size_bytes = traffic_bytes
-            for one in self._known.values():
+        """Rows and pages that there is no room for are read again when they are needed."""
+        queries = self._known.values()
+        rows_bytes = sum(one.rows.size_bytes for one in queries if one.rows is not None)
+        size_bytes = bytes_of([one.end[1] for one in queries if one.end is not None])
+        size_bytes += rows_bytes + sum(one.traffic.size_bytes for one in queries)
+        allowed_bytes = self._room.allowed_bytes(self)
+        if size_bytes > allowed_bytes:
+            size_bytes -= rows_bytes
+            for one in queries:
+                one.rows = None
+        if size_bytes > allowed_bytes:
+            size_bytes = sum(one.traffic.size_bytes for one in queries)
+            for one in queries:
                 one.end = None
         self._room.take(self, size_bytes)
 
@@ -139,15 +151,34 @@ class PrometheusMetrics:
 
     def _observe(self, window_s: float) -> Snapshot:
         status = self._status()
-        lead, *others = busy_queries(status)
-        self._known = {one.query_id: self._known.get(one.query_id) or Known() for one in (lead, *others)}
+        queries = busy_queries(status)
+        self._known = {one.query_id: self._known.get(one.query_id) or Known() for one in queries}
         connection = self._connect()
-        now_s = self._prometheus_now_s(connection)
-        horizon_s = HORIZON_WINDOWS * window_s + HORIZON_MORE_S
-        target = find_target(connection, status.application_id, horizon_s, self._namespace)
+        now_s, horizon_s = self._prometheus_now_s(connection), HORIZON_WINDOWS * window_s + HORIZON_MORE_S
+        target = self._target if self._told_of(status.application_id) else None
+        newest = target or find_target(connection, status.application_id, horizon_s, self._namespace)
         asked = Asked(
-            connection=connection, target=target, status=status, now_s=now_s, window_s=window_s, horizon_s=horizon_s
+            connection=connection, target=newest, status=status, now_s=now_s, window_s=window_s, horizon_s=horizon_s
         )
+        try:
+            found = self._joined(asked, queries)
+        except (Unavailable, Stale, Incomplete) as error:
+            if target is None or error.code not in _ANOTHER_TARGET:
+                raise
+            newest = find_target(connection, status.application_id, horizon_s, self._namespace)
+            if newest == target:
+                raise
+            found = self._joined(dataclasses.replace(asked, target=newest), queries)
+        self._target = newest
+        return found
+
+    def _told_of(self, application_id: str) -> bool:
+        """Whether the target of the newest observation was that of this application."""
+        return self._target is not None and self._target.application_id == application_id
+
+    def _joined(self, asked: Asked, queries: Sequence[QueryStatus]) -> Snapshot:
+        """What all queries did; the first one leads."""
+        (lead, *others), status = queries, asked.status
         measured, unmeasured = [self._measured(asked, lead)], {}
         for query in others:
             try:
@@ -172,13 +203,15 @@ class PrometheusMetrics:
         first, last = ring.window(asked.now_s, asked.window_s)
         start = self._start(asked, known, first, expected)
         end = read_page(connection, target, last, (*COUNTERS, *GAUGES), expected, self.skew_s)
+        if end.group_ids == start.group_ids:
+            end = end.sharing(start.group_ids)  # what is the same is held, and compared from here on, as one
         check_same_groups(start, end, expected, target)
         marks = [mark for mark in ring.until(last) if last.at_s - mark.at_s <= SERIES_WINDOWS * asked.window_s]
-        series = read_series(connection, target, marks, scrapes.since(marks[0].at_s), end)
+        read = read_series(connection, target, marks, scrapes.since(marks[0].at_s), end, known.rows)
         traffic = known.traffic.newest(start, end)
-        snapshot = snapshot_between(start, end, _as_in(asked.status, query, end), asked.status, traffic, series)
+        snapshot = snapshot_between(start, end, _as_in(asked.status, query, end), asked.status, traffic, read.series)
         known.asleep = known.asleep if snapshot.rates.idle_since_s is None else last
-        known.end = (last, end)
+        known.end, known.rows = (last, end), read.known
         return snapshot
 
     def _start(self, asked: Asked, known: Known, first: Mark, expected: int) -> Page:

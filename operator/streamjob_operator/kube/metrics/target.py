@@ -8,7 +8,7 @@ import json
 import math
 import re
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from streamjob_agent import metric_names as names
@@ -33,11 +33,10 @@ NAMESPACE = "namespace"
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One scraped agent: labels that all its series carry, and the times (Prometheus's clock) it was scraped at."""
+    """One scraped agent, by the labels that all its series carry."""
 
     application_id: str
     labels: Mapping[str, str]
-    scraped_at_s: tuple[float, ...]
 
     @property
     def name(self) -> str:
@@ -93,7 +92,6 @@ def find_target(connection: Connection, application_id: str, horizon_s: float, n
     return Target(
         application_id=application_id,
         labels={key: value for key, value in sorted(newest["metric"].items()) if key not in _OF_THE_AGENT},
-        scraped_at_s=tuple(float(at) for at, _ in newest["values"]),
     )
 
 
@@ -108,10 +106,10 @@ def _nobody(connection: Connection, application_id: str, horizon_s: float, ours:
     )
 
 
-def check_fresh(target: Target, now_s: float, up: float | None) -> None:
-    """Raises Stale (TargetMissing) when scrapes have been missing. `now_s` is Prometheus's clock."""
-    last_s = target.scraped_at_s[-1]
-    gaps = [after - before for before, after in itertools.pairwise(target.scraped_at_s)]
+def check_fresh(target: Target, scraped_at_s: Sequence[float], now_s: float, up: float | None) -> None:
+    """Raises Stale (TargetMissing) when scrapes have been missing. Times are by Prometheus's clock."""
+    last_s = scraped_at_s[-1]
+    gaps = [after - before for before, after in itertools.pairwise(scraped_at_s)]
     gap_s = statistics.median(gaps) if gaps else FIRST_GAP_S
     if now_s - last_s <= (MISSED_SCRAPES + 1) * gap_s:
         return
@@ -124,14 +122,22 @@ def check_fresh(target: Target, now_s: float, up: float | None) -> None:
 
 
 def find_scrapes(connection: Connection, target: Target, query_id: str, now_s: float, horizon_s: float) -> Scrapes:
-    """When the query was scraped; raises Stale when that was too long ago, Incomplete when series are missing."""
-    selector = target.selector(
-        any_of((names.QUERY_BATCHES, names.QUERY_INFO, _UP, _SIZE)), f"query=~{quoted(query_id + '|')}"
-    )
+    """When the query was scraped; raises Stale when that was too long ago, Incomplete when series are missing.
+
+    Raises Unavailable (TargetMissing) where the target has not told of the application.
+    """
+    wanted = (names.AGENT_INFO, names.QUERY_BATCHES, names.QUERY_INFO, _UP, _SIZE)
+    selector = target.selector(any_of(wanted), f"query=~{quoted(query_id + '|')}")
     found = connection.query(f"{selector}[{horizon_s:.0f}s]")
-    check_fresh(target, now_s, _newest(found, _UP))
+    scraped_at_s = _told_at_s(found, target.application_id)
+    if not scraped_at_s:
+        raise Unavailable(
+            f"The agent at {target.name} does not tell Prometheus of application {target.application_id}.",
+            code=KubeReason.TARGET_MISSING,
+        )
+    check_fresh(target, scraped_at_s, now_s, _newest(found, _UP))
     runs = {at: one["metric"].get("run", "") for one in _named(found, names.QUERY_INFO) for at, _ in one["values"]}
-    own = set(target.scraped_at_s)
+    own = set(scraped_at_s)
     samples = [(float(at), float(value)) for one in _named(found, names.QUERY_BATCHES) for at, value in one["values"]]
     marks = [
         Mark(at_s=at, identity=(target.application_id, query_id, runs[at]), batches=batches)
@@ -147,6 +153,12 @@ def find_scrapes(connection: Connection, target: Target, query_id: str, now_s: f
         )
     size = _newest(found, _SIZE)
     return Scrapes(marks=tuple(marks), samples=None if size is None or not math.isfinite(size) else int(size))
+
+
+def _told_at_s(found: list[dict[str, Any]], application_id: str) -> list[float]:
+    """When it was scraped and told of the application, oldest first."""
+    own = (one for one in _named(found, names.AGENT_INFO) if one["metric"].get("application") == application_id)
+    return sorted({float(at) for one in own for at, _ in one["values"]})
 
 
 def _named(found: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:

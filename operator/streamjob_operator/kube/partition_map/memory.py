@@ -12,38 +12,6 @@ from streamjob_operator.memory import UnreadableMemory, from_json, to_json
 from streamjob_operator.values import Memory
 
 
-class StatusMemory:
-    """MemoryStore of one cycle: reads the text in the status as it was found, hands the new memory to `keep`.
-
-    `keep` writes it together with the rest of the status, at once. What cannot be read is told to `warn`.
-    """
-
-    def __init__(
-        self,
-        text: str | None,
-        seen: MapView,
-        now_s: float,
-        keep: Callable[[Memory], None],
-        warn: Callable[[str], None],
-    ) -> None:
-        self._text = text
-        self._seen = seen
-        self._now_s = now_s
-        self._keep = keep
-        self._warn = warn
-
-    def load(self) -> Memory:
-        """What was saved last, and what was decided after that by an operator that died before it could save it."""
-        found = recalled(self._text, self._seen, self._now_s)
-        if found.trouble is not None:
-            self._warn(found.trouble)
-        return found.memory
-
-    def save(self, memory: Memory) -> None:
-        """Raises Unavailable, or Stale when another operator has saved since."""
-        self._keep(memory)
-
-
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
     """`text` is what `memory` stands in as it is, None where nothing does; `trouble` says what could not be read."""
@@ -51,6 +19,28 @@ class Recalled:
     memory: Memory
     text: str | None = None
     trouble: str | None = None
+
+
+class StatusMemory:
+    """MemoryStore of one cycle: has what was read of the status, hands the new memory to `keep`.
+
+    `keep` writes it together with the rest of the status, at once. What could not be read is told to `warn`.
+    """
+
+    def __init__(self, known: Recalled, keep: Callable[[Memory], None], warn: Callable[[str], None]) -> None:
+        self._known = known
+        self._keep = keep
+        self._warn = warn
+
+    def load(self) -> Memory:
+        """What was saved last, and what was decided after that by an operator that died before it could save it."""
+        if self._known.trouble is not None:
+            self._warn(self._known.trouble)
+        return self._known.memory
+
+    def save(self, memory: Memory) -> None:
+        """Raises Unavailable, or Stale when another operator has saved since."""
+        self._keep(memory)
 
 
 def recalled(text: str | None, seen: MapView | None, now_s: float) -> Recalled:

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from streamjob_operator.digest import digest
 from streamjob_operator.kube.process import telemetry_names as names
 from streamjob_operator.kube.process.telemetry_errors import Errors
 from streamjob_operator.kube.process.telemetry_figures import Figures, Key, Labels, added, replaced
@@ -82,7 +83,8 @@ class Telemetry(Collector):
 
     def take(self, namespace: str, job: StreamJob, record: CycleRecord) -> None:
         """Take one cycle in."""
-        grown, newest = added(record), replaced(record)
+        figures = digest(record)
+        grown, newest = added(record, figures), replaced(record, figures)
         with self._lock:
             series = self._jobs.setdefault((namespace, job.metadata.name), JobSeries())
             series.take(grown, newest)

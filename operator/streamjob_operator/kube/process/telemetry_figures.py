@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from streamjob_operator.digest import CycleDigest, digest
+from streamjob_operator.digest import CycleDigest
 from streamjob_operator.kube.process import telemetry_names as names
 from streamjob_operator.kube.process.telemetry_names import Family
 from streamjob_operator.kube.report.decisions import outcome_of
@@ -19,9 +19,9 @@ Figures = Mapping[Key, float]
 _COUNTED_ERRORS = "ReporterErrors"  # as Memory.counters calls them
 
 
-def added(record: CycleRecord) -> Figures:
-    """Growth of the counters."""
-    outcome, figures = outcome_of(record), digest(record)
+def added(record: CycleRecord, figures: CycleDigest) -> Figures:
+    """Growth of the counters; `figures` are the record's digest."""
+    outcome = outcome_of(record)
     grown: dict[Key, float] = {(names.CYCLES, (outcome.decision, outcome.reason.value)): 1.0}
     grown.update({(names.WAKES, (kind.value,)): 1.0 for kind in {one.kind for one in record.woken}})
     grown.update({(names.STEP_SECONDS, (step,)): spent_s for step, spent_s in record.step_seconds.items()})
@@ -32,9 +32,8 @@ def added(record: CycleRecord) -> Figures:
     return grown
 
 
-def replaced(record: CycleRecord) -> Figures:
-    """All gauges; what is not known is not there."""
-    figures = digest(record)
+def replaced(record: CycleRecord, figures: CycleDigest) -> Figures:
+    """All gauges; what is not known is not there. `figures` are the record's digest."""
     values: dict[Key, float | None] = {
         (names.LAST_CYCLE, ()): record.at_s,
         (names.EXECUTORS, ("wanted",)): figures.target,

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from streamjob_operator.digest import digest
 from streamjob_operator.kube import names
 from streamjob_operator.kube.models.status import Condition, Handled, Status
 from streamjob_operator.kube.partition_map.memory import memory_text
@@ -100,12 +101,12 @@ def _latency_objective_s(facts: Facts) -> float | None:
 
 
 def _cycle(before: Status, cycle: Cycle, objective_s: float | None) -> dict[str, Any]:
-    record, decision = cycle.record, decision_of(cycle.record)
+    record, decision, now = cycle.record, decision_of(cycle.record), digest(cycle.record)
     return {
-        "load": load_of(record) or before.load,
-        "batch": batch_of(record, objective_s) or before.batch,
+        "load": load_of(record, now) or before.load,
+        "batch": batch_of(now, objective_s) or before.batch,
         "scaling": scaling_of(record) or before.scaling,
-        "collocation": collocation_of(record) or before.collocation,
+        "collocation": collocation_of(record, now) or before.collocation,
         "last_cycle": cycle_of(cycle),
         "last_plan": plan_of(before.last_plan, record),
         "last_action": decision if decision.decision == ACTED else before.last_action,

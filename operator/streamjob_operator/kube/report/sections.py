@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamjob_operator.digest import digest
+from streamjob_operator.digest import CycleDigest
 from streamjob_operator.kube.models.status import (
     BatchStatus,
     CollocationStatus,
@@ -58,11 +58,11 @@ def executors_of(motion: Motion, driver: DriverFacts) -> ExecutorsStatus:
     )
 
 
-def load_of(record: CycleRecord) -> LoadStatus | None:
-    """Load as measured; None when nothing was."""
+def load_of(record: CycleRecord, now: CycleDigest) -> LoadStatus | None:
+    """Load as measured; None when nothing was. `now` are the cycle's figures."""
     if record.snapshot is None:
         return None
-    now, room = digest(record), record.room
+    room = record.room
     before = None if record.verdict.plan is None else record.verdict.plan.before
     floor = None if record.model is None else skew_floor(record.model)
     return LoadStatus(
@@ -80,9 +80,9 @@ def load_of(record: CycleRecord) -> LoadStatus | None:
     )
 
 
-def batch_of(record: CycleRecord, objective_s: float | None) -> BatchStatus | None:
+def batch_of(now: CycleDigest, objective_s: float | None) -> BatchStatus | None:
     """Batches as measured and predicted, beside the latency objective; None when none ended."""
-    batch = digest(record).batch
+    batch = now.batch
     if batch is None:
         return None
     return BatchStatus(
@@ -112,10 +112,10 @@ def batch_summary(measured_s: float | None, objective_s: float | None) -> str | 
     return shown if objective_s is None else f"{shown}/{format_duration(objective_s)}"
 
 
-def collocation_of(record: CycleRecord) -> CollocationStatus | None:
+def collocation_of(record: CycleRecord, now: CycleDigest) -> CollocationStatus | None:
     """None when nobody measured the traffic."""
     plan = record.verdict.plan
-    factor = digest(record).collocation_pct
+    factor = now.collocation_pct
     if factor is None:
         return None
     return CollocationStatus(

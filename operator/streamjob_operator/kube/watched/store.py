@@ -71,15 +71,22 @@ class Store:
         if not watched(self.kind, document):
             self.drop(*key, version)
             return
+        with self._lock:  # a write of ours is answered, and then told by the watch
+            if self._old(key, version):
+                return
         kept = _Kept(version=version, text=_text(self.kind, document), words=self._words(document))
         with self._lock:
-            there = self._kept.get(key)
-            if version <= self._least.get(key, -1) or (there is not None and version < there.version):
+            if self._old(key, version):
                 return
             self._take(key)
             self._kept[key] = kept
             for word in kept.words:
                 self._places[word].add(key)
+
+    def _old(self, key: Key, version: int) -> bool:
+        """Whether this version, or a newer one, is known already; of one version there is one object."""
+        there = self._kept.get(key)
+        return version <= self._least.get(key, -1) or (there is not None and version <= there.version)
 
     def drop(self, namespace: str, name: str, version: int) -> None:
         """It is gone, or known to have changed, since this version: what is kept goes unless it is newer."""

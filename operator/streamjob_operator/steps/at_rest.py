@@ -1,0 +1,51 @@
+"""A job at rest: no plan can gain what the gate asks for, so none is looked for.
+
+That is proven before anything is searched, by figures of today's placement and a bound that no placement goes below.
+Whoever does not meet it goes the long way, and is told the same.
+"""
+
+from __future__ import annotations
+
+from streamjob_operator.spec import StreamJob
+from streamjob_operator.steps.worth import by_time
+from streamjob_operator.steps.worth_distance import within
+from streamjob_operator.steps.worth_time import LEAST_GAIN, NEAR_BOUND
+from streamjob_planners import measures, plans, registry
+from streamjob_planners.acceptance import empty_nodes
+from streamjob_planners.batch.bound import search_bound
+from streamjob_planners.batch.floor import floors_s
+from streamjob_planners.model import LoadModel, Plan, PlanParams
+from streamjob_planners.problem import compile_problem
+from streamjob_planners.swings.common import LEAST_SWING, swing_ratio
+
+
+def plan_at_rest(model: LoadModel, job: StreamJob, params: PlanParams) -> Plan | None:
+    """The plan that changes nothing, where whatever the default planner finds comes to nothing; None where it may not.
+
+    Only of a job whose executors stay as they are: a rule that asks for others goes by what a plan would bring.
+    """
+    if job.resizes or job.spec.balancing.planner != registry.DEFAULT or _stirred(model):
+        return None
+    if not by_time(model, job.spec.balancing):
+        level = within(measures.load_distance(model, model.node_of), job.spec.balancing)
+        return plans.hold_plan(model, planner=registry.DEFAULT) if level else None
+    if model.batch is None or swing_ratio(model.load_series) >= LEAST_SWING:
+        return None
+    problem = compile_problem(model, params)
+    bound_s = search_bound(problem, model.batch, floors_s(problem, model.batch))
+    plan = plans.make_plan(model, model.node_of, planner=registry.DEFAULT, elapsed_s=0.0, batch_bound_s=bound_s)
+    return plan if _near(plan, bound_s) else None
+
+
+def _stirred(model: LoadModel) -> bool:
+    """Whether something other than balance may ask for moves: executors that go or have just come, traffic, memory."""
+    moves = bool(model.marked.any()) or bool(empty_nodes(model).any())
+    return moves or model.traffic is not None or bool(model.resources)
+
+
+def _near(plan: Plan, bound_s: float) -> bool:
+    """Whether no placement shortens batches by what a gain must be at least, and today's counts as balanced."""
+    today = plan.before
+    if today.batch_s is None or today.expected_s is None:
+        return False
+    return today.batch_s <= (1 + NEAR_BOUND) * bound_s and today.expected_s - bound_s <= LEAST_GAIN * today.expected_s
