@@ -72,6 +72,7 @@ class Looking:
             name=None,
             batch_id=self._ended,
             owners={},
+            moves_pending=len(self._job.agent.goals),
             unusual=self._usual.news(QUERY),
             risen=self._rises.news(QUERY),
         )

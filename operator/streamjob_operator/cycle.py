@@ -14,7 +14,7 @@ from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps.act import actuate
 from streamjob_operator.steps.approved import judge
 from streamjob_operator.steps.at_rest import plan_at_rest
-from streamjob_operator.steps.behind import falls_behind, in_a_hurry, told
+from streamjob_operator.steps.behind import falls_behind, in_a_hurry, is_behind, told
 from streamjob_operator.steps.case import Case
 from streamjob_operator.steps.estimate import estimate
 from streamjob_operator.steps.fail_safe import Blind, fail_safe
@@ -197,7 +197,7 @@ def think(
         now_s=now_s,
         policy=policy,
         changed_at_s=seen.changed_at_s,
-        behind=behind,
+        behind=is_behind(seen),
     )
     case, verdict = timed("gate", judge, case)
     carried = case.resized

@@ -16,11 +16,13 @@ class EventKind(enum.StrEnum):
     EXECUTOR_READY = "ExecutorReady"
     EXECUTOR_GONE = "ExecutorGone"
     EXECUTOR_EMPTY = "ExecutorEmpty"
+    EXECUTOR_HOLDS = "ExecutorHolds"
     EXECUTOR_SLOW = "ExecutorSlow"
     EXECUTOR_WELL = "ExecutorWell"
     BATCH_OUT_OF_RANGE = "BatchOutOfRange"
     ROWS_ROSE = "RowsRose"
     LOAD_CHANGED = "LoadChanged"
+    MOVES_MEASURED = "MovesMeasured"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from worlds import World, even, job, warm
 
+from streamjob_operator.spec import StreamJob
 from streamjob_operator.steps import worth_time
 from streamjob_operator.steps.behind import TOLD
 from streamjob_operator.values import Reason
@@ -12,6 +13,8 @@ from streamjob_planners.batch.doubt import Doubt
 
 IMPATIENT = job(("min: 1, max: 6", "min: 2, max: 2"), ("mode: Auto", "mode: Auto\n    payback: 0.1"))
 """Within a tenth of a batch no move gains what it costs."""
+
+PATIENT = job(("min: 1, max: 6", "min: 2, max: 2"))
 
 
 def uneven(loads: tuple[float, ...] = (70.0, 50.0, 30.0, 20.0), **rates: float | None) -> World:
@@ -21,11 +24,11 @@ def uneven(loads: tuple[float, ...] = (70.0, 50.0, 30.0, 20.0), **rates: float |
     return warm(world, IMPATIENT)
 
 
-def turned(world: World, *lags: float | None) -> World:
+def turned(world: World, *lags: float | None, of: StreamJob = IMPATIENT) -> World:
     """The world after a cycle at each of these lags, rows, one each ten seconds."""
     for lag in lags:
         world.rates["lag_rows"] = lag
-        world.turn(IMPATIENT)
+        world.turn(of)
     return world
 
 
@@ -67,6 +70,15 @@ def test_a_gain_that_is_more_than_noise_makes_in_the_mean_is_taken(monkeypatch: 
     monkeypatch.setattr(worth_time, "doubt_of", lambda model, plan: Doubt(mean_s=0.1, most_s=5.0))
     assert turned(uneven(), 1000.0, 2000.0).assignments[0].message.endswith(TOLD)
     assert turned(uneven(), None, None).assignments == []
+
+
+def test_while_a_backlog_is_worked_off_no_certainty_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executors that had come stayed uneven, and batches of a minute a fifth too long, for as long as there was one."""
+    monkeypatch.setattr(worth_time, "doubt_of", lambda model, plan: Doubt(mean_s=0.1, most_s=5.0))
+    first = turned(uneven(lag_rows=9000.0), 7000.0, 5000.0, of=PATIENT).assignments[0]
+    assert first.reason is Reason.BATCH_TIME
+    assert not first.message.endswith(TOLD), "what moves cost counts"
+    assert turned(uneven(), 200.0, 250.0, of=PATIENT).assignments == []
 
 
 def test_what_moves_may_add_to_a_batch_still_spreads_them() -> None:

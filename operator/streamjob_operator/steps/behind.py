@@ -1,6 +1,7 @@
 """A job that falls behind: what moves cost once is no reason to leave it as it is.
 
-What they add to one batch spreads them as ever, and a gain that may be noise is none.
+What they add to one batch spreads them as ever. While rows wait at all, a gain must be more than noise makes in the
+mean, not more than it hardly ever makes.
 """
 
 from __future__ import annotations
@@ -23,11 +24,16 @@ TOLD = "The job falls behind, so what moves cost once counts for nothing."
 
 def falls_behind(seen: Estimate) -> bool:
     """Whether rows wait, or batches take longer than their trigger, and neither is getting better by itself."""
+    return is_behind(seen) and seen.growth_ratio > CATCHES_UP
+
+
+def is_behind(seen: Estimate) -> bool:
+    """Whether more rows wait than come during a batch and a half, or batches take longer than their trigger."""
     rates = seen.recent.rates
     no_backlog = BATCHES_IN_LAG * rates.mean_batch_s * rates.input_rps
     waits = rates.lag_rows is not None and rates.lag_rows > no_backlog
     overruns = rates.trigger_interval_s is not None and rates.mean_batch_s > rates.trigger_interval_s
-    return (waits or overruns) and seen.growth_ratio > CATCHES_UP
+    return waits or overruns
 
 
 def in_a_hurry(job: StreamJob, solver: Solver) -> tuple[StreamJob, Solver]:

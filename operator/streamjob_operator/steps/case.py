@@ -15,7 +15,7 @@ from streamjob_planners.verify import Violation
 class Case:
     """All that the gate judges. `remove` are marked executors that hold nothing any more, `kept_back` says what memory
     keeps from moving, `policy` tells the spec from others; `approved` is the plan that was shown and is `resized` now,
-    `behind` whether the job falls behind.
+    `behind` whether rows wait or batches overrun their trigger.
     """
 
     job: StreamJob

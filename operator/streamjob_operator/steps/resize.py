@@ -173,7 +173,8 @@ def _unbalanced(fewer: LoadModel, plan: Plan, solver: Solver, limit: InTime | No
     By batch time only an executor above the mean does harm, which would be the first to be busy all the time; not where
     batches would be in time all the same: a heavy key group keeps its executor there, with however many others.
     """
-    best, params = solver.without_budget().solve(fewer).after, solver.params
+    found, params = solver.without_budget().solve(fewer), solver.params
+    best = found.after
     if best.marked_groups and fewer.resources:
         left = f"With fewer executors there is no room in memory for {best.marked_groups} key groups' state."
         return Reason.MEMORY_TOO_SMALL, left
@@ -186,9 +187,9 @@ def _unbalanced(fewer: LoadModel, plan: Plan, solver: Solver, limit: InTime | No
     if above <= allowed:
         return None
     message = f"With fewer executors {what.format(above)}, {allowed:.1f} are allowed"
-    if limit is None or fewer.batch is None or best.expected_s is None:
+    if limit is None or fewer.batch is None:
         return Reason.WOULD_UNBALANCE, f"{message}."
-    batch_s = limit.batch_s(fewer.batch.fixed_s, best.expected_s)
+    batch_s = limit.batch_s(fewer.batch, found.node_of)
     if batch_s <= limit.objective_s:
         return None
     return Reason.WOULD_UNBALANCE, f"{message}, and batches would take {batch_s:.1f} s of {limit.objective_s:.1f} s."

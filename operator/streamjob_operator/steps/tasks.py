@@ -21,6 +21,9 @@ from streamjob_planners.model import BoolArray, FloatArray, IntArray
 MOST_GROUPS = 5000
 """Key groups that a memory holds; of more than that only the newest window is known."""
 
+SAME_SIZE = 2.0
+"""Times the rows of the smallest batch of a window up to which the largest one's tasks vary by chance."""
+
 
 def tasks_of(snapshot: Snapshot, knowledge: Knowledge) -> tuple[FloatArray, FloatArray]:
     """Mean seconds of each group's task in a batch like this window's, and their standard errors, (n_groups,).
@@ -118,12 +121,24 @@ def _window(snapshot: Snapshot, new_ratio: float, paces: Mapping[str, Pace]) -> 
         owner=_owner(snapshot),
         batches=snapshot.rates.batches,
         new_ratio=new_ratio,
-        spread_s={
-            stage.operator: stage.spread_s
-            for stage in snapshot.stages
-            if stage.operator is not None and stage.spread_s is not None
-        },
+        spread_s={} if _differ(snapshot) else _spread_s(snapshot),
     )
+
+
+def _spread_s(snapshot: Snapshot) -> dict[int, float]:
+    """Standard deviation of a task from batch to batch, by operator, as the agent's sums of squares have it."""
+    told = ((stage.operator, stage.spread_s) for stage in snapshot.stages)
+    return {operator: spread_s for operator, spread_s in told if operator is not None and spread_s is not None}
+
+
+def _differ(snapshot: Snapshot) -> bool:
+    """Whether the window's batches differ so much in size that tasks vary by that, as when a backlog is worked off."""
+    series = snapshot.series
+    if series is None:
+        return False
+    rows = series.within(snapshot.taken_at_s - snapshot.window_s)
+    size = series.input_rows[rows] / series.batches[rows]
+    return bool(size.size) and float(size.max()) > SAME_SIZE * float(size.min())
 
 
 def _owner(snapshot: Snapshot) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Hashable, Mapping
 
 from streamjob_agent.wire import AgentStatus
@@ -10,7 +11,7 @@ from streamjob_operator.events import Event, EventKind
 from streamjob_operator.series import BatchSeries
 from streamjob_operator.values import CycleRecord, QueryRates, Reason
 from streamjob_operator.waking.reports import reported
-from streamjob_operator.waking.rows import Rows, change_times_s, changed
+from streamjob_operator.waking.rows import Rows, change_times_s, changed, moves_measured
 from streamjob_operator.waking.slow import Turned, speed_events, turned_executors
 from streamjob_planners.capacity.pace import Pace
 
@@ -41,6 +42,7 @@ class Cadence:
         self._last_s: float | None = None
         self._seen = Seen()
         self._changes_s: tuple[float, ...] = ()
+        self._known_until_s = -math.inf
         self._left: tuple[Event, ...] = ()  # what woke a cycle that came too early for it
         self._left_until_s: float | None = None
         self._turned = Turned()
@@ -62,7 +64,8 @@ class Cadence:
         if self._judged is None or self._judged[0] is not rows:
             speeds = tuple(speed_events(self._turned, turned_executors(rows, self._paces)))
             change = None if speeds else changed(self._changes_s, rows)  # what executors' speeds do changes parts, too
-            self._judged = (rows, speeds if change is None else (change,))
+            moved = moves_measured(self._known_until_s, rows.series)
+            self._judged = (rows, (*speeds, *(one for one in (change, moved) if one is not None)))
         return self._judged[1]
 
     def due_s(self, period_s: float, events: tuple[Event, ...]) -> float:
@@ -90,6 +93,8 @@ class Cadence:
 
     def _knows(self, series: BatchSeries | None) -> None:
         self._changes_s = change_times_s(series) or self._changes_s
+        if series is not None and series.ended_at_s.size:
+            self._known_until_s = float(series.ended_at_s[-1])
         self._judged = None
 
 

@@ -15,7 +15,8 @@ MOST_NAMED = 5
 def reported(before: AgentStatus, now: AgentStatus) -> Iterator[Event]:
     """What the newer report says that the older one did not.
 
-    Moves that end are no event: nothing has been measured of the new placement then. An executor that is empty is one.
+    Moves that end are no event: nothing has been measured of the new placement then. An executor that is empty is one,
+    and one that is being drained and still has key groups then.
     """
     if now.application_id != before.application_id:  # ids of executors start anew, and so does everything else
         yield Event(kind=EventKind.DRIVER_CHANGED, sentence=f"The driver is {now.application_id} now.")
@@ -29,6 +30,7 @@ def reported(before: AgentStatus, now: AgentStatus) -> Iterator[Event]:
     yield from _executors(
         {one.executor_id: one for one in before.executors}, {one.executor_id: one for one in now.executors}
     )
+    yield from _left(before, now)
     known = {one.query_id: one for one in before.queries}
     for query in now.queries:
         yield from _batches(known.get(query.query_id), query)
@@ -50,8 +52,23 @@ def _executors(before: dict[str, ExecutorStatus], now: dict[str, ExecutorStatus]
         yield Event(kind=EventKind.EXECUTOR_EMPTY, sentence=sentence)
 
 
+def _left(before: AgentStatus, now: AgentStatus) -> Iterator[Event]:
+    """Executors that are drained and still have key groups once no more move: another plan has to bring these away."""
+    if any(one.moves_pending or one.moves_awaiting for one in now.queries):
+        return
+    had = {one.executor_id: one.groups for one in before.executors}
+    holds = {one.executor_id for one in now.executors if _drains(one) and 0 < one.groups < had.get(one.executor_id, 0)}
+    if holds:
+        sentence = f"{_named(holds, 'is', 'are')} being drained, and no more key groups move away."
+        yield Event(kind=EventKind.EXECUTOR_HOLDS, sentence=sentence)
+
+
 def _empty(executor: ExecutorStatus) -> bool:
-    return executor.state == "draining" and executor.groups == 0
+    return _drains(executor) and executor.groups == 0
+
+
+def _drains(executor: ExecutorStatus) -> bool:
+    return executor.state == "draining"
 
 
 def _named(names: Collection[str], one: str, several: str) -> str:

@@ -13,6 +13,9 @@ from streamjob_operator.steps.recent import MOST_CHANGES
 SAME_ROWS = 3
 """Rows between two cuts up to which they are one change: with more rows after it, a cut may be found a row off."""
 
+BUSY = 0.95
+"""Part of the time that batches take from which they follow each other at once."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
@@ -51,6 +54,20 @@ def changed(known_s: tuple[float, ...], rows: Rows) -> Event | None:
     if any(_begin_s(series, first) <= one <= _begin_s(series, last) for one in known_s):
         return None
     return Event(kind=EventKind.LOAD_CHANGED, sentence=_sentence(series, row))
+
+
+def moves_measured(known_until_s: float, series: BatchSeries) -> Event | None:
+    """That the newest batch is the first one with key groups where they moved before, of a job whose batches follow
+    each other at once; None where it had ended by a moment that is known already.
+
+    Who is behind loses what an uneven placement takes with each batch, and one that is made for executors that come is
+    made before anything has run on them. Others have time until the clock.
+    """
+    if series.moved.size < 2 or series.ended_at_s[-1] <= known_until_s:
+        return None
+    if series.moved[-1] > 0 or series.moved[-2] == 0 or series.batch_s[-1] < BUSY * series.row_s[-1]:
+        return None
+    return Event(kind=EventKind.MOVES_MEASURED, sentence="A batch has ended with key groups where they moved before.")
 
 
 def _begin_s(series: BatchSeries, row: int) -> float:

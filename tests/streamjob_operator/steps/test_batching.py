@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from worlds import BATCHES, FIXED_S, World, even
+from worlds import BATCHES, FIXED_S, World, even, series_with
 
 from streamjob_operator.steps.batching import MOST_CELLS, learn_batches, shape_of, unpredicted
 from streamjob_operator.steps.estimate import estimate
@@ -209,3 +209,18 @@ def test_a_plan_that_moved_long_ago_teaches_nothing_more() -> None:
     memory = Memory(acted_at_s=900.0, moved=("0/0",))
     seen = dataclasses.replace(snapshot(even(2, 2, 20.0)), warmup_s=np.array([0.6, 0.0, 0.0, 0.0]))
     assert learn_batches(memory, seen).batches.moves.told == 0.0
+
+
+@pytest.mark.parametrize(("smallest", "counts"), [(1.0, True), (0.5, True), (0.25, False)])
+def test_what_batches_of_a_backlog_vary_by_in_size_is_no_error_of_tasks(smallest: float, counts: bool) -> None:
+    """Each key group has the same part of every batch; sums of squares say that tasks vary by a second."""
+    rows = np.array([1.0, 1.0, smallest, smallest])
+    series = series_with(rows[:, None] * np.ones((4, 4)), row_s=np.full(4, 2.5), ended_s=1000.0, input_rps=100.0 * rows)
+    seen = dataclasses.replace(snapshot(even(2, 2, 20.0)), series=series, stages=(stage(0, 0, spread_s=1.0),))
+    told = shape_of(seen, np.array([1, 1]), Knowledge())
+    untold = shape_of(dataclasses.replace(seen, stages=(stage(0, 0),)), np.array([1, 1]), Knowledge())
+    assert told is not None
+    assert untold is not None
+    assert told.error_s is not None
+    assert untold.error_s is not None
+    assert bool(told.error_s.max() > untold.error_s.max()) is counts

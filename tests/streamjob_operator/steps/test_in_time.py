@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
-from worlds import even
+from small_models import timed
+from worlds import even, series_with
 
+from streamjob_operator.series import BatchSeries
 from streamjob_operator.spec.policies import Scaling
 from streamjob_operator.steps.estimate import Estimate, estimate
 from streamjob_operator.steps.in_time import in_time
@@ -22,6 +25,11 @@ def seen(trigger_s: float | None, *, batches: int, growth_ratio: float = 1.0) ->
     return dataclasses.replace(found, recent=recent, growth_ratio=growth_ratio)
 
 
+def told_by(found: Estimate, series: BatchSeries) -> Estimate:
+    """The same with these rows."""
+    return dataclasses.replace(found, recent=dataclasses.replace(found.recent, series=series))
+
+
 def test_batches_as_long_as_their_trigger_hold_what_those_to_come_will() -> None:
     found = in_time(Scaling(), seen(10.0, batches=10))
     assert found is not None
@@ -34,7 +42,21 @@ def test_those_of_a_backlog_hold_more(growth: float, ratio: float) -> None:
     found = in_time(Scaling(), seen(10.0, batches=2, growth_ratio=growth))
     assert found is not None
     assert found.rows_ratio == pytest.approx(ratio)
-    assert found.batch_s(0.5, 50.5) == pytest.approx(0.5 + 50.0 * ratio)
+    batch = timed([50.0, 20.0], [0, 1], fixed_s=0.5).batch
+    assert batch is not None
+    assert found.batch_s(batch, np.array([0, 1])) == pytest.approx(0.5 + 50.0 * ratio)
+
+
+def test_batches_that_get_smaller_do_not_vary_by_that() -> None:
+    """Of 8, 4, 2 and 1 times as many rows; each key group has the same part of all of them."""
+    now = seen(10.0, batches=4)
+    rows = np.array([8.0, 4.0, 2.0, 1.0])
+    series = series_with(rows[:, None] * np.ones((4, 4)), row_s=np.full(4, 10.0), ended_s=1000.0, input_rps=100 * rows)
+    without, found = in_time(Scaling(), now), in_time(Scaling(), told_by(now, series))
+    assert without is not None
+    assert without.spread_ratio is None
+    assert found is not None
+    assert found.spread_ratio == pytest.approx(np.zeros(4), abs=1e-9)
 
 
 def test_an_objective_longer_than_the_trigger_is_held_with_the_rows_of_its_own_time() -> None:

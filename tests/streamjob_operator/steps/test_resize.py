@@ -237,6 +237,20 @@ def test_one_above_the_mean_does_no_harm_where_batches_are_in_time_all_the_same(
     assert found(None).decision.reason is Reason.WOULD_UNBALANCE
 
 
+def test_batches_that_differ_in_size_are_no_noise_that_keeps_executors() -> None:
+    """Those of a backlog get shorter one by one; with tasks that vary by 3 s a batch of 7 s would take longer."""
+    by_time = PlanParams(objective=Objective.BATCH_TIME, max_load_distance=2.0)
+    model, level = timed([6.0, 1.0, 1.0], [0, 1, 2], nodes=3, fixed_s=1.0), moved(placed([30.0], [0], nodes=1), [0])
+    assert model.batch is not None
+    model = dataclasses.replace(model, batch=dataclasses.replace(model.batch, spread_s=np.array([3.0, 3.0, 3.0])))
+
+    def found(limit: InTime) -> Resized:
+        return after(model, decided(Reason.SCALE_IN, 2), wanting(3), solver(by_two, by_time), plan=level, limit=limit)
+
+    assert found(InTime(objective_s=7.0)).decision.reason is Reason.WOULD_UNBALANCE
+    assert found(InTime(objective_s=7.0, spread_ratio=np.zeros(3))).marked
+
+
 def test_state_that_finds_no_room_keeps_executors() -> None:
     room = Resource(name="memory", use=np.ones(4), limit=np.full(3, 2.0))
     full = dataclasses.replace(THREE, resources=(room,))

@@ -27,6 +27,11 @@ def kinds(now: AgentStatus, before: AgentStatus = BEFORE) -> list[EventKind]:
             EventKind.EXECUTOR_EMPTY,
             "Executor 1 is drained, and empty.",
         ),
+        (
+            status(executor("0"), executor("1", "draining", 1)),
+            EventKind.EXECUTOR_HOLDS,
+            "Executor 1 is being drained, and no more key groups move away.",
+        ),
         (status(application_id="app-2", executors=()), EventKind.DRIVER_CHANGED, "The driver is app-2 now."),
         (
             status(refused="StalePlan: the plan is old."),
@@ -61,10 +66,12 @@ def test_each_event_has_a_sentence(now: AgentStatus, kind: EventKind, sentence: 
         BEFORE,
         status(now_s=6.0, errors_total=2, queries=(query(batch_id=8, moves_done=2),)),
         status(executor("0", groups=2), executor("1", groups=6)),
-        status(executor("0"), executor("1", "draining", 2)),
+        status(executor("0"), executor("1", "draining", 4)),
+        status(executor("0"), executor("1", "draining", 1), queries=(query(moves_pending=1),)),
+        status(executor("0"), executor("1", "draining", 1), queries=(query(moves_awaiting=1),)),
         status(generation_applied=4),
     ],
-    ids=["nothing", "a batch", "moves", "a mark", "an assignment applied"],
+    ids=["nothing", "a batch", "moves", "a mark", "a drain", "moves to executors to come", "an assignment applied"],
 )
 def test_what_goes_its_way_is_no_event(now: AgentStatus) -> None:
     assert kinds(now) == []

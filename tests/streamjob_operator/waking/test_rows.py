@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from batch_rows import PERIOD, rows, world
 
 from streamjob_operator.events import EventKind
-from streamjob_operator.waking.rows import change_times_s, changed
+from streamjob_operator.series import BatchSeries
+from streamjob_operator.waking.rows import change_times_s, changed, moves_measured
 
 
 @pytest.mark.parametrize(("noise", "usual", "most"), [(0.1, 2, 2), (0.2, 3, 4)])
@@ -57,3 +60,35 @@ def test_a_load_that_swings_wakes_nobody() -> None:
     found = rows(busy_s, len(busy_s))
     assert len(change_times_s(found.series)) > 2
     assert changed((), found) is None
+
+
+def batches(*moved: int, busy_ratio: float = 1.0) -> BatchSeries:
+    """The newest batches with so many moves each, that take so much of their time."""
+    series = rows(world(7, 0.1, 10), 10).series
+    all_moved = np.zeros(10, dtype=np.int64)
+    all_moved[-len(moved) :] = moved
+    return dataclasses.replace(series, moved=all_moved, batch_s=busy_ratio * series.row_s)
+
+
+def test_the_first_batch_after_moves_is_told_once() -> None:
+    series = batches(0, 12, 0)
+    event = moves_measured(float(series.ended_at_s[-2]), series)
+    assert event is not None
+    assert (event.kind, event.sentence) == (
+        EventKind.MOVES_MEASURED,
+        "A batch has ended with key groups where they moved before.",
+    )
+    assert moves_measured(float(series.ended_at_s[-1]), series) is None
+
+
+@pytest.mark.parametrize(
+    ("moved", "busy_ratio"),
+    [
+        pytest.param((0, 0, 0), 1.0, id="none moved"),
+        pytest.param((0, 12, 3), 1.0, id="more moved in it"),
+        pytest.param((12, 0, 0), 1.0, id="a batch later"),
+        pytest.param((0, 12, 0), 0.9, id="a job that waits between batches has time"),
+    ],
+)
+def test_no_other_batch_tells_of_moves(moved: tuple[int, ...], busy_ratio: float) -> None:
+    assert moves_measured(0.0, batches(*moved, busy_ratio=busy_ratio)) is None

@@ -10,7 +10,7 @@ import numpy as np
 
 from streamjob_operator.scaling.rule import Situation
 from streamjob_operator.series import BatchSeries
-from streamjob_operator.values import Snapshot
+from streamjob_operator.spread import spread_by_parts
 from streamjob_planners.arrays import BoolArray, FloatArray, IntArray
 from streamjob_planners.batch.learned import Learned, learned
 from streamjob_planners.batch.predict import ends
@@ -25,8 +25,6 @@ MOST_NOISE = 0.3
 """Largest noise of whole batches that is believed, as a part of their mean."""
 UNKNOWN_NOISE = 0.05
 """The same while nothing is known."""
-MOST_TASK_NOISE = 3.0
-"""Largest noise of one key group's task that is believed, as a part of its mean."""
 MOST_BIAS = 1.3
 """A plan's batches over those of an ideal placement, up to which the plan is believed to stay that far off."""
 
@@ -71,35 +69,15 @@ def measured(situation: Situation, noise: Learned | None) -> Measured | None:
         return None
     seconds = situation.estimate.seconds
     fixed_s = 0.0 if seconds is None else seconds.mean_s * seconds.fixed_ratio
-    work = work_of(model.batch, rows, fixed_s)
+    work, spread_ratio = work_of(model.batch, rows, fixed_s), spread_by_parts(snapshot.series)
     found = Measured(
-        work=dataclasses.replace(work, spread_ratio=spread_of(snapshot, work)),
+        work=work if spread_ratio is None else dataclasses.replace(work, spread_ratio=spread_ratio),
         rows=rows,
         slots=int(np.median(model.batch.slots[~model.marked])),
         noise_ratio=UNKNOWN_NOISE if noise is None else math.sqrt(max(noise.mean, 0.0)),
         lost_executors=math.ceil(situation.estimate.lost_executors - 1e-9),
     )
     return dataclasses.replace(found, bias=_bias(situation, found, model.batch))
-
-
-def spread_of(snapshot: Snapshot, work: Work) -> FloatArray:
-    """Standard deviation of each key group's task over its mean in batches of equal size, (n_groups,).
-
-    From the parts that groups have of their batch, since batches of a changing rate differ in size; by differences of
-    neighbours, since parts drift; pooled over the groups, a group's variance going with its seconds.
-    """
-    series = snapshot.series
-    if series is None or series.batches.size < LEAST_ROWS:
-        return work.spread_ratio
-    total = series.busy_s.sum(axis=1)
-    parts = series.busy_s[total > 0] / total[total > 0, None]
-    mean = parts.mean(axis=0) if len(parts) else np.zeros(work.level.size)
-    if len(parts) < LEAST_ROWS or not mean.any():
-        return work.spread_ratio
-    batches = series.batches[total > 0].mean()  # a row that stands for several hides what they differ by
-    variance = batches * (np.diff(parts, axis=0) ** 2).mean(axis=0).sum() / 2.0
-    spread: FloatArray = np.sqrt(variance / np.where(mean > 0, mean, np.inf))
-    return np.minimum(spread, MOST_TASK_NOISE)
 
 
 def _bias(situation: Situation, found: Measured, batch: BatchShape) -> float:
