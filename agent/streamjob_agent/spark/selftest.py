@@ -11,13 +11,6 @@ from streamjob_agent.bridge import OK
 # First and last minor version that the integration tests have run on; see `make test-matrix`.
 TESTED_FROM = (3, 5)
 TESTED_TO = (4, 3)
-# Stores are opened ahead by a class of ours on executors: that was tried with these alone.
-AHEAD_IN = (4, 3)
-# Why not with others; of those in between the calls are the same, but they were not tried.
-_NOT_AHEAD = {
-    (3, 5): "Spark 3.5 opens stores by other calls",
-    (4, 0): "in Spark 4.0 a store that was opened to be read cannot be given back",
-}
 
 
 def check_version(version: str) -> str:
@@ -59,20 +52,13 @@ def check_wait(conf: Mapping[str, str]) -> str:
 
 def check_ahead(version: str, offer: Callable[[], object]) -> str:
     """Whether state can be opened ahead of a move's first task; `offer` makes it so, or raises."""
-    found = re.match(r"(\d+)\.(\d+)", version)
-    minor = (int(found[1]), int(found[2])) if found else None
-    if minor == AHEAD_IN:
+    why = check_version(version)
+    if why == OK:
         try:
             offer()
         except Exception as error:  # noqa: BLE001 - any failure of a private interface is the answer of this check
-            return f"{OK}, but far state is loaded by a move's first task: {first_lines(error)}"
-        return OK
-    known = ".".join(str(part) for part in AHEAD_IN)
-    why = _NOT_AHEAD.get(minor) if minor else None
-    return (
-        f"{OK}, but far state is loaded by a move's first task: "
-        f"{why or f'opening it ahead was tried with Spark {known} only'}"
-    )
+            why = first_lines(error)
+    return OK if why == OK else f"{OK}, but far state is loaded by a move's first task: {why}"
 
 
 def needless(conf: Mapping[str, str], version: str) -> str | None:

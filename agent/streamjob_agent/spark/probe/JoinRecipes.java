@@ -49,22 +49,36 @@ final class JoinRecipes {
   /** Of keys and of values, by Spark's own function for the side. */
   private static Tuple2 schemas(SparkPlan join, String store, int format) throws Exception {
     boolean left = store.startsWith("left");
-    Object manager = module(join, join.getClass().getPackage().getName() + ".SymmetricHashJoinStateManager$");
-    Object side = module(join, join.getClass().getPackage().getName() + ".StreamingSymmetricHashJoinHelper$"
-        + (left ? "LeftSide$" : "RightSide$"));
+    String beside = join.getClass().getPackage().getName() + ".";
+    Class type = find(join, beside + "SymmetricHashJoinStateManager$");
+    Object manager = module(type == null ? find(join, STATE + "SymmetricHashJoinStateManager$") : type); // before Spark 4.1
+    Object side = module(find(join, beside + "StreamingSymmetricHashJoinHelper$" + (left ? "LeftSide$" : "RightSide$")));
     SparkPlan input = (SparkPlan) Reflect.call(join, left ? "left" : "right");
     Object[] of = {side, input.output(), Reflect.call(join, left ? "leftKeys" : "rightKeys"), Integer.valueOf(format)};
     Object all = method(manager, "getSchemaForStateStores").invoke(manager, of);
     return (Tuple2) ((scala.collection.Map) all).apply(store);
   }
 
+  /** How keys are encoded; in Spark 3.5 by how many columns are a prefix. */
   private static Object spec(SparkPlan join, Object keys) throws Exception {
-    Class type = join.getClass().getClassLoader().loadClass(STATE + "NoPrefixKeyStateEncoderSpec");
+    Class type = find(join, STATE + "NoPrefixKeyStateEncoderSpec");
+    if (type == null) {
+      return Integer.valueOf(0);
+    }
     return type.getConstructor(new Class[] {keys.getClass()}).newInstance(new Object[] {keys});
   }
 
-  private static Object module(SparkPlan join, String name) throws Exception {
-    return join.getClass().getClassLoader().loadClass(name).getField("MODULE$").get(null);
+  /** Null where this Spark has no such class. */
+  private static Class find(SparkPlan join, String name) {
+    try {
+      return join.getClass().getClassLoader().loadClass(name);
+    } catch (ClassNotFoundException absent) {
+      return null;
+    }
+  }
+
+  private static Object module(Class type) throws Exception {
+    return type.getField("MODULE$").get(null);
   }
 
   /** What Scala keeps private has the class's name before its own. */
